@@ -12,12 +12,9 @@ from hydra import compose, initialize_config_dir
 
 import judgelab
 from experiments import catalogue, reference
-from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached
 from judgelab.config import frame, resolved
 from judgelab.engine.parts import build_parts
 from judgelab.engine.run import execute
-from judgelab.evaluation_lm.compression import Compression
 
 RUN = [  # some of every axis that need no more than seconds
     "study=symmetry",
@@ -106,15 +103,6 @@ def test_a_command_runs(
     dry = "dry_run=true" in words
     assert ("nothing was asked" in said) == dry
     assert len(list(tmp_path.glob("runs/*/result.json"))) == (0 if dry else 1)
-
-
-def recorded(folder: Path) -> Path:
-    """A call cache in which an LM gave one log-probability."""
-    file = folder / "calls.sqlite"
-    cached = Cached(Compression(workers=1), CallCache(file))
-    cached.logprob(["a"], ["b"], [(0, 0)])
-    cached.close()
-    return file
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda one: f"{one.axis}={one.name}")

@@ -5,15 +5,14 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 import yaml
 from hydra import compose, initialize_config_dir
 
-from judgelab.config import AXES, build, frame, resolved
+from judgelab.config import AXES, build, resolved
 from judgelab.config.composing import read_option
 from judgelab.config.targets import located
 from judgelab.core.capability import Capability
@@ -26,19 +25,6 @@ CONF = ROOT / "conf"
 OPTIONS = sorted(
     (path.parent.name, path.stem) for axis in AXES for path in (CONF / axis).glob("*.yaml")
 )
-NEEDS = {  # what a user must give, and what else has to be chosen with it
-    ("agents", "candidates"): [
-        "+evaluation_lm@agents.models.one=openai",
-        "agents.models.one.model=some-model",
-    ],
-    ("dataset", "jsonl"): ["dataset.path=panel.jsonl"],
-    ("dataset", "frank"): ["dataset.path=scores.parquet"],
-    ("dataset", "table"): ["dataset.path=judged.csv"],
-    ("evaluation_lm", "openai"): ["evaluation_lm.model=some-model"],
-    ("evaluation_lm", "vllm_server"): ["evaluation_lm.model=some-model"],
-    ("evaluation_lm", "vllm"): ["evaluation_lm.model=some-model"],
-    ("evaluation_lm", "transformers"): ["evaluation_lm.model=a/folder"],
-}
 
 
 @pytest.fixture(autouse=True)
@@ -47,26 +33,11 @@ def _composer() -> Iterator[None]:
         yield
 
 
-@cache
-def composed(axis: str, name: str) -> dict[str, Any]:
-    """The config with that option; needs an initialised Hydra."""
-    overrides = [f"{axis}={name}", *NEEDS.get((axis, name), [])]
-    return resolved(compose("config", overrides=overrides))
-
-
-@pytest.mark.parametrize(("axis", "name"), OPTIONS)
-def test_option_composes_and_builds(axis: str, name: str) -> None:
-    config = composed(axis, name)
-    frame(config)
-    built = build(config[axis], axis)
-    module = type(built).__module__
-    assert module.startswith(f"judgelab.{axis}."), "mirror rule: conf/<axis> -> judgelab/<axis>"
-
-
 @pytest.mark.parametrize(("axis", "name"), OPTIONS)
 def test_yaml_lists_every_argument_of_its_class(axis: str, name: str) -> None:
     """A user finds every knob in the YAML: nothing is configurable that is not shown."""
     node = read_option(CONF / axis / f"{name}.yaml")
+    assert node["_target_"].startswith(f"judgelab.{axis}."), "conf/<axis> is of judgelab/<axis>"
     parameters = set(inspect.signature(located(node["_target_"], axis)).parameters)
     assert parameters == set(node) - {"_target_", "defaults"}
 
@@ -101,23 +72,12 @@ def test_mechanisms_and_lms_declare_what_the_check_reads() -> None:
     tasks = {str(yaml.safe_load(file.read_text("utf-8")).get("task")) for file in files}
     for axis, name in OPTIONS:
         if axis == "mechanism":
-            mechanism = build(composed(axis, name)["mechanism"], "mechanism")
+            config = resolved(compose("config", overrides=[f"mechanism={name}"]))
+            mechanism = build(config["mechanism"], "mechanism")
             assert mechanism.name == name
             assert all(needed <= set(Capability) for needed in mechanism.requires)
             assert mechanism.subject in get_args(Subject)
             assert mechanism.tasks <= criteria_tasks() | tasks
-
-
-def test_floors_are_kept() -> None:
-    """stats imports nothing of ours; no mechanism imports a dataset or a tracker."""
-    for path in (ROOT / "judgelab" / "stats").glob("*.py"):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            if line.startswith(("import judgelab", "from judgelab")):
-                assert line.startswith("from judgelab.stats"), f"{path.name}: {line}"
-    for path in (ROOT / "judgelab" / "mechanism").glob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        for axis in ("dataset", "tracker", "study", "report", "agents", "attack"):
-            assert f"judgelab.{axis}" not in text, path.name
 
 
 def test_missing_extra_is_one_sentence() -> None:

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
+import signal
+import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.hydra_config import HydraConfig
+
+from judgelab.__main__ import main
+from judgelab.engine.run import execute
 
 ROOT = Path(__file__).resolve().parents[2]
-Command = Callable[..., "subprocess.CompletedProcess[str]"]
+Done = subprocess.CompletedProcess[str]
+Command = Callable[..., Done]
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -26,19 +39,83 @@ def environment(folder: Path) -> dict[str, str]:
     }
 
 
+def process(root: Path, command: list[str], cwd: Path = ROOT, **env: str) -> Done:
+    """A command as its user gives it, where the process is tested: imports, secrets, folders."""
+    return subprocess.run(
+        command,
+        cwd=cwd,
+        env=environment(root) | env,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+
+
+def inside(root: Path, job: Sequence[str]) -> None:
+    """One run in this process, whose faults are raised as they are."""
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        execute(compose("config", overrides=[*job, f"paths.root={root}"]))
+
+
+def started(root: Path, job: Sequence[str]) -> subprocess.Popen[bytes]:
+    """run.py in a process of its own, to be killed; what it says is in ``root/log``."""
+    root.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "run.py", *job, f"paths.root={root}"]
+    env = environment(root) | {"OMP_NUM_THREADS": "1"}
+    with (root / "log").open("w") as log:
+        return subprocess.Popen(
+            command, cwd=ROOT, env=env, stdout=log, stderr=log, start_new_session=True
+        )
+
+
+def only_run(root: Path) -> Path:
+    """The folder of the one run below a root."""
+    [folder] = (root / "runs").iterdir()
+    return folder
+
+
+def result(root: Path) -> dict[str, Any]:
+    """Of the one run below a root."""
+    content: dict[str, Any] = json.loads((only_run(root) / "result.json").read_text())
+    return content
+
+
+def cached_calls(root: Path) -> int:
+    """Log-probabilities that the cache of a root holds; 0 before there is one."""
+    path = root / "cache" / "calls.sqlite"
+    if not path.is_file():
+        return 0
+    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        return int(db.execute("SELECT count(*) FROM logprob").fetchone()[0])
+    except sqlite3.OperationalError:  # not yet created
+        return 0
+    finally:
+        db.close()
+
+
+def command_line(root: Path, *words: str) -> Done:
+    """What ``python run.py`` does with these words, in this process: a start costs seconds."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    known, handler = HydraConfig.instance().cfg, signal.getsignal(signal.SIGTERM)
+    with (
+        patch.dict(os.environ, environment(root), clear=True),
+        patch.object(sys, "argv", ["run.py", *words]),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        finally:  # Hydra's account of the command and judgelab's handler would outlive it
+            HydraConfig.instance().cfg = known
+            signal.signal(signal.SIGTERM, handler)
+    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+
+
 @pytest.fixture
 def judgelab(tmp_path: Path) -> Command:
     """``judgelab("mechanism=mi", ...)`` runs run.py with these overrides."""
-
-    def call(*overrides: str, root: Path = tmp_path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "run.py", *overrides],
-            cwd=ROOT,
-            env=environment(root),
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-
-    return call
+    return lambda *words, root=tmp_path: command_line(root, *words)

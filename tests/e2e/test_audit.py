@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
-import sys
 import textwrap
 import time
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import pytest
 import judgelab
 from judgelab.core.errors import DataError, JudgelabError, PartialRunError
 from tests.documented import commands as commands_of
-from tests.e2e.conftest import ROOT, Command, environment
+from tests.e2e.conftest import ROOT, Command, command_line
 from tests.reports import write_csv
 from tests.servers.judging import JUDGES
 from tests.servers.process import scripted
@@ -163,7 +163,14 @@ def blocks(language: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_every_command_of_the_docs_runs(tmp_path: Path) -> None:
+def test_every_command_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def shown(words: list[str]) -> str:
+        done = command_line(tmp_path, *words, "tracker=none")
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JUDGELAB_ROOT", str(tmp_path))
     write_csv(tmp_path / "labels.csv", 8)
     with scripted(tmp_path / "server") as server:
         (judges,) = blocks("yaml")
@@ -171,41 +178,18 @@ def test_every_command_of_the_docs_runs(tmp_path: Path) -> None:
         (tmp_path / "judges.yaml").write_text(judges.replace("small-model", "oracle"))
         commands = [line for block in blocks("bash") for line in block.splitlines()]
         assert len(commands) == 3
-        outputs = [called(tmp_path, shlex.split(command)[2:]) for command in commands]
+        outputs = [shown(shlex.split(command)[2:]) for command in commands]
         assert "judges on single pairs" in outputs[0]
         assert "All together" in outputs[1]
         assert "small, graded" in outputs[2]
         stops = commands_of(ROOT / "docs/howto/stopping.md")[-1]
         assert "study.stop.order=.95" in stops
-        assert "Stopped early" in called(tmp_path, shlex.split(stops)[2:])
+        assert "Stopped early" in shown(shlex.split(stops)[2:])
         (code,) = blocks("python")
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            cwd=tmp_path,
-            env=environment(tmp_path) | {"PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-    assert done.returncode == 0, done.stderr
-    names = set(re.findall(r"'([^']+)': '", done.stdout.splitlines()[0]))
+        with redirect_stdout(StringIO()) as said:
+            exec(code, {})
+    names = set(re.findall(r"'([^']+)': '", said.getvalue().splitlines()[0]))
     assert names == {"small", "small, graded", "rouge"}
-
-
-def called(folder: Path, words: list[str]) -> str:
-    """What run.py prints, called from a user's folder."""
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "run.py"), *words, "tracker=none"],
-        cwd=folder,
-        env=environment(folder),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.mark.slow

@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
 
-from judgelab.engine.run import execute
-from tests.e2e.conftest import ROOT, environment
+from tests.e2e.conftest import ROOT, command_line, inside, process, started
 from tests.servers.process import Running, scripted
 
 KILLS = int(os.environ.get("JUDGELAB_KILLS", "2"))  # 20 in the full trial
@@ -57,25 +55,6 @@ def overrides(server: Running, panel: Path, *more: str) -> list[str]:
     ]
 
 
-def call(root: Path, job: list[str], **env: str) -> subprocess.CompletedProcess[str]:
-    """The job as its user runs it."""
-    return subprocess.run(
-        [sys.executable, "run.py", *job],
-        cwd=ROOT,
-        env=environment(root) | env,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
-def inside(root: Path, job: list[str]) -> None:
-    """The job in this process, which spares the imports."""
-    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        execute(compose("config", overrides=[*job, f"paths.root={root}"]))
-
-
 def results(root: Path) -> dict[str, bytes]:
     """Run name without its fingerprint -> result.json."""
     found = sorted((root / "runs").glob("*/result.json"))
@@ -110,11 +89,6 @@ JOBS = (
 DISTINCT = PAIRS * (1 + 2) + 2 * PAIRS  # judge: clean once and two attacks; tvd_mi: P and Q
 
 
-def start(root: Path, job: list[str]) -> subprocess.Popen[bytes]:
-    command, quiet = [sys.executable, "run.py", *job], subprocess.DEVNULL
-    return subprocess.Popen(command, cwd=ROOT, env=environment(root), stdout=quiet, stderr=quiet)
-
-
 def count(server: Running) -> int:
     return server.log.read_bytes().count(b'"seen"')
 
@@ -132,7 +106,7 @@ def kills(server: Running, jobs: dict[int, Any], commands: list[list[str]], root
         victim = draw.choice(running)
         jobs[victim].send_signal(signal.SIGKILL)
         jobs[victim].wait()
-        jobs[victim] = start(root, commands[victim])
+        jobs[victim] = started(root, commands[victim])
         done += 1
     return done
 
@@ -147,7 +121,7 @@ def test_kill_9_at_random_moments_loses_only_calls_under_way(tmp_path: Path, pan
     with scripted(tmp_path / "stormy", delay=0.05) as server:
         server.log.touch()
         commands = [overrides(server, panel, *job) for job in JOBS]
-        jobs = {k: start(root, arguments) for k, arguments in enumerate(commands)}
+        jobs = {k: started(root, arguments) for k, arguments in enumerate(commands)}
         killed = kills(server, jobs, commands, root)
         assert [job.wait(timeout=300) for job in jobs.values()] == [0] * len(JOBS)
         seen = server.seen()
@@ -169,7 +143,7 @@ def test_kill_9_at_random_moments_loses_only_calls_under_way(tmp_path: Path, pan
 def test_a_budget_stops_a_run_and_a_larger_one_continues_it(tmp_path: Path, panel: Path) -> None:
     with scripted(tmp_path / "server") as server:
         job = overrides(server, panel, "mechanism=judge")
-        stopped = call(tmp_path, [*job, "budget.max_calls=100"])
+        stopped = command_line(tmp_path, *job, "budget.max_calls=100")
         assert stopped.returncode == 3
         assert (
             f"PARTIAL: {PAIRS - 100} of {PAIRS} calls are open (not sent: budget" in stopped.stderr
@@ -217,9 +191,10 @@ def test_a_key_is_nowhere_but_in_the_environment(tmp_path: Path, panel: Path) ->
     faults = ["400", "key", "key=model", "key=refusal", "control_reply"]
     with scripted(tmp_path / "server", key=canary, faults=faults, share=0.5) as server:
         job = overrides(server, panel, "mechanism=judge", "tracker=wandb")
-        done = call(root, job, OPENAI_API_KEY=canary, OPENAI_LOG="debug")
+        done = process(root, ["python", "run.py", *job], OPENAI_API_KEY=canary, OPENAI_LOG="debug")
         assert done.returncode == 0, done.stderr
-        refused = call(tmp_path / "refused", [*job, "debug=true"], OPENAI_API_KEY=f"{canary}-old")
+        command = ["python", "run.py", *job, "debug=true"]
+        refused = process(tmp_path / "refused", command, OPENAI_API_KEY=f"{canary}-old")
     assert refused.returncode == 1
     assert canary not in done.stdout + done.stderr + refused.stdout + refused.stderr
     written = [path for path in tmp_path.rglob("*") if path.is_file()]

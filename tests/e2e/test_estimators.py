@@ -54,13 +54,3 @@ def test_a_sweep_over_the_template_says_so_and_marks_the_rows(
     assert [entry["estimators"][0]["precision"] for entry in found] == ["fp32", "fp32"]
     page = (folder / "report.html").read_text()
     assert page.index(WARNING) < page.index("<table ")
-
-
-@pytest.mark.slow
-def test_a_sweep_over_mechanisms_does_not(judgelab: Command, tmp_path: Path) -> None:
-    done = judgelab("-m", "dataset=samsum", *SHORT, "mechanism=mi,gppm")
-    assert done.returncode == 0, done.stderr
-    assert WARNING not in done.stdout
-    assert "Estimator: gppm with compression, no chat template" in done.stdout
-    pages = [path.read_text() for path in tmp_path.rglob("report.html")]
-    assert len(pages) == 3 and not any(WARNING in page for page in pages)

@@ -6,27 +6,21 @@ import json
 import os
 import shlex
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from hydra import compose, initialize_config_dir
-from omegaconf import DictConfig
 
 torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("peft", reason="needs the extra local")
 
 from judgelab.dataset.jsonl import Jsonl  # noqa: E402
-from judgelab.engine.run import execute  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
 from judgelab.scoring.trained_on import trained_on  # noqa: E402
-from tests.e2e.conftest import environment  # noqa: E402
+from tests.e2e.conftest import inside, only_run, started  # noqa: E402
 from tests.tiny_reviews import REVIEWER, papers, write  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -60,30 +54,15 @@ def overrides(base: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]
     ]
 
 
-def composed(overrides: list[str], root: Path) -> DictConfig:
-    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        return compose("config", overrides=[*overrides, f"paths.root={root}"])
-
-
-def only_run(root: Path) -> Path:
-    (folder,) = (root / "runs").iterdir()
-    return folder
-
-
-def summary(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "result.json").read_text())["summary"]
-    return found
-
-
 @pytest.fixture(scope="module")
 def finished(overrides: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("undisturbed")
-    execute(composed(overrides, root))
+    inside(root, overrides)
     return only_run(root)
 
 
 def test_held_out_loss_falls_and_mutual_information_rises(finished: Path) -> None:
-    found = summary(finished)
+    found = json.loads((finished / "result.json").read_text())["summary"]
     assert found["steps"] == STEPS and found["backend"] == "peft" and found["tokens"] > 10_000
     assert found["papers"] == 25 and found["held_out_papers"] == 11
     assert found["training_texts"] == 25 * 18
@@ -105,7 +84,7 @@ def test_the_adapter_knows_the_papers_that_trained_it(finished: Path, overrides:
 
 def test_trainers_loss_is_that_of_scoring(finished: Path) -> None:
     """loss_on=response: what training minimises is what scoring sums, token for token."""
-    found = summary(finished)
+    found = json.loads((finished / "result.json").read_text())["summary"]
     curve = pd.read_csv(finished / "tables" / "loss_curve.csv").set_index("step")["held_out_loss"]
     assert curve[0] == pytest.approx(found["before/loss"], rel=1e-2)  # means over tokens, papers
     assert curve[STEPS] == pytest.approx(found["after/loss"], rel=1e-2)
@@ -120,7 +99,7 @@ def test_the_command_of_the_result_scores_with_the_adapter(
     notes = json.loads((finished / "result.json").read_text())["notes"]
     (said,) = (note.partition("python run.py ")[2] for note in notes if "python run.py" in note)
     score = [*shlex.split(said), *overrides[3:5], "tracker=none"]
-    execute(composed(score, tmp_path))
+    inside(tmp_path, score)
     found = pd.read_parquet(only_run(tmp_path) / "records" / "clean_measurements.parquet")
     after = pd.read_parquet(finished / "records" / "after_gem_measurements.parquet")
     for measured in (found, after):  # text 1, text 2, ... are the reviewers in order
@@ -143,10 +122,7 @@ def test_killed_in_the_middle_it_resumes_and_makes_the_same_adapter(
 ) -> None:
     from safetensors.torch import load_file
 
-    command = [sys.executable, "run.py", *overrides, f"paths.root={tmp_path}"]
-    env = environment(tmp_path) | {"OMP_NUM_THREADS": "1"}
-    log = (tmp_path / "log").open("w")
-    with log, subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log) as process:
+    with started(tmp_path, overrides) as process:
         until = time.monotonic() + 240
         while not list(tmp_path.glob("runs/*/checkpoints/*/checkpoint-20/COMPLETE")):
             assert process.poll() is None, (tmp_path / "log").read_text()[-2000:]
@@ -158,7 +134,7 @@ def test_killed_in_the_middle_it_resumes_and_makes_the_same_adapter(
     (checkpoints,) = (folder / "checkpoints").iterdir()
     broken = checkpoints / f"checkpoint-{STEPS}"  # as if killed while it was written
     broken.mkdir(exist_ok=True)
-    execute(composed(overrides, tmp_path))
+    inside(tmp_path, overrides)
     assert folder.name == finished.name and (folder / "DONE").is_file()
     record = json.loads((folder / "training.json").read_text())["training"]
     assert 20 <= record["resumed_at"] < STEPS and record["steps"] == STEPS
@@ -178,15 +154,15 @@ def test_force_trains_again_and_the_result_keeps_its_bytes(
     overrides: list[str], tmp_path: Path
 ) -> None:
     few = [*overrides, "limit=6", "study.settings.max_steps=2", "study.settings.log_every=1"]
-    execute(composed(few, tmp_path))
+    inside(tmp_path, few)
     folder = only_run(tmp_path)
     result, weights = folder / "result.json", folder / "adapter" / "adapter_model.safetensors"
     first, good = result.read_bytes(), weights.read_bytes()
     weights.write_bytes(b"spoilt")
-    execute(composed([*few, "force=true"], tmp_path))
+    inside(tmp_path, [*few, "force=true"])
     assert weights.read_bytes() == good and result.read_bytes() == first
     (folder / "DONE").unlink()  # as if killed just before its end: the same command continues
     trained = (folder / "training.json").stat().st_mtime_ns
-    execute(composed([*few, "force=true"], tmp_path))
+    inside(tmp_path, [*few, "force=true"])
     assert (folder / "training.json").stat().st_mtime_ns == trained
     assert result.read_bytes() == first

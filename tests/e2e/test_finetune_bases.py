@@ -22,9 +22,8 @@ pytest.importorskip("bitsandbytes", reason="needs the extra local")
 from experiments.gem import finetune_gpu  # noqa: E402
 from judgelab.config import build, resolved  # noqa: E402
 from judgelab.core.errors import ConfigError  # noqa: E402
-from judgelab.engine.run import execute  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from tests.e2e.conftest import environment  # noqa: E402
+from tests.e2e.conftest import environment, inside, only_run, result  # noqa: E402
 from tests.stored_models import save_quantised, save_whole  # noqa: E402
 from tests.tiny_reviews import PROMPT, papers, write  # noqa: E402
 
@@ -55,11 +54,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def trained(told: list[str], base: Path, root: Path, *more: str) -> tuple[Path, dict[str, Any]]:
     """The folder of a run with the paper's settings, and its result."""
-    given = [*told, f"study.settings.model={base}", f"paths.root={root}", *more]
-    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        execute(compose("config", overrides=given))
-    (folder,) = (root / "runs").iterdir()
-    return folder, json.loads((folder / "result.json").read_text())
+    inside(root, [*told, f"study.settings.model={base}", *more])
+    return only_run(root), result(root)
 
 
 @pytest.mark.parametrize(("stored", "asked"), [("int8", "none"), ("whole", "nf4")])
@@ -68,12 +64,12 @@ def test_the_papers_settings_train_a_base_of_few_bits(
 ) -> None:
     """finetune=gem_lora as it stands, but for a small base and few steps."""
     base = bases[stored]
-    folder, result = trained(told, base, tmp_path, f"study.settings.quantization={asked}")
+    folder, trained_result = trained(told, base, tmp_path, f"study.settings.quantization={asked}")
     curve = pd.read_csv(folder / "tables" / "loss_curve.csv")
     losses = curve.dropna(subset="held_out_loss").set_index("step")["held_out_loss"]
     assert list(losses.index) == [0, 4, 8]
     assert losses[8] < losses[0] - 0.01, "eight large steps on random weights learn something"
-    found = result["summary"]
+    found = trained_result["summary"]
     assert found["after/loss"] < found["before/loss"] and found["after/loss_n"] == 1
     like = {"template": "chat", "quantization": asked, "dtype": "float32", "device_map": "cpu"}
     lm = Transformers(str(base), adapter=str(folder / "adapter"), **like)
@@ -86,14 +82,14 @@ def test_the_papers_settings_train_a_base_of_few_bits(
 def test_all_papers_may_train_and_the_result_says_that_nothing_was_held_out(
     bases: dict[str, Path], told: list[str], tmp_path: Path
 ) -> None:
-    folder, result = trained(told, bases["whole"], tmp_path, "study.held_out=0")
-    found = result["summary"]
+    folder, trained_result = trained(told, bases["whole"], tmp_path, "study.held_out=0")
+    found = trained_result["summary"]
     assert found["papers"] == 6 and found["held_out_papers"] == 0 and found["steps"] == 8
     for state in ("before", "after", "change"):
         for name in ("loss", "gem", "gem_s"):
             assert found[f"{state}/{name}"] is None, "not a number, and never 0"
             assert found[f"{state}/{name}_n"] == 0
-    assert "no paper was held out (study.held_out=0)" in result["notes"][0]
+    assert "no paper was held out (study.held_out=0)" in trained_result["notes"][0]
     curve = pd.read_csv(folder / "tables" / "loss_curve.csv")
     assert "held_out_loss" not in curve and curve["training_loss"].notna().all()
     assert (folder / "figures" / "loss_curve.png").is_file()

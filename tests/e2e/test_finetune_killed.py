@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,16 +12,15 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("peft", reason="needs the extra local")
 
-from tests.e2e.conftest import environment
+from tests.e2e.conftest import started
 from tests.stored_models import save_whole
 from tests.tiny_reviews import PROMPT, papers, write
 
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 240.0
 
 
-def command(folder: Path) -> list[str]:
+def training(folder: Path) -> list[str]:
     """A training that would go on for hours."""
     (folder / "prompt.txt").write_text(PROMPT, encoding="utf-8")
     settings = {
@@ -32,18 +29,16 @@ def command(folder: Path) -> list[str]:
         **{"max_seq_length": 256, "backend": "peft", "optimizer": "adamw_torch"},
     }
     return [
-        *(sys.executable, "run.py", "study=finetune", "tracker=wandb", "tracker.mode=offline"),
+        *("study=finetune", "tracker=wandb", "tracker.mode=offline"),
         *("dataset=jsonl", f"dataset.path={write(folder / 'reviews.jsonl', papers(6))}"),
-        *("preprocessor=identity", f"paths.root={folder}"),
+        "preprocessor=identity",
         *(f"study.settings.{key}={value}" for key, value in settings.items()),
     ]
 
 
 def test_a_killed_training_leaves_its_curve_and_no_process(tmp_path: Path) -> None:
-    env = environment(tmp_path) | {"OMP_NUM_THREADS": "1"}
     until = time.monotonic() + PATIENCE
-    with (tmp_path / "log").open("w") as log:
-        process = subprocess.Popen(command(tmp_path), cwd=ROOT, env=env, stdout=log, stderr=log)
+    process = started(tmp_path, training(tmp_path))
     try:
         while curve(tmp_path).count(b"loss_curve/training_loss") < 8:
             assert process.poll() is None, (tmp_path / "log").read_text()[-2000:]

@@ -31,7 +31,7 @@ def test_a_validation_sweep_ends_in_metrics_by_attacks(judgelab: Command, tmp_pa
         *DATA,
     )
     assert done.returncode == 0, done.stderr
-    assert "Metrics by attacks" in done.stdout
+    assert "Metrics by attacks" in done.stdout and "failed" not in done.stdout
     [sweep] = (tmp_path / "sweeps").iterdir()
     with (sweep / "metrics_by_attacks.csv").open() as file:
         rows = {(row["metric"], row["attack"]): row for row in csv.DictReader(file)}
@@ -64,21 +64,6 @@ def test_only_candidates_are_attacked(judgelab: Command, tmp_path: Path) -> None
     assert "The score" not in done.stderr
 
 
-def test_a_validation_without_references_says_what_to_do(judgelab: Command, tmp_path: Path) -> None:
-    done = judgelab("study=validation", "attack=padding", "dataset=peer_grading", "tracker=none")
-    assert done.returncode == 1
-    assert "study.references=[NAMES]" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_grades_are_correlated_with_clean_scores(judgelab: Command, tmp_path: Path) -> None:
-    done = judgelab("study=validation", "mechanism=length", "dataset=peer_grading", "tracker=none")
-    assert done.returncode == 0, done.stderr
-    summary = result(tmp_path, "length-peer_grading")["summary"]
-    assert summary["clean/human_spearman_n"] == 8
-    assert -1 <= summary["clean/human_spearman_low"] <= summary["clean/human_spearman"]
-
-
 def test_a_leaderboard_ranks_texts_already_written(judgelab: Command, tmp_path: Path) -> None:
     sizes = tmp_path / "known.csv"
     sizes.write_text("model,parameters,quiz\nreviewer_2,8,.5\nreviewer_3,70,.7\n")
@@ -109,6 +94,14 @@ def test_a_leaderboard_ranks_texts_already_written(judgelab: Command, tmp_path: 
     [
         (("study=leaderboard", "dataset=peer_grading"), "4 of 4 agents are candidates"),
         (("study=symmetry", "mechanism=gem", "attack=padding", *DATA), "set attack=none"),
+        (
+            ("study=validation", "attack=padding", "dataset=peer_grading", "tracker=none"),
+            "study.references=[NAMES]",
+        ),
+        (
+            ("preprocessor=judgments", "mechanism=gem", *DATA),
+            "preprocessor=judgments needs an LM that can do chat",
+        ),
     ],
 )
 def test_studies_refuse_what_they_would_ignore(
@@ -116,7 +109,7 @@ def test_studies_refuse_what_they_would_ignore(
 ) -> None:
     done = judgelab(*overrides)
     assert done.returncode == 1
-    assert words in done.stderr
+    assert words in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.slow
@@ -143,13 +136,6 @@ def test_symmetry_counts_every_pair_once(judgelab: Command, tmp_path: Path) -> N
     summary = result(tmp_path, "gem-iclr_reviews")["summary"]
     assert summary["text/spearman"] > 0.5
     assert summary["text/spearman_n"] == 6
-
-
-def test_an_lm_that_cannot_write_is_refused_by_name(judgelab: Command) -> None:
-    done = judgelab("preprocessor=judgments", "mechanism=gem", *DATA)
-    assert done.returncode == 1
-    assert "preprocessor=judgments needs an LM that can do chat" in done.stderr
-    assert "evaluation_lm@writer_lm=" in done.stderr
 
 
 def test_a_dry_run_counts_what_the_writer_would_write(judgelab: Command, tmp_path: Path) -> None:

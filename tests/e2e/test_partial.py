@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.sending import EndpointError
 from judgelab.core.errors import JudgelabError, PartialRunError
-from tests.e2e.conftest import ROOT, environment
-from tests.e2e.test_endpoint import call, inside, overrides, panel, results
-from tests.servers.process import Running, scripted
+from tests.e2e.conftest import command_line, inside, result, started
+from tests.e2e.test_endpoint import overrides, panel, results
+from tests.servers.process import scripted
 
 __all__ = ["panel"]
 PAIRS = 4 * 7 * 6
@@ -29,12 +25,6 @@ HASTY = (
     "evaluation_lm.limits.timeout=1",
     "mechanism=judge",
 )
-
-
-def written(root: Path) -> dict[str, Any]:
-    (path,) = (root / "runs").glob("*/result.json")
-    found: dict[str, Any] = json.loads(path.read_text())
-    return found
 
 
 def done(root: Path) -> bool:
@@ -48,11 +38,11 @@ def test_an_outage_leaves_a_partial_run_that_the_same_command_completes(
         inside(tmp_path / "calm", overrides(calm, panel, *HASTY))
     with scripted(tmp_path / "server", outage={"mode": "500", "after": 60}) as server:
         job = overrides(server, panel, *HASTY)
-        stopped = call(tmp_path, job)
+        stopped = command_line(tmp_path, *job)
         assert stopped.returncode == 3, stopped.stderr
         knocked = sum(server.seen().values())
         assert knocked <= 60 + 2 * (2 * 8 + 8), "the breaker stopped the rest"
-        mark = written(tmp_path)["partial"]
+        mark = result(tmp_path)["partial"]
         assert mark["calls"] == PAIRS and mark["open"] == PAIRS - 60
         said = f"PARTIAL: {PAIRS - 60} of {PAIRS} calls are open"
         (page,) = (tmp_path / "runs").glob("*/report.html")
@@ -71,7 +61,7 @@ def test_an_outage_that_heals_is_no_matter(tmp_path: Path, panel: Path) -> None:
     outage = {"mode": "503", "after": 60, "requests": 12}
     with scripted(tmp_path / "server", outage=outage) as server:
         inside(tmp_path, overrides(server, panel, *HASTY, "evaluation_lm.limits.retries=4"))
-    assert done(tmp_path) and "partial" not in written(tmp_path)
+    assert done(tmp_path) and "partial" not in result(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -100,34 +90,19 @@ def test_unscored_calls_are_asked_again_on_demand(tmp_path: Path, panel: Path) -
     with scripted(tmp_path / "server", faults=faults) as server:
         job = overrides(server, panel, *HASTY)
         inside(tmp_path, job)
-        lost = int(written(tmp_path)["summary"]["unscored_calls"])
+        lost = int(result(tmp_path)["summary"]["unscored_calls"])
         assert done(tmp_path) and 30 < lost < 110
         server.change(faults=[])
         inside(tmp_path, job)
         assert sum(server.seen().values()) == PAIRS, "nothing is asked without retry"
         inside(tmp_path, [*job, "retry=unscored"])
         assert sum(server.seen().values()) == PAIRS + lost
-        assert written(tmp_path)["summary"]["unscored_calls"] == 0 and done(tmp_path)
+        assert result(tmp_path)["summary"]["unscored_calls"] == 0 and done(tmp_path)
         inside(tmp_path, [*job, "force=true"])
         assert sum(server.seen().values()) == PAIRS + lost, "the newer reply is the one used"
     cache = CallCache(tmp_path / "cache" / "calls.sqlite")
     assert cache._db.execute("SELECT count(*) FROM earlier").fetchone()[0] == lost
     cache.close()
-
-
-def _started(root: Path, server: Running, job: list[str]) -> subprocess.Popen[str]:
-    process = subprocess.Popen(
-        [sys.executable, "run.py", *job],
-        cwd=ROOT,
-        env=environment(root),
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-    )
-    limit = time.monotonic() + 60
-    while len(server.events("answered")) < 20 and time.monotonic() < limit:
-        time.sleep(0.05)
-    return process
 
 
 ENDS = [(signal.SIGTERM, 143), (signal.SIGINT, 130)][: 2 if "JUDGELAB_KILLS" in os.environ else 1]
@@ -139,9 +114,12 @@ def test_an_interrupted_run_keeps_what_was_answered(
 ) -> None:
     with scripted(tmp_path / "server", delay=0.3) as server:
         job = overrides(server, panel, *HASTY)
-        process = _started(tmp_path, server, job)
+        process, limit = started(tmp_path, job), time.monotonic() + 60
+        while len(server.events("answered")) < 20 and time.monotonic() < limit:
+            time.sleep(0.05)
         process.send_signal(number)
-        _, said = process.communicate(timeout=30)
+        process.wait(timeout=30)
+        said = (tmp_path / "log").read_text()
         assert process.returncode == code, said
         assert "the same command continues" in said and not done(tmp_path)
         assert sum(server.seen().values()) < PAIRS

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
 
 from judgelab.core.errors import PartialRunError
-from judgelab.engine.run import execute
-from tests.e2e.conftest import ROOT
+from tests.e2e.conftest import inside
 from tests.scripted_judges import write_panel
 from tests.servers.process import scripted
 
@@ -27,13 +25,12 @@ def judge(name: str, model: str, url: str) -> list[str]:
 
 def run(root: Path, url: str, *more: str) -> dict[str, Any]:
     chosen = ["study=qualification", "dataset=jsonl", f"dataset.path={root / 'panel.jsonl'}"]
-    chosen += ["tracker=none", f"paths.root={root / 'out'}", "study.bootstrap=50"]
+    chosen += ["tracker=none", "study.bootstrap=50"]
     chosen += ["study.self_confidence.easy=[brief,wordy]"]
     chosen += ["study.self_confidence.hard=[brief,peer]", *more]
     for name, model in MODELS.items():
         chosen += judge(name, model, url)
-    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        execute(compose("config", overrides=chosen))
+    inside(root / "out", chosen)
     [made] = (root / "out" / "runs").iterdir()
     manifest: dict[str, Any] = json.loads((made / "manifest.json").read_text())
     result = json.loads((made / "result.json").read_text())

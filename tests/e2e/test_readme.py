@@ -6,15 +6,13 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.documented import COMMANDS, COMPOSED, ELSEWHERE, SHOWN
-from tests.e2e.conftest import ROOT, environment
+from tests.e2e.conftest import ROOT, command_line, process
 from tests.llmbar_table import write_csv
 from tests.real_lm import SMOLLM2
 
@@ -65,15 +63,9 @@ def test_command(command: str, tmp_path: Path, root: Path, request: pytest.Fixtu
     if OWN_DATA in command:
         write_csv(tmp_path / "judged.csv")
         command = command.replace("judged.csv", str(tmp_path / "judged.csv"))
-    done = subprocess.run(
-        shlex.split(command),
-        cwd=ROOT,
-        env=environment(root),
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
+    words = shlex.split(command)
+    inside = words[:2] == ["python", "run.py"] and "smollm2" not in command
+    done = command_line(root, *words[2:], "tracker=none") if inside else process(root, words)
     assert done.returncode == 0, done.stderr[-2000:]
     assert "Traceback" not in done.stderr
     if OWN_DATA in command:
@@ -126,29 +118,15 @@ def test_two_files_add_a_part(tmp_path: Path) -> None:
         written.append(str(module))
     (own / "mine" / "__init__.py").touch()
     for check in (["check"], ["format", "--check"]):
-        ruff = [
-            sys.executable,
-            "-m",
-            "ruff",
-            *check,
-            "--config",
-            f"{ROOT}/pyproject.toml",
-            *written,
-        ]
-        done = subprocess.run(ruff, capture_output=True, text=True, cwd=copy, check=False)
+        ruff = ["python", "-m", "ruff", *check, "--config", f"{ROOT}/pyproject.toml", *written]
+        done = process(tmp_path, ruff, copy)
         assert done.returncode == 0, done.stdout
     found = {}
     for name, words in GUIDE.items():
         start = ["-m", "judgelab"] if name == OUTSIDE else ["run.py"]
-        done = subprocess.run(
-            ["python", *start, *words, "tracker=none", "limit=4"],
-            cwd=own if name == OUTSIDE else copy,
-            env=environment(tmp_path / name) | {"PYTHONPATH": str(copy)},
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        command = ["python", *start, *words, "tracker=none", "limit=4"]
+        place = own if name == OUTSIDE else copy
+        done = process(tmp_path / name, command, place, PYTHONPATH=str(copy))
         assert done.returncode == 0, done.stderr
         (run,) = (tmp_path / name / "runs").iterdir()
         found[name] = [json.loads((run / f).read_text()) for f in ("result.json", "manifest.json")]

@@ -5,59 +5,36 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sqlite3
-import subprocess
-import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from tests.e2e.conftest import ROOT, Command, environment
+from judgelab.core.errors import JudgelabError
+from tests.e2e.conftest import Command, cached_calls, only_run, process, result, started
 
 MAIN = ("mechanism=tvd_mi", "dataset=xsum", "attack=case_flip")
 
 
-def only_run(root: Path) -> Path:
-    runs = list((root / "runs").iterdir())
-    assert len(runs) == 1
-    return runs[0]
-
-
-def summary(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "result.json").read_text())["summary"]
-    return found
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("mechanism", ["tvd_mi", "mi"])
-def test_information_mechanisms_discriminate_the_rule_based_panel(
+@pytest.mark.parametrize("mechanism", ["mi", "random"])
+def test_information_discriminates_the_rule_based_panel_and_chance_does_not(
     judgelab: Command, tmp_path: Path, mechanism: str
 ) -> None:
     done = judgelab(f"mechanism={mechanism}", "dataset=xsum", "tracker=none")
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    found = summary(only_run(tmp_path))
-    assert found["clean/effect_size"] > 0.5
-    assert found["clean/effect_size_low"] > 0
-    assert found["clean/auc_low"] > 0.5
+    assert (done.returncode, done.stderr) == (0, "")
+    found = result(tmp_path)["summary"]
+    assert (found["clean/effect_size_low"] > 0) == (mechanism == "mi")
+    assert (found["clean/auc_low"] > 0.5) == (mechanism == "mi")
+    assert found["clean/auc_high"] > 0.5 and found["clean/effect_size_high"] > 0
     assert "synthetic" in done.stdout
-    assert "compression" in done.stdout
-
-
-def test_the_random_control_finds_nothing(judgelab: Command, tmp_path: Path) -> None:
-    assert judgelab("mechanism=random", "dataset=xsum", "tracker=none").returncode == 0
-    found = summary(only_run(tmp_path))
-    assert found["clean/effect_size_low"] < 0 < found["clean/effect_size_high"]
-    assert found["clean/auc_low"] < 0.5 < found["clean/auc_high"]
 
 
 @pytest.mark.slow
 def test_the_command_of_the_front_page(judgelab: Command, tmp_path: Path) -> None:
     main = (*MAIN, "limit=6")  # the README's tests run it on all items
-    first = judgelab(*main)
+    first = process(tmp_path, ["python", "run.py", *main])
     assert first.returncode == 0, first.stderr
     run = only_run(tmp_path)
     names = {p.relative_to(run).as_posix() for p in run.rglob("*") if p.is_file()}
@@ -70,31 +47,18 @@ def test_the_command_of_the_front_page(judgelab: Command, tmp_path: Path) -> Non
     assert manifest["calls"]["computed"] <= manifest["calls"]["asked"]
 
     before = {p: p.stat().st_mtime_ns for p in run.rglob("*") if p.is_file() and p.name != ".lock"}
-    again = judgelab(*main)
+    again = judgelab(*main, "tracker=none")
     assert again.returncode == 0
     assert "Finished before" in again.stdout
     assert before == {p: p.stat().st_mtime_ns for p in before}
 
-    result = (run / "result.json").read_bytes()
+    before_force = (run / "result.json").read_bytes()
     forced = judgelab(*main, "force=true", "tracker=none", "evaluation_lm.workers=1")
     assert forced.returncode == 0
     assert "Finished before" not in forced.stdout
-    assert (only_run(tmp_path) / "result.json").read_bytes() == result
+    assert (only_run(tmp_path) / "result.json").read_bytes() == before_force
     repeated = json.loads((run / "manifest.json").read_text())["calls"]
     assert repeated["computed"] == 0, "the cache knows every call of the first run"
-
-
-def cached_calls(root: Path) -> int:
-    path = root / "cache" / "calls.sqlite"
-    if not path.is_file():
-        return 0
-    try:
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
-            return int(db.execute("SELECT count(*) FROM logprob").fetchone()[0])
-    except sqlite3.OperationalError:  # not yet created
-        return 0
-    finally:
-        db.close() if "db" in locals() else None
 
 
 @pytest.mark.slow
@@ -106,14 +70,7 @@ def test_kill_minus_nine_then_the_same_bytes_and_nothing_twice(
     assert judgelab(*job, root=whole).returncode == 0
     total = cached_calls(whole)
 
-    victim = subprocess.Popen(
-        [sys.executable, "run.py", *job],
-        cwd=ROOT,
-        env=environment(broken),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    victim = started(broken, job)
     limit = time.monotonic() + 120
     while cached_calls(broken) < total / 4 and time.monotonic() < limit:
         time.sleep(0.05)
@@ -160,9 +117,8 @@ def test_mistakes_end_in_one_sentence(
 
 @pytest.mark.parametrize("word", ["debug=true", "++debug=True"])
 def test_debug_shows_the_traceback(judgelab: Command, word: str) -> None:
-    done = judgelab("agents=recorded", "tracker=none", word)
-    assert done.returncode == 1
-    assert "Traceback" in done.stderr
+    with pytest.raises(JudgelabError, match="agents=rules"):
+        judgelab("agents=recorded", "tracker=none", word)
 
 
 def test_debug_presets(judgelab: Command, tmp_path: Path) -> None:
@@ -180,20 +136,6 @@ def test_help_lists_every_axis_and_cfg_shows_the_config(judgelab: Command) -> No
         assert line in shown
     config = judgelab("--cfg", "job", "mechanism=mi").stdout
     assert "_target_: judgelab.mechanism.mi.Mi" in config
-
-
-@pytest.mark.slow
-def test_a_sweep_ends_in_one_table_and_names_what_failed(judgelab: Command, tmp_path: Path) -> None:
-    done = judgelab(
-        "-m", "mechanism=length,judge,rouge", "attack=none,padding", "tracker=none", "limit=6"
-    )
-    assert done.returncode == 1, "a failed job is not hidden"
-    assert "Traceback" not in done.stderr
-    assert done.stderr.count("needs an evaluation LM that can do chat") == 2
-    assert "python run.py mechanism=judge attack=padding tracker=none limit=6" in done.stdout
-    sweep = next((tmp_path / "sweeps").iterdir())
-    table = json.loads((sweep / "comparison.json").read_text())
-    assert len(table if isinstance(table, list) else table["rows"]) == 6
 
 
 @pytest.mark.slow
@@ -217,13 +159,12 @@ def test_a_users_own_panel(judgelab: Command, tmp_path: Path) -> None:
     path.write_text("\n".join(json.dumps(row) for row in rows))
     done = judgelab("dataset=jsonl", f"dataset.path={path}", "mechanism=mi", "tracker=none")
     assert done.returncode == 0, done.stderr
-    run = only_run(tmp_path)
-    result = json.loads((run / "result.json").read_text())
-    tables = {table["name"]: table["rows"] for table in result["tables"]}
+    run = result(tmp_path)
+    tables = {table["name"]: table["rows"] for table in run["tables"]}
     assert [row["agent"] for row in tables["agents"]][-1] == "lazy"
     human = next(row for row in tables["correlations"] if row["with"] == "human score")
     assert human["value"] > 0.5
-    assert any("No agent categories are known" in note for note in result["notes"])
+    assert any("No agent categories are known" in note for note in run["notes"])
     labelled = judgelab(
         "dataset=jsonl",
         f"dataset.path={path}",
@@ -233,4 +174,4 @@ def test_a_users_own_panel(judgelab: Command, tmp_path: Path) -> None:
         root=tmp_path / "labelled",
     )
     assert labelled.returncode == 0, labelled.stderr
-    assert summary(only_run(tmp_path / "labelled"))["clean/auc"] == 1.0
+    assert result(tmp_path / "labelled")["summary"]["clean/auc"] == 1.0

@@ -6,8 +6,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +19,7 @@ from omegaconf import OmegaConf
 
 from judgelab.core.errors import ConfigError
 from judgelab.engine.run import execute
-from tests.e2e.conftest import ROOT, environment
+from tests.e2e.conftest import ROOT, cached_calls, started
 
 PAIRS = ("mechanism=tvd_mi", "mechanism.critic=likelihood", "attack=padding", "limit=4")
 STAGES = ("agents=prompted", "mechanism=judge", "limit=2", "dataset=samsum")
@@ -153,34 +151,14 @@ def test_kill_minus_nine_keeps_what_workers_answered(tmp_path: Path, cluster: st
     whole = run(tmp_path / "whole", *job)
     job += ("scale=ray", f"scale.address={cluster}")
     broken = tmp_path / "broken"
-    victim = subprocess.Popen(
-        [sys.executable, "run.py", *job, f"paths.root={broken}", *FAST],
-        cwd=ROOT,
-        env=environment(broken),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    victim = started(broken, [*job, *FAST])
     limit = time.monotonic() + 60
-    while not (saved := kept(broken)) and time.monotonic() < limit:
+    while not (saved := cached_calls(broken)) and time.monotonic() < limit:
         time.sleep(0.02)
     os.kill(victim.pid, signal.SIGKILL)  # the run alone: nobody tells its workers
     victim.wait()
-    saved = kept(broken)
+    saved = cached_calls(broken)
     assert 0 < saved < len(whole.cache)
     resumed = run(broken, *job)
     assert resumed.result == whole.result
     assert resumed.calls["computed"] == len(whole.cache) - saved
-
-
-def kept(root: Path) -> int:
-    path = root / "cache" / "calls.sqlite"
-    if not path.is_file():
-        return 0
-    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    try:
-        return int(db.execute("SELECT count(*) FROM logprob").fetchone()[0])
-    except sqlite3.OperationalError:  # not yet created
-        return 0
-    finally:
-        db.close()

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
 
-from judgelab.engine.run import execute
 from judgelab.report import page
-from tests.e2e.conftest import ROOT, environment
+from tests.e2e.conftest import inside, process
 
 PLAN = ("study=plan", "study.r=.3", "study.sd=.25", "study.delta=.05", "study.confidence=.95")
 NEVER = {"torch", "transformers", "statsmodels", "sacrebleu", "openai", "wandb", "scipy.stats"}
@@ -21,14 +18,8 @@ FINISHED = NEVER | {"pandas", "xarray", "matplotlib", "pyarrow", "scipy", "jobli
 
 def imported(folder: Path, *overrides: str) -> set[str]:
     """The modules that a command imports."""
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "run.py", *overrides, "tracker=none"],
-        cwd=ROOT,
-        env=environment(folder),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    command = [sys.executable, "-X", "importtime", "run.py", *overrides, "tracker=none"]
+    done = process(folder, command)
     assert "Finished before" in done.stdout or "records" in done.stdout
     return set(re.findall(r"(?m)^import time:.*\|\s*(\S+)$", done.stderr))
 
@@ -52,7 +43,5 @@ def test_the_answer_comes_before_figures_and_page(
         raise InterruptedError
 
     monkeypatch.setattr(page, "write", late)
-    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        cfg = compose("config", overrides=[*PLAN, "tracker=none", f"paths.root={tmp_path}"])
     with pytest.raises(InterruptedError):
-        execute(cfg)
+        inside(tmp_path, [*PLAN, "tracker=none"])

@@ -6,14 +6,12 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from experiments.trust import cells, pools, tables
 from experiments.trust.__main__ import README, main, page
 from experiments.trust.decide import decided
 from experiments.trust.requirements import KNOWS_NOTHING
-from judgelab.dataset.table import LabelledTable
 
 
 def test_the_readme_has_a_place_for_every_table() -> None:
@@ -43,26 +41,6 @@ def test_another_order_is_another_table_of_the_same_judgments() -> None:
     for one in (table, other):
         share = (one.labels == one.levels.index(one.positive)).mean()
         assert share == (table.labels == 1).mean()
-
-
-def test_people_and_judges_may_spell_two_classes_in_their_own_ways() -> None:
-    table = tables.categories(120, np.random.default_rng(0), rate=0.4)
-    judge = table.of(["right in .97 of each class"]).verdicts[0, :, 0]
-    seen = set()
-    for fail, good in (("0", "1"), ("false", "true"), ("no", "yes"), ("fail", "pass")):
-        frame = pd.DataFrame(
-            {
-                "id": [f"{k}" for k in range(120)],
-                "human": np.where(table.labels[:, 0] == 1, good, fail),
-                "judge": np.where(judge == 1, "pass", "fail"),
-            }
-        )
-        read = LabelledTable(judges=["judge"]).of(frame).judgments
-        assert read is not None
-        _, verdict, average = decided(read, 0.8)
-        assert average is not None
-        seen.add((verdict.word, average.word, round(average.own.value, 9), average.off.low))
-    assert len(seen) == 1 and verdict.word == "use"
 
 
 def test_a_sample_is_of_whole_items(shared_data: Path) -> None:

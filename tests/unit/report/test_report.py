@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -203,13 +201,6 @@ def test_a_figure_without_its_table_is_refused_in_a_sentence() -> None:
         draw("discrimination", {})
     with pytest.raises(DataError, match="no drawing called 'pie'"):
         draw("pie", {})
-
-
-def test_nothing_heavy_is_loaded_at_the_start_of_a_command() -> None:
-    heavy = {"pandas", "numpy", "rich", "matplotlib"}
-    code = f"import sys, judgelab.report.sweep; print(sorted({heavy} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 def test_unscored_things_are_counted_in_their_own_unit() -> None:

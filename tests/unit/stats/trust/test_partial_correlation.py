@@ -37,8 +37,6 @@ def test_frank_s_partial_correlations(shared_data: Path) -> None:
 
     assert given(system, "pearson") == pytest.approx([0.271, 0.204], abs=5e-4)
     assert given(system, "spearman") == pytest.approx([0.243, 0.304], abs=5e-4)
-    pooled, within = given(0 * system, "pearson")[0] ** 2, given(system, "pearson")[0] ** 2
-    assert (pooled, within) == (pytest.approx(0.380, abs=5e-4), pytest.approx(0.073, abs=5e-4))
 
 
 def test_without_systems_it_is_scipy_s_and_what_is_missing_is_counted() -> None:

@@ -13,7 +13,6 @@ from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.proportion import proportion_confint
 
 from judgelab.core.judgments import JudgmentTable
-from judgelab.stats.trust.partial_correlation import partial_correlations
 from tests.judgment_tables import (
     ADVERSARIAL,
     NATURAL,
@@ -80,13 +79,9 @@ def test_agreement_of_grades_with_two_grades_of_people_is_the_auc() -> None:
 
 
 def test_correlations_within_systems_are_those_of_the_notes(shared_data: Path) -> None:
-    """trust.md 1, all rows of FRANK; a page has the Pearson correlation of what ranks leave."""
+    """All rows of FRANK: a page has the Pearson correlation of what ranks leave."""
     table = frank(shared_data, None).of(["BertScore P Art", "FactCC"])
     system = np.unique(table.units.first.astype(str), return_inverse=True)[1].astype(np.intp)
-    for method, golden in (("pearson", (0.271, 0.204)), ("spearman", (0.243, 0.304))):
-        given = (table.verdicts[:, :, 0], table.truth, system, table.clusters)
-        one = partial_correlations(*given, method=method)  # type: ignore[arg-type]
-        assert [each.value for each in one] == pytest.approx(golden, abs=0.001)
     shown = [
         r for r in rows(audited(table), "conditions") if "of one system" in str(r["condition"])
     ]
