@@ -69,6 +69,20 @@ def started(root: Path, job: Sequence[str]) -> subprocess.Popen[bytes]:
         )
 
 
+def trainers(run: int) -> list[int]:
+    """Processes that train for a run."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            parent = next(x for x in status.read_text().splitlines() if x.startswith("PPid"))
+            line = (status.parent / "cmdline").read_bytes()
+        except (OSError, StopIteration):
+            continue
+        if int(parent.split()[1]) == run and b"judgelab.finetune.child" in line:
+            found.append(int(status.parent.name))
+    return found
+
+
 def only_run(root: Path) -> Path:
     """The folder of the one run below a root."""
     [folder] = (root / "runs").iterdir()

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("peft", reason="needs the extra local")
 
-from tests.e2e.conftest import started
+from tests.e2e.conftest import started, trainers
 from tests.stored_models import save_whole
 from tests.tiny_reviews import PROMPT, papers, write
 
@@ -61,17 +61,3 @@ def curve(folder: Path) -> bytes:
     """What W&B has written so far; its records hold names and values in the clear."""
     files = (folder / "wandb").glob("offline-run-*/run-*.wandb")
     return b"".join(file.read_bytes() for file in files)
-
-
-def trainers(run: int) -> list[int]:
-    """Processes that train for a run."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/status"):
-        try:
-            parent = next(x for x in status.read_text().splitlines() if x.startswith("PPid"))
-            line = (status.parent / "cmdline").read_bytes()
-        except (OSError, StopIteration):
-            continue
-        if int(parent.split()[1]) == run and b"judgelab.finetune.child" in line:
-            found.append(int(status.parent.name))
-    return found

@@ -27,6 +27,7 @@ from judgelab.finetune.fit import (  # noqa: E402
 from judgelab.finetune.settings import Settings  # noqa: E402
 from judgelab.scoring.source import find  # noqa: E402
 from judgelab.study import finetune as study  # noqa: E402
+from tests.e2e.conftest import trainers  # noqa: E402
 from tests.e2e.test_finetune_bases import trained  # noqa: E402
 from tests.stored_models import save_quantised, save_whole  # noqa: E402
 from tests.tiny_reviews import PROMPT, papers, write  # noqa: E402
@@ -124,23 +125,9 @@ def test_without_unsloth_the_sentence_says_what_to_do(
 def test_a_child_that_is_killed_leaves_a_sentence(base: Path, tmp_path: Path) -> None:
     class Killing(TrainingWatch):
         def begin(self, step: int, steps: int) -> None:
-            (child,) = children()
+            (child,) = trainers(os.getpid())
             os.kill(child, 9)
 
     with pytest.raises(JudgelabError, match=r"ended early \(signal SIGKILL\).*continues"):
         train_apart(job(base, tmp_path, "peft"), Killing(lambda line, calls: None))
     assert not (tmp_path / "adapter").exists()
-
-
-def children() -> list[int]:
-    """Processes that train for this one."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/status"):
-        try:
-            parent = next(x for x in status.read_text().splitlines() if x.startswith("PPid"))
-            line = (status.parent / "cmdline").read_bytes()
-        except (OSError, StopIteration):
-            continue
-        if int(parent.split()[1]) == os.getpid() and b"judgelab.finetune.child" in line:
-            found.append(int(status.parent.name))
-    return found

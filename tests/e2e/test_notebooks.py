@@ -56,45 +56,6 @@ def test_committed_outputs_are_those_of_a_fresh_kernel(
         assert _said(old) == _said(new), f"{path.name}: {RENEW}"
 
 
-@pytest.mark.slow
-def test_a_tour_shows_the_tables_and_a_figure_of_the_report(executed: dict[str, Notebook]) -> None:
-    said = _all(executed["01_tour.ipynb"])
-    assert "8 items x 18 agents" in said
-    assert re.search(r"attacked +AUC +0\.\d+ \[0\.\d+, 0\.\d+\] +8 ", said), "value, interval, n"
-    assert "records/attacked_scores.parquet" in said
-    assert _figures(executed["01_tour.ipynb"]) == 1
-
-
-@pytest.mark.slow
-def test_two_files_outside_the_package_are_a_mechanism(executed: dict[str, Notebook]) -> None:
-    said = _all(executed["02_add_a_mechanism.ipynb"])
-    assert re.search(r"silent +NaN", said), "unscored is NaN"
-    assert re.search(r"source_gain +8 +0\.\d+ +-?0\.\d+ ", said), "a row: AUC, more than length"
-    assert "needs an evaluation LM that can do logprob" in said
-
-
-@pytest.mark.slow
-def test_a_sweep_has_a_figure_per_question_and_wandb_says_the_same(
-    executed: dict[str, Notebook],
-) -> None:
-    book = executed["03_read_a_sweep.ipynb"]
-    assert _figures(book) == 3
-    said = _all(book)
-    assert "Comparison of 4 runs" in said
-    assert "1152 scores, 0 of them unscored" in said
-    assert re.search(r"[1-9]\d+ numbers, equal on disk and in W&B", said)
-
-
-@pytest.mark.slow
-def test_a_table_in_memory_is_run_compared_and_audited(executed: dict[str, Notebook]) -> None:
-    book = executed["04_from_python.ipynb"]
-    said = _all(book)
-    assert "Agrees with people more often than chance" in said and "2 runs" in said
-    assert "{'mi': 'not known yet'}" in said and "only 12 labelled items of at least 30" in said
-    assert "limmit is no setting of study=discrimination. Did you mean 'limit'?" in said
-    assert _figures(book) == 1
-
-
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_committed_notebooks_are_small_and_hold_nothing_of_a_machine(path: Path) -> None:
     assert path.stat().st_size < LARGEST
@@ -126,11 +87,6 @@ def _all(book: Notebook) -> str:
     outputs = [output for cell in book["cells"] for output in _said(cell)[1]]
     texts = [[one] if isinstance(one, str) else one.values() for one in outputs]
     return "\n".join(text for part in texts for text in part)
-
-
-def _figures(book: Notebook) -> int:
-    outputs = [output for cell in book["cells"] for output in cell.get("outputs", [])]
-    return sum("image/png" in output.get("data", {}) for output in outputs)
 
 
 def _tree() -> list[Path]:
