@@ -79,7 +79,6 @@ def test_a_setting_is_read_with_its_default_and_what_it_means(tmp_path: Path) ->
     assert reference.cell("a | b, ``c|d`` <e>") == "a \\| b, `c/d` &lt;e>"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda one: f"{one.axis}={one.name}")
 def test_a_command_composes_and_builds(option: catalogue.Option, tmp_path: Path) -> None:
     words = shlex.split(option.command)
