@@ -36,12 +36,12 @@ from judgelab.study.common.tables import (
     columns,
     diagnostics_tables,
     entries,
-    estimate_table,
+    estimate_rows,
     kind_of,
     mean_over_items,
     read_by,
 )
-from judgelab.study.common.templates import paragraphs
+from judgelab.study.common.templates import paragraphs, table
 from judgelab.study.validation.compare import DRAWINGS, HEADLINES, compare
 
 INTERVALS: Mapping[Definition, str] = {
@@ -119,9 +119,12 @@ class Validation(Study):
         word = "" if change is None else verdict(context.attack.expects, change, self._margin)
         how = (self.definition, self.bootstrap, context.seed)
         human = _human_correlations(states["clean"], *how)
+        by_method = [({"correlation": name}, one) for name, one in human.items()]
         made = [
             None if change is None else self._change_table(context, rows, change, word),
-            _human_table(human) if human else None,
+            table(__package__, "human", estimate_rows(by_method, "unscored_texts"))
+            if human
+            else None,
             _agents_table(states, *how),
             *diagnostics_tables(states),
         ]
@@ -129,7 +132,7 @@ class Validation(Study):
             summary=self._summary(context, states, change, word, human),
             primary="change/smd" if change is not None else "clean/human_spearman",
             headlines=HEADLINES,
-            tables=[table for table in made if table is not None],
+            tables=[one for one in made if one is not None],
             notes=(*sources(context, *_panels_of(states)), *missing_calls(states)),
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
@@ -184,12 +187,7 @@ class Validation(Study):
             **columns(change),
             **{f"mean_{name}": one.mean for name, one in rows.items()},
         }
-        note = (
-            "d: attacked minus clean, in pooled standard deviations of the rows (a candidate's "
-            "text against one reference). n counts rows; the interval: "
-            f"{INTERVALS[self.definition]}."
-        )
-        return Table("smd", "Change under the attack", [row], note)
+        return table(__package__, "smd", [row], interval=INTERVALS[self.definition])
 
     def _summary(
         self,
@@ -278,15 +276,6 @@ def _human_correlations(
     }
 
 
-def _human_table(human: Mapping[str, Estimate]) -> Table:
-    """Correlation with human grades (the paper's Table 1)."""
-    note = "Over texts; intervals over items; n counts items."
-    cells = [({"correlation": name}, found) for name, found in human.items()]
-    return estimate_table(
-        "human", "Clean scores against human grades", cells, note, "unscored_texts"
-    )
-
-
 def _agents_table(states: Panels, definition: Definition, draws: int, seed: int) -> Table:
     """Mean score of each candidate."""
     cells = [
@@ -297,4 +286,4 @@ def _agents_table(states: Panels, definition: Definition, draws: int, seed: int)
         for name, state in states.items()
         for k in state.candidates
     ]
-    return estimate_table("agents", "Mean score of each candidate", cells, "Intervals over items.")
+    return table(__package__, "agents", estimate_rows(cells))

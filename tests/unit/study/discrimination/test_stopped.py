@@ -14,7 +14,6 @@ from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result
 from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.length import Length
-from judgelab.mechanism.rouge import Rouge
 from judgelab.stats.sequential.ends import betting_ends
 from judgelab.study.common.stopping import Stop
 from judgelab.study.discrimination import Discrimination
@@ -70,20 +69,6 @@ def test_of_the_width_and_of_a_pool(tmp_path: Path) -> None:
     [auc] = [row for row in table(wide, "discrimination") if row["statistic"] == "auc"]
     assert auc["high"] - auc["low"] <= 0.1  # type: ignore[operator]
     assert any("target=pool" in note for note in pool.notes)
-
-
-def test_references_on_some_items_are_no_crash_and_no_zeros(tmp_path: Path) -> None:
-    """Batches without any measured another variable, which the discrimination then looked for."""
-    panel = graded(60)
-    items = tuple(
-        replace(item, reference=panel.texts[k][0] if k < 12 else None)
-        for k, item in enumerate(panel.items)
-    )
-    one = context(tmp_path, Rouge(), panel=replace(panel, items=items))
-    study = Discrimination(stop=Stop(order=0.999, batch=4), bootstrap=50)
-    result = study.run(one)
-    [auc] = [row for row in table(result, "discrimination") if row["statistic"] == "auc"]
-    assert (auc["value"], auc["n"]) == (1, 12)
 
 
 def test_under_an_attack_both_panels_are_asked_about_the_same_items(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from scipy.stats import kendalltau, spearmanr, ttest_rel
 
 from judgelab.config import build, resolved
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.panel import Panel
 from judgelab.core.result import Result
 from judgelab.stats.ranking.confidence import confidence, required_n
 from judgelab.store.run_dir import RunDir
@@ -23,6 +21,7 @@ from judgelab.study.ranking.plan import Plan
 from judgelab.study.ranking.ranking_confidence import RankingConfidence
 from tests.drawings import draw
 from tests.scripted import ScriptedChat, panel_of
+from tests.unit.study.discernment.discernment_context import lab
 from tests.unit.study.ranking.ranking_context import (
     RANKING,
     SMALL,
@@ -33,17 +32,6 @@ from tests.unit.study.ranking.ranking_context import (
     table_study,
     tables,
 )
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """A dataset that is a panel."""
-
-    panel: Panel
-
-    def load(self, limit: int | None = None) -> Panel:
-        """It."""
-        return self.panel
 
 
 @pytest.fixture(scope="module")
@@ -281,14 +269,8 @@ def test_a_dry_run_asks_what_a_run_asks(tmp_path: Path) -> None:
     """A plan asks nobody, and a finished run is read; else one question for every text."""
     lm = ScriptedChat(lambda request: "3")
     mechanism = resolved(compose("config", overrides=["mechanism=acu_rating"]))["mechanism"]
-    texts = [["one text", "another"], ["a third", None]]
-    asking = replace(
-        context_of(tmp_path),
-        dataset=Loaded(panel_of(texts)),
-        agents=build({"_target_": "judgelab.agents.recorded.Recorded"}, "agents"),
-        mechanism=build(mechanism, "mechanism"),
-        evaluation_lm=lm,
-    )
+    panel = panel_of([["one text", "another"], ["a third", None]])
+    asking = lab(tmp_path, lm, build(mechanism, "mechanism"), panel)
     Plan().ask(asking)
     RankingConfidence(run="anywhere").ask(asking)
     assert not lm.seen
