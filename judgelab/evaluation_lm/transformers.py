@@ -183,7 +183,7 @@ class Transformers(FramedLM):
         replies = {i: Reply(None, why, settled=True) for i, why in refused.items()}
         fair = [i for i in range(len(requests)) if i not in refused]
         replies |= self._closed({i: (prompts[i], requests[i]) for i in fair if requests[i].labels})
-        from judgelab.scoring.generate import generate
+        from judgelab.scoring.replies import generate
 
         model = self._ready().model
         for i in fair:
@@ -195,7 +195,7 @@ class Transformers(FramedLM):
     def _closed(self, asked: dict[int, tuple[str, ChatRequest]]) -> dict[int, Reply]:
         if not asked:
             return {}
-        from judgelab.scoring.closed import answer_closed
+        from judgelab.scoring.replies import answer_closed
 
         prompts, requests = zip(*asked.values(), strict=True)
         engine = self._ready()

@@ -81,14 +81,10 @@ def clustered_correlation(
     return Estimate(value, low, high, n, unscored, _jackknife_p(value, without))
 
 
-def item_correlations(
-    x: ArrayLike, y: ArrayLike, method: Literal["spearman", "pearson"] = "spearman"
-) -> Floats:
-    """Correlation across the agents of each item [items]; NaN where it is undefined."""
-    first, second = _shared(x, y, method)
-    if method == "spearman":
-        first, second = average_ranks(first), average_ranks(second)
-    return _row_pearson(first, second)
+def item_correlations(x: ArrayLike, y: ArrayLike) -> Floats:
+    """Spearman's across the agents of each item [items]; NaN where it is undefined."""
+    dx, dy = (_standardised(average_ranks(table)) for table in _shared(x, y, "spearman"))
+    return np.asarray(np.clip(np.einsum("ia,ia->i", dx, dy), -1.0, 1.0), dtype=np.float64)
 
 
 def _all_but_one(scored: Mask) -> Floats:
@@ -119,11 +115,6 @@ def _shared(x: ArrayLike, y: ArrayLike, method: str) -> tuple[Floats, Floats]:
     first, second = checked_pair(x, y, 2, "The correlation")
     scored = ~(np.isnan(first) | np.isnan(second))
     return np.where(scored, first, np.nan), np.where(scored, second, np.nan)
-
-
-def _row_pearson(x: Floats, y: Floats) -> Floats:
-    dx, dy = _standardised(x), _standardised(y)
-    return np.asarray(np.clip(np.einsum("ia,ia->i", dx, dy), -1.0, 1.0), dtype=np.float64)
 
 
 def _standardised(rows: Floats) -> Floats:

@@ -22,8 +22,8 @@ from judgelab.core.errors import ConfigError  # noqa: E402
 from judgelab.core.lm import ChatRequest, Message  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
 from judgelab.scoring.chat import Template  # noqa: E402
-from judgelab.scoring.closed import Trie, choose  # noqa: E402
 from judgelab.scoring.engine import Engine  # noqa: E402
+from judgelab.scoring.replies import Trie, choose  # noqa: E402
 from tests.tiny_models import model, tokenizer  # noqa: E402
 
 CONTEXTS = ["Summaries:\n", "Summaries:\nThe bridge is shut.\n", "Summaries:\nÖl und 日本語 🥐\n"]
@@ -327,10 +327,10 @@ def test_the_label_is_that_of_greedy_decoding(folder: Path, question: str) -> No
         (begun[:1], begun[:2], begun[:3], *longer),  # nested: greedy goes on to the third
         (begun[:2], (*begun[:2], longer[0][-1]), longer[1]),  # and does not go on where it does not
     ):
-        choice = choose(engine, [(prompt, Trie(labels, (1,)))])[0]
+        ((best, nats),) = choose(engine, [(prompt, Trie(labels, (1,)))])
         matching = [k for k, label in enumerate(labels) if begun[: len(label)] == label]
-        assert choice.best == max(matching, key=lambda k: len(labels[k]))
-        assert math.fsum(map(math.exp, choice.nats)) < 1 + 1e-6
+        assert best == max(matching, key=lambda k: len(labels[k]))
+        assert math.fsum(map(math.exp, nats)) < 1 + 1e-6
 
 
 def test_a_request_that_could_end_its_own_turn_is_not_put_to_the_model(talker: Path) -> None:

@@ -60,7 +60,7 @@ def _generates(*_: Any, **__: Any) -> None:
 def test_no_closed_question_is_generated_by_a_local_lm(
     folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("judgelab.scoring.generate.generate", _generates)
+    monkeypatch.setattr("judgelab.scoring.replies.generate", _generates)
     with initialize_config_dir(str(CONF), version_base="1.3"):
         node = resolved(compose("config", overrides=[f"mechanism={name}"]))["mechanism"]
     mechanism, lm = build(node, "mechanism"), Transformers(str(folder))
