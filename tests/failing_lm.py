@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from judgelab.core.capability import Capability
 from judgelab.core.lm import (
+    Capability,
     ChatRequest,
     EvaluationLM,
     LogProb,

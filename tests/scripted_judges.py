@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from judgelab.core.capability import Capability
-from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
 from judgelab.core.panel import Agent, Item, Panel
 from tests.scripted import ScriptedChat
 

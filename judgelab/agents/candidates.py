@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 from judgelab.agents.protocol import Agents, written
 from judgelab.core.bounds import Count, NotNegative
-from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.lm import ChatRequest, EvaluationLM, is_lm
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, is_lm
 from judgelab.core.panel import Agent, Panel, Texts
 from judgelab.core.prompt import Prompt
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, ClassVar
 from judgelab.agents.protocol import Agents, written
 from judgelab.agents.taxonomy import Taxonomy, taxonomy_for
 from judgelab.core.bounds import Count, NotNegative
-from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError
-from judgelab.core.lm import ChatRequest, Message
+from judgelab.core.lm import Capability, ChatRequest, Message
 from judgelab.core.panel import Panel
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, Self
 
 from judgelab.core import step
-from judgelab.core.capability import Capability
-from judgelab.core.lm import ChatRequest, EvaluationLM
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM
 from judgelab.core.panel import Panel
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from judgelab.agents.protocol import Agents
-from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
+from judgelab.core.lm import Capability
 from judgelab.core.panel import Panel
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from judgelab.agents.protocol import Agents
 from judgelab.agents.reading import Source, has_letters
 from judgelab.agents.strategies import TASKS, Writer, writers
 from judgelab.agents.taxonomy import Strategy, Taxonomy, taxonomy_for
-from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
+from judgelab.core.lm import Capability
 from judgelab.core.panel import Item, Panel, rng_for
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from judgelab.core.disk import disk_fault
-from judgelab.core.errors import DataError
+from judgelab.core.errors import DataError, disk_fault
 from judgelab.core.lm import LogProb
 from judgelab.store.private import private_file, private_folder
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from judgelab.calls.cache import CHECKED, CallCache, connect, summed, tables
 from judgelab.core.errors import DataError, JudgelabError
-from judgelab.store.owners import Owner
+from judgelab.store.private import Owner
 
 WORDS = {
     "logprob": "log-probabilities",

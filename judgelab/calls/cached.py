@@ -13,8 +13,8 @@ from judgelab.calls.cache import CallCache
 from judgelab.calls.claims import Claims
 from judgelab.calls.keys import chat_key, logprob_keys
 from judgelab.calls.log import CallLog, LoggedLM
-from judgelab.core.closed_questions import closed_batches, open_questions
 from judgelab.core.errors import DataError
+from judgelab.core.exchange import closed_batches, open_questions
 from judgelab.core.lm import (
     ChatRequest,
     EvaluationLM,

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from judgelab.calls.cache import CallCache, rows_of
-from judgelab.store.owners import Owner
+from judgelab.store.private import Owner
 
 
 class Claims:

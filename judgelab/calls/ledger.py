@@ -17,8 +17,7 @@ from typing import Any
 import yaml
 
 from judgelab.core.errors import DataError
-from judgelab.store.owners import Owner
-from judgelab.store.private import private_file, private_folder
+from judgelab.store.private import Owner, private_file, private_folder
 
 Ratios = tuple[float, float]  # of input and of output
 PATIENCE = 60.0  # seconds to wait for another job's turn, which takes less than a millisecond

@@ -15,7 +15,7 @@ from typing import Literal
 
 from judgelab.calls.keys import chat_key, logprob_keys
 from judgelab.calls.sending import BYTES_PER_TOKEN, estimate
-from judgelab.core.closed_questions import shares
+from judgelab.core.exchange import shares
 from judgelab.core.lm import (
     ChatRequest,
     EvaluationLM,

@@ -18,8 +18,7 @@ from hydra.errors import (
 from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.config.targets import hand_on_trust
-from judgelab.core.disk import disk_fault
-from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean
+from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean, disk_fault
 from judgelab.core.resources import conf
 from judgelab.core.terminal import say
 

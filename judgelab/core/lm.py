@@ -6,15 +6,24 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError
 from judgelab.core.estimator import Presentation
+
+
+class Capability(StrEnum):
+    """One verb of an evaluation LM."""
+
+    LOGPROB = "logprob"  # log P(y | x) of a given text
+    CHAT = "chat"  # a reply to messages
+    LABELS = "labels"  # how likely each of some allowed replies to messages is
+
 
 Pairs = Sequence[tuple[int, int]]
 """(context index, target index) of every log-probability asked for."""

@@ -15,9 +15,8 @@ from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 import numpy as np
 
 from judgelab.core.bounds import Count, NotNegative
-from judgelab.core.capability import Capability
 from judgelab.core.exchange import EMPTY, Exchange
-from judgelab.core.lm import ChatRequest, EvaluationLM
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM
 from judgelab.core.panel import Agent, Item, Panel, rng_for
 from judgelab.core.prompt import Prompt
 

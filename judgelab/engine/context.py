@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from judgelab.agents.protocol import Agents
 from judgelab.attack.protocol import Attack
-from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.estimator import Estimator
-from judgelab.core.lm import EvaluationLM
+from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores
 from judgelab.core.step import Step

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from judgelab.core.capability import Capability
 from judgelab.core.estimator import Estimator
-from judgelab.core.lm import EvaluationLM
+from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.scores import Scores
 from judgelab.mechanism.protocol import Definition, Mechanism
 

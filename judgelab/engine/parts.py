@@ -10,9 +10,8 @@ from judgelab.agents.protocol import Agents
 from judgelab.attack.protocol import Attack
 from judgelab.config import WRITER, build
 from judgelab.config.composing import read_option
-from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError, JudgelabError
-from judgelab.core.lm import EvaluationLM, is_lm
+from judgelab.core.lm import Capability, EvaluationLM, is_lm
 from judgelab.core.resources import conf
 from judgelab.core.step import Step
 from judgelab.dataset import Dataset

@@ -16,10 +16,9 @@ import numpy as np
 from pydantic import Field
 
 from judgelab.core.bounds import Count
-from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import EvaluationLM, LogProbTable, Pairs
+from judgelab.core.lm import Capability, EvaluationLM, LogProbTable, Pairs
 from judgelab.scoring.ppm import WorkerLost, Workers, sizes
 
 NATS_PER_BYTE = 8 * math.log(2)

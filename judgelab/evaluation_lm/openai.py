@@ -22,10 +22,9 @@ from judgelab.calls.pace import Pace, SharedState, rate_file
 from judgelab.calls.prompts import FramedPrompts, PromptCache, Prompts, RawPrompts
 from judgelab.calls.remote import CallPool, Remote
 from judgelab.calls.sending import ASKED, keep_body
-from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError, require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import WITHOUT_PROBABILITIES, ChatRequest, LogProb, Pairs, Reply
+from judgelab.core.lm import WITHOUT_PROBABILITIES, Capability, ChatRequest, LogProb, Pairs, Reply
 from judgelab.scoring.chat import FramedLM, Framing, Template
 from judgelab.scoring.source import ModelSource, find_tokenizer
 

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core.bounds import Count
-from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import UNKNOWN, ChatRequest, LogProb, LogProbTable, Pairs, Reply
+from judgelab.core.lm import UNKNOWN, Capability, ChatRequest, LogProb, LogProbTable, Pairs, Reply
 from judgelab.core.terminal import say
 from judgelab.scoring import load, source
 from judgelab.scoring.chat import IMITATING, FramedLM, Framing, Template, refusal

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-from judgelab.core.capability import Capability
 from judgelab.core.errors import require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import ChatRequest, LogProb, LogProbTable, Pairs, Reply
+from judgelab.core.lm import Capability, ChatRequest, LogProb, LogProbTable, Pairs, Reply
 from judgelab.scoring.chat import IMITATING, FramedLM, Framing, Template, refusal
 from judgelab.scoring.source import ModelSource, fetch_weights, find, stored_quantization
 

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
-from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, did_you_mean
-from judgelab.core.lm import ChatRequest, EvaluationLM
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM
 from judgelab.core.panel import PROBLEMATIC, Item, Panel, rng_for
 from judgelab.core.prompt import Prompt
 from judgelab.core.step import written

@@ -12,11 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgelab.core.capability import Capability
-from judgelab.core.closed_questions import Cell
 from judgelab.core.errors import ConfigError
-from judgelab.core.exchange import Exchange
-from judgelab.core.lm import EvaluationLM
+from judgelab.core.exchange import Cell, Exchange
+from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 

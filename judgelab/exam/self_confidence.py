@@ -10,11 +10,9 @@ from typing import Literal
 
 import numpy as np
 
-from judgelab.core.capability import Capability
-from judgelab.core.closed_questions import CHOICES, LABELS, Cell, pair_questions, shares
 from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
-from judgelab.core.exchange import Exchange, no_label
-from judgelab.core.lm import WITHOUT_PROBABILITIES, ChatRequest, EvaluationLM, Reply
+from judgelab.core.exchange import CHOICES, LABELS, Cell, Exchange, no_label, pair_questions, shares
+from judgelab.core.lm import WITHOUT_PROBABILITIES, Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply.choice import read_choice

@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 import xarray as xr
 
-from judgelab.core.closed_questions import CHOICES, Cell, pair_questions
-from judgelab.core.exchange import Why, no_label
+from judgelab.core.exchange import CHOICES, Cell, Why, no_label, pair_questions
 from judgelab.core.panel import Panel
 from judgelab.core.reply.choice import read_choice
 from judgelab.core.reply.label import stated_label

@@ -9,9 +9,8 @@ from typing import ClassVar
 import numpy as np
 import xarray as xr
 
-from judgelab.core.closed_questions import Cell
 from judgelab.core.errors import ConfigError
-from judgelab.core.exchange import Why, no_grade
+from judgelab.core.exchange import Cell, Why, no_grade
 from judgelab.core.panel import Panel
 from judgelab.core.reply.choice import read_number
 from judgelab.core.reply.grade import stated_grade

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import numpy as np
 
 from judgelab.core.bounds import Count
-from judgelab.core.capability import Capability
-from judgelab.core.closed_questions import shares
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
+from judgelab.core.exchange import shares
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.prompt import Prompt
 from judgelab.mechanism.protocol import Mechanism
 

@@ -10,12 +10,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
-from judgelab.core.capability import Capability
-from judgelab.core.lm import EvaluationLM
+from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Item, Panel
 from judgelab.core.prompt import Prompt
-from judgelab.core.scores import measured
-from judgelab.mechanism.calls import with_calls
+from judgelab.core.scores import measured, with_calls
 from judgelab.mechanism.logprob import Questions
 from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism, Reads, Subject
 

@@ -13,8 +13,7 @@ from judgelab.core.exchange import Exchange, no_label
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.reply.label import stated_label
-from judgelab.core.scores import measured
-from judgelab.mechanism.calls import with_calls
+from judgelab.core.scores import measured, with_calls
 from judgelab.mechanism.closed import Closed, with_shares
 from judgelab.mechanism.mi import pointwise_mi
 

@@ -12,16 +12,13 @@ import numpy as np
 import xarray as xr
 
 from judgelab.core.bounds import Count
-from judgelab.core.capability import Capability
-from judgelab.core.closed_questions import Cell
 from judgelab.core.errors import ConfigError
-from judgelab.core.exchange import Exchange, Why
-from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
+from judgelab.core.exchange import Cell, Exchange, Why
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply.choice import Reading
-from judgelab.core.scores import measured
-from judgelab.mechanism.calls import with_calls
+from judgelab.core.scores import measured, with_calls
 from judgelab.mechanism.protocol import Mechanism, Reads
 
 SILENCE = ("Nobody has spoken yet.", "Nobody has spoken so far; this is round {}.")

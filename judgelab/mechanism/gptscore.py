@@ -8,8 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 import xarray as xr
 
-from judgelab.core.capability import Capability
-from judgelab.core.lm import EvaluationLM
+from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import measured

@@ -12,9 +12,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
-from judgelab.core.closed_questions import Cell, pair_questions
 from judgelab.core.errors import DataError
-from judgelab.core.exchange import Exchange, no_label
+from judgelab.core.exchange import Cell, Exchange, no_label, pair_questions
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.reply.label import stated_label
@@ -24,9 +23,9 @@ from judgelab.core.scores import (
     measured,
     transposed,
     weaker_of_two,
+    with_calls,
     without_noise,
 )
-from judgelab.mechanism.calls import with_calls
 from judgelab.mechanism.closed import ClosedMechanism, TwoPromptMechanism, with_shares
 from judgelab.mechanism.protocol import Definition, Subject
 

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.calls.log import About
-from judgelab.core.capability import Capability
-from judgelab.core.lm import EvaluationLM
+from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.scores import measured
-from judgelab.mechanism.calls import with_calls
+from judgelab.core.scores import measured, with_calls
 from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism, Subject
 
 if TYPE_CHECKING:

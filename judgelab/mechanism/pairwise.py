@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 import xarray as xr
 
-from judgelab.core.closed_questions import CHOICES, LABELS, Cell, pair_questions
-from judgelab.core.exchange import Exchange
+from judgelab.core.exchange import CHOICES, LABELS, Cell, Exchange, pair_questions
 from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt

@@ -5,9 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import EvaluationLM
+from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores
 

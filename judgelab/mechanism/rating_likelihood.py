@@ -9,10 +9,9 @@ from typing import ClassVar, Literal
 import numpy as np
 import xarray as xr
 
-from judgelab.core.capability import Capability
 from judgelab.core.criteria import Criteria, Metric
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import EvaluationLM
+from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply.choice import mean_grade

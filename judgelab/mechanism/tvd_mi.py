@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from judgelab.core.bounds import Count
-from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import EvaluationLM
+from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Panel, rng_for
 from judgelab.core.scores import Scores, both_directions, mean_over, symmetric, without_noise
 from judgelab.mechanism.closed import TwoPromptMechanism

@@ -14,7 +14,7 @@ from typing import Any
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
-from judgelab.store.owners import locked
+from judgelab.store.private import locked
 
 FILE = ".parent"
 LOOK = 0.1  # seconds between looks while nothing is asked

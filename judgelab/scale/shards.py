@@ -15,8 +15,8 @@ from judgelab.calls.cached import Cached
 from judgelab.calls.keys import chat_key, logprob_keys
 from judgelab.config import build
 from judgelab.config.targets import trusting
-from judgelab.core.closed_questions import closed_batches, open_questions
 from judgelab.core.errors import ConfigError
+from judgelab.core.exchange import closed_batches, open_questions
 from judgelab.core.lm import (
     NOT_YET,
     UNKNOWN,

@@ -15,9 +15,9 @@ from hydra import compose, initialize_config_dir
 from judgelab.config import AXES, build, resolved
 from judgelab.config.composing import read_option
 from judgelab.config.targets import located
-from judgelab.core.capability import Capability
 from judgelab.core.criteria import criteria_tasks
 from judgelab.core.errors import MissingExtraError
+from judgelab.core.lm import Capability
 from judgelab.mechanism.protocol import Subject
 
 ROOT = Path(__file__).resolve().parents[2]

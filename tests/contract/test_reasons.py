@@ -17,8 +17,7 @@ from hydra import compose, initialize_config_dir
 
 from judgelab.calls.log import CallLog
 from judgelab.config import build, frame, resolved
-from judgelab.core.capability import Capability
-from judgelab.core.lm import EvaluationLM
+from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.result import Result
 from judgelab.engine.models import Models
 from judgelab.engine.parts import Parts

@@ -10,8 +10,8 @@ import numpy as np
 
 from judgelab.calls.log import LoggedLM
 from judgelab.core.panel import Panel, rng_for
+from judgelab.core.scores import MISSING
 from judgelab.engine.context import Context
-from judgelab.mechanism.calls import MISSING
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.intervals.arrays import Mask
 from judgelab.study.common.panels import ScoredPanel, write_replies

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.core.result import Value
-from judgelab.mechanism.calls import MISSING
+from judgelab.core.scores import MISSING
 from judgelab.mechanism.texts import judged_pairs
 from judgelab.study.common.panels import Panels, ScoredPanel
 

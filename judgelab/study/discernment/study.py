@@ -8,10 +8,9 @@ from functools import partial
 from typing import Any, ClassVar
 
 from judgelab.core.bounds import Count
-from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.estimator import LM, mixed
-from judgelab.core.lm import EvaluationLM
+from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.result import PageSection, Result, Value
 from judgelab.core.step import By
 from judgelab.engine.context import Context

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from judgelab.core.result import Row, Table, Value
-from judgelab.mechanism.rating_steps import noted_steps
+from judgelab.mechanism.rating import noted_steps
 from judgelab.stats.discernment.wilcoxon import scipy_p, tidy
 from judgelab.study.common import templates
 from judgelab.study.common.tables import columns

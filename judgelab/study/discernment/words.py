@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from judgelab.mechanism.rating_steps import noted_steps
+from judgelab.mechanism.rating import noted_steps
 from judgelab.stats.discernment.score import UNIT, ceilings
 from judgelab.study.common.judges import asks_nobody
 from judgelab.study.common.templates import paragraphs, sentences

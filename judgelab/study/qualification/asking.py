@@ -10,9 +10,8 @@ import numpy as np
 import xarray as xr
 
 from judgelab.calls.log import LoggedLM
-from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
-from judgelab.core.lm import EvaluationLM
+from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.engine.context import Context
 from judgelab.engine.references import without_reference_texts

@@ -9,10 +9,8 @@ from typing import ClassVar, Literal
 import numpy as np
 import xarray as xr
 
-from judgelab.core.capability import Capability
-from judgelab.core.closed_questions import Cell
-from judgelab.core.exchange import Exchange
-from judgelab.core.lm import EvaluationLM, Reply
+from judgelab.core.exchange import Cell, Exchange
+from judgelab.core.lm import Capability, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import measured

@@ -10,9 +10,8 @@ import pytest
 from judgelab.agents.prompted import Prompted
 from judgelab.agents.taxonomy import load_taxonomy
 from judgelab.config.build import build
-from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
 from judgelab.core.panel import Item, Panel
 
 Script = Callable[[ChatRequest], Reply]

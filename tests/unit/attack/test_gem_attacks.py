@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from judgelab.attack.deletion_completion import FILLERS, MARKER
 from judgelab.attack.random_replacement import ALONE
 from judgelab.attack.rephrase import rephrase
-from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.lm import ChatRequest
+from judgelab.core.lm import Capability, ChatRequest
 from judgelab.core.panel import Panel
 from judgelab.core.sentences import HEADERS, sections
 from judgelab.core.step import OFFLINE

@@ -20,9 +20,8 @@ from judgelab.attack.typos import Typos, typos
 from judgelab.attack.word_deletion import WordDeletion, delete_run
 from judgelab.attack.wrong_ending import WrongEnding
 from judgelab.config import build
-from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.lm import ChatRequest
+from judgelab.core.lm import Capability, ChatRequest
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.sentences import sentences

@@ -13,9 +13,17 @@ import pytest
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached, reply_from
-from judgelab.core.capability import Capability
 from judgelab.core.errors import DataError
-from judgelab.core.lm import ChatRequest, EvaluationLM, LogProb, LogProbTable, Message, Pairs, Reply
+from judgelab.core.lm import (
+    Capability,
+    ChatRequest,
+    EvaluationLM,
+    LogProb,
+    LogProbTable,
+    Message,
+    Pairs,
+    Reply,
+)
 
 
 class Counting(EvaluationLM):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from judgelab.config.launch import sentence
-from judgelab.core.disk import disk_fault
+from judgelab.core.errors import disk_fault
 from judgelab.store.run_dir import RunDir
 
 

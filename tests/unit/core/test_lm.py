@@ -13,9 +13,8 @@ from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
 from judgelab.calls.counted import Counted
 from judgelab.config import resolved
-from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.lm import ChatRequest, EvaluationLM
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM
 from judgelab.core.resources import conf
 from judgelab.engine.context import Context
 from judgelab.engine.parts import _available, build_parts

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from judgelab.core.closed_questions import CHOICES
+from judgelab.core.exchange import CHOICES
 from judgelab.core.lm import Reply
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply.grade import stated_grade

@@ -9,8 +9,8 @@ import pytest
 
 from judgelab.agents.candidates import Candidates
 from judgelab.config import build
-from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.lm import Capability
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores, measured
 from judgelab.engine.references import (

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.lm import Capability
 from judgelab.evaluation_lm.compression import NATS_PER_BYTE, Compression, sizes
 from judgelab.scoring import ppm
 

@@ -19,9 +19,8 @@ from judgelab.calls.limits import Limits
 from judgelab.calls.meter import Budget, Meter
 from judgelab.calls.prices import Price
 from judgelab.calls.sending import EndpointError
-from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.lm import ChatRequest, Message
+from judgelab.core.lm import Capability, ChatRequest, Message
 from judgelab.evaluation_lm.openai import OpenAI
 from tests.servers import answers as rule
 from tests.servers.process import Running, scripted

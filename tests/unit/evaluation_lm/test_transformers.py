@@ -17,9 +17,12 @@ torch = pytest.importorskip("torch", reason="needs the extra local")
 transformers = pytest.importorskip("transformers", reason="needs the extra local")
 
 from judgelab.config import build  # noqa: E402
-from judgelab.core.capability import Capability  # noqa: E402
 from judgelab.core.errors import ConfigError  # noqa: E402
-from judgelab.core.lm import ChatRequest, Message  # noqa: E402
+from judgelab.core.lm import (  # noqa: E402
+    Capability,
+    ChatRequest,
+    Message,
+)
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
 from judgelab.scoring.chat import Template  # noqa: E402
 from judgelab.scoring.engine import Engine  # noqa: E402

@@ -9,7 +9,7 @@ import pytest
 
 from judgelab.core.errors import ConfigError
 from judgelab.core.prompt import Prompt
-from judgelab.mechanism.calls import MISSING
+from judgelab.core.scores import MISSING
 from judgelab.mechanism.chat_eval_pointwise import ChatEvalPointwise
 from tests.scripted import ScriptedChat, panel_of
 

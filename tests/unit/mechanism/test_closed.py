@@ -15,10 +15,17 @@ from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached, reply_from
 from judgelab.calls.counted import Counted
 from judgelab.calls.keys import chat_key
-from judgelab.core.capability import Capability
-from judgelab.core.closed_questions import closed_batches, shares
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Message, Pairs, Reply
+from judgelab.core.exchange import closed_batches, shares
+from judgelab.core.lm import (
+    Capability,
+    ChatRequest,
+    EvaluationLM,
+    LogProbTable,
+    Message,
+    Pairs,
+    Reply,
+)
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.exam.self_confidence import SelfConfidence, emitted

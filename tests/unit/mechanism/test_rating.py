@@ -20,9 +20,8 @@ from judgelab.core.prompt import Prompt
 from judgelab.core.reply.choice import expected_grade, mean_grade
 from judgelab.core.reply.grade import stated_grade
 from judgelab.evaluation_lm.compression import Compression
-from judgelab.mechanism.rating import Rating
+from judgelab.mechanism.rating import Rating, noted_steps
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
-from judgelab.mechanism.rating_steps import noted_steps
 from judgelab.study.common.panels import measurement_records
 from tests.scripted import ScriptedChat, ScriptedLogProb, panel_of
 

@@ -7,9 +7,8 @@ import pytest
 import xarray as xr
 
 from judgelab.config import build
-from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import ChatRequest
+from judgelab.core.lm import Capability, ChatRequest
 from judgelab.core.prompt import Prompt
 from judgelab.mechanism.critic import likelihood_grades
 from judgelab.mechanism.tvd_mi import TvdMi

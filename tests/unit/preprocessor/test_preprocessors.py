@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgelab.config import build
-from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
+from judgelab.core.lm import Capability
 from judgelab.core.panel import Panel
 from judgelab.core.step import OFFLINE
 from judgelab.preprocessor.judgments import BLANK, NO_JUDGMENT, VERBS, judgment_lines

@@ -6,6 +6,7 @@ import importlib
 import os
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -14,6 +15,7 @@ import pytest
 from judgelab.core.errors import JudgelabError
 from judgelab.store import fingerprint as fingerprint_module
 from judgelab.store.fingerprint import code_digest, fingerprint
+from judgelab.store.private import Owner
 from judgelab.store.run_dir import RunDir
 
 CONFIG = {"seed": 0, "mechanism": {"_target_": "x", "per": "token"}, "paths": {"root": "a"}}
@@ -152,3 +154,27 @@ def test_only_our_own_kinds_of_files_are_code(
     assert code_digest() == before
     (tmp_path / "words.yaml").write_text("3")
     assert code_digest() != before
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from judgelab.store.private import Owner
+print(Owner(Path(sys.argv[1])).name, flush=True)
+time.sleep(60)
+"""
+
+
+def test_an_owner_lives_until_its_process_is_killed(tmp_path: Path) -> None:
+    me, folder = Owner(tmp_path / "owners"), tmp_path / "owners"
+    command = [sys.executable, "-c", HOLDER, str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        other = process.stdout.readline().strip()
+        assert me.lives(other) and me.lives(other) and me.lives(me.name)
+        process.kill()
+    assert not me.lives(other)
+    assert not (folder / other).exists(), "what it left is removed"
+    assert not me.lives("../../etc/passwd")
+    me.close()
+    assert not list(folder.iterdir())

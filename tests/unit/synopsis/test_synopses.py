@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from judgelab.config import build
-from judgelab.core.capability import Capability
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import ChatRequest
+from judgelab.core.lm import Capability, ChatRequest
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.synopsis.abstract import Abstract

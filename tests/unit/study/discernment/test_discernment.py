@@ -13,9 +13,8 @@ from hydra import compose, initialize_config_dir
 from omegaconf import open_dict
 
 from judgelab.attack.padding import Padding
-from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError, DataError
-from judgelab.core.lm import ChatRequest
+from judgelab.core.lm import Capability, ChatRequest
 from judgelab.core.panel import Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.engine.run import execute

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 import judgelab
-from judgelab.core.capability import Capability
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.lm import ChatRequest
+from judgelab.core.lm import Capability, ChatRequest
 from judgelab.core.prompt import Prompt
 from judgelab.mechanism.length import Length
 from judgelab.mechanism.pairwise import Pairwise
