@@ -11,7 +11,8 @@ from typing import Generic, TypeVar
 
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
-from judgelab.core.reply.choice import NUMBER, named
+from judgelab.core.reply.choice import NUMBER, Reading, named, read_choice
+from judgelab.core.reply.label import stated_label
 from judgelab.core.reply.text import ends
 
 Key = TypeVar("Key", bound=Hashable)
@@ -67,6 +68,19 @@ class Exchange(Generic[Key]):
         """Note a reply as unread; without a reason, or of a rule, there is nothing to note."""
         if reason and key in self.requests:
             self.lm.unread(self.requests[key], self.replies[key], reason)
+
+
+def chosen_of_two(text: str | None, which: Reading) -> float:
+    """Whether the answer shown first won, as a reply says it (``CHOICES``); NaN where unread.
+
+    Args:
+        text: the reply.
+        which: what it states (see ``stated_label``), or its first or last label.
+    """
+    if which == "stated":
+        return stated_label(text, CHOICES)
+    label = read_choice(text, CHOICES, which)
+    return math.nan if label is None else CHOICES[label]
 
 
 def no_label(labels: Iterable[str]) -> Why:

@@ -45,20 +45,19 @@ class BertScore(Mechanism):
         revision: on the Hub, a commit, tag or branch.
         level: match sentences or tokens.
         part: precision, recall or f1.
-        query: put before each sentence of x, and of x only, for encoders that are asked so.
-        prompt: a prompt that the encoder names, in place of ``query`` (the paper: s2s_query).
+        prompt: a prompt that the encoder names, put before each sentence of x, and of x only (the
+            paper: s2s_query).
         batch: sentences (texts) in one pass; changes the speed only.
         reads: which texts: raw, or preprocessed.
 
     Raises:
-        ConfigError: ``query`` and ``prompt`` exclude each other, and both tokens.
+        ConfigError: ``prompt`` goes before sentences, not tokens.
     """
 
     model: str = "sentence-transformers/all-mpnet-base-v2"
     revision: str | None = None
     level: Literal["sentence", "token"] = "sentence"
     part: Literal["precision", "recall", "f1"] = "f1"
-    query: str = ""
     prompt: str | None = None
     batch: Count = 64
     reads: Reads = "raw"
@@ -67,11 +66,10 @@ class BertScore(Mechanism):
     subject: ClassVar[Subject] = "pair"
 
     def __post_init__(self) -> None:
-        asked = [bool(self.query), self.prompt is not None, self.level == "token"]
-        if sum(asked) > 1:
+        if self.prompt is not None and self.level == "token":
             raise ConfigError(
-                "mechanism.query, mechanism.prompt and mechanism.level=token exclude each other: "
-                "a prompt is put before sentences."
+                "mechanism.prompt and mechanism.level=token exclude each other: a prompt is put "
+                "before sentences."
             )
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
@@ -110,7 +108,7 @@ class BertScore(Mechanism):
             every = sorted(judged | references)
             units = dict(zip(every, embedder.tokens(every), strict=True))
             return (units, units), attrs
-        query = self.query if self.prompt is None else embedder.prompt(self.prompt)
+        query = "" if self.prompt is None else embedder.prompt(self.prompt)
         return (_split(embedder, judged, query), _split(embedder, references, "")), attrs
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:

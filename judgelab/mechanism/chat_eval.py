@@ -9,10 +9,8 @@ from typing import ClassVar
 import numpy as np
 import xarray as xr
 
-from judgelab.core.exchange import CHOICES, Cell, Why, no_label, pair_questions
+from judgelab.core.exchange import CHOICES, Cell, Why, chosen_of_two, no_label, pair_questions
 from judgelab.core.panel import Panel
-from judgelab.core.reply.choice import read_choice
-from judgelab.core.reply.label import stated_label
 from judgelab.core.scores import Scores
 from judgelab.mechanism.debate import Debate, Question
 from judgelab.mechanism.judge import win_rates
@@ -35,10 +33,7 @@ class ChatEval(Debate):
 
     def read(self, text: str) -> float:
         """The answer that the words name."""
-        if self.which == "stated":
-            return stated_label(text, CHOICES)
-        label = read_choice(text, CHOICES, self.which)
-        return np.nan if label is None else CHOICES[label]
+        return chosen_of_two(text, self.which)
 
     @property
     def unread(self) -> Why:

@@ -12,8 +12,7 @@ import xarray as xr
 from judgelab.core.errors import ConfigError
 from judgelab.core.exchange import Cell, Why, no_grade
 from judgelab.core.panel import Panel
-from judgelab.core.reply.choice import read_number
-from judgelab.core.reply.grade import stated_grade
+from judgelab.core.reply.grade import read_grade
 from judgelab.core.step import present
 from judgelab.mechanism.debate import Debate, Question
 from judgelab.mechanism.texts import TextMechanism
@@ -53,9 +52,7 @@ class ChatEvalPointwise(Debate, TextMechanism):
 
     def read(self, text: str) -> float:
         """The grade that the words state, or the number that they begin or end with (``which``)."""
-        if self.which == "stated":
-            return stated_grade(text, self.low, self.high)
-        return read_number(text, self.low, self.high, self.which)
+        return read_grade(text, self.low, self.high, self.which)
 
     @property
     def unread(self) -> Why:

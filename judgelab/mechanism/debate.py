@@ -59,8 +59,8 @@ class Debate(Mechanism):
     requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.CHAT}),)
 
     def __post_init__(self) -> None:
-        if not self.roles or self.rounds < 1:
-            raise ConfigError(f"mechanism={self.name} needs mechanism.roles and a round at least.")
+        if not self.roles:
+            raise ConfigError(f"mechanism={self.name} needs mechanism.roles.")
 
     @abstractmethod
     def questions(self, panel: Panel) -> Iterable[Question]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
@@ -15,15 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Length(TextMechanism):
-    """Words or characters of the text. A mechanism that does not beat this measures length."""
+    """Words of the text. A mechanism that does not beat this measures length."""
 
-    unit: Literal["words", "characters"] = "words"
     name: ClassVar[str] = "length"
     measurement: ClassVar[str] = "text"
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``value`` [item, agent], a count."""
-        return measure_texts(
-            panel,
-            lambda text, item, agent: len(text.split()) if self.unit == "words" else len(text),
-        )
+        return measure_texts(panel, lambda text, item, agent: len(text.split()))

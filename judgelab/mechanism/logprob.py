@@ -25,27 +25,22 @@ DELIMITERS = {
 OTHER_DELIMITER = "Responses:\n"
 
 
-def delimiter_for(task: str, override: str | None) -> str:
+def delimiter_for(task: str) -> str:
     """The heading that precedes the texts (as released, one per task)."""
-    return DELIMITERS.get(task, OTHER_DELIMITER) if override is None else override
+    return DELIMITERS.get(task, OTHER_DELIMITER)
 
 
 @dataclass(frozen=True)
 class LogprobMechanism(Mechanism):
-    """Reads its scores off the log-probabilities of all ordered pairs.
+    """Reads its scores off the log-probabilities of all ordered pairs."""
 
-    Args:
-        delimiter: heading before the texts; None: by task.
-    """
-
-    delimiter: str | None = None
     measurement: ClassVar[str] = "logprob"
     subject: ClassVar[Subject] = "pair"
     requires: ClassVar[tuple[frozenset[Capability], ...]] = BY_LOGPROB
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """All ordered pairs and marginals: M texts cost M(M-1) + M log-probabilities an item."""
-        return measure_logprob(panel, lm, delimiter_for(panel.task, self.delimiter))
+        return measure_logprob(panel, lm, delimiter_for(panel.task))
 
 
 def measure_logprob(

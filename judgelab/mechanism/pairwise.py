@@ -6,15 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
 import xarray as xr
 
-from judgelab.core.exchange import CHOICES, LABELS, Cell, Exchange, pair_questions
+from judgelab.core.exchange import CHOICES, LABELS, Cell, Exchange, chosen_of_two, pair_questions
 from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
-from judgelab.core.reply.choice import Reading, read_choice
-from judgelab.core.reply.label import stated_label
+from judgelab.core.reply.choice import Reading
 from judgelab.core.scores import Scores
 from judgelab.mechanism.judge import PairMechanism, win_rates
 from judgelab.mechanism.protocol import Definition, Reads
@@ -59,10 +57,7 @@ class Pairwise(PairMechanism):
 
     def read(self, reply: Reply) -> float:
         """What the reply states, or what its first or last label says."""
-        if self.which == "stated":
-            return stated_label(reply.text, CHOICES)
-        label = read_choice(reply.text, CHOICES, self.which)
-        return np.nan if label is None else CHOICES[label]
+        return chosen_of_two(reply.text, self.which)
 
     def worded(self, prompt: Prompt) -> Pairwise:
         """The same judge, asked in other words."""

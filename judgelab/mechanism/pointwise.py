@@ -15,8 +15,8 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.exchange import Exchange, no_grade
 from judgelab.core.lm import EvaluationLM, Reply
 from judgelab.core.panel import Item, Panel
-from judgelab.core.reply.choice import Reading, read_number
-from judgelab.core.reply.grade import stated_grade
+from judgelab.core.reply.choice import Reading
+from judgelab.core.reply.grade import read_grade
 from judgelab.core.scores import measured
 from judgelab.core.step import present
 from judgelab.mechanism.closed import ClosedMechanism, whole_grades, with_shares
@@ -121,6 +121,4 @@ class Pointwise(GradeMechanism):
 
     def read(self, reply: Reply) -> float:
         """What the reply states, or its first or last number."""
-        if self.which == "stated":
-            return stated_grade(reply.text, self.low, self.high)
-        return read_number(reply.text, self.low, self.high, self.which)
+        return read_grade(reply.text, self.low, self.high, self.which)

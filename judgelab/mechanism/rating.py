@@ -32,6 +32,9 @@ from judgelab.mechanism.closed import (
 )
 from judgelab.mechanism.protocol import Definition, Mechanism, Reads
 
+TOP_LOGPROBS = 20
+"""Alternatives to the grade's token that ``expected`` asks for: as many as endpoints give."""
+
 Aggregate = Literal["number", "expected"]
 Draw = tuple[int, int, int, int]
 """Item, agent, metric, draw."""
@@ -110,7 +113,6 @@ class Rating(ClosedMechanism, MetricMechanism):
             that is deterministic says five times the same. By labels each question is asked once.
         aggregate: ``number`` reads the grade; ``expected`` is the mean grade under the LM's
             probabilities of its token.
-        top_logprobs: alternatives asked for with ``expected``, of generated replies.
         name: rating or acu_rating.
     """
 
@@ -118,7 +120,6 @@ class Rating(ClosedMechanism, MetricMechanism):
     max_tokens: Count = 20
     repeats: Count = 1
     aggregate: Aggregate = "number"
-    top_logprobs: Count = 20
     name: str = "rating"
     measurement: ClassVar[str] = "rating"
 
@@ -176,7 +177,7 @@ class Rating(ClosedMechanism, MetricMechanism):
     def _request(
         self, lm: EvaluationLM, key: tuple[str, ...], metric: Metric, values: Mapping[str, str]
     ) -> ChatRequest:
-        top = self.top_logprobs if self.aggregate == "expected" else 0
+        top = TOP_LOGPROBS if self.aggregate == "expected" else 0
         return self.closed_on(metric.low, metric.high).request(lm, key, values, top)
 
     def _with_shares(

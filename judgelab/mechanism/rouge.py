@@ -25,14 +25,12 @@ class Rouge(ReferenceMechanism):
 
     Args:
         kind: rouge1, rouge2 or rougeL.
-        stemmer: Porter stemming, as ROUGE's authors had it for English.
         reads: which texts: raw, or preprocessed.
         peers: where neither items nor agents are references, hold texts against those of all
             other agents; without it that is refused.
     """
 
     kind: Literal["rouge1", "rouge2", "rougeL"] = "rouge1"
-    stemmer: bool = True
     reads: Reads = "raw"
     peers: bool = False
 
@@ -45,23 +43,26 @@ class Rouge(ReferenceMechanism):
 
     def comparison(self) -> Compare:
         """F1 of the runs of words, or of the longest sequence, in common."""
-        return _longest(self.stemmer) if self.kind == "rougeL" else _runs(self.stemmer, self.kind)
+        return _longest() if self.kind == "rougeL" else _runs(self.kind)
 
 
-def _words(stemmer: bool) -> Callable[[str], list[str]]:
-    """rouge-score's tokens; a text is split once and a word stemmed once, however many pairs."""
+def _words() -> Callable[[str], list[str]]:
+    """rouge-score's tokens, with Porter's stems as ROUGE's authors had them for English.
+
+    A text is split once and a word stemmed once, however many pairs.
+    """
     porter: Any = require("nltk.stem.porter", extra="metrics")
     tokenize: Any = require("rouge_score.tokenize", extra="metrics")
 
     class Stemmer:
         stem = staticmethod(cache(porter.PorterStemmer().stem))
 
-    return cache(lambda text: tokenize.tokenize(text, Stemmer if stemmer else None))
+    return cache(lambda text: tokenize.tokenize(text, Stemmer))
 
 
-def _runs(stemmer: bool, kind: str) -> Compare:
+def _runs(kind: str) -> Compare:
     """F1 of the runs of n words that two texts share, as rouge-score computes it."""
-    n, words = int(kind.removeprefix("rouge")), _words(stemmer)
+    n, words = int(kind.removeprefix("rouge")), _words()
 
     @cache
     def runs(text: str) -> Counter[tuple[str, ...]]:
@@ -76,9 +77,9 @@ def _runs(stemmer: bool, kind: str) -> Compare:
     return f1
 
 
-def _longest(stemmer: bool) -> Compare:
+def _longest() -> Compare:
     """F1 of the longest common subsequence of words, as rouge-score computes it."""
-    words = _words(stemmer)
+    words = _words()
 
     def f1(text: str, reference: str) -> float:
         own, theirs = words(text), words(reference)

@@ -27,10 +27,11 @@ class TextMechanism(Mechanism):
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """The value itself; a pair is as good as its weaker text."""
-        return _score_texts(measured)
+        value = measured["value"]
+        return Scores(agent=value, pair=weaker_of_two(value))
 
 
-class ReferenceMechanism(Mechanism):
+class ReferenceMechanism(TextMechanism):
     """Compares a text with the item's human reference; where no item has one, with agents' texts.
 
     Attributes:
@@ -89,7 +90,7 @@ class ReferenceMechanism(Mechanism):
         """The value itself, or its mean over peers."""
         if "directed" in measured:
             return score_directed(measured["directed"])
-        return _score_texts(measured)
+        return super().score(measured, definition)
 
 
 def measure_texts(panel: Panel, score: TextScore) -> xr.Dataset:
@@ -102,11 +103,6 @@ def measure_texts(panel: Panel, score: TextScore) -> xr.Dataset:
         for item, row in zip(panel.items, panel.texts, strict=True)
     ]
     return measured(panel, value=(("item", "agent"), np.array(values, dtype=np.float64)))
-
-
-def _score_texts(data: xr.Dataset) -> Scores:
-    value = data["value"]
-    return Scores(agent=value, pair=weaker_of_two(value))
 
 
 def judged_pairs(panel: Panel) -> NDArray[np.bool_]:

@@ -55,7 +55,6 @@ class TvdMi(TwoPromptMechanism):
             part come from the others, and Q partners from the same part.
         little, significant: quantiles of Q that bound the likelihood critic's grades.
         prompt: of the chat critic; fields task, a, b.
-        delimiter: of the likelihood critic: heading before the texts; None: by task.
     """
 
     max_tokens: Count = 150
@@ -65,7 +64,6 @@ class TvdMi(TwoPromptMechanism):
     folds: Annotated[int, Field(ge=2)] = 2
     little: float = 0.95
     significant: float = 0.99
-    delimiter: str | None = None
     labels: ClassVar[dict[str, str]] = LABELS
     name: ClassVar[str] = "tvd_mi"
     subject: ClassVar[Subject] = "pair"
@@ -98,8 +96,7 @@ class TvdMi(TwoPromptMechanism):
         if chat:
             data = measure_chat(self.closed, panel, lm, partner)
         else:
-            delimiter = delimiter_for(panel.task, self.delimiter)
-            data = measure_logprob(panel, lm, delimiter, partner)
+            data = measure_logprob(panel, lm, delimiter_for(panel.task), partner)
         data["fold"] = ("item", fold)
         data["partner"] = (("item", "draw"), np.array(ids)[partner])
         data.attrs["critic"] = "chat" if chat else "likelihood"

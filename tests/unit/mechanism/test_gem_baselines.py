@@ -140,13 +140,6 @@ def test_bertscore_matches_sentences_greedily(encoder: Path) -> None:
     assert other == pytest.approx(2 * p * r / (p + r))
 
 
-def test_bertscore_query_goes_before_the_judged_text_only(encoder: Path) -> None:
-    y = "The proof is short."
-    panel = panel_of([[y, y]], ("Other", "Faithful"))
-    asked = BertScore(model=str(encoder), query="Find the like: ").measure(panel, NOBODY, seed=0)
-    assert float(asked["precision"].values[0, 1, 0]) < 0.999
-
-
 def test_bertscore_of_tokens_is_greedy_over_the_states(encoder: Path) -> None:
     """By hand from transformers' own states: special tokens are matched, but do not count."""
     import torch
@@ -174,7 +167,7 @@ def test_bertscore_of_tokens_is_greedy_over_the_states(encoder: Path) -> None:
         float(cosine.max(0).values[theirs].mean()), abs=1e-6
     )
     with pytest.raises(ConfigError, match="exclude each other"):
-        BertScore(level="token", query="x")
+        BertScore(level="token", prompt="x")
 
 
 def test_bleu_as_nltk_counts_it() -> None:

@@ -56,16 +56,11 @@ def sample_texts() -> list[str]:
     return texts
 
 
-@pytest.mark.parametrize("stemmer", [True, False])
 @pytest.mark.parametrize("kind", ["rouge1", "rouge2", "rougeL"])
-def test_rouge_is_rouge_scores_to_the_bit(kind: Kind, stemmer: bool) -> None:
+def test_rouge_is_rouge_scores_to_the_bit(kind: Kind) -> None:
     texts = sample_texts()
-    scorer = RougeScorer([kind], use_stemmer=stemmer)
-    mine = (
-        Rouge(kind, stemmer, peers=True)
-        .measure(panel_of([texts]), NOBODY, seed=0)["directed"]
-        .values[0]
-    )
+    scorer = RougeScorer([kind], use_stemmer=True)
+    mine = Rouge(kind, peers=True).measure(panel_of([texts]), NOBODY, seed=0)["directed"].values[0]
     for i, text in enumerate(texts):
         for j, reference in enumerate(texts):
             expected = scorer.score(reference, text)[kind].fmeasure
@@ -88,8 +83,6 @@ def test_rouge_splits_a_text_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_length_counts() -> None:
     words = Length().score(Length().measure(PANEL, NOBODY, seed=0))
     assert words.agent.values[0, :3].tolist() == [10, 3, 2]
-    letters = Length(unit="characters").measure(panel_of([["abc", "de"]]), NOBODY, seed=0)
-    assert letters["value"].values.tolist() == [[3, 2]]
     whole = Length().score(Length().measure(panel_of([["a b", "c"]]), NOBODY, seed=0))
     assert whole.pair is not None
     assert whole.pair.values[0, 0, 1] == 1
