@@ -97,12 +97,6 @@ def test_the_drawings_follow_light_and_dark(hostile_page: str) -> None:
     assert all("var(--ink)" in svg and "#1f2328" not in svg for svg in drawings)
 
 
-def test_a_page_can_be_made_again_from_disk(tmp_path: Path) -> None:
-    run = write_run(tmp_path, result(3, ("clean",)))
-    before = page.write(run).read_bytes()
-    assert page.write(run).read_bytes() == before
-
-
 @pytest.mark.parametrize("name", ["result.json", "manifest.json", "config.yaml"])
 def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
     run = write_run(tmp_path, result())

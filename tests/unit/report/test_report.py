@@ -187,15 +187,6 @@ def test_too_many_agents_are_thinned_and_the_caption_says_how_many() -> None:
     assert "140 agents" in drawn.caption
 
 
-def test_the_same_tables_give_the_same_bytes() -> None:
-    tables = frames(result())
-    first, second = (draw("agent_scores", tables).figure for _ in range(2))
-    svg = saved(first, "svg")
-    assert svg == saved(second, "svg")
-    assert b"<dc:date>" not in svg
-    assert saved(first, "png") == saved(second, "png")
-
-
 def test_a_figure_without_its_table_is_refused_in_a_sentence() -> None:
     with pytest.raises(DataError, match="discrimination needs 'discrimination'"):
         draw("discrimination", {})
