@@ -8,13 +8,9 @@ three jobs:
 * paper: one prefix of 4,096 tokens, 32 targets of 64.
 
 Every side gets texts and does its own tokenising. Each measurement is a process of its own, so
-that its peak memory is its own; it also times ``torch.matmul`` right before and after, with the
-same threads: the best one is the peak, which short bursts of a processor's clock may reach, and the
-median is what the machine sustains. The fast ways run the whole job; ``rows`` and lm-eval run an
-evenly spaced part of its pairs (all pairs of a job are of one length, so each costs them the same),
-and all sums are compared. "Useful" FLOPs count every shared token once and the LM head only where
-a token is predicted. With one thread, seconds of the processor are given too: on a machine that
-others use, they show what the wall clock hides.
+that its peak memory is its own. The fast ways run the whole job; ``rows`` and lm-eval run an evenly
+spaced part of its pairs (all pairs of a job are of one length, so each costs them the same), and
+all sums are compared.
 
 Run: ``python -m experiments.bench.scoring [--threads 1] [--rounds 3] [--out FILE]``
 (lm-eval is optional: ``pip install lm-eval==0.4.13``.)
@@ -26,24 +22,86 @@ import argparse
 import json
 import os
 import platform
+import random
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from experiments.bench.jobs import JOBS, SEED, Shape, law, one_token_words, useful_flops
-
-RANDOM = Shape(vocabulary=32_000, hidden=512, inner=1536, layers=8, keys=512)
-HEADS = 8
+SEED, VOCABULARY = 0, 32_000
 VARIANTS = ("rows", "kv", "tree", "lm_eval")
 SAME = 5e-5  # nats a token of the target
+
+
+@dataclass(frozen=True)
+class Job:
+    """Sizes in tokens; ``part`` pairs are given to the slow sides, ``batch`` rows to lm-eval.
+
+    ``response`` is 0 (the only context is the prefix) or ``target``: the targets also follow the
+    prefix, as contexts. ``goal`` is the ratio to lm-eval that is aimed at.
+    """
+
+    prefix: int
+    response: int
+    contexts: int
+    target: int
+    targets: int
+    part: int
+    batch: int
+    goal: float
+
+    def texts(self, words: Sequence[str]) -> tuple[list[str], list[str], list[tuple[int, int]]]:
+        """Contexts, targets (which begin with a space) and pairs.
+
+        Args:
+            words: each one token, at the beginning of a text and after a space.
+        """
+        choice = random.Random(SEED)
+
+        def draw(n: int) -> list[str]:
+            return [words[choice.randrange(len(words))] for _ in range(n)]
+
+        prefix, responses = draw(self.prefix), [draw(self.target) for _ in range(self.targets)]
+        contexts_of = [[], *responses[: self.contexts]] if self.response else [[]]
+        contexts = [" ".join([*prefix, *words]) for words in contexts_of]
+        targets = [" " + " ".join(words) for words in responses]
+        pairs = [(c, t) for c in range(len(contexts)) for t in range(len(targets)) if c != t + 1]
+        return contexts, targets, pairs
+
+
+JOBS = {
+    "gem": Job(300, 100, 30, 100, 30, part=64, batch=8, goal=7.0),
+    "long": Job(1024, 0, 1, 64, 32, part=16, batch=8, goal=14.0),
+    "paper": Job(4096, 0, 1, 64, 32, part=4, batch=1, goal=28.0),
+}
+
+
+def law(job: Job) -> float:
+    """Tokens of all rows one by one, over tokens with every shared one once."""
+    contexts, _, pairs = job.texts(["w"])
+    ends = [job.prefix + (job.response if c else 0) for c in range(len(contexts))]
+    alone = sum(ends[c] + job.target for c, _ in pairs)
+    return alone / (job.prefix + job.response * (len(contexts) - 1) + job.target * len(pairs))
+
+
+def one_token_words(folder: Path) -> list[str]:
+    """Words that are one token of a tokenizer, with and without a space before them."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    own = sorted({t.lstrip("\u0120") for t in tokenizer.get_vocab()})
+    plain = [w for w in own if w.isascii() and w.isalnum() and w.islower()]
+    counts = (
+        tokenizer([first + w for w in plain], add_special_tokens=False)["input_ids"]
+        for first in ("", " ")
+    )
+    return [w for w, *ids in zip(plain, *counts, strict=True) if all(len(i) == 1 for i in ids)]
 
 
 def make_model(folder: Path) -> None:
@@ -54,15 +112,15 @@ def make_model(folder: Path) -> None:
 
     torch.manual_seed(SEED)
     config = LlamaConfig(
-        vocab_size=RANDOM.vocabulary,
-        hidden_size=RANDOM.hidden,
-        intermediate_size=RANDOM.inner,
-        num_hidden_layers=RANDOM.layers,
-        num_attention_heads=HEADS,
+        vocab_size=VOCABULARY,
+        hidden_size=512,
+        intermediate_size=1536,
+        num_hidden_layers=8,
+        num_attention_heads=8,
         max_position_embeddings=8192,
     )
     LlamaForCausalLM(config).save_pretrained(folder)
-    vocabulary = {"<unk>": 0, "<end>": 1, **{f"w{i}": i + 2 for i in range(RANDOM.vocabulary - 2)}}
+    vocabulary = {"<unk>": 0, "<end>": 1, **{f"w{i}": i + 2 for i in range(VOCABULARY - 2)}}
     words = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
     words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     wrapped = PreTrainedTokenizerFast(
@@ -85,21 +143,14 @@ def worker(folder: str, name: str, variant: str, threads: int, repeats: int) -> 
     run(
         contexts[:1], [f" {' '.join(words[:n])}" for n in (2, 3)], [(0, 0), (0, 1)]
     )  # load, warm up
-    peaks, walls, cpus = [*_peaks()], [], []
+    walls = []
     for _ in range(repeats):
-        wall, cpu = time.perf_counter(), time.process_time()
+        start = time.perf_counter()
         totals = run(contexts, targets, pairs)
-        walls.append(time.perf_counter() - wall)
-        cpus.append(time.process_time() - cpu)
-        peaks += _peaks()
+        walls.append(time.perf_counter() - start)
     return {
         "pairs": len(pairs),
         "wall": min(walls),
-        "cpu": min(cpus),
-        "peak_wall": max(p[0] for p in peaks),
-        "peak_cpu": max(p[1] for p in peaks),
-        "sustained_wall": statistics.median(p[0] for p in peaks),
-        "sustained_cpu": statistics.median(p[1] for p in peaks),
         "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "totals": {f"{c},{t}": total for (c, t), total in zip(pairs, totals, strict=True)},
     }
@@ -131,20 +182,6 @@ def _lm_eval(folder: str, batch: int) -> Run:
     return run
 
 
-def _peaks(size: int = 2048, times: int = 12) -> list[tuple[float, float]]:
-    """FLOP/s of each of some torch.matmul in fp32, by wall clock and by processor time."""
-    import torch
-
-    a, b = torch.randn(size, size), torch.randn(size, size)
-    found = []
-    for _ in range(times):
-        wall, cpu = time.perf_counter(), time.process_time()
-        torch.matmul(a, b)
-        walls, cpus = time.perf_counter() - wall, time.process_time() - cpu
-        found.append((2 * size**3 / walls, 2 * size**3 / cpus))
-    return found
-
-
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Every job and side in processes of their own, round by round; the best round of each."""
     variants = [v for v in options.sides if v != "lm_eval" or _version("lm_eval")]
@@ -155,7 +192,6 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         folder = options.model or made
         if options.model is None:
             make_model(Path(made))
-        shape = Shape.of(Path(folder))
         for _ in range(options.rounds):
             for name in options.jobs:
                 for variant in variants:
@@ -165,13 +201,10 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
                     found[name, variant] = kept | {
                         "memory_mb": max(old["memory_mb"], new["memory_mb"])
                     }
-    jobs = {
-        n: _summary(n, shape, {v: found[n, v] for v in variants}, options) for n in options.jobs
-    }
+    jobs = {n: _summary(n, {v: found[n, v] for v in variants}) for n in options.jobs}
     packages = ("torch", "transformers", "lm_eval", "numpy")
     return {
         "model": options.model or "random",
-        "shape": asdict(shape),
         "jobs": jobs,
         "threads": options.threads,
         "rounds": options.rounds,
@@ -197,36 +230,20 @@ def _spawn(folder: str, name: str, variant: str, options: argparse.Namespace) ->
     return result
 
 
-def _summary(
-    name: str, shape: Shape, sides: dict[str, dict[str, Any]], options: argparse.Namespace
-) -> dict[str, Any]:
+def _summary(name: str, sides: dict[str, dict[str, Any]]) -> dict[str, Any]:
     job = JOBS[name]
-    flops = useful_flops(job, shape) / len(job.texts(["w"])[2])  # per pair
-    clocks = ("wall", "cpu") if options.threads == 1 else ("wall",)
     table: dict[str, Any] = {}
     for variant, side in sides.items():
-        row: dict[str, Any] = {"pairs": side["pairs"], "memory_mb": round(side["memory_mb"])}
-        for clock in clocks:
-            speed = side["pairs"] / side[clock]
-            row[clock] = {
-                "pairs_per_second": round(speed, 3),
-                "share_of_matmul_peak": round(speed * flops / side[f"peak_{clock}"], 3),
-                "share_of_matmul_sustained": round(speed * flops / side[f"sustained_{clock}"], 3),
-                "matmul_peak_gflops": round(side[f"peak_{clock}"] / 1e9, 1),
-                "matmul_sustained_gflops": round(side[f"sustained_{clock}"] / 1e9, 1),
-            }
-            if "lm_eval" in sides:
-                peer = sides["lm_eval"]["pairs"] / sides["lm_eval"][clock]
-                row[clock]["times_lm_eval"] = round(speed / peer, 2)
+        speed = side["pairs"] / side["wall"]
+        row = {"pairs": side["pairs"], "memory_mb": round(side["memory_mb"])}
+        row["pairs_per_second"] = round(speed, 3)
+        if "lm_eval" in sides:
+            peer = sides["lm_eval"]["pairs"] / sides["lm_eval"]["wall"]
+            row["times_lm_eval"] = round(speed / peer, 2)
         if "rows" in sides:
             row["off_rows_nats"] = _off(side["totals"], sides["rows"]["totals"], job.target)
         table[variant] = row
-    return {
-        "job": asdict(job),
-        "useful_gflop_per_pair": round(flops / 1e9, 3),
-        "law": round(law(job), 2),
-        "sides": table,
-    }
+    return {"job": asdict(job), "law": round(law(job), 2), "sides": table}
 
 
 def _off(totals: dict[str, float], rows: dict[str, float], tokens: int) -> float:
@@ -262,7 +279,7 @@ def main() -> None:
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(result, indent=1), encoding="utf-8")
     for name, job in result["jobs"].items():
-        times = job["sides"].get("tree", {}).get("wall", {}).get("times_lm_eval")
+        times = job["sides"].get("tree", {}).get("times_lm_eval")
         if times is not None:
             verdict = "met" if times >= JOBS[name].goal else "missed"
             print(f"{name}: tree is {times} times lm-eval (goal {JOBS[name].goal:g}: {verdict})")

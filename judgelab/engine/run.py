@@ -25,14 +25,12 @@ from judgelab.core.errors import DataError, PartialRunError, some
 from judgelab.core.result import Result
 from judgelab.core.terminal import say
 from judgelab.engine.context import Context
+from judgelab.engine.execution import folder, manifest, moved, profiled
 from judgelab.engine.invocation import Invocation
-from judgelab.engine.manifest import manifest
 from judgelab.engine.mirroring import catch_up, tracked
 from judgelab.engine.models import Models
 from judgelab.engine.partial import forget, nothing_yet, partial
 from judgelab.engine.parts import Parts, build_parts
-from judgelab.engine.profiling import profiled
-from judgelab.engine.recognition import folder, moved
 from judgelab.engine.unscored import with_reasons
 from judgelab.report import console, page
 from judgelab.scale.local import Scale, alone

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import yaml
+
+from judgelab.config import AXES
+from judgelab.config.overrides import written
 from judgelab.core.errors import DataError
 from judgelab.python.found import Named, RunResult
 from judgelab.report import cell, figures
 from judgelab.report.comparison import Comparison, comparisons, drawings_of
 from judgelab.report.figures.style import Drawn
 from judgelab.report.jobs import SweepJob, jobs, warnings
-from judgelab.report.side_by_side import beside
 from judgelab.report.sweep_tables import table
+from judgelab.store.fingerprint import VOLATILE
+from judgelab.store.run_dir import RunDir
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -87,7 +92,7 @@ def compare(runs: Sequence[RunResult | str | os.PathLike[str]]) -> RunComparison
         raise DataError(
             f"{type(odd[0]).__name__} is no run: give results of judgelab.run, or folders of runs."
         )
-    return RunComparison(beside([one.path for one in read]))
+    return RunComparison(_beside([one.path for one in read]))
 
 
 def load(path: str | os.PathLike[str]) -> RunResult | RunComparison:
@@ -100,3 +105,55 @@ def load(path: str | os.PathLike[str]) -> RunResult | RunComparison:
         raise DataError(f"{type(path).__name__} is no path: give the folder of a run or a sweep.")
     folder = Path(path).expanduser()
     return RunComparison(jobs(folder)) if any(folder.glob("*/job.json")) else RunResult.read(folder)
+
+
+def _beside(runs: Sequence[Path]) -> list[SweepJob]:
+    """The jobs, whose overrides are the settings in which the runs differ.
+
+    Settings of different options (the mechanism's of two mechanisms) do not count: options say it.
+
+    Raises:
+        JudgelabError: a result cannot be read.
+    """
+    configs = [_config(run) for run in runs]
+    chosen = [_options(run, config) for run, config in zip(runs, configs, strict=True)]
+    flat = [dict(_flat("", config)) for config in configs]
+    made = []
+    for number, (run, options, own) in enumerate(zip(runs, chosen, flat, strict=True)):
+        said = [axis for axis in options if any(other[axis] != options[axis] for other in chosen)]
+        alike = [
+            {key: value for key, value in other.items() if _comparable(key, options, others)}
+            for other, others in zip(flat, chosen, strict=True)
+        ]
+        keys = [key for key in own if any(key in o and o[key] != own[key] for o in alike)]
+        words = [f"{axis}={options[axis]}" for axis in said]
+        words += [f"{key}={written(own[key])}" for key in keys]
+        result = RunDir(run).read_json("result.json")
+        still = result.get("partial", {}).get("sentence")
+        made.append(SweepJob(number, tuple(words), options, run, result, None, still))
+    return made
+
+
+def _comparable(key: str, options: Mapping[str, str], others: Mapping[str, str]) -> bool:
+    axis = key.partition(".")[0]
+    return options.get(axis) == others.get(axis)
+
+
+def _config(run: Path) -> dict[str, Any]:
+    config: dict[str, Any] = yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))
+    return {key: value for key, value in config.items() if key not in VOLATILE}
+
+
+def _options(run: Path, config: Mapping[str, Any]) -> dict[str, str]:
+    """Axis -> option."""
+    chosen = RunDir(run).read_json("manifest.json")["choices"]
+    return {axis: str(chosen[axis]) for axis in AXES if axis in config}
+
+
+def _flat(path: str, node: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in node.items():
+        name = f"{path}.{key}" if path else str(key)
+        if isinstance(value, Mapping):
+            yield from _flat(name, value)
+        elif key != "_target_":
+            yield name, value

@@ -24,7 +24,7 @@ from judgelab.engine.run import execute
         ("subprocess.Popen", r"add 'trusted_packages=\[subprocess\]'"),
         ("judgelab.core.errors.importlib.import_module", "cannot be imported"),
         ("judgelab.core.errors.require", "name a class"),
-        ("judgelab.engine.manifest.subprocess.Popen", "cannot be imported"),
+        ("judgelab.engine.execution.subprocess.Popen", "cannot be imported"),
         ("judgelab.engine.run.Path", r"add 'trusted_packages=\[pathlib\]'"),
         ("judgelab.store.run_dir.RunDir.reopen", "cannot be imported"),
         ("judgelab_of_others.Class", r"trusted_packages=\[judgelab_of_others\]"),
