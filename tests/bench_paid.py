@@ -20,9 +20,9 @@ from experiments.command import run_benchmark
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
 from judgelab.calls.ledger import SharedLedger
-from judgelab.calls.limits import Limits
 from judgelab.calls.meter import BudgetReachedError, Meter
-from judgelab.calls.prices import price_of
+from judgelab.calls.models import price_of
+from judgelab.calls.pace import Limits
 from judgelab.config.settings import Budget
 from judgelab.core.lm import ChatRequest, Message
 from judgelab.evaluation_lm.openai import OpenAI

@@ -28,8 +28,8 @@ from typing import Any
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
-from judgelab.calls.limits import Limits
 from judgelab.calls.meter import Meter
+from judgelab.calls.pace import Limits
 from judgelab.core.lm import ChatRequest, LogProb, Message, Reply
 from judgelab.evaluation_lm.openai import OpenAI
 from tests.servers.answers import Body, answer

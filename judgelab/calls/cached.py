@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, TypeVar
 
-from judgelab.calls.cache import CallCache
-from judgelab.calls.claims import Claims
-from judgelab.calls.keys import chat_key, logprob_keys
-from judgelab.calls.log import CallLog, LoggedLM
+from judgelab.calls.cache import CallCache, rows_of
+from judgelab.calls.log import CallLog, LoggedLM, chat_key, logprob_keys
 from judgelab.core.errors import DataError
 from judgelab.core.exchange import closed_batches, open_questions
 from judgelab.core.lm import (
@@ -24,6 +23,7 @@ from judgelab.core.lm import (
     Reply,
 )
 from judgelab.core.panel import HALVED, halved
+from judgelab.store.private import Owner
 
 SLICE = 8  # requests put to a local LM at once, to begin with
 WORTH = 30.0  # seconds of a local LM's answers that a kill may cost, about
@@ -304,3 +304,48 @@ def reply_from(stored: str) -> Reply:
 def known_replies(cache: CallCache, keys: Sequence[bytes]) -> dict[bytes, Reply]:
     """The replies that the cache holds of these keys."""
     return {key: reply_from(stored) for key, stored in cache.chats(keys).items()}
+
+
+class Claims:
+    """Claims on the keys of a call cache, held by processes of one machine.
+
+    A claim lasts until it is dropped or its owner is gone, kill -9 included.
+    """
+
+    def __init__(self, cache: CallCache) -> None:
+        self._cache = cache
+        self._mark = Owner(cache.path.with_name(f"{cache.path.name}.owners"))
+        self._owner = self._mark.name
+
+    def take(self, keys: Sequence[bytes]) -> list[bytes]:
+        """Claim what no living process has claimed; returns those of ``keys`` that are ours now."""
+        with self._cache.transaction() as db:
+            db.executemany(
+                "INSERT OR IGNORE INTO claim VALUES (?, ?)", [(key, self._owner) for key in keys]
+            )
+            owners = _owners(db, keys)
+            for owner in {o for o in owners.values() if not self._mark.lives(o)}:
+                orphans = [key for key, held in owners.items() if held == owner]
+                db.executemany(
+                    "UPDATE claim SET owner = ? WHERE key = ?", [(self._owner, k) for k in orphans]
+                )
+                owners |= dict.fromkeys(orphans, self._owner)
+        return [key for key in keys if owners.get(key, self._owner) == self._owner]
+
+    def drop(self, keys: Sequence[bytes]) -> None:
+        """Give up our claims on these keys."""
+        with self._cache.transaction() as db:
+            db.executemany(
+                "DELETE FROM claim WHERE key = ? AND owner = ?", [(k, self._owner) for k in keys]
+            )
+
+    def close(self) -> None:
+        """Give up all claims."""
+        with self._cache.transaction() as db:
+            db.execute("DELETE FROM claim WHERE owner = ?", (self._owner,))
+        self._mark.close()
+
+
+def _owners(db: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, str]:
+    rows = rows_of(db, "SELECT key, CAST(owner AS BLOB) FROM claim WHERE key IN", keys)
+    return {key: (owner or b"").decode(errors="replace") for key, owner in rows}

@@ -10,9 +10,8 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from judgelab.calls.limits import Limits
 from judgelab.calls.meter import BudgetReachedError, Meter
-from judgelab.calls.pace import Pace
+from judgelab.calls.pace import Limits, Pace
 from judgelab.calls.sending import LOST, Answer, Call, EndpointError, Sender, accounts
 
 if TYPE_CHECKING:

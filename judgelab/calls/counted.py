@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import known_replies
 from judgelab.calls.chat import UNBOUNDED
-from judgelab.calls.keys import chat_key, logprob_keys
-from judgelab.calls.log import LoggedCall, LoggedLM
+from judgelab.calls.log import LoggedCall, LoggedLM, chat_key, logprob_keys
 from judgelab.calls.sending import estimate
 from judgelab.core.lm import (
     NOT_ASKED,

@@ -7,13 +7,14 @@ items are views of such a log; attempts at paid calls, several of which a call m
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from judgelab.calls.keys import chat_key, logprob_keys
 from judgelab.calls.sending import BYTES_PER_TOKEN, estimate
 from judgelab.core.exchange import shares
 from judgelab.core.lm import (
@@ -42,7 +43,7 @@ class LoggedCall:
         about: what the question is about, as ``ChatRequest.key``; of a log-probability what the
             mechanism said of it, else the text that was to be scored.
         reason: why there is no usable result; None where there is one.
-        settled: to ask again would be to pay again; an unsettled call (see ``calls.endings``) is
+        settled: to ask again would be to pay again; an unsettled call (see ``sending.ENDINGS``) is
             asked again by the same command.
         reply: what the LM wrote, where it could not be read or replies are kept.
         answered: whether there was an answer, even a refusal or one that cannot be read.
@@ -268,3 +269,33 @@ def shown(request: ChatRequest) -> str:
     if len(request.messages) == 1:
         return request.messages[0].content
     return "\n\n".join(f"[{one.role}]\n{one.content}" for one in request.messages)
+
+
+def logprob_keys(
+    identity: str, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+) -> list[bytes]:
+    """The cache key of each pair."""
+    base = _digest(identity)
+    x, y = [_digest(c) for c in contexts], [_digest(t) for t in targets]
+    return [_digest(b"logprob" + base + x[c] + y[t]) for c, t in pairs]
+
+
+def chat_key(identity: str, request: ChatRequest) -> bytes:
+    """The cache key of a request."""
+    parts: dict[str, object] = {
+        "identity": identity,
+        "messages": [[m.role, m.content] for m in request.messages],
+        "temperature": request.temperature,
+        "max_tokens": request.max_tokens,
+        "repeat": request.repeat,
+    }
+    if request.top_logprobs:
+        parts["top_logprobs"] = request.top_logprobs
+    if request.labels:
+        parts["labels"] = list(request.labels)
+    return _digest("chat" + json.dumps(parts, sort_keys=True))
+
+
+def _digest(text: str | bytes) -> bytes:
+    data = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
+    return hashlib.blake2b(data, digest_size=16).digest()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.calls.ledger import Account, Ledger, Ratios, ratios_by_model
-from judgelab.calls.prices import Price
+from judgelab.calls.models import Price
 from judgelab.config.settings import Budget
 from judgelab.core.errors import ConfigError, JudgelabError
 from judgelab.store.private import private_folder

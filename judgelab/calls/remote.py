@@ -12,9 +12,9 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from judgelab.calls.limits import Limits
 from judgelab.calls.meter import Meter
-from judgelab.calls.prices import Price, price_of
+from judgelab.calls.models import Price, price_of
+from judgelab.calls.pace import Limits
 from judgelab.core.lm import ChatRequest, EvaluationLM, LogProb, LogProbTable, Pairs, Reply
 
 T = TypeVar("T")

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.counted import Counted, StageTally
-from judgelab.calls.limits import Limits
-from judgelab.calls.prices import Price
+from judgelab.calls.models import Price
+from judgelab.calls.pace import Limits
 from judgelab.calls.remote import Remote
 from judgelab.config import Frame
 from judgelab.core.errors import JudgelabError

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from judgelab.calls.answered import change, warning
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
 from judgelab.calls.ledger import Ledger, SharedLedger, budget_file
 from judgelab.calls.log import CallLog
 from judgelab.calls.meter import Meter, together
+from judgelab.calls.models import change, warning
 from judgelab.calls.remote import Remote
 from judgelab.config import Frame
 from judgelab.core.lm import EvaluationLM

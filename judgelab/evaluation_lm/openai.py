@@ -15,10 +15,9 @@ from urllib.parse import urlsplit
 
 from judgelab.calls.caller import Caller
 from judgelab.calls.chat import TokenLimit, chat_call, reply_of
-from judgelab.calls.limits import Limits
 from judgelab.calls.logprobs import Mode
 from judgelab.calls.meter import Meter
-from judgelab.calls.pace import Pace, SharedState, rate_file
+from judgelab.calls.pace import Limits, Pace, SharedState, rate_file
 from judgelab.calls.prompts import FramedPrompts, PromptCache, Prompts, RawPrompts
 from judgelab.calls.remote import CallPool, Remote
 from judgelab.calls.sending import ASKED, keep_body

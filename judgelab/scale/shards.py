@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.calls.cached import Cached
-from judgelab.calls.keys import chat_key, logprob_keys
+from judgelab.calls.log import chat_key, logprob_keys
 from judgelab.config import build
 from judgelab.config.targets import trusting
 from judgelab.core.errors import ConfigError

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from judgelab.calls.log import CallLog
-from judgelab.calls.prices import Price
+from judgelab.calls.models import Price
 from judgelab.calls.remote import Remote
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.lm import EvaluationLM, is_lm

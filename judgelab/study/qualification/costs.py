@@ -9,7 +9,7 @@ import numpy as np
 import yaml
 
 from judgelab.calls.log import LoggedLM
-from judgelab.calls.prices import PER, Price
+from judgelab.calls.models import PER, Price
 from judgelab.calls.remote import Remote
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import EvaluationLM

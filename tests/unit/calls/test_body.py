@@ -9,8 +9,8 @@ import pytest
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
-from judgelab.calls.limits import Limits
 from judgelab.calls.meter import Meter
+from judgelab.calls.pace import Limits
 from judgelab.calls.sending import DEEPEST, MalformedError, cleaner, parse
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, Message, Reply

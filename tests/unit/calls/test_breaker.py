@@ -12,8 +12,8 @@ import pytest
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
 from judgelab.calls.caller import FARTHEST, sensible, stamp
-from judgelab.calls.limits import Limits
 from judgelab.calls.meter import Meter
+from judgelab.calls.pace import Limits
 from judgelab.calls.sending import EndpointError
 from judgelab.core.lm import ChatRequest, Message
 from judgelab.evaluation_lm.openai import OpenAI

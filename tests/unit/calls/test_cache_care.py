@@ -11,7 +11,7 @@ import pytest
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cache_care import main
-from judgelab.calls.claims import Claims
+from judgelab.calls.cached import Claims
 from judgelab.core.lm import LogProb
 from tests.unit.calls.test_cache_file import raw
 

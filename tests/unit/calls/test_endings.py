@@ -14,9 +14,18 @@ import pytest
 from openai import APIConnectionError, APITimeoutError
 
 from judgelab.calls.chat import chat_call, reply_of
-from judgelab.calls.endings import ENDINGS, KEPT, OPEN, RETRY, table
-from judgelab.calls.limits import Limits
-from judgelab.calls.sending import BODY, Answer, RefusedError, Sender
+from judgelab.calls.pace import Limits
+from judgelab.calls.sending import (
+    BODY,
+    ENDINGS,
+    KEPT,
+    OPEN,
+    RETRY,
+    Answer,
+    RefusedError,
+    Sender,
+    endings_table,
+)
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, Message
 from judgelab.evaluation_lm.openai import OpenAI
@@ -88,7 +97,7 @@ def test_what_asks_a_call_again_is_what_the_table_says(kind: str) -> None:
 
 
 def test_the_page_shows_the_table() -> None:
-    assert table() in Path("docs/faults.md").read_text(encoding="utf-8")
+    assert endings_table() in Path("docs/faults.md").read_text(encoding="utf-8")
 
 
 def test_a_certificate_that_is_not_trusted_is_called_that() -> None:

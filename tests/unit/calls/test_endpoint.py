@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached
-from judgelab.calls.claims import Claims
-from judgelab.calls.limits import Limits
+from judgelab.calls.cached import Cached, Claims
+from judgelab.calls.pace import Limits
 from judgelab.calls.remote import CallPool
 from judgelab.config import build
 from judgelab.core.errors import ConfigError
@@ -28,7 +27,7 @@ from tests.servers.process import scripted
 )
 def test_limits_that_make_no_sense_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ConfigError, match=r"evaluation_lm\.limits"):
-        build({"_target_": "judgelab.calls.limits.Limits", **wrong}, "evaluation_lm.limits")
+        build({"_target_": "judgelab.calls.pace.Limits", **wrong}, "evaluation_lm.limits")
 
 
 def test_every_role_keeps_a_file_of_its_own() -> None:

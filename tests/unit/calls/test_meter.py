@@ -14,7 +14,7 @@ import pytest
 
 from judgelab.calls.ledger import Ledger, SharedLedger
 from judgelab.calls.meter import BudgetReachedError, Meter, OrphanedError, Ticket, together
-from judgelab.calls.prices import Price
+from judgelab.calls.models import Price
 from judgelab.config.settings import Budget
 
 EACH = Price(1e6, 1e6)  # a token costs 1

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from judgelab.calls.limits import Limits
-from judgelab.calls.pace import LEAST, KeptState, Pace, SharedState
+from judgelab.calls.pace import LEAST, KeptState, Limits, Pace, SharedState
 
 
 def admitted(limits: Limits, tokens: Sequence[float], share: float = 1.0) -> list[float]:
@@ -145,7 +144,7 @@ def test_a_server_cannot_have_us_wait_for_ever() -> None:
 SENDER = """
 import asyncio, sys, time
 from pathlib import Path
-from judgelab.calls.limits import Limits
+from judgelab.calls.pace import Limits
 from judgelab.calls.pace import Pace
 from judgelab.calls.pace import SharedState
 async def send():

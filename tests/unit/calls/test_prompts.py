@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("transformers", reason="needs the extra local")
 
 from experiments.random_llama import make_tokenizer, texts  # noqa: E402
-from judgelab.calls.limits import Limits  # noqa: E402
+from judgelab.calls.pace import Limits  # noqa: E402
 from judgelab.core.errors import CapabilityError, ConfigError  # noqa: E402
 from judgelab.evaluation_lm.openai import OpenAI  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402

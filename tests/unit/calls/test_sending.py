@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judgelab.calls.limits import Limits
+from judgelab.calls.pace import Limits
 from judgelab.calls.sending import _retry_after
 from judgelab.core.errors import CapabilityError
 from judgelab.evaluation_lm.openai import OpenAI

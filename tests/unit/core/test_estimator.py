@@ -11,8 +11,8 @@ import pytest
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
 from judgelab.calls.counted import Counted
-from judgelab.calls.limits import Limits
 from judgelab.calls.log import LoggedLM
+from judgelab.calls.pace import Limits
 from judgelab.core.estimator import LM, Estimator, differences, lines, marks, mixed, read_estimators
 from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result

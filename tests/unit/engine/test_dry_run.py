@@ -7,7 +7,7 @@ import time
 import pytest
 
 from judgelab.calls.counted import Counted
-from judgelab.calls.limits import Limits
+from judgelab.calls.pace import Limits
 from judgelab.core.lm import ChatRequest, Message
 from judgelab.engine import dry_run
 from judgelab.engine.dry_run import Throughput, pace

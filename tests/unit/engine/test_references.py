@@ -116,7 +116,7 @@ def test_a_candidate_may_not_take_a_persons_name() -> None:
 
 
 def test_a_mapping_of_nodes_is_built() -> None:
-    limits = {"_target_": "judgelab.calls.limits.Limits"}
+    limits = {"_target_": "judgelab.calls.pace.Limits"}
     node = {"_target_": "judgelab.evaluation_lm.openai.OpenAI", "model": "m", "limits": limits}
     made = build(
         {

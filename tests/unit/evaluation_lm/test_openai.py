@@ -15,9 +15,9 @@ import pytest
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
-from judgelab.calls.limits import Limits
 from judgelab.calls.meter import Budget, Meter
-from judgelab.calls.prices import Price
+from judgelab.calls.models import Price
+from judgelab.calls.pace import Limits
 from judgelab.calls.sending import EndpointError
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import Capability, ChatRequest, Message

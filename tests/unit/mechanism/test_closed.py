@@ -14,7 +14,7 @@ import pytest
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached, reply_from
 from judgelab.calls.counted import Counted
-from judgelab.calls.keys import chat_key
+from judgelab.calls.log import chat_key
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.exchange import closed_batches, shares
 from judgelab.core.lm import (

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import judgelab
-from judgelab.calls.limits import Limits
-from judgelab.calls.prices import Price
+from judgelab.calls.models import Price
+from judgelab.calls.pace import Limits
 from judgelab.core.errors import ConfigError
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.study.common.judges import NamedJudge, named

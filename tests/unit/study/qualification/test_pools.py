@@ -12,8 +12,8 @@ import pytest
 import xarray as xr
 from numpy.testing import assert_allclose
 
-from judgelab.calls.limits import Limits
 from judgelab.calls.log import LoggedLM
+from judgelab.calls.pace import Limits
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
