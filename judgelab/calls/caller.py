@@ -8,11 +8,13 @@ import random
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgelab.calls.meter import BudgetReachedError, Meter
 from judgelab.calls.pace import Limits, Pace
 from judgelab.calls.sending import LOST, Answer, Call, EndpointError, Sender, accounts
+from judgelab.core.errors import require_room
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -204,7 +206,8 @@ class Caller:
 
     Retried are 408, 409, 429, 5xx, timeouts and broken connections, and nothing else: an answer
     that cannot be read was paid for, and asking again would pay twice. The client's own retries are
-    off; the secret (the key) is blotted out of every message of the server's.
+    off; the secret (the key) is blotted out of every message of the server's. Nothing is sent where
+    the disk of ``kept``, the call cache, has no room for the answer.
     """
 
     def __init__(
@@ -215,10 +218,11 @@ class Caller:
         secret: str | None,
         where: str,
         tell: Callable[[str], None] = lambda words: None,
+        kept: Path | None = None,
     ) -> None:
         self.client, self.limits = client, limits
         self.where, self._sender = where, Sender(client, limits.timeout, secret, where)
-        self.pace = Pace(limits)
+        self.pace, self.kept = Pace(limits), kept
         self.attach(meter, tell)
 
     def attach(self, meter: Meter, tell: Callable[[str], None]) -> None:
@@ -301,6 +305,8 @@ class Caller:
     async def _attempt(self, call: Call, number: int) -> Answer:
         await self.breaker.unless_stopped(self.pace.admit(sum(call.tokens)))
         try:
+            if self.kept is not None:
+                require_room(self.kept)  # an answer that finds none would be paid for again
             ticket = await self.meter.sent(call.key, number, call.tokens, call.mark)
             result = await self._sender.send(call)
             tokens, facts = accounts(result.body or {})

@@ -52,10 +52,6 @@ class State:
         held: until when none may, as the server said.
         share: of the limits that is used.
         window: when the answers counted began; the counts follow, then refusals in a row.
-        usual: the proportion of 429 lately.
-        trial: 1 while it is tried whether to be slower helps.
-        stray: the proportion of 429 that being slower did not help against.
-        trust, patience: windows for which that is believed: in all, and from now.
     """
 
     requests_free: float = 0.0
@@ -66,11 +62,6 @@ class State:
     answers: float = 0.0
     refused: float = 0.0
     row: float = 0.0
-    usual: float = 0.0
-    trial: float = 0.0
-    stray: float = 0.0
-    trust: float = 0.0
-    patience: float = 0.0
 
     def settle(self, now: float) -> None:
         """Begin to use it: time that nobody used is not made up for."""
@@ -164,27 +155,20 @@ class SharedState(KeptState):
 
 CATCH_UP = 2.0  # seconds of unused allowance that may be made up for after the program was busy
 WINDOW = 1.0  # seconds, at least, over which the proportion of 429 is taken
-ENOUGH = 40  # answers, at least, of which it is taken
-INCREASE = 0.02  # of the limits, each window
+ENOUGH = 60  # answers, at least, of which it is taken
+INCREASE = 0.03  # of the limits, each window
 LEAST = 0.02  # of the limits: never slower than this
 ALL_REFUSED = 8  # 429s in a row after which all wait as long as the server says
-MOSTLY = 0.5  # proportion of 429 from which there is no doubt that this is too fast
-FEW = 0.03  # proportion of 429 that is not worth to be slower for
-SLOWER = 0.8  # times the share, while it is tried whether that helps
-SETTLE = 0.25  # seconds until a trial counts: answers to attempts before it are still coming in
-MEMORY = 0.3  # weight of the latest window in the usual proportion of 429
-MORE = 0.08  # proportion of 429, beyond the stray ones, that calls for a new trial
-TRUST = (16.0, 64.0)  # windows for which the outcome of a trial is believed: first, at most
+TOLERATED = 0.3  # proportion of 429 up to which being slower costs more than it saves
 
 
 class Pace:
     """Admits attempts evenly spaced, and adapts to 429.
 
-    Attempts start at ``share`` of the limits (requests, tokens, concurrency). Where most answers
-    are 429 the share falls by half of their proportion. Where some are, it is tried whether
-    being slower helps: against a limit lower than the one declared as many calls are accepted as
-    before, so the share stays low; stray 429s hit the same proportion at any rate, so it goes back
-    up. Else the share rises by 2 % of the limits each window.
+    Attempts start at ``share`` of the limits (requests, tokens, concurrency). Where more than
+    30 % of a window's answers are 429 the share falls by half of their proportion, else it rises
+    by 3 % of the limits. So stray 429s slow nothing down, and of a limit lower than the one
+    declared all is used, at the price of some refusals.
 
     Args:
         kept: the state, which other processes may share; None: it is this object's own.
@@ -242,9 +226,11 @@ class Pace:
                 now - state.window >= WINDOW
                 and max(state.answers / ENOUGH, state.row / ALL_REFUSED) >= 1
             ):
-                _adapt(state)
-                state.window = now + (SETTLE if state.trial else 0.0)
-                state.answers = state.refused = 0
+                proportion = state.refused / state.answers
+                slower = proportion > TOLERATED
+                share = state.share * (1 - proportion / 2) if slower else state.share + INCREASE
+                state.share = min(1.0, max(LEAST, share))
+                state.window, state.answers, state.refused = now, 0, 0
 
     def close(self) -> None:
         """Give back what is shared."""
@@ -265,31 +251,3 @@ class Pace:
                     self.limits.tokens_per_minute * share
                 )
             return max(starts)
-
-
-def _adapt(state: State) -> None:
-    """Choose the share for the next window."""
-    proportion = state.refused / state.answers
-    if state.trial:
-        state.trial = 0
-        before = 1 - state.usual
-        if (1 - proportion) * SLOWER > before * (1 + SLOWER) / 2:
-            state.usual, state.trust = proportion, 0  # as much is accepted: stay
-        else:
-            state.share /= SLOWER
-            state.stray = state.usual
-            state.trust = min(max(TRUST[0], 2 * state.trust), TRUST[1])
-        state.patience = state.trust
-    elif proportion > MOSTLY:
-        state.share *= 1 - proportion / 2
-        state.usual, state.trust, state.patience = proportion, 0, 0
-    else:
-        state.usual += MEMORY * (proportion - state.usual)
-        state.patience = max(0.0, state.patience - 1)
-        known = state.patience > 0 and state.usual <= state.stray + MORE
-        if max(proportion, state.usual) > FEW and not known:
-            state.trial = 1
-            state.share *= SLOWER
-        else:
-            state.share += INCREASE
-    state.share = min(1.0, max(LEAST, state.share))

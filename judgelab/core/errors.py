@@ -90,6 +90,7 @@ SPOKEN = {
 }
 """Words of libraries that wrap the fault and drop its number."""
 LITTLE = 1 << 20  # bytes; SQLite calls it an I/O error where its smaller files have no room
+ROOM = 8 << 20  # bytes for the answers to some dozens of calls under way and SQLite's log of them
 
 
 def disk_fault(cause: BaseException, near: Path | None = None) -> str | None:
@@ -108,10 +109,20 @@ def disk_fault(cause: BaseException, near: Path | None = None) -> str | None:
             file = getattr(one, "filename", None) or near
             return (
                 f"{file or 'A file'} cannot be written: {REASONS[number]}. Make room there, or "
-                "point paths.root=FOLDER and paths.cache=FILE elsewhere; what was answered is "
-                "kept, and the same command continues."
+                "point paths.root=FOLDER and paths.cache=FILE elsewhere; the same command then "
+                "continues, and asks again what could not be kept."
             )
     return None
+
+
+def require_room(near: Path) -> None:
+    """DataError where the disk of this file may not hold what calls under way bring."""
+    if (left := _room(near)) < ROOM:
+        raise DataError(
+            f"The disk of {near} has {left / 1e6:.1f} MB left, so nothing more is asked: answers "
+            f"need {ROOM / 1e6:.0f} MB to be kept. Make room there, or point paths.cache=FILE "
+            "elsewhere; what was answered is kept, and the same command continues."
+        )
 
 
 def _chain(cause: BaseException | None) -> Iterator[BaseException]:
@@ -125,5 +136,5 @@ def _room(near: Path) -> int:
     try:
         found = os.statvfs(near.parent)
     except OSError:
-        return LITTLE
+        return ROOM
     return found.f_bavail * found.f_frsize

@@ -14,7 +14,7 @@ from judgelab.calls.cached import Cached, Claims
 from judgelab.calls.pace import Limits
 from judgelab.calls.remote import CallPool
 from judgelab.config import build
-from judgelab.core.errors import ConfigError
+from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import ChatRequest, Message, Reply
 from judgelab.engine.models import calls_file
 from judgelab.evaluation_lm.openai import OpenAI
@@ -120,3 +120,30 @@ def test_progress_is_live_on_a_terminal() -> None:
     progress.close()
     assert "judge: 30 of 300 calls" in stream.getvalue()
     assert "/s" in stream.getvalue()
+
+
+def test_a_disk_that_fills_up_ends_a_run_before_what_is_paid_finds_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """30 of 36 paid calls were asked again: nobody looked at the disk before SQLite met its end."""
+    requests = [ChatRequest((Message("user", f"judge {k}"),)) for k in range(36)]
+    with scripted(tmp_path / "server", delay=0.05) as server:
+        for room in (9, 0, 1000):
+
+            def left(near: Path, room: int = room) -> int:
+                """As much, until the server has seen calls."""
+                return (room << 20) if room != 9 or not server.seen() else 1 << 20
+
+            monkeypatch.setattr("judgelab.core.errors._room", left)
+            lm = Cached(
+                OpenAI("m", server.url, Limits(concurrency=8), server="s"),
+                CallCache(tmp_path / "c.sqlite"),
+            )
+            if room < 1000:
+                with pytest.raises(DataError, match="has .* MB left, so nothing more is asked"):
+                    lm.chat(requests)
+                assert len(server.seen()) <= 16
+            else:
+                assert all(reply.text for reply in lm.chat(requests))
+            lm.close()
+        assert set(server.seen().values()) == {1} and len(server.seen()) == 36
