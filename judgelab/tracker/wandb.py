@@ -178,7 +178,7 @@ class WandbMirror(Mirror):
 
 def _dashboard(opened: OpenRun, project: str, sweeps: Sequence[str]) -> str:
     """Save a dashboard and say where it is, or why there is none: the run is kept either way."""
-    from judgelab.tracker.dashboard.saving import save
+    from judgelab.tracker.dashboard import save
 
     if not opened.online:
         return f" (no dashboard offline: after wandb sync, {COMMAND} {project})"

@@ -14,8 +14,7 @@ import yaml
 from judgelab.core.result import Headline
 from judgelab.engine.mirroring import SHOWN
 from judgelab.study.discrimination.compare import HEADLINES
-from judgelab.tracker.dashboard.__main__ import main
-from judgelab.tracker.dashboard.layout import interval_chart, shown
+from judgelab.tracker.dashboard import interval_chart, main, shown
 from judgelab.tracker.headline import bars, headline
 from judgelab.tracker.wandb import _dashboard
 from judgelab.tracker.wandb_open import OpenRun
