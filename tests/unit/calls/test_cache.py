@@ -72,29 +72,15 @@ def test_pairs_are_computed_once_across_batches_and_processes(tmp_path: Path) ->
     assert (again.count.asked, again.count.computed) == (3, 1)
 
 
-def test_two_identities_never_share(tmp_path: Path) -> None:
+def test_what_can_change_an_answer_changes_the_key_and_labels_do_not(tmp_path: Path) -> None:
     cache = CallCache(tmp_path / "c.sqlite")
     a, b = Counting("model-a"), Counting("model-b")
-    assert Cached(a, cache).chat([ask("hi")])[0].text == "model-a: hi #0"
-    assert Cached(b, cache).chat([ask("hi")])[0].text == "model-b: hi #0"
-    Cached(a, cache).logprob(["c"], ["t"], [(0, 0)])
-    Cached(b, cache).logprob(["c"], ["t"], [(0, 0)])
-    assert len(b.seen) == 2
-
-
-def test_sampling_and_repeat_change_the_key_and_labels_do_not(tmp_path: Path) -> None:
-    inner = Counting("lm")
-    lm = Cached(inner, CallCache(tmp_path / "c.sqlite"))
-    lm.chat([ask("q"), ask("q", repeat=1), ask("q", temperature=0.7), ask("q", key=("other",))])
-    assert len(inner.seen) == 3
-
-
-def test_context_and_target_do_not_run_together(tmp_path: Path) -> None:
-    inner = Counting("lm")
-    Cached(inner, CallCache(tmp_path / "c.sqlite")).logprob(
-        ["ab", "a"], ["c", "bc"], [(0, 0), (1, 1)]
-    )
-    assert len(inner.seen) == 2
+    for inner in (a, b):
+        lm = Cached(inner, cache)
+        asked = [ask("q"), ask("q", repeat=1), ask("q", temperature=0.7), ask("q", key=("other",))]
+        assert lm.chat(asked)[0].text == f"{inner.identity}: q #0"
+        lm.logprob(["ab", "a"], ["c", "bc"], [(0, 0), (1, 1)])  # they do not run together
+        assert len(inner.seen) == 3 + 2
 
 
 def test_unscored_answers_are_asked_again(tmp_path: Path) -> None:

@@ -47,7 +47,8 @@ def ask(text: str, **options: Any) -> ChatRequest:
 def test_the_date_of_a_template_is_the_configs_and_part_of_the_identity(folder: Path) -> None:
     words = transformers.AutoTokenizer.from_pretrained(folder)
     lms = [VLLM(str(folder), template_date=day) for day in ("2024-07-26", "2025-01-02")]
-    assert len({lm.identity for lm in lms}) == 2
+    others = [VLLM(str(folder), **m) for m in ({"template": "chat"}, {"end_token": True})]
+    assert len({lm.identity for lm in [*lms, *others]}) == 4
     for lm, day in zip(lms, ("26 Jul 2024", "02 Jan 2025"), strict=True):
         (ids,) = lm.prompts([ask("Is it?")])
         assert not isinstance(ids, Reply)
@@ -110,14 +111,6 @@ def test_template_and_end_token_are_those_of_the_local_lm(
     assert np.isnan(theirs.total[[2, 5]]).all()
     assert np.isnan(theirs.total[fits]).any() == (manner["template"] == "chat")
     assert lm.facts["imitating"] == (3 if manner["template"] == "chat" else 0)
-
-
-def test_the_identity_of_settings_that_existed_is_what_it_was(folder: Path) -> None:
-    plain = VLLM(str(folder)).identity
-    assert plain.startswith("vllm model=sha256:")
-    assert plain.endswith("quantization=as stored max_length=None template_date=2024-07-26")
-    found = [VLLM(str(folder), **m).identity for m in ({"template": "chat"}, {"end_token": True})]
-    assert len({plain, *found}) == 3
 
 
 def test_the_engine_answers_as_transformers_do(folder: Path) -> None:
