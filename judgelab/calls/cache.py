@@ -10,11 +10,11 @@ import logging
 import sqlite3
 import struct
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from judgelab.core.errors import DataError, disk_fault
 from judgelab.core.lm import LogProb
@@ -25,15 +25,12 @@ LAYOUT = 1  # PRAGMA user_version
 SCHEMA = {
     "logprob": "(key BLOB PRIMARY KEY, total REAL, tokens INTEGER, sum BLOB) WITHOUT ROWID",
     "chat": "(key BLOB PRIMARY KEY, reply TEXT NOT NULL, sum BLOB) WITHOUT ROWID",
-    "earlier": "(key BLOB, at TEXT, reply TEXT NOT NULL, sum BLOB, PRIMARY KEY (key, at)) "
-    "WITHOUT ROWID",
     "lm": "(identity TEXT, verb TEXT, sum BLOB, PRIMARY KEY (identity, verb)) WITHOUT ROWID",
     "claim": "(key BLOB PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID",
 }
 CHECKED = {
     "logprob": ("key", "total", "tokens"),
     "chat": ("key", "reply"),
-    "earlier": ("key", "at", "reply"),
     "lm": ("identity", "verb"),
 }
 """Table -> the columns that its ``sum`` is over; a claim does not outlive its run."""
@@ -44,6 +41,7 @@ _STATES = {table: hashlib.blake2b(digest_size=8, person=table.encode()) for tabl
 _LENGTH, _NUMBERS = struct.Struct("<q"), struct.Struct("<qdq")
 
 log = logging.getLogger("judgelab")
+T = TypeVar("T")
 
 
 class UnusableFileError(sqlite3.DatabaseError):
@@ -90,21 +88,31 @@ def connect(path: Path, read_only: bool) -> sqlite3.Connection:
     if not read_only:
         private_folder(path.parent)
         private_file(path)
-    until = time.monotonic() + PATIENCE
-    while True:  # SQLite does not wait for the lock that a change of journal needs: so we do
+
+    def opened() -> sqlite3.Connection:
         db = _connect(path, read_only)
         try:
             _enter(db, read_only)
-            return db
-        except sqlite3.Error as cause:
+        except BaseException as cause:
             db.close()  # with whatever lock it holds
-            busy = isinstance(cause, sqlite3.OperationalError) and "locked" in str(cause)
-            if not busy or time.monotonic() > until:
+            if isinstance(cause, UnicodeDecodeError):  # SQLite's words on a schema that is no text
+                raise UnusableFileError("it is damaged") from cause
+            raise
+        return db
+
+    return when_unlocked(opened)
+
+
+def when_unlocked(attempt: Callable[[], T]) -> T:
+    """SQLite does not wait for the lock that a change of journal needs: so we do."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return attempt()
+        except sqlite3.OperationalError as cause:
+            if "locked" not in str(cause) or time.monotonic() > until:
                 raise
             time.sleep(0.05)
-        except UnicodeDecodeError as cause:  # in SQLite's message on a schema that is no text
-            db.close()
-            raise UnusableFileError("it is damaged") from cause
 
 
 def _connect(path: Path, read_only: bool) -> sqlite3.Connection:
@@ -234,13 +242,6 @@ class CallCache:
         """The stored replies (JSON) of those keys that are known."""
         return {key: reply.decode() for key, reply in self._sound("chat", "WHERE key IN", keys)}
 
-    def earlier(self, keys: Sequence[bytes]) -> dict[bytes, list[tuple[str, str]]]:
-        """(when it was replaced, the reply) of those keys whose reply was, oldest first."""
-        found: dict[bytes, list[tuple[str, str]]] = {}
-        for key, at, reply in sorted(self._sound("earlier", "WHERE key IN", keys)):
-            found.setdefault(key, []).append((at.decode(), reply.decode()))
-        return found
-
     def replies(self) -> Iterator[str]:
         """All stored replies and scored prompts (JSON)."""
         return (reply.decode() for _, reply in self._sound("chat", ""))
@@ -256,7 +257,7 @@ class CallCache:
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def add_logprobs(self, rows: Mapping[bytes, LogProb], replace: bool = False) -> None:
-        """Store sums and counts, all or none; see ``add_chats``."""
+        """Store sums and counts, all or none; a reply in the place of one that is replaced goes."""
         # SQLite knows no negative zero
         values = ((key, row.total + 0.0, row.tokens) for key, row in rows.items())
         self._insert("logprob", values, list(rows) if replace else [])
@@ -264,8 +265,7 @@ class CallCache:
     def add_chats(self, rows: Mapping[bytes, str], replace: bool = False) -> None:
         """Store replies (JSON), all or none.
 
-        What is known already stays, and the new one is dropped; with ``replace`` a stored reply is
-        moved to ``earlier`` in the same moment.
+        What is known already stays, and the new one is dropped; with ``replace`` the new one stays.
         """
         self._insert("chat", rows.items(), list(rows) if replace else [])
 
@@ -298,8 +298,7 @@ class CallCache:
 
     def _insert(self, table: str, rows: Iterable[Any], replaced: Sequence[bytes] = ()) -> None:
         with self.transaction() as db:
-            if replaced:
-                _retire(db, replaced)
+            db.executemany("DELETE FROM chat WHERE key = ?", [(key,) for key in replaced])
             values = ((*row, row_sum(table, *row)) for row in rows)
             db.executemany(UPSERT[table], values)
 
@@ -333,18 +332,6 @@ class CallCache:
                 f"The call cache {self.path} is damaged ({cause}): move it away (sqlite3's "
                 ".recover may save most answers), or give another file with paths.cache=FILE."
             ) from cause
-
-
-def _retire(db: sqlite3.Connection, keys: Sequence[bytes]) -> None:
-    """Move the replies of these keys to ``earlier``; a damaged one goes."""
-    at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()) + f".{time.time_ns() % 10**9:09}Z"
-    old = rows_of(db, "SELECT sum, key, reply FROM chat WHERE key IN", keys)
-    kept = [(key, at, reply) for s, key, reply in old if s == row_sum("chat", key, reply)]
-    values = [
-        (key, at, reply.decode(), row_sum("earlier", key, at, reply)) for key, at, reply in kept
-    ]
-    db.executemany(UPSERT["earlier"], values)
-    db.executemany("DELETE FROM chat WHERE key = ?", [(key,) for key in keys])
 
 
 def rows_of(

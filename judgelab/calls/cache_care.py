@@ -20,7 +20,6 @@ from judgelab.store.private import Owner
 WORDS = {
     "logprob": "log-probabilities",
     "chat": "replies and scored prompts",
-    "earlier": "replies that were replaced",
     "lm": "LMs and what they were asked for",
 }
 
@@ -102,7 +101,6 @@ def stats(file: Path) -> bool:
     print(f"log-probabilities: {cache.count('logprob'):,}")
     for kind in ("replies", "scored prompts"):
         print(f"{kind}: {counts[kind]:,}")
-    print(f"replies that were replaced: {cache.count('earlier'):,}")
     print(f"replies without a result: {reasons.total():,}")
     for reason, number in reasons.most_common():
         print(f"  {number:,} {reason}")

@@ -102,7 +102,7 @@ class Cached(LoggedLM):
         self._workers[name] = facts
 
     def ask_again(self, keys: Iterable[bytes]) -> None:
-        """Ask these once more, but for those just asked; what was known of them stays beside."""
+        """Ask these once more, but for those just asked."""
         self._again = frozenset(keys) - self._computed
 
     def logprob(

@@ -7,7 +7,6 @@ import json
 import re
 import sqlite3
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields, replace
@@ -16,11 +15,11 @@ from typing import Any
 
 import yaml
 
+from judgelab.calls.cache import PATIENCE, when_unlocked
 from judgelab.core.errors import DataError
 from judgelab.store.private import Owner, private_file, private_folder
 
 Ratios = tuple[float, float]  # of input and of output
-PATIENCE = 60.0  # seconds to wait for another job's turn, which takes less than a millisecond
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,8 @@ class SharedLedger(Ledger):
             self._db = sqlite3.connect(
                 path, PATIENCE, isolation_level=None, check_same_thread=False
             )
-            self._share()
+            when_unlocked(lambda: self._db.execute("PRAGMA journal_mode=WAL"))
+            self._db.execute("PRAGMA synchronous=NORMAL")
             columns = ", ".join(f"{c}{' PRIMARY KEY' if c == 'name' else ''}" for c in COLUMNS)
             self._db.execute(f"CREATE TABLE IF NOT EXISTS account ({columns})")
 
@@ -165,19 +165,6 @@ class SharedLedger(Ledger):
         """As it is to be counted now."""
         alive = not account.under_way or self._mark.lives(account.owner)
         return account if alive else account.left()
-
-    def _share(self) -> None:
-        """SQLite does not wait for the lock that a change of journal needs: so we do."""
-        until = time.monotonic() + PATIENCE
-        while True:
-            try:
-                self._db.execute("PRAGMA journal_mode=WAL")
-                self._db.execute("PRAGMA synchronous=NORMAL")
-                return
-            except sqlite3.OperationalError as cause:
-                if "locked" not in str(cause) or time.monotonic() > until:
-                    raise
-                time.sleep(0.05)
 
     @contextmanager
     def _sound(self) -> Iterator[None]:

@@ -50,7 +50,7 @@ def test_a_sound_cache(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0
     for line in ("chat of an LM", "replies: 3", "scored prompts: 1", "log-probabilities: 200"):
         assert line in text
-    assert "replaced: 1\nreplies without a result: 2\n  2 refused" in text
+    assert "replies without a result: 2\n  2 refused" in text
     assert file.read_bytes() == before
 
 

@@ -109,19 +109,16 @@ def test_the_manifest_tells_of_damaged_rows_whose_questions_were_asked_again(
     assert "damaged_rows" not in account()
 
 
-def test_a_replaced_reply_is_kept_beside_the_new_one(tmp_path: Path) -> None:
+def test_a_newer_reply_takes_the_place_of_an_earlier_one_where_that_is_asked(
+    tmp_path: Path,
+) -> None:
     cache = CallCache(tmp_path / "c.sqlite")
     cache.add_chats({b"k": "one", b"l": "one"})
-    cache.add_chats({b"k": "two"}, replace=True)
+    cache.add_chats({b"k": "two", b"l": "two"})
     cache.add_chats({b"k": "three"}, replace=True)
+    assert cache.chats([b"k", b"l"]) == {b"k": "three", b"l": "one"}
     cache.add_logprobs({b"l": LogProb(-1.0, 1)}, replace=True)
-    assert cache.chats([b"k", b"l"]) == {b"k": "three"}
-    assert cache.logprobs([b"l"]) == {b"l": LogProb(-1.0, 1)}
-    found = cache.earlier([b"k", b"l"])
-    assert {key: [reply for _, reply in each] for key, each in found.items()} == {
-        b"k": ["one", "two"],
-        b"l": ["one"],
-    }
+    assert (cache.chats([b"l"]), cache.logprobs([b"l"])) == ({}, {b"l": LogProb(-1.0, 1)})
     cache.close()
 
 
