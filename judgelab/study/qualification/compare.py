@@ -9,7 +9,7 @@ from typing import Any
 from judgelab.core.result import Headline, read_estimate
 from judgelab.report.comparison import Comparison, keyed
 from judgelab.report.jobs import SweepJob, axes, setting
-from judgelab.report.tables import estimates, frame
+from judgelab.report.tables import estimates, frame, records
 
 HEADLINES = (Headline("pool/accuracy", "Decides as people do", 0.5, people=True),)
 COST_NOTE = (
@@ -25,15 +25,13 @@ def compare(found: Sequence[SweepJob]) -> list[Comparison]:
 
 
 def methods_table(found: Sequence[SweepJob]) -> Comparison | None:
-    """Judges, pools and methods by cost and accuracy; None where no job has a price, or all
-    judges have the same accuracy and cost in all jobs: the sweep is about something else."""
+    """Judges, pools and methods by cost and accuracy; None where no job has a price."""
     rows = [
         row
         for row in stacked(found, "pools", "name")
         if row["kind"] != "pool" or row.get("called") is not None
     ]
-    judges = ("name", "value", "cost")
-    if not any(row["cost"] for row in rows) or alike(found, "pools", judges, kind="judge"):
+    if not any(row["cost"] for row in rows):
         return None
     rows.sort(key=lambda row: math.inf if row["value"] is None else -row["value"])
     named = [keyed(rows, key) for key in ("name", "kind", "called")]
@@ -58,11 +56,16 @@ CONFIDENCE_NOTE = (
 
 
 def confidence_table(found: Sequence[SweepJob]) -> Comparison | None:
-    """Confidence on easy and hard pairs, for each way of asking; None where no job has any, or
-    all have the same."""
+    """Confidence on easy and hard pairs, for each way of asking; None where no job has any.
+
+    A sweep over something else has the same of each judge in all jobs: it stands there once.
+    """
     rows = stacked(found, "confidence")
-    if not rows or alike(found, "confidence", ("judge", "set", "value", "median")):
+    if not rows:
         return None
+    made = frame({"rows": rows, "columns": list(rows[0])})
+    made = made.drop_duplicates(["judge", "set", "value", "median"], ignore_index=True)
+    rows = records(made)
     keys = ["judge", *(["asked"] if "asked" in rows[0] else []), "set", "unit"]
     named = [keyed(rows, key) for key in keys]
     mean = estimates("value", [read_estimate(row, "value") | row for row in rows], "mean")
@@ -71,24 +74,9 @@ def confidence_table(found: Sequence[SweepJob]) -> Comparison | None:
         name="confidence",
         figures=["qualification_confidence"],
         note=CONFIDENCE_NOTE,
-        rows=frame({"rows": rows, "columns": list(rows[0])}),
+        rows=made,
         tables={"Confidence on easy and on hard pairs": [*named, mean, *rest]},
     )
-
-
-def alike(found: Sequence[SweepJob], name: str, keys: Sequence[str], **only: str) -> bool:
-    """Whether several jobs have the same in these columns of a table, in rows with ``only``."""
-    parts = [
-        [
-            [row.get(key) for key in keys]
-            for row in table["rows"]
-            if all(row.get(key) == value for key, value in only.items())
-        ]
-        for job in found
-        for table in (job.result or {}).get("tables", ())
-        if table["name"] == name
-    ]
-    return len(parts) > 1 and all(part == parts[0] for part in parts)
 
 
 def stacked(found: Sequence[SweepJob], name: str, key: str | None = None) -> list[dict[str, Any]]:

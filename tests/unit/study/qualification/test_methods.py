@@ -18,7 +18,7 @@ from judgelab.report.comparison import Comparison, comparisons
 from judgelab.report.figures.style import saved
 from judgelab.report.jobs import SweepJob, jobs
 from judgelab.report.sweep import write
-from judgelab.study.qualification.compare import methods_table
+from judgelab.study.qualification.compare import confidence_table, methods_table
 from tests.drawings import draw
 from tests.tiny_release import write_release
 from tests.unit.report.report_results import write_job
@@ -151,3 +151,18 @@ def test_a_judge_without_accuracy_stands_last() -> None:
     found = methods_table([SweepJob(0, (), {}, None, {"tables": [table]}, None)])
     assert found is not None
     assert list(found.rows["name"]) == ["good", "fair", "unread"]
+
+
+def test_confidence_that_no_job_changes_stands_there_once() -> None:
+    parts = ("low", "high", "sd", "n", "unscored", "accuracy")
+    keys = {"judge": "one", "set": "easy", "unit": "-ln p", "median": 0.2, "value": 0.3}
+    row = dict.fromkeys(parts) | keys
+    tables = {"tables": [{"name": "confidence", "columns": list(row), "rows": [row]}]}
+    again = {"tables": [{**tables["tables"][0], "rows": [row | {"value": 0.4}]}]}
+    weights = [f"study.weights={one}" for one in ("equal", "score", "mean")]
+    made = [
+        SweepJob(k, (setting,), {}, None, result, None)
+        for k, (setting, result) in enumerate(zip(weights, (tables, tables, again), strict=True))
+    ]
+    found = confidence_table(made)
+    assert found is not None and list(found.rows["value"]) == [0.3, 0.4]
