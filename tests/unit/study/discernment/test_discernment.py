@@ -283,7 +283,7 @@ def test_where_only_unchanged_texts_are_rated_nothing_is_known(tmp_path: Path) -
 
 def test_a_mechanism_without_metrics_is_one_metric(tmp_path: Path) -> None:
     study = Discernment(only=["deletions_major", "reordering_major"], **QUICK)
-    result = study.run(lab(tmp_path, NOBODY, Length("characters")))
+    result = study.run(lab(tmp_path, NOBODY, Length()))
     found = rows(result, "discernment", "perturbation")
     assert found["deletions_major"]["value"] > 5 > found["reordering_major"]["value"]
     assert rows(result, "metrics", "metric").keys() == {"length"}

@@ -133,7 +133,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
     judges: list[tuple[str, Mechanism, EvaluationLM]] = [
         ("counts", RATING, ScriptedChat(counts_typos)),
         ("random", RATING, ScriptedChat(at_random)),
-        ("length", Length("words"), NOBODY),
+        ("length", Length(), NOBODY),
     ]
     for number, (name, mechanism, lm) in enumerate(judges):
         run = root / "runs" / str(number)

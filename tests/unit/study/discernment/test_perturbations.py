@@ -125,7 +125,7 @@ def test_a_suite_is_found_by_dataset_then_by_task(tmp_path: Path) -> None:
         ),
         (
             "more: {level: word, severity: null, attack: "
-            "{_target_: judgelab.mechanism.length.Length, unit: words}}",
+            "{_target_: judgelab.mechanism.length.Length}}",
             r"more: attack: judgelab\.mechanism\.length\.Length is no attack",
         ),
         (
