@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import string
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated, Any, Literal, Self
 
 import yaml
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
-from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.bounds import Count
+from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.panel import Agent, Panel
 from judgelab.core.resources import conf
 
 FOLDER = conf() / "taxonomy"
-CATEGORIES = ("Faithful", "Style", "Strategic", "Low Effort", "Other")
-_TOP = ("task", "noun", "max_tokens", "prompt_template", "prompt", "agents")
+Category = Literal["Faithful", "Style", "Strategic", "Low Effort", "Other"]
+FullText = Annotated[str, StringConstraints(pattern=r"\S")]
 
 
-@dataclass(frozen=True)
-class Strategy:
+class Strategy(BaseModel):
     """One way to answer.
 
     Attributes:
@@ -36,13 +44,21 @@ class Strategy:
         reference: True for the text that a person wrote; it needs no prompt.
     """
 
-    name: str
-    category: str
-    category_released: str
-    description: str
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    name: FullText
+    category: Category
+    category_released: Category = Field(default_factory=lambda known: known.get("category"))
+    description: FullText
     prompt: str = ""
-    reading: str | None = None
+    reading: FullText | None = None
     reference: bool = False
+
+    @model_validator(mode="after")
+    def _prompted(self) -> Self:
+        if not self.reference and not self.prompt.strip():
+            raise ValueError("'prompt' is missing: an LM needs an instruction")
+        return self
 
     def agent(self, **meta: str) -> Agent:
         """The panel's agent that follows this strategy; ``meta`` is kept with it."""
@@ -50,28 +66,45 @@ class Strategy:
         return Agent(self.name, self.category, self.reference, meta={**known, **meta})
 
 
-_ENTRY = tuple(field.name for field in fields(Strategy))
+def _layout(template: str) -> str:
+    """A message layout; anything but its own three fields would fail in the middle of a run."""
+    names = {name for _, name, _, _ in string.Formatter().parse(template)} - {None}
+    if not {"instruction", "text"} <= names <= {"instruction", "text", "fence"}:
+        raise ValueError("it must hold {instruction} and {text}, may hold {fence}, and no other")
+    return template
 
 
-@dataclass(frozen=True)
-class Taxonomy:
+class Taxonomy(BaseModel):
     """The strategies of one task, in the order of the authors' arrays.
 
     Attributes:
         task: summarization, translation, peer_review, or a user's own word.
-        strategies: in order; at most one of them is the reference.
+        strategies: in order (the file calls them agents); at most one of them is the reference.
         sha: hash of everything in the file that can change a text.
         noun: what a source is called unless the dataset says otherwise.
         max_tokens: budget of an LM's reply, tokens.
+        prompt: the instruction of strategies that have none of their own.
         prompt_template: message layout with {instruction}, {fence} and {text}.
     """
 
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
     task: str
-    strategies: tuple[Strategy, ...]
+    strategies: tuple[Strategy, ...] = Field(alias="agents", min_length=1, strict=False)
     sha: str
     noun: str = "text"
-    max_tokens: int = 500
-    prompt_template: str = "{instruction}\n\n{fence}\n{text}\n{fence}\n\n{instruction}"
+    max_tokens: Count = 500
+    prompt: str = ""
+    prompt_template: Annotated[str, AfterValidator(_layout)] = (
+        "{instruction}\n\n{fence}\n{text}\n{fence}\n\n{instruction}"
+    )
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        counts = Counter(strategy.name for strategy in self.strategies)
+        if repeated := sorted(name for name, n in counts.items() if n > 1):
+            raise ValueError(f"{', '.join(repeated)} stands there more than once")
+        return self
 
 
 def taxonomy_for(panel: Panel, name_or_path: str | None) -> Taxonomy:
@@ -102,24 +135,35 @@ def load_taxonomy(name_or_path: str) -> Taxonomy:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as cause:
         raise DataError(f"The taxonomy {path} is not readable YAML: {cause}") from cause
-    if not isinstance(content, Mapping) or not isinstance(content.get("agents"), Sequence):
+    if not isinstance(content, Mapping) or not isinstance(content.get("agents"), list):
         raise DataError(f"The taxonomy {path} needs the keys 'task' and 'agents' (a list).")
-    _known_keys(content, _TOP, f"The taxonomy {path}")
-    shared = str(content.get("prompt", ""))
-    strategies = tuple(
-        _strategy(entry, f"Entry {number} of the taxonomy {path}", shared)
-        for number, entry in enumerate(content["agents"], start=1)
-    )
-    _distinct(strategies, path)
     dump = json.dumps(content, sort_keys=True, ensure_ascii=False)
-    return Taxonomy(
-        task=str(content.get("task", path.stem)),
-        strategies=strategies,
-        sha=hashlib.sha256(dump.encode()).hexdigest()[:16],
-        noun=str(content.get("noun", Taxonomy.noun)),
-        max_tokens=_positive(content.get("max_tokens", Taxonomy.max_tokens), path),
-        prompt_template=_template(content.get("prompt_template", Taxonomy.prompt_template), path),
-    )
+    sha = hashlib.sha256(dump.encode()).hexdigest()[:16]
+    entries = [_prompted(entry, content.get("prompt")) for entry in content["agents"]]
+    try:
+        return Taxonomy(**{"task": path.stem, **content, "agents": entries, "sha": sha})
+    except ValidationError as cause:
+        raise DataError(f"The taxonomy {path}{_fault(cause, entries)}") from None
+
+
+def _prompted(entry: Any, prompt: object) -> Any:
+    """An entry with the prompt that all share, where it needs one and has none."""
+    needs = isinstance(entry, Mapping) and not entry.get("reference") and prompt is not None
+    return {"prompt": prompt, **entry} if needs else entry
+
+
+def _fault(cause: ValidationError, entries: list[Any]) -> str:
+    """What is wrong, and where; a misspelled key before the key that is missing for it."""
+    error = min(cause.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    keys, where, known = list(error["loc"]), "", Taxonomy.model_fields
+    if keys[:1] == ["agents"] and len(keys) > 1:
+        entry, known = entries[int(keys[1])], Strategy.model_fields
+        named = f" ({entry.get('name')!r})" if isinstance(entry, Mapping) else ""
+        where, keys = f", entry {int(keys[1]) + 1}{named}", keys[2:]
+    where += "".join(f", {key!r}" for key in keys)
+    if error["type"] == "extra_forbidden":
+        return f"{where} is not a known key.{did_you_mean(str(keys[-1]), known)}"
+    return f"{where}: {error['msg'].removeprefix('Value error, ')}."
 
 
 def _locate(name_or_path: str) -> Path:
@@ -132,78 +176,6 @@ def _locate(name_or_path: str) -> Path:
     if name_or_path in known:
         return FOLDER / f"{name_or_path}.yaml"
     raise ConfigError(
-        f"There is no taxonomy {name_or_path!r}{_did_you_mean(name_or_path, known)}: set "
+        f"There is no taxonomy {name_or_path!r}.{did_you_mean(name_or_path, known)} Set "
         f"agents.taxonomy to one of {', '.join(known)}, or to the path of a YAML file."
     )
-
-
-def _strategy(entry: object, where: str, shared_prompt: str) -> Strategy:
-    if not isinstance(entry, Mapping):
-        raise DataError(f"{where} is not a mapping of {', '.join(_ENTRY)}.")
-    if isinstance(entry.get("name"), str):
-        where = f"{where} ({entry['name']!r})"
-    _known_keys(entry, _ENTRY, where)
-    reference = entry.get("reference", False)
-    if not isinstance(reference, bool):
-        raise DataError(f"{where}: 'reference' must be true or false, not {reference!r}.")
-    prompt = entry.get("prompt", "" if reference else shared_prompt)
-    required = ("name", "category", "description")
-    for key, value in [*((k, entry.get(k)) for k in required), ("prompt", prompt)]:
-        if not isinstance(value, str) or not (value.strip() or (key == "prompt" and reference)):
-            raise DataError(f"{where} needs a text under {key!r}, but has {value!r}.")
-    category, released = entry["category"], entry.get("category_released", entry["category"])
-    for key, value in (("category", category), ("category_released", released)):
-        if value not in CATEGORIES:
-            raise DataError(
-                f"{where} has the {key} {value!r}{_did_you_mean(str(value), CATEGORIES)}: "
-                f"use one of {', '.join(CATEGORIES)}."
-            )
-    reading = entry.get("reading")
-    if reading is not None and (not isinstance(reading, str) or not reading.strip()):
-        raise DataError(f"{where} needs a text under 'reading', or no such key.")
-    return Strategy(
-        entry["name"], category, released, entry["description"], prompt, reading, reference
-    )
-
-
-def _distinct(strategies: Sequence[Strategy], path: Path) -> None:
-    counts = Counter(strategy.name for strategy in strategies)
-    repeated = sorted(name for name, n in counts.items() if n > 1)
-    if repeated:
-        raise DataError(f"The taxonomy {path} has {', '.join(repeated)} more than once.")
-    if not strategies:
-        raise DataError(f"The taxonomy {path} lists no agents.")
-
-
-def _positive(value: object, path: Path) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise DataError(f"The taxonomy {path} needs a whole max_tokens above 0, not {value!r}.")
-    return value
-
-
-def _template(value: object, path: Path) -> str:
-    """A message layout; anything but its own three fields would fail in the middle of a run."""
-    try:
-        found = {name for _, name, _, _ in string.Formatter().parse(str(value))} - {None}
-    except ValueError:
-        found = set()
-    if not {"instruction", "text"} <= found <= {"instruction", "text", "fence"}:
-        raise DataError(
-            f"The prompt_template of the taxonomy {path} must hold {{instruction}} and {{text}}, "
-            "may hold {fence}, and no other field."
-        )
-    return str(value)
-
-
-def _known_keys(mapping: Mapping[object, object], known: Sequence[str], where: str) -> None:
-    for key in mapping:
-        if key not in known:
-            raise DataError(
-                f"{where} has the unknown key {key!r}{_did_you_mean(str(key), known)}: "
-                f"the keys are {', '.join(known)}."
-            )
-
-
-def _did_you_mean(word: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(word, known, n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""

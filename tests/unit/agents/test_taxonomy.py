@@ -91,7 +91,7 @@ def test_an_agent_carries_what_its_strategy_does() -> None:
 
 
 def test_unknown_names_get_a_suggestion() -> None:
-    with pytest.raises(ConfigError, match="did you mean 'summarization'.*peer_review"):
+    with pytest.raises(ConfigError, match="Did you mean 'summarization'.*peer_review"):
         load_taxonomy("sumarization")
     with pytest.raises(ConfigError, match="no taxonomy file"):
         load_taxonomy("nowhere/else.yaml")
@@ -105,14 +105,23 @@ ENTRY = "- {name: A, category: Style, description: d, prompt: p}"
     [
         ("agents: 3", "needs the keys"),
         ("agents: [oops", "not readable YAML"),
-        ("agents: []", "lists no agents"),
-        ("agents: [word]", "Entry 1 .* not a mapping"),
+        ("agents: []", "at least 1 item"),
+        ("agents: [word]", "entry 1: .* dictionary"),
         ("agents: [{name: A, category: Style, description: d}]", "'A'.*'prompt'"),
-        ("agents: [{name: A, category: Stile, description: d, prompt: p}]", "mean 'Style'"),
-        ("agents: [{name: A, categry: Style}]", "'A'.*did you mean 'category'"),
-        ("agents: [{name: A, category: Style, description: d, reference: 1}]", "true or false"),
-        (f"agents:\n  {ENTRY}\n  {ENTRY}", "A more than once"),
-        (f"max_tokens: 0\nagents:\n  {ENTRY}", "max_tokens above 0"),
+        (
+            "agents: [{name: A, category: Stile, description: d, prompt: p}]",
+            r"entry 1 \('A'\), 'category': .*'Style'",
+        ),
+        (
+            "agents: [{name: A, categry: Style}]",
+            "'categry' is not a known key. Did you mean 'category'",
+        ),
+        (
+            "agents: [{name: A, category: Style, description: d, reference: 1}]",
+            "'reference': .* boolean",
+        ),
+        (f"agents:\n  {ENTRY}\n  {ENTRY}", "A stands there more than once"),
+        (f"max_tokens: 0\nagents:\n  {ENTRY}", "'max_tokens': .* greater"),
         (f"prompt_template: x\nagents:\n  {ENTRY}", "prompt_template"),
         ("agents: [{name: A, category: Style, description: d, prompt: p, reading: ''}]", "reading"),
     ],
