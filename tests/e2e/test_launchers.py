@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 from hydra import compose, initialize_config_dir
 
-from tests.e2e.conftest import ROOT, Command
+from tests.e2e.conftest import ROOT, process
 
 KINDS = {
     "cores": ("JoblibLauncher", {"n_jobs": -1}),
@@ -27,9 +28,9 @@ def test_a_preset_is_its_launcher_with_our_settings(preset: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_submitted_job_ends_in_the_sweeps_report(judgelab: Command, tmp_path: Path) -> None:
-    preset = "hydra/launcher=submitted"
-    done = judgelab("-m", preset, "mechanism=length", "tracker=none", "limit=4")
+def test_a_submitted_job_ends_in_the_sweeps_report(tmp_path: Path) -> None:
+    words = ["-m", "hydra/launcher=submitted", "mechanism=length", "tracker=none", "limit=4"]
+    done = process(tmp_path, [sys.executable, "run.py", *words])  # the launcher forks
     assert done.returncode == 0, done.stderr
     assert len(list(tmp_path.glob("runs/*-length-*/DONE"))) == 1
     assert len(list(tmp_path.glob("sweeps/*/.submitit/*/*_result.pkl"))) == 1
