@@ -288,7 +288,7 @@ def _reason(one: Verdict) -> str:
     """As ``because``, without the name of the rule or bar, so that judges can be counted."""
     if one.reason == "broken" and one.worst is not None and one.worst.name == "control":
         return "no better than a rule that knows nothing"
-    return "the interval holds a bar" if one.reason == "open" else because(one)
+    return "too uncertain to tell" if one.reason == "open" else because(one)
 
 
 def _ties(table: JudgmentTable) -> tuple[float, float] | None:
