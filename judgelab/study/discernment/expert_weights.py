@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +17,7 @@ from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.resources import conf
 
 FOLDER = conf() / "expert_weights"
-COLUMNS = ("perturbation", "metric", "task", "expert")  # the last two may be absent
+COLUMNS = ["perturbation", "metric", "task"]  # the last may be absent
 Table = Mapping[str, Mapping[str, float]]
 """Perturbation (or attack) -> metric -> weight."""
 SHAPE = TypeAdapter(
@@ -93,13 +93,11 @@ def load_weights(name_or_path: str, task: str) -> ExpertWeights:
     """Weights by name (``conf/expert_weights/<name>.yaml``), from a YAML or from survey answers.
 
     A CSV holds one answer a row: ``perturbation``, ``metric`` (the one most affected), and
-    optionally ``task`` (empty: every task) and ``expert``. A metric's weight is its share of the
-    answers.
+    optionally ``task`` (empty: every task). A metric's weight is its share of the answers.
 
     Raises:
         ConfigError: there is no such file or name, or it has weights, but none of this task.
-        DataError: the file is not of its kind, weights do not add up to 1, or two names differ in
-            capitals only.
+        DataError: the file is not of its kind, or weights do not add up to 1.
     """
     path = Path(name_or_path)
     if path.suffix not in (".yaml", ".yml", ".csv"):
@@ -115,14 +113,20 @@ def load_weights(name_or_path: str, task: str) -> ExpertWeights:
         raise ConfigError(f"study.weights: there is no file {where}.") from cause
     except UnicodeDecodeError as cause:
         raise DataError(f"{where} is not valid UTF-8: save the file as UTF-8.") from cause
-    table, others = (_survey if path.suffix == ".csv" else _yaml)(text, task, where)
-    _refuse_twins(table, where)
-    _refuse_twins((metric for own in table.values() for metric in own), where)
+    tables = _survey(text, task, where) if path.suffix == ".csv" else _yaml(text, where)
+    # no answer of this task, and answers of others: the file is meant for those
+    others = sorted(name for name, own in tables.items() if own and name != task)
+    table = tables.get(task)
+    if table is None and others:
+        raise ConfigError(
+            f"{where} has weights for {', '.join(others)}, none for the task {task!r} of the "
+            "dataset: add them, or use study.weights=uniform."
+        )
     identity = f"{path.name} sha256:{hashlib.sha256(raw).hexdigest()[:12]}"
-    return ExpertWeights(table, identity, others)
+    return ExpertWeights(table or {}, identity, others if path.suffix == ".csv" else ())
 
 
-def _yaml(text: str, task: str, where: str) -> tuple[Table, Sequence[str]]:
+def _yaml(text: str, where: str) -> Mapping[str, Table | None]:
     try:
         content = SHAPE.validate_python(yaml.safe_load(text))
     except yaml.YAMLError as cause:
@@ -134,65 +138,34 @@ def _yaml(text: str, task: str, where: str) -> tuple[Table, Sequence[str]]:
             f"{place}: {fault['msg']}. A file of weights maps tasks to perturbations to metrics "
             "with numbers from 0 up."
         ) from cause
-    _refuse_twins((task, *content), where)
-    if content.get(task) is None and any(content.values()):  # {} is meant: all metrics alike
-        raise _of_other_tasks(task, [name for name, own in content.items() if own], where)
-    table = content.get(task) or {}
-    for name, weights in table.items():
-        if abs(sum(weights.values()) - 1) > 1e-6:
-            total = sum(weights.values())
-            raise DataError(f"{where}, {task}, {name}: weights add up to {total:g}, not to 1.")
-    return table, ()
+    for task, table in content.items():
+        for name, weights in (table or {}).items():
+            if abs(total := sum(weights.values()) - 1) > 1e-6:
+                raise DataError(f"{where}, {task}, {name}: weights add up to {total + 1:g}, not 1.")
+    return content
 
 
-def _survey(text: str, task: str, where: str) -> tuple[Table, Sequence[str]]:
+def _survey(text: str, task: str, where: str) -> dict[str, Table | None]:
+    """Shares of the answers of this task, and those of each other as it is spelt."""
     try:
-        read = pd.read_csv(
-            io.StringIO(text), dtype=str, keep_default_na=False, skipinitialspace=True
-        )
+        answers = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as cause:
-        said = str(cause).removeprefix("Error tokenizing data. ")
-        raise DataError(f"{where}: {said}: close every quote, or leave them out.") from cause
+        raise DataError(f"{where}: {cause}: close every quote, or leave them out.") from cause
+    answers = answers.rename(columns=str.strip)
     for column in COLUMNS[:2]:
-        if column not in read:
+        if column not in answers:
             raise DataError(f"{where} lacks the column {column!r} in its header line.")
-    answers = read.reindex(columns=list(COLUMNS)).astype(object).fillna("")
-    answers = answers.apply(lambda cells: cells.astype(str).str.strip())
-    answers.index += 2  # the header is line 1
-    _refuse_twins((task, *answers["task"]), where)
-    own = answers[answers["task"].isin(["", task])]
-    others = sorted(set(answers["task"]) - {"", task})
-    if own.empty and others:
-        raise _of_other_tasks(task, others, where)
-    if own.empty:
+    answers = answers.reindex(columns=COLUMNS, fill_value="").fillna("")
+    answers = answers.apply(lambda cells: cells.str.strip())
+    if answers.empty:
         raise DataError(f"{where} holds no answers: give one a line, below the header.")
-    for line, answer in own.iterrows():
-        if answer.str.contains(r"[\r\n]").any():
-            raise DataError(f"{where}, line {line}: answers go over several lines: close quotes.")
-        if "" in (answer["perturbation"], answer["metric"]):
-            raise DataError(f"{where}, line {line}: an answer is incomplete.")
-    twice = own[own["expert"] != ""].duplicated(["expert", "perturbation"])
-    for line in twice.index[twice]:
-        expert, name = own.loc[line, ["expert", "perturbation"]]
-        raise DataError(f"{where}, line {line}: expert {expert!r} answers {name!r} twice.")
-    shares = own.groupby("perturbation")["metric"].value_counts(normalize=True)
-    table: dict[str, dict[str, float]] = {}
-    for (name, metric), share in shares.items():
-        table.setdefault(name, {})[metric] = float(share)
-    return table, others
-
-
-def _of_other_tasks(task: str, known: Iterable[str], where: str) -> ConfigError:
-    return ConfigError(
-        f"{where} has weights for {', '.join(sorted(known))}, none for the task {task!r} of the "
-        "dataset: add them, or use study.weights=uniform."
-    )
-
-
-def _refuse_twins(names: Iterable[str], where: str) -> None:
-    first: dict[str, str] = {}
-    for name in names:
-        if (other := first.setdefault(name.casefold(), name)) != name:
-            raise DataError(
-                f"{where}: {other!r} and {name!r} differ in capitals only: spell them alike."
-            )
+    incomplete = (answers[COLUMNS[:2]] == "").any(axis=1)
+    if incomplete.any():
+        line = int(incomplete.idxmax()) + 2  # the header is line 1
+        raise DataError(f"{where}, line {line}: an answer is incomplete.")
+    tables: dict[str, Table | None] = {}
+    for name in dict.fromkeys(answers["task"].replace("", task)):
+        own = answers[answers["task"].isin([name, "" if name == task else name])]
+        shares = own.groupby("perturbation")["metric"].value_counts(normalize=True)
+        tables[name] = {p: shares[p].to_dict() for p in own["perturbation"].unique()}
+    return tables

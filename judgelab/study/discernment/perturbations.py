@@ -11,17 +11,17 @@ from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 import yaml
-from numpy.typing import NDArray
 from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
 
 from judgelab.attack.protocol import Attack
+from judgelab.calls.counted import Counted
 from judgelab.config import build
 from judgelab.core.errors import CapabilityError, ConfigError, DataError, did_you_mean
-from judgelab.core.panel import GIVE_REFERENCES, Agent, Item, Panel
+from judgelab.core.panel import GIVE_REFERENCES, Agent, Panel
 from judgelab.core.resources import conf
 from judgelab.core.step import By
 from judgelab.engine.context import Context
-from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.arrays import Floats, Mask
 
 FOLDER = conf() / "perturbation"
 Level = Literal["character", "word", "sentence"]
@@ -90,34 +90,6 @@ def load_suite(
         DataError: the file is no suite; the message names the entry.
     """
     path = _locate(name_or_path, dataset, task)
-    raw, content = _read(path)
-    for name in only or ():
-        if name not in content:
-            raise ConfigError(f"study.only: {name!r}.{did_you_mean(name, content)}")
-    wanted = [name for name in content if only is None or name in only]
-    if not wanted:
-        raise ConfigError("study.only is empty: name perturbations, or give null for all.")
-    entries = tuple(
-        SuiteEntry(
-            name,
-            content[name].level,
-            content[name].severity,
-            _attack(content[name].attack, f"{path.name}, {name}: attack", by),
-        )
-        for name in wanted
-    )
-    identity = f"{path.name} sha256:{hashlib.sha256(raw).hexdigest()[:12]}"
-    if only is not None or by == "lm":
-        return Suite(entries, identity)
-    # no rule does these, and nobody asked for an LM that writes
-    gone = [e for e in entries if e.attack.requires and "by" not in content[e.name].attack]
-    if gone:
-        identity += f", without {', '.join(e.name for e in gone)} (an LM writes them: study.by=lm)"
-    return Suite(tuple(e for e in entries if e not in gone), identity)
-
-
-def _read(path: Path) -> tuple[bytes, dict[str, Shape]]:
-    """The file, and its entries by name."""
     try:
         raw = path.read_bytes()
         content = SUITE.validate_python(yaml.safe_load(raw.decode("utf-8")))
@@ -131,11 +103,25 @@ def _read(path: Path) -> tuple[bytes, dict[str, Shape]]:
             "severity (a word, or null) and attack (a mapping with a _target_)."
         ) from cause
     if ORIGINAL in content:
-        raise DataError(
-            f"{path.name}: {ORIGINAL!r} is what the unperturbed texts are called: choose another "
-            "name."
-        )
-    return raw, content
+        raise DataError(f"{path.name}: {ORIGINAL!r} is the name of the unperturbed texts.")
+    for name in only or ():
+        if name not in content:
+            raise ConfigError(f"study.only: {name!r}.{did_you_mean(name, content)}")
+    entries = tuple(
+        SuiteEntry(name, one.level, one.severity, _attack(one.attack, f"{path.name}, {name}", by))
+        for name, one in content.items()
+        if only is None or name in only
+    )
+    if not entries:
+        raise ConfigError("study.only is empty: name perturbations, or give null for all.")
+    identity = f"{path.name} sha256:{hashlib.sha256(raw).hexdigest()[:12]}"
+    if only is not None or by == "lm":
+        return Suite(entries, identity)
+    # no rule does these, and nobody asked for an LM that writes
+    gone = [e for e in entries if e.attack.requires and "by" not in content[e.name].attack]
+    if gone:
+        identity += f", without {', '.join(e.name for e in gone)} (an LM writes them: study.by=lm)"
+    return Suite(tuple(e for e in entries if e not in gone), identity)
 
 
 def _locate(given: str | None, dataset: str, task: str) -> Path:
@@ -154,13 +140,11 @@ def _locate(given: str | None, dataset: str, task: str) -> Path:
 
 
 def _attack(node: dict[str, Any], where: str, by: By | None) -> Attack:
-    if not isinstance(node.get("_target_"), str):
-        raise DataError(f"{where} must be a mapping with a _target_, not {node!r}.")
-    attack = build(node, where)
+    attack = build(node, f"{where}: attack")
     if not isinstance(attack, Attack):
         raise DataError(
-            f"{where}: {node['_target_']} is no attack: name a class with name, expects, requires, "
-            "apply and check (judgelab/attack/protocol.py)."
+            f"{where}: attack: {node['_target_']} is no attack: name a class with name, expects, "
+            "requires, apply and check (judgelab/attack/protocol.py)."
         )
     writers = inspect.signature(type(attack)).parameters.get("by")
     if by is not None and writers is not None and writers.default != "lm":
@@ -176,7 +160,7 @@ class Degraded:
     Attributes:
         panel: agent ``original`` first, then one agent a perturbation.
         suite: the perturbations, in the order of the agents.
-        unchanged: perturbation -> ids of the items whose text it left as it was.
+        changed: [agents, items] whose text the perturbation changed, or could not write.
         failed: perturbation -> id of each item whose text is not what the perturbation claims, its
             unchanged ones among them -> why. Such a text is excluded: the panel has None.
         made: perturbation -> what its attack says of itself.
@@ -184,24 +168,13 @@ class Degraded:
 
     panel: Panel
     suite: Suite
-    unchanged: dict[str, list[str]]
+    changed: Mask
     failed: dict[str, dict[str, str]]
     made: dict[str, dict[str, object]]
 
     def read_in(self, context: Context) -> Degraded:
         """The same with the texts as the mechanism of a context reads them."""
         return replace(self, panel=context.read(self.panel))
-
-    def changed(self, column: int) -> NDArray[np.bool_]:
-        """[items] whose text this agent's perturbation changed, or could not write."""
-        left = set(self.unchanged[self.panel.agents[column].name])
-        return np.array([item.id not in left for item in self.panel.items], dtype=np.bool_)
-
-    @property
-    def there(self) -> NDArray[np.bool_]:
-        """[perturbations, items] where there is a perturbed text."""
-        rows = [[text is not None for text in row[1:]] for row in self.panel.texts]
-        return np.array(rows, dtype=np.bool_).T
 
     def informative(self, ratings: Floats) -> Floats:
         """Ratings [variant, item, metric], NaN where they say nothing of the judge.
@@ -211,15 +184,17 @@ class Degraded:
         judge had rated changed texts alike.
         """
         kept = ratings.copy()
-        for column in range(1, len(ratings)):
-            changed, known = self.changed(column), ~np.isnan(ratings[0] - ratings[column])
+        for after, changed in zip(kept[1:], self.changed[1:], strict=True):
+            known = ~np.isnan(ratings[0] - after)
             if changed.any():
-                kept[column][:, ~known[changed].any(axis=0)] = np.nan
+                after[:, ~known[changed].any(axis=0)] = np.nan
         return kept
 
 
 def originals(context: Context) -> Panel:
     """The items that have a reference, answered by it.
+
+    Where no item has one, the texts of the one agent that is a reference are.
 
     Raises:
         ConfigError: an attack was chosen beside the perturbations.
@@ -232,28 +207,22 @@ def originals(context: Context) -> Panel:
         )
     context.tell("texts", 0)
     loaded = context.dataset.load(limit=context.limit)
-    items = tuple(item for item in _own_references(loaded) if (item.reference or "").strip())
-    if not items:
+    given = [(item.reference or "").strip() and item.reference for item in loaded.items]
+    marked = [k for k, agent in enumerate(loaded.agents) if agent.reference]
+    if not any(given) and len(marked) == 1:
+        given = [row[marked[0]] for row in loaded.texts]
+    pairs = [(item, text) for item, text in zip(loaded.items, given, strict=True) if text]
+    if not pairs:
         name = loaded.provenance.get("dataset", "unnamed")
         raise DataError(
             f"study=discernment perturbs references, and the dataset {name!r} has none: "
             f"{GIVE_REFERENCES}, or use dataset=summeval."
         )
-    without = len(loaded.items) - len(items)
-    texts = tuple((item.reference,) for item in items)
     # no judge may hold a text against the very text that it is
-    bare = tuple(replace(item, reference=None) for item in items)
+    bare = tuple(replace(item, reference=None) for item, _ in pairs)
     base = replace(loaded, items=bare, agents=(), texts=())
+    texts, without = tuple((text,) for _, text in pairs), len(loaded.items) - len(pairs)
     return base.with_agents((Agent(ORIGINAL),), texts, items_without_reference=without)
-
-
-def _own_references(panel: Panel) -> Sequence[Item]:
-    """The items; where none has a reference, with the texts of the one agent that is one."""
-    marked = [k for k, agent in enumerate(panel.agents) if agent.reference]
-    if len(marked) != 1 or any((item.reference or "").strip() for item in panel.items):
-        return panel.items
-    rows = zip(panel.items, panel.texts, strict=True)
-    return [replace(item, reference=row[marked[0]]) for item, row in rows]
 
 
 def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:
@@ -263,26 +232,46 @@ def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:
         CapabilityError: perturbations are to be written by an LM that cannot write.
     """
     ids, before = [item.id for item in base.items], [row[0] for row in base.texts]
-    agents, columns = [Agent(ORIGINAL)], [before]
-    unchanged, failed, made = dict[str, list[str]](), dict[str, dict[str, str]](), {}
+    agents, columns, changed = [Agent(ORIGINAL)], [before], [[False] * len(ids)]
+    failed, made = dict[str, dict[str, str]](), {}
     keys = ("attack", "attack_settings", "attack_written_by", "attack_unwritten")
     for one in suite.perturbations:
         written = _perturbed(context, base, one)
         after = [row[0] for row in written.texts]
-        pairs = list(zip(ids, before, after, strict=True))
-        unchanged[one.name] = [item for item, text, other in pairs if text == other]
-        failed[one.name] = {
+        changed.append([text != other for text, other in zip(before, after, strict=True)])
+        wrong = failed[one.name] = {
             item: reason
-            for item, text, other in pairs
+            for item, text, other in zip(ids, before, after, strict=True)
             if text is not None and other is not None
             if (reason := one.attack.check(text, other))
         }
         made[one.name] = {key: written.provenance[key] for key in keys if key in written.provenance}
-        columns.append([None if item in failed[one.name] else other for item, _, other in pairs])
+        columns.append([None if i in wrong else text for i, text in zip(ids, after, strict=True)])
         meta = {"level": one.level, "severity": one.severity or "", "attack": one.attack.name}
         agents.append(Agent(one.name, meta=meta))
     panel = base.with_agents(agents, tuple(zip(*columns, strict=True)))
-    return Degraded(panel, suite, unchanged, failed, made)
+    return Degraded(panel, suite, np.array(changed, dtype=np.bool_), failed, made)
+
+
+def refuse_unfit(context: Context, base: Panel) -> None:
+    """Find out before anything is asked or paid for that a mechanism does not fit.
+
+    Raises:
+        ConfigError: the mechanism holds texts against one another, is for other tasks, has
+            settings that do not fit the panel, or scores texts only as they came.
+    """
+    mechanism, lm = context.mechanism, context.evaluation_lm
+    if mechanism.subject != "text":
+        raise ConfigError(
+            "study=discernment has a judge score each text by itself, but mechanism="
+            f"{mechanism.name} holds texts against one another: choose rating (an LM that chats), "
+            "rating_likelihood (one that gives log-probabilities), or one of lm_examiner, "
+            "pointwise5, acu_rating, gptscore, length."
+        )
+    mechanism.fits(base)
+    if mechanism.measurement == "text":  # refuses attacked texts where its scores are recorded
+        base = base.with_agents(base.agents, base.texts, attack="perturbations")
+    mechanism.measure(base, Counted(lm), seed=context.seed)
 
 
 def _perturbed(context: Context, base: Panel, one: SuiteEntry) -> Panel:

@@ -1,13 +1,20 @@
-"""What the ratings of a judge say: of each perturbation, and of all of them together."""
+"""One judge's ratings of originals and perturbed texts, and what they say of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 from numpy.typing import NDArray
 
+from judgelab.calls.log import CallLog, LoggedLM
+from judgelab.core.panel import Panel
+from judgelab.core.scores import Scores, mean_over
+from judgelab.engine.context import Context
+from judgelab.stats.discernment.paired import JudgeRatings, PairedD, paired_judges
 from judgelab.stats.discernment.score import (
     DiscernmentScores,
     How,
@@ -22,9 +29,14 @@ from judgelab.stats.discernment.score import (
 from judgelab.stats.discernment.wilcoxon import tidy
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.study.common.panels import (
+    measurement_records,
+    text_records,
+    write_replies,
+    write_sources,
+)
 from judgelab.study.discernment.expert_weights import ExpertWeights
-from judgelab.study.discernment.perturbations import SuiteEntry
-from judgelab.study.discernment.rated import RatedVariants
+from judgelab.study.discernment.perturbations import Degraded, SuiteEntry
 
 Counts = NDArray[np.int64]
 NAN = float("nan")
@@ -38,8 +50,69 @@ FEWEST = 5
 """Texts that averages and minima ask of a perturbation: with four, not even a fall of all has a p
 below .05. Where the data have fewer, all of them."""
 
-
 TOO_FEW = "too few references"
+ALPHA = 0.05  # of differences between judges
+
+
+@dataclass(frozen=True)
+class RatedVariants:
+    """What one judge was asked of all texts, and what it said.
+
+    Attributes:
+        context: in which it was asked.
+        degraded: the texts as it read them.
+        log: of the calls that asked it.
+        metrics: names; a mechanism without metrics counts as one metric of its own name.
+        ratings: [variant, item, metric] averaged over repeats, the originals' first; NaN: unrated.
+    """
+
+    context: Context
+    degraded: Degraded
+    measured: xr.Dataset
+    scores: Scores
+    log: CallLog
+    metrics: Sequence[str]
+    ratings: Floats
+
+    @classmethod
+    def asked(cls, context: Context, degraded: Degraded) -> RatedVariants:
+        """Put every question to the judge of this context."""
+        read = degraded.read_in(context)
+        lm = LoggedLM(context.evaluation_lm, texts=True)
+        measured = replace(context, evaluation_lm=lm).measure(read.panel)
+        scores = context.score(measured)
+        if "rating" in measured:
+            metrics = [str(name) for name in measured["metric"].values]
+            values = mean_over(measured["rating"], "draw").transpose("agent", "item", "metric")
+        else:
+            metrics = [context.mechanism.name]
+            values = scores.agent.transpose("agent", "item").expand_dims("metric", axis=-1)
+        ratings = np.asarray(values.values, dtype=np.float64)
+        return cls(context, read, measured, scores, lm.log, metrics, ratings)
+
+
+def write_ratings(context: Context, panel: Panel, rated: Mapping[str, RatedVariants]) -> None:
+    """Keep texts, measurements, ratings and replies of several judges in the run's folder.
+
+    ``judgments`` has what each judge said of a text, averaged over metrics.
+    """
+    write = context.run_dir.write_table
+    write("records/clean_texts.parquet", text_records(panel))
+    write_sources(context, panel)
+    measured = [
+        measurement_records(one.measured).assign(judge=judge) for judge, one in rated.items()
+    ]
+    write("records/clean_measurements.parquet", pd.concat(measured, ignore_index=True))
+    said = [
+        {"item": item.id, "first": agent.name, "second": "", "value": float(means[v, i])}
+        | {"by": judge, "role": "judge", "order": 0}
+        for judge, means in ((name, one.ratings.mean(axis=2)) for name, one in rated.items())
+        for i, (item, texts) in enumerate(zip(panel.items, panel.texts, strict=True))
+        for v, (agent, text) in enumerate(zip(panel.agents, texts, strict=True))
+        if text is not None
+    ]
+    write("records/judgments.parquet", pd.DataFrame(said))
+    write_replies(context, panel, {judge: one.log for judge, one in rated.items()})
 
 
 @dataclass(frozen=True)
@@ -90,25 +163,18 @@ class PerturbationResult:
         return Estimate(self.score.d_ew, float(low), float(high), n)
 
     @property
-    def small(self) -> bool:
-        """Whether too few texts were rated for D = 1: if all of them fell, p would exceed .05."""
-        return bool(self.most[0, 1] < 1.0)
+    def seen(self) -> str:
+        """Whether D with weights exceeds its threshold: yes, no, or why there is no answer.
 
-    @property
-    def seen(self) -> bool | None:
-        """Whether D with weights exceeds its threshold; None: unscored, or too few texts to say."""
-        if np.isnan(self.score.d_ew) or self.small:
-            return None
-        return bool(self.score.d_ew > self.threshold[1])
-
-    @property
-    def seen_in_words(self) -> str:
-        """yes, no, or why there is no answer."""
+        Too few texts were rated where p would exceed .05 if all of them fell.
+        """
         if not self.changed:
             return "nothing changed"
-        if self.seen is None:
-            return TOO_FEW if self.small else "unscored"
-        return "yes" if self.seen else "no"
+        if self.most[0, 1] < 1.0:
+            return TOO_FEW
+        if np.isnan(self.score.d_ew):
+            return "unscored"
+        return "yes" if self.score.d_ew > self.threshold[1] else "no"
 
 
 @dataclass(frozen=True)
@@ -118,14 +184,14 @@ class JudgeResult:
     Attributes:
         rated: what it was asked, and its ratings.
         informative: these, NaN where they say nothing of it.
-        found: of each perturbation.
+        tested: of each perturbation.
         over: AVERAGES -> value with its interval (n: items of the metric and perturbation that has
             the fewest), and what chance reaches.
     """
 
     rated: RatedVariants
     informative: Floats
-    found: Sequence[PerturbationResult]
+    tested: Sequence[PerturbationResult]
     over: Mapping[str, tuple[Estimate, float]]
 
     @classmethod
@@ -134,16 +200,16 @@ class JudgeResult:
     ) -> JudgeResult:
         """Test each perturbation, against so many label-shuffled judges."""
         ratings, seed = rated.degraded.informative(rated.ratings), rated.context.seed
-        found, metrics = [], rated.metrics
+        tested, metrics = [], rated.metrics
         for place, one in enumerate(rated.degraded.suite.perturbations, start=1):
             own = weights.of((one.name, one.attack.name), metrics) if len(metrics) > 1 else None
-            changed = int(rated.degraded.changed(place).sum())
+            changed = int(rated.degraded.changed[place].sum())
             before, after = ratings[0], ratings[place]
             if not changed:
                 before, after = np.full_like(before, NAN), np.full_like(after, NAN)
             change = tidy(before - after)
             scored = ~np.isnan(change)
-            found.append(
+            tested.append(
                 PerturbationResult(
                     one,
                     len(change),
@@ -156,7 +222,7 @@ class JudgeResult:
                     calibrate(before, after, own, how, replicates=replicates, seed=seed),
                 )
             )
-        return cls(rated, ratings, found, _over(found, ratings, how, replicates, seed))
+        return cls(rated, ratings, tested, _over(tested, ratings, how, replicates, seed))
 
     @property
     def average(self) -> tuple[Estimate, float]:
@@ -165,17 +231,12 @@ class JudgeResult:
 
     @property
     def answers(self) -> dict[str, list[str]]:
-        """Perturbations of enough texts by ``seen_in_words``."""
+        """Perturbations of enough texts by whether they are seen."""
         named: dict[str, list[str]] = {"yes": [], "no": [], "unscored": [], TOO_FEW: []}
-        for one in self.found:
+        for one in self.tested:
             if one.counts:
-                named[one.seen_in_words].append(one.perturbation.name)
+                named[one.seen].append(one.perturbation.name)
         return named
-
-    @property
-    def unseen(self) -> list[str]:
-        """Perturbations of enough texts that it does not see."""
-        return self.answers["no"]
 
     @property
     def unscored_texts(self) -> int:
@@ -184,19 +245,15 @@ class JudgeResult:
 
 
 def _over(
-    found: Sequence[PerturbationResult],
-    ratings: Floats,
-    how: How,
-    replicates: int,
-    seed: int,
+    tested: Sequence[PerturbationResult], ratings: Floats, how: How, replicates: int, seed: int
 ) -> dict[str, tuple[Estimate, float]]:
     """AVERAGES over the perturbations that changed enough texts; NaN where none did."""
-    places = [place for place, one in enumerate(found) if one.counts]
+    places = [place for place, one in enumerate(tested) if one.counts]
     if not places:
         return dict.fromkeys(AVERAGES, (Estimate(NAN, NAN, NAN, 0), NAN))
-    found = [found[place] for place in places]
-    levels = [one.perturbation.level for one in found]
-    rated, own = ratings[[0, *(place + 1 for place in places)]], [o.weights for o in found]
+    tested = [tested[place] for place in places]
+    levels = [one.perturbation.level for one in tested]
+    rated, own = ratings[[0, *(place + 1 for place in places)]], [o.weights for o in tested]
     count = min(replicates, MOST)
     bars = calibrate_summary(rated, own, levels, how, replicates=count, seed=seed)
     over = {}
@@ -204,11 +261,59 @@ def _over(
         place, kind = int(name.endswith("_ew")), name.removesuffix("_ew")
         d, most = (
             np.stack([x[:, place] for x in side], axis=-1)
-            for side in ([one.d for one in found], [one.most for one in found])
+            for side in ([one.d for one in tested], [one.most for one in tested])
         )
         both = [level_balanced(x, levels) if kind == "average" else x.min(-1) for x in (d, most)]
         low, high = map(float, discernment_ends(*both))
-        n = min(one.fewest(one.scored, weighted=bool(place)) for one in found)
+        n = min(one.fewest(one.scored, weighted=bool(place)) for one in tested)
         estimate = Estimate(float(both[0][0]), low, high, n, ratings.shape[1] - n)
         over[name] = estimate, bars[kind][place]
     return over
+
+
+@dataclass(frozen=True)
+class JudgeComparison:
+    """The discernment of several judges that rated the same items after the same perturbations.
+
+    Attributes:
+        judges: the highest discernment first, unknown ones last.
+        pairs: of judges in this order, on the items that both rated.
+    """
+
+    judges: Mapping[str, JudgeResult]
+    pairs: Mapping[tuple[str, str], PairedD]
+
+    @classmethod
+    def of(cls, judged: Mapping[str, JudgeResult], how: How) -> JudgeComparison:
+        """On the perturbations that changed enough texts; without any, no pairs."""
+        values = {name: one.average[0].value for name, one in judged.items()}
+        ranked = {
+            name: judged[name]
+            for name in sorted(values, key=lambda n: (np.isnan(values[n]), -values[n]))
+        }
+        one = next(iter(ranked.values()))
+        places = [k for k, found in enumerate(one.tested) if found.counts]
+        if not places:
+            return cls(ranked, {})
+        rows = one.rated.degraded.panel.texts
+        there = np.array([[row[k + 1] is not None for row in rows] for k in places])
+        given = {
+            name: JudgeRatings(
+                judge.informative[[0, *(k + 1 for k in places)]],
+                [judge.tested[k].weights for k in places],
+                how,
+                there,
+            )
+            for name, judge in ranked.items()
+        }
+        levels = [one.tested[k].perturbation.level for k in places]
+        return cls(ranked, paired_judges(given, levels))
+
+    def against(self, best: str) -> tuple[list[str], list[str]]:
+        """Judges that surely discern less, and more, than this one on the items of both (Holm)."""
+        less, more = list[str](), list[str]()
+        for (first, second), pair in self.pairs.items():
+            if best in (first, second) and pair.p_holm < ALPHA and pair.difference.value:
+                leads = (pair.difference.value > 0) == (first == best)
+                (less if leads else more).append(second if first == best else first)
+        return less, more

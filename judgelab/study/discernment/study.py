@@ -22,22 +22,26 @@ from judgelab.report.comparison import Comparison
 from judgelab.report.jobs import SweepJob
 from judgelab.stats.discernment.score import Combine, How
 from judgelab.stats.discernment.wilcoxon import Method
+from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.judges import NamedJudge, asks_nobody, asks_of, named, spent
 from judgelab.study.common.panels import write_records, write_replies
 from judgelab.study.common.tables import about, entries
-from judgelab.study.discernment import tables
 from judgelab.study.discernment.compare import HEADLINES, compare
-from judgelab.study.discernment.comparison import JudgeComparison
 from judgelab.study.discernment.expert_weights import ExpertWeights, load_weights
 from judgelab.study.discernment.figures import DRAWINGS
-from judgelab.study.discernment.perturbations import Degraded, degrade, load_suite, originals
-from judgelab.study.discernment.rated import RatedVariants, refuse_unfit, write_ratings
-from judgelab.study.discernment.results import JudgeResult
-from judgelab.study.discernment.words import (
-    answer_of_one,
-    answer_of_several,
-    notes_of_one,
-    notes_of_several,
+from judgelab.study.discernment.page import answer_of, comparison_tables, notes_of, tables_of
+from judgelab.study.discernment.perturbations import (
+    Degraded,
+    degrade,
+    load_suite,
+    originals,
+    refuse_unfit,
+)
+from judgelab.study.discernment.results import (
+    JudgeComparison,
+    JudgeResult,
+    RatedVariants,
+    write_ratings,
 )
 
 OF_ONE = ("mechanism", "evaluation_lm")
@@ -116,16 +120,17 @@ class Discernment(Study):
         return {name: _rater(one) for name, one in judges.items()}
 
     def _asked(self, context: Context) -> dict[str, Context]:
-        """Judge -> the context in which it rates; none without judges of the study's own."""
-        return {
+        """Judge -> the context in which it rates; without judges the run's, which has no name."""
+        asked = {
             name: replace(one.within(context), writer_lm=context.writer)
             for name, one in self._raters.items()
         }
+        return asked or {"": context}
 
     def ask(self, context: Context) -> None:
         """See Study."""
         degraded, _ = self._degraded(context)
-        for name, own in (self._asked(context) or {"": context}).items():
+        for name, own in self._asked(context).items():
             if name:
                 context.tell(name, 0)
             own.measure(degraded.read_in(own).panel)
@@ -140,93 +145,82 @@ class Discernment(Study):
             DataError: no item has a reference.
         """
         degraded, weights = self._degraded(context)
-        if self.judges:
-            return self._compared(context, degraded, weights)
-        rated = RatedVariants.asked(context, degraded)
-        panel, name = rated.degraded.panel, context.mechanism.name
-        write_records(context, panel, rated.measured, rated.scores)
-        write_replies(context, panel, {name: rated.log})
-        judge = self._judged(rated, weights)
-        made = tables.of_judge(judge, weights.named)
-        origin = {**self._made(degraded, weights), **rated.measured.attrs}
-        return Result(
-            summary=self._summary(context, judge) | {"weighting": weights.named},
-            primary="discernment/average_ew",
-            headlines=HEADLINES,
-            tables=made,
-            figures=["discernment_bars"],
-            answer=answer_of_one(judge),
-            notes=notes_of_one(judge, self, weights),
-            provenance={"clean": origin_of(panel, origin)},
-            estimators=estimators(rated.scores),
-        )
-
-    def _compared(self, context: Context, degraded: Degraded, weights: ExpertWeights) -> Result:
-        """The result of several judges, which rate the same texts."""
-        rated = {}
+        rated: dict[str, RatedVariants] = {}
         for name, own in self._asked(context).items():
-            context.tell(name, 0)
+            if name:
+                context.tell(name, 0)
             rated[name] = RatedVariants.asked(own, degraded)
-        write_ratings(context, degraded.panel, rated)
-        judged = {name: self._judged(one, weights) for name, one in rated.items()}
-        found = JudgeComparison.of(judged, self._how)
+        panel = degraded.panel
+        if self.judges:
+            write_ratings(context, panel, rated)
+        else:
+            (one,) = rated.values()
+            panel = one.degraded.panel
+            write_records(context, panel, one.measured, one.scores)
+            write_replies(context, panel, {context.mechanism.name: one.log})
+        how = How(self.combine, self.method)
+        compared = JudgeComparison.of(
+            {n: JudgeResult.of(one, weights, how, self.replicates) for n, one in rated.items()}, how
+        )
+        summary = about(context, panel, "discernment") | {
+            "perturbations": degraded.suite.identity,
+            "weights": self.weights,
+            "combine": self.combine,
+            "method": self.method,
+            "items": len(panel.items),
+        }
+        origin: dict[str, object] = {
+            "perturbations": degraded.suite.identity,
+            "perturbed": degraded.made,
+            "expert_weights": weights.identity,
+        }
+        by = estimators(*(one.scores for one in rated.values()))
+        tables = tables_of(compared.judges, weights.named)
+        notes = notes_of(compared.judges, self, weights)
+        if not self.judges:
+            return Result(
+                summary=summary | _of_one(compared) | {"weighting": weights.named},
+                primary="discernment/average_ew",
+                headlines=HEADLINES,
+                tables=tables,
+                figures=["discernment_bars"],
+                answer=answer_of(compared),
+                notes=notes,
+                provenance={"clean": origin_of(panel, {**origin, **one.measured.attrs})},
+                estimators=by,
+            )
         judges: dict[str, NamedJudge] = self.judges
         costs = {
             name: spent(one.log, one.context.evaluation_lm, judges[name].price, self.prices)
             for name, one in rated.items()
         }
-        made = found.tables(weights.named, costs)
         asked = {name: dict(one.measured.attrs) for name, one in rated.items()}
-        origin = {**self._made(degraded, weights), "judges": asked}
-        said = about(context, degraded.panel, "discernment") | self._settings(degraded)
-        names = [one.name for one in made]
-        by = estimators(*(one.scores for one in rated.values()))
+        excluded = [one.name for one in tables if not one.by]
         return Result(
-            summary={k: v for k, v in said.items() if k not in OF_ONE} | found.summary,
+            summary={k: v for k, v in summary.items() if k not in OF_ONE} | _of_several(compared),
             primary="best_discernment",
             headlines=HEADLINES,
-            tables=made,
+            tables=[*comparison_tables(compared, weights.named, costs), *tables],
             figures=["discernment_of_judges"],
-            answer=answer_of_several(found),
-            notes=[
-                *notes_of_several(found.judges, self, weights),
-                *mixed(by, LM),
-                *self._by_the_run(context),
-            ],
-            provenance={"clean": origin_of(degraded.panel, origin)},
+            answer=answer_of(compared),
+            notes=[*notes, *mixed(by, LM), *self._by_the_run(context)],
+            provenance={"clean": origin_of(panel, {**origin, "judges": asked})},
             estimators=by,
             sections=[
-                PageSection("Who judged what?", ["asked", *(n for n in names if n == "excluded")]),
-                PageSection("Each judge by itself", [one.name for one in made if one.by]),
+                PageSection("Who judged what?", ["asked", *excluded]),
+                PageSection("Each judge by itself", [one.name for one in tables if one.by]),
             ],
         )
 
     def _by_the_run(self, context: Context) -> list[str]:
         """A sentence on the judges that are not asked by their own mechanism."""
         judges: dict[str, NamedJudge] = self.judges
-        moved = {
-            name: one.mechanism.name
+        return [
+            f"{name} compares texts ({one.mechanism.name}), and was asked to rate each by itself "
+            f"({context.mechanism.name})."
             for name, one in judges.items()
             if one.mechanism is not None and self._raters[name].mechanism is None
-        }
-        return [
-            f"{name} compares texts ({own}), and was asked to rate each by itself "
-            f"({context.mechanism.name})."
-            for name, own in moved.items()
         ]
-
-    @staticmethod
-    def _made(degraded: Degraded, weights: ExpertWeights) -> dict[str, object]:
-        made = {"perturbations": degraded.suite.identity, "perturbed": degraded.made}
-        return {**made, "expert_weights": weights.identity}
-
-    def _judged(self, rated: RatedVariants, weights: ExpertWeights) -> JudgeResult:
-        """What the ratings of a judge say of it."""
-        return JudgeResult.of(rated, weights, self._how, self.replicates)
-
-    @property
-    def _how(self) -> How:
-        return How(self.combine, self.method)
 
     def _degraded(self, context: Context) -> tuple[Degraded, ExpertWeights]:
         """What is to be rated, and weights; all that can be refused is, before an LM is asked."""
@@ -235,35 +229,42 @@ class Discernment(Study):
         suite = load_suite(self.perturbations, dataset, base.task, self.only, self.by)
         weights = load_weights(self.weights, base.task)
         weights.unlisted(suite.attacks)
-        for name, own in (self._asked(context) or {"": context}).items():
+        for name, own in self._asked(context).items():
             try:
                 refuse_unfit(own, base)
             except ConfigError as cause:
-                raise ConfigError(
-                    f"study.judges.{name}: {cause}" if name else str(cause)
-                ) from cause
+                where = f"study.judges.{name}: " if name else ""
+                raise ConfigError(f"{where}{cause}") from cause
         return degrade(context, base, suite), weights
 
-    def _settings(self, degraded: Degraded) -> dict[str, Value]:
-        return {
-            "perturbations": degraded.suite.identity,
-            "weights": self.weights,
-            "combine": self.combine,
-            "method": self.method,
-            "items": len(degraded.panel.items),
-        }
 
-    def _summary(self, context: Context, judge: JudgeResult) -> dict[str, Value]:
-        degraded = judge.rated.degraded
-        summary = about(context, degraded.panel, "discernment") | self._settings(degraded)
-        summary |= {"not_seen": ", ".join(judge.unseen), "not_seen_count": len(judge.unseen)}
-        for name, (estimate, threshold) in judge.over.items():
-            key = f"discernment/{name}"
-            summary |= entries(key, estimate, "low", "high", "n", "unscored")
-            summary[f"{key}_threshold"] = threshold
-        summary |= {f"d_ew/{one.perturbation.name}": one.score.d_ew for one in judge.found}
-        summary["clean/unscored_texts"] = judge.unscored_texts
-        return summary
+def _of_one(compared: JudgeComparison) -> dict[str, Value]:
+    """Of a summary: every average and D, and what the judge does not see."""
+    (judge,) = compared.judges.values()
+    unseen = judge.answers["no"]
+    summary: dict[str, Value] = {"not_seen": ", ".join(unseen), "not_seen_count": len(unseen)}
+    for name, average in judge.over.items():
+        summary |= _average(f"discernment/{name}", average)
+    summary |= {f"d_ew/{one.perturbation.name}": one.score.d_ew for one in judge.tested}
+    return summary | {"clean/unscored_texts": judge.unscored_texts}
+
+
+def _of_several(compared: JudgeComparison) -> dict[str, Value]:
+    """Of a summary: who is first, then each judge's average and what it does not see."""
+    (best, first), *_ = compared.judges.items()
+    summary: dict[str, Value] = {"judges": len(compared.judges), "best": best}
+    summary |= _average("best_discernment", first.average)
+    for name, one in compared.judges.items():
+        summary |= _average(f"discernment/{name}", one.average)
+        summary[f"not_seen/{name}"] = ", ".join(one.answers["no"])
+    unscored = sum(one.unscored_texts for one in compared.judges.values())
+    return summary | {"clean/unscored_texts": unscored}
+
+
+def _average(key: str, average: tuple[Estimate, float]) -> dict[str, Value]:
+    estimate, threshold = average
+    beside: dict[str, Value] = {f"{key}_threshold": threshold}
+    return entries(key, estimate, "low", "high", "n", "unscored") | beside
 
 
 def _rater(judge: NamedJudge) -> NamedJudge:

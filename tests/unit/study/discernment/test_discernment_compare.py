@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Item, Panel
 from judgelab.mechanism.length import Length
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.report import console
@@ -19,8 +18,7 @@ from judgelab.report.comparison import Comparison
 from judgelab.report.jobs import jobs
 from judgelab.report.sweep import screen, write
 from judgelab.report.sweep_tables import table
-from judgelab.study.discernment.compare import HEADLINES, judge_table
-from judgelab.study.discernment.compare import compare as judge_tables
+from judgelab.study.discernment.compare import HEADLINES, compare
 from judgelab.study.discernment.study import Discernment
 from tests.drawings import draw
 from tests.scripted import NOBODY, ScriptedChat
@@ -66,9 +64,7 @@ def sweep(tmp_path: Path) -> Path:
 
 
 def judges(folder: Path) -> Comparison:
-    found = judge_table(jobs(folder))
-    assert found is not None
-    return found
+    return compare(jobs(folder))[0]
 
 
 def test_the_best_judge_stands_on_top_with_its_threshold(sweep: Path) -> None:
@@ -101,27 +97,7 @@ def test_datasets_are_kept_apart_and_one_judge_is_no_sweep(tmp_path: Path) -> No
     ]
     assert [one.key for one in next(iter(made.tables.values()))][:2] == ["judge", "dataset"]
     assert len(draw("discernment_judges", {"judges": board}).figure.axes) == 2
-    assert judge_table(jobs(folder)[:1]) is None
-
-
-def test_a_judge_of_whom_nothing_is_known_stands_last(tmp_path: Path) -> None:
-    """No text was changed for it: what the study leaves of it is unscored, and named."""
-    folder = tmp_path / "sweeps" / "s"
-    text = ", ".join(
-        ["this is the only sentence there is and it has letters enough for errors"] * 4
-    )
-    items = tuple(Item(f"i{k}", "source", f"{text}, number {k}.") for k in range(4))
-    panel = Panel(items, provenance={"dataset": "summeval"})
-    for number, only in enumerate((["reordering_major"], ["typos_major"])):
-        study = Discernment(only=only, replicates=20)
-        found = study.run(lab(tmp_path / "lab", ScriptedChat(counts_typos), panel=panel))
-        run = tmp_path / "runs" / str(number)
-        write_run(run, found.to_json(), CONFIG)
-        write_job(folder, number, {"seed": str(number)}, status="done", run=str(run))
-    board = judges(folder).rows
-    assert list(board["judge"]) == ["1", "0"]
-    assert math.isnan(board["average_ew"][1])
-    assert len(draw("discernment_judges", {"judges": board}).figure.axes) == 1
+    assert compare(jobs(folder)[:1]) == []
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +123,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_response_styles_have_one_panel_for_each_judge(real: Path) -> None:
     page = write(real).read_text(encoding="utf-8")
     assert page.count("<svg") == 2
-    styles = pd.read_csv(real / "response_styles.csv")
+    styles = compare(jobs(real))[1].rows
     assert len(styles) == 3 * 3 * 20 and set(styles["variant"]) >= {"original", "typos_minor"}
     figure = draw("judges_response_styles", {"response_styles": styles}).figure
     titles = [side.get_title(loc="left") or side.get_title() for side in figure.axes]
@@ -157,7 +133,7 @@ def test_response_styles_have_one_panel_for_each_judge(real: Path) -> None:
 
 
 def test_bars_are_the_papers_four_and_say_which_weights(real: Path) -> None:
-    board = judge_tables(jobs(real))[0].rows
+    board = judges(real).rows
     figure = draw("discernment_judges", {"judges": board}).figure
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels[:4] == [

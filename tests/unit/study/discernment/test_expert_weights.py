@@ -53,9 +53,6 @@ def test_weights_from_a_survey(tmp_path: Path) -> None:
         "typos": {"fluency": pytest.approx(2 / 3), "coherence": pytest.approx(1 / 3)},
         "sentence_reordering": {"coherence": 1.0},
     }
-    file.write_text(file.read_text() + "a,summarization,typos,coherence\n")
-    with pytest.raises(DataError, match="line 7: expert 'a' answers 'typos' twice"):
-        load_weights(str(file), "summarization")
 
 
 @pytest.mark.parametrize(
@@ -67,13 +64,6 @@ def test_weights_from_a_survey(tmp_path: Path) -> None:
         (
             'perturbation,metric\ntypos,"fluency\ntypos,relevance\n',
             "close every quote",
-        ),
-        ('perturbation,metric\ntypos,"fluency\ntypos,relevance"\n', "line 2: .* several lines"),
-        ("perturbation,metric\ntypos,Fluency\ntypos,fluency\n", "'Fluency' and 'fluency' differ"),
-        ("perturbation,metric\ntypos,fluency\nTypos,accuracy\n", "'Typos' and 'typos' differ"),
-        (
-            "perturbation,metric,task\na,b,summarization\na,b,Summarization\n",
-            "'summarization' and 'Summarization' differ in capitals only",
         ),
     ],
 )
@@ -92,8 +82,6 @@ def test_faults_of_a_survey_are_named(tmp_path: Path, text: str, said: str) -> N
         ("summarization: [typos]", "summarization: .* maps tasks to perturbations"),
         ("translation: 3\nsummarization: {}", "translation: .* maps tasks to perturbations"),
         ("[typos]", "maps tasks to perturbations"),
-        ("summarization: {typos: {Fluency: 0.5, fluency: 0.5}}", "'Fluency' and 'fluency' differ"),
-        ("Summarization: {}\nsummarization: {}", "'summarization' and 'Summarization' differ"),
     ],
 )
 def test_faults_of_a_yaml_are_named(tmp_path: Path, text: str, said: str) -> None:

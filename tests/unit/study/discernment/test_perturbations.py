@@ -115,22 +115,13 @@ def test_a_suite_is_found_by_dataset_then_by_task(tmp_path: Path) -> None:
             r"more, attack: .* mapping with a _target_",
         ),
         (
-            "more: {level: word, severity: null, attack: {}}",
-            r"more: attack must be a mapping with a _target_",
-        ),
-        (
             "more: {level: word, severity: null, attack: "
             "{_target_: judgelab.preprocessor.identity.Identity}}",
             r"more: attack: judgelab\.preprocessor\.identity\.Identity is no attack",
         ),
         (
-            "more: {level: word, severity: null, attack: "
-            "{_target_: judgelab.mechanism.length.Length}}",
-            r"more: attack: judgelab\.mechanism\.length\.Length is no attack",
-        ),
-        (
             f"original: {{level: word, severity: null, attack: {PADDING}}}",
-            "'original' is what the unperturbed texts are called",
+            "'original' is the name of the unperturbed",
         ),
         (
             f"no: {{level: word, severity: null, attack: {PADDING}}}",
@@ -145,14 +136,4 @@ def test_faults_of_a_suite_are_named(tmp_path: Path, text: str, said: str) -> No
     own = tmp_path / "own.yaml"
     own.write_text(text)
     with pytest.raises(DataError, match=said):
-        load_suite(str(own), "", "")
-
-
-def test_an_attack_that_is_no_class_is_named(tmp_path: Path) -> None:
-    own = tmp_path / "own.yaml"
-    target = "{_target_: judgelab.study.discernment.perturbations.LEVELS}"
-    own.write_text(f"more: {{level: word, severity: null, attack: {target}}}")
-    with pytest.raises(
-        ConfigError, match=r"more: attack\._target_=.* cannot be built: name a class"
-    ):
         load_suite(str(own), "", "")

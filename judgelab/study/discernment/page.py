@@ -1,0 +1,301 @@
+"""The tables of a discernment run, and what it says: facts for the templates beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judgelab.core.result import Row, Table, Value, flat_estimate
+from judgelab.mechanism.rating import noted_steps
+from judgelab.stats.discernment.score import UNIT, ceilings
+from judgelab.stats.discernment.wilcoxon import scipy_p, tidy
+from judgelab.study.common import templates
+from judgelab.study.common.judges import asks_nobody
+from judgelab.study.common.tables import columns
+from judgelab.study.common.templates import paragraphs, sentences
+from judgelab.study.discernment.expert_weights import ExpertWeights
+from judgelab.study.discernment.results import MOST, TOO_FEW, JudgeComparison, JudgeResult
+
+if TYPE_CHECKING:
+    from judgelab.study.discernment.study import Discernment
+
+NAMED = 4  # judges of whom an answer says what they alone do not see
+table = partial(templates.table, __package__)
+INTERVAL = ("value", "low", "high", "n")
+UNWEIGHTED = ("d", "d_n", "d_threshold")
+
+
+def tables_of(judges: Mapping[str, JudgeResult], weights: str) -> list[Table]:
+    """What each judge makes of the perturbations; ``weights`` in words.
+
+    The one judge of a run has no name; several stand in a column of their own.
+    """
+    made: dict[str, list[Row]] = {}
+    for name, one in judges.items():
+        own: dict[str, list[Row]] = {
+            "discernment": _perturbations(one),
+            "averages": _averages(one, weights),
+            "metrics": _metrics(one),
+            "steps": [
+                {"metric": metric, "number": number, "step": step}
+                for metric, number, step in noted_steps(one.rated.measured.attrs)
+            ],
+        }
+        for kind, rows in own.items():
+            made.setdefault(kind, []).extend({"judge": name, **r} if name else r for r in rows)
+    rows = made["discernment"]
+    if all(row["value"] == (None if row["d"] != row["d"] else row["d"]) for row in rows):
+        made["discernment"] = [
+            {k: v for k, v in row.items() if k not in UNWEIGHTED} for row in rows
+        ]
+    by = "" if "" in judges else "judge"
+    tables = [replace(table(kind, rows), by=by) for kind, rows in made.items() if rows]
+    excluded: list[Row] = [
+        {"perturbation": name, "item": item, "reason": reason}
+        for name, items in next(iter(judges.values())).rated.degraded.failed.items()
+        for item, reason in items.items()
+    ]
+    return [*tables, *([table("excluded", excluded)] if excluded else [])]
+
+
+def _perturbations(judge: JudgeResult) -> list[Row]:
+    return [
+        {
+            "perturbation": one.perturbation.name,
+            "level": one.perturbation.level,
+            "severity": one.perturbation.severity,
+            **columns(one.estimate, *INTERVAL),
+            "ranked": one.fewest(one.ranked, weighted=True),
+            "unscored": one.items - one.estimate.n if one.changed else 0,
+            "d": one.score.d,
+            "d_n": one.fewest(one.scored, weighted=False),
+            "d_threshold": one.threshold[0],
+            "threshold": one.threshold[1],
+            "seen": one.seen,
+        }
+        for one in judge.tested
+    ]
+
+
+def _averages(judge: JudgeResult, weights: str) -> list[Row]:
+    return [
+        {
+            "statistic": name,
+            **columns(estimate, *INTERVAL, "unscored"),
+            "perturbations": sum(one.counts for one in judge.tested),
+            "threshold": threshold,
+            "weights": weights if name.endswith("_ew") else "none",
+        }
+        for name, (estimate, threshold) in judge.over.items()
+    ]
+
+
+def _metrics(judge: JudgeResult) -> list[Row]:
+    rows: list[Row] = []
+    metrics = judge.rated.metrics
+    for one, perturbed in zip(judge.tested, judge.informative[1:], strict=True):
+        for m, metric in enumerate(metrics):
+            before, after = judge.informative[0, :, m], perturbed[:, m]
+            change = tidy(after - before)
+            known = ~np.isnan(change)
+            rows.append(
+                {
+                    "perturbation": one.perturbation.name,
+                    "metric": metric,
+                    "weight": 1 / len(metrics) if one.weights is None else one.weights[m],
+                    "mean_original": float(before[known].mean()) if known.any() else math.nan,
+                    "mean_perturbed": float(after[known].mean()) if known.any() else math.nan,
+                    "fell": int((change[known] < 0).sum()),
+                    "alike": int((change[known] == 0).sum()),
+                    "rose": int((change[known] > 0).sum()),
+                    "n": int(known.sum()),
+                    "ranked": int(one.ranked[m]),
+                    "unscored": int((~known).sum()),
+                    "p": float(one.score.p[m]),
+                    "p_scipy": scipy_p(before - after),
+                }
+            )
+    return rows
+
+
+def comparison_tables(
+    compared: JudgeComparison, weights: str, spent: Mapping[str, Mapping[str, Value]]
+) -> list[Table]:
+    """Judges, pairs of them, perturbations by judges, and who was asked.
+
+    Args:
+        weights: in words.
+        spent: judge -> calls, tokens and cost.
+    """
+    judges: list[Row] = []
+    asked: list[Row] = []
+    for name, one in compared.judges.items():
+        (estimate, threshold), answers = one.average, one.answers
+        context = one.rated.context
+        row = {
+            "judge": name,
+            **flat_estimate("discernment", columns(estimate, "value", "low", "high")),
+            "by_chance": threshold,
+            "least": one.over["minimum_ew"][0].value,
+            "sees": f"{len(answers['yes'])} of {len(answers['yes']) + len(answers['no'])}",
+            **columns(estimate, "n", "unscored"),
+        }
+        judges.append(row)
+        nobody = asks_nobody(context.mechanism)
+        model = None if nobody else context.evaluation_lm.presentation.model
+        asked.append(
+            {"judge": name, "asked_by": context.mechanism.name, "model": model, **spent[name]}
+        )
+    pairs: list[Row] = [
+        {
+            "first": first,
+            "second": second,
+            "first_discernment": pair.first,
+            "second_discernment": pair.second,
+            **flat_estimate("difference", columns(pair.difference, "value", "low", "high")),
+            **columns(pair.difference, "n", "unscored", "p"),
+            "p_holm": pair.p_holm,
+        }
+        for (first, second), pair in compared.pairs.items()
+    ]
+    perturbations: list[Row] = []
+    for tested in zip(*(one.tested for one in compared.judges.values()), strict=True):
+        here, any_of = dict(zip(compared.judges, tested, strict=True)), tested[0]
+        seen, unseen = (
+            ", ".join(name for name, one in here.items() if one.seen == answer)
+            for answer in ("yes", "no")
+        )
+        perturbations.append(
+            {
+                "perturbation": any_of.perturbation.name,
+                "level": any_of.perturbation.level,
+                "texts": any_of.changed,
+                "seen_by": (seen or "none") if any_of.counts else "too few texts",
+                "not_seen_by": unseen if any_of.counts else "",
+                **{f"D of {name}": one.score.d_ew for name, one in here.items()},
+            }
+        )
+    made = {"judges": judges, "judge_pairs": pairs, "by_perturbation": perturbations}
+    return [
+        table(kind, rows, weights=weights)
+        for kind, rows in (made | {"asked": asked}).items()
+        if rows
+    ]
+
+
+def answer_of(compared: JudgeComparison) -> list[tuple[str, str]]:
+    """(heading, sentences): of one judge which perturbations it does not see; of several who
+    discerns most and how surely, and what each does not see."""
+    (best, first), *rest = compared.judges.items()
+    if not rest:
+        return _answer_of_one(first, best)
+    names, (average, bar) = [name for name, _ in rest], first.average
+    unknown = [name for name, one in rest if math.isnan(one.average[0].value)]
+    behind, ahead = compared.against(best)
+    answers = {name: one.answers for name, one in compared.judges.items()}
+    known = {name: one for name, one in answers.items() if one["yes"] or one["no"]}
+    unseen = {name: one["no"] for name, one in known.items()}
+    nobody = [
+        each for each in next(iter(unseen.values()), ()) if all(each in x for x in unseen.values())
+    ]
+    alone = {name: [x for x in own if x not in nobody] for name, own in unseen.items()}
+    lost = {name: one.unscored_texts for name, one in compared.judges.items()}
+    return paragraphs(
+        __package__,
+        "answer.md.j2",
+        one=None,
+        best=best,
+        value=average.value,
+        low=average.low,
+        high=average.high,
+        bar=1.0 if math.isnan(bar) else bar,
+        items=max((one.items for one in first.tested), default=0),
+        small=bool(first.answers[TOO_FEW]) and not known,
+        unknown=unknown,
+        ahead=ahead,
+        behind=behind,
+        open=[name for name in names if name not in (*behind, *unknown, *ahead)],
+        lost=[f"{name} ({n:,})" for name, n in lost.items() if n],
+        all_known=len(known) == len(compared.judges),
+        nobody=nobody,
+        others=[(name, own) for name, own in list(alone.items())[:NAMED] if own],
+        clear=[name for name, own in unseen.items() if not own],
+    )
+
+
+def _answer_of_one(judge: JudgeResult, name: str) -> list[tuple[str, str]]:
+    mechanism, named = judge.rated.context.mechanism.name, judge.answers
+    few = [one for one in judge.tested if one.changed and not one.counts]
+    small = [int(one.scored.max()) for one in judge.tested if one.seen == TOO_FEW]
+    one = {
+        "by": f"{name}, {mechanism}" if name else mechanism,
+        "yes": named["yes"],
+        "no": named["no"],
+        "small": named[TOO_FEW],
+        "unscored": named["unscored"],
+        "rated": max(small, default=0),
+        "few": [f"{x.perturbation.name} ({x.changed} of {x.items} texts)" for x in few],
+        "enough": any(named.values()),
+        "idle": [one.perturbation.name for one in judge.tested if not one.changed],
+    }
+    return paragraphs(__package__, "answer.md.j2", one=one)
+
+
+def notes_of(
+    judges: Mapping[str, JudgeResult], study: Discernment, weights: ExpertWeights
+) -> list[str]:
+    """What limits the numbers: what holds of all judges once, the rest with the judge's name."""
+    each = {name: _notes(one, study, weights) for name, one in judges.items()}
+    (first, *_), others = each.values(), each.values()
+    common = [note for note in first if all(note in other for other in others)]
+    own = [f"{name}: {n}" for name, notes in each.items() for n in notes if n not in common]
+    return common + own
+
+
+def _notes(judge: JudgeResult, study: Discernment, weights: ExpertWeights) -> list[str]:
+    rated, metrics = judge.rated, judge.rated.metrics
+    context, degraded, origin = rated.context, rated.degraded, rated.degraded.panel.provenance
+    tested = [one for one in judge.tested if one.seen in ("yes", "no")]
+    scored = max((int(one.scored.max()) for one in tested), default=0)
+    alike, own = ceilings(scored, study.method) if scored else (0.0, 0.0)
+    writers: dict[str, list[str]] = {}
+    for name, origin_of in degraded.made.items():
+        if "attack_written_by" in origin_of:
+            writers.setdefault(str(origin_of["attack_written_by"]), []).append(name)
+    unwritten = {name: one.get("attack_unwritten") for name, one in degraded.made.items()}
+    attrs = rated.measured.attrs
+    return sentences(
+        __package__,
+        "notes.md.j2",
+        dataset=origin.get("dataset", "unnamed"),
+        source=origin.get("source") or "as given",
+        items=len(degraded.panel.items),
+        perturbations=len(degraded.suite.perturbations),
+        suite=degraded.suite.identity.split()[0],
+        lm="" if asks_nobody(context.mechanism) else context.evaluation_lm.identity,
+        identity=context.evaluation_lm.identity,
+        metrics=metrics,
+        weights=weights.file,
+        unrated=weights.unrated(metrics),
+        other_tasks=weights.others,
+        unlisted=weights.unlisted(degraded.suite.attacks) if len(metrics) > 1 else [],
+        unwritten={name: why for name, why in unwritten.items() if why},
+        writers=writers,
+        without_reference=origin.get("items_without_reference"),
+        excluded=[f"{name} {len(ids)}" for name, ids in degraded.failed.items() if ids],
+        printed=study.combine == "printed",
+        tests=len(tested),
+        scored=scored,
+        alike=alike,
+        own=own,
+        more=math.log(len(metrics)) / UNIT if study.combine == "printed" else 0.0,
+        shuffled=study.replicates if study.replicates > MOST else 0,
+        most=MOST,
+        steps=list(dict.fromkeys(metric for metric, _, _ in noted_steps(attrs))),
+        steps_by=attrs.get("steps_written_by"),
+    )
