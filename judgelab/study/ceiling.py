@@ -31,8 +31,7 @@ from judgelab.stats.discrimination.information import (
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
-from judgelab.study.common.groups import groups
-from judgelab.study.common.panels import ScoredPanel, score_panels
+from judgelab.study.common.panels import ScoredPanel, groups, score_panels
 from judgelab.study.common.tables import WITHOUT_P, about, columns, entries
 from judgelab.study.common.templates import paragraphs
 

@@ -162,7 +162,7 @@ def test_a_users_own_panel(judgelab: Command, tmp_path: Path) -> None:
     run = result(tmp_path)
     tables = {table["name"]: table["rows"] for table in run["tables"]}
     assert [row["agent"] for row in tables["agents"]][-1] == "lazy"
-    human = next(row for row in tables["correlations"] if row["with"] == "human score")
+    human = next(row for row in tables["beside"] if row["statistic"] == "human_within")
     assert human["value"] > 0.5
     assert any("No agent categories are known" in note for note in run["notes"])
     labelled = judgelab(

@@ -1,4 +1,4 @@
-"""What 16 runs print, number by number: recorded once, held against at every commit.
+"""What 15 runs print, number by number: recorded once, held against at every commit.
 
     python -m tests.goldens record FOLDER           the numbers and words of this code
     python -m tests.goldens compare FOLDER [NAME ...]  what differs; 1 where a number does
@@ -47,7 +47,6 @@ RUNS: Mapping[str, str] = {
     "mechanism=rating_likelihood limit=6 study.replicates=200",
     "ceiling": "study=ceiling mechanism=tvd_mi dataset=xsum limit=12",
     "symmetry": "study=symmetry dataset=iclr_reviews mechanism=gem limit=6",
-    "stopped": "study=discrimination dataset=xsum mechanism=mi study.stop.width=.1",
     "endpoint": "study=discrimination dataset=jsonl dataset.path={folder}/panel.jsonl "
     "mechanism=judge evaluation_lm=openai evaluation_lm.model=gpt-4o-mini "
     "evaluation_lm.server=scripted evaluation_lm.base_url={url} evaluation_lm.api_key_env=null",

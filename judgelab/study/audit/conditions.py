@@ -17,7 +17,7 @@ from judgelab.stats.intervals.arrays import ROUNDING, Floats, average_ranks, div
 from judgelab.stats.intervals.clusters import means_within
 from judgelab.stats.intervals.estimate import Estimate, Estimates
 from judgelab.stats.intervals.holm import holm_levels
-from judgelab.stats.sequential.ends import sequence_ends
+from judgelab.stats.sequential import sequence_ends
 from judgelab.stats.trust.agreement import Sums, Target, gain_p
 from judgelab.stats.trust.biases import position_bias
 from judgelab.stats.trust.partial_correlation import partial_correlations

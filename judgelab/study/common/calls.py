@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from judgelab.core.result import Value
 from judgelab.core.scores import MISSING
 from judgelab.mechanism.texts import judged_pairs
-from judgelab.study.common.panels import Panels, ScoredPanel
+from judgelab.stats.intervals.arrays import Mask
+from judgelab.study.common.panels import COUNTED, Panels, ScoredPanel
 
 RECORDED = ("verdict", "conditional")
 """Measurements of ordered pairs whose calls were not counted when they were made (recorded ones):
@@ -24,8 +25,8 @@ class Calls:
 
     Attributes:
         asked: all calls.
-        unread: answered, but not with any of the replies asked for.
         failed: without an answer.
+        unread: answered, but not with any of the replies asked for.
         unknown: recorded without a value, or left out with the rest of their item.
         one_order: pairs of texts (unordered) with a verdict in one of their two orders.
         dropped: pairs of texts without a score, and choices without a verdict in either order.
@@ -33,8 +34,8 @@ class Calls:
     """
 
     asked: int
-    unread: int
     failed: int
+    unread: int
     unknown: int
     one_order: int
     dropped: int
@@ -45,18 +46,6 @@ class Calls:
         """Calls without a result."""
         return self.unread + self.failed + self.unknown
 
-    @property
-    def entries(self) -> dict[str, int]:
-        """For a summary or a row of a table."""
-        return {
-            "calls": self.asked,
-            "unread_calls": self.unread,
-            "failed_calls": self.failed,
-            **({"unknown_calls": self.unknown} if self.unknown else {}),
-            "one_order_pairs": self.one_order,
-            "dropped_pairs": self.dropped,
-        }
-
 
 def calls_of(scored: ScoredPanel) -> Calls | None:
     """The calls of a panel; None for a mechanism that asks nothing, or one call for each text."""
@@ -65,8 +54,7 @@ def calls_of(scored: ScoredPanel) -> Calls | None:
     both = there[:, :, None] & there[:, None, :] & ~np.eye(there.shape[1], dtype=np.bool_)
     recorded = [data[name].values for name in RECORDED if name in data]
     if "calls" in data.attrs:
-        keys = ("calls", "unread_calls", "failed_calls")
-        asked, unread, failed = (int(data.attrs[key]) for key in keys)
+        asked, failed, unread = (int(data.attrs[key]) for key in COUNTED)
         unknown = 0
         by_item = data[MISSING].values if MISSING in data else np.zeros(there.shape, dtype=int)
         by_agent = np.asarray(by_item.sum(axis=0), dtype=np.int64)
@@ -76,8 +64,20 @@ def calls_of(scored: ScoredPanel) -> Calls | None:
         by_agent = without.sum(axis=(0, 1)) + without.sum(axis=(0, 2))
     else:
         return None
-    one_order, dropped = _pairs(scored, both)
-    return Calls(asked, unread, failed, unknown, one_order, dropped, by_agent)
+    return Calls(asked, failed, unread, unknown, *_pairs(scored, both), by_agent)
+
+
+def _pairs(scored: ScoredPanel, both: Mask) -> tuple[int, int]:
+    """Unordered pairs of present texts with one order read, and those with nothing."""
+    scores, upper = scored.scores, np.triu(both)
+    if "verdict" in scored.measured:
+        read = ~np.isnan(scored.measured["verdict"].values)
+        orders = read.astype(int) + np.swapaxes(read, 1, 2)
+        return int((upper & (orders == 1)).sum()), int((upper & (orders == 0)).sum())
+    if scores.directed is not None:
+        wanted = judged_pairs(scored.panel) & both
+        return 0, int((wanted & np.isnan(scores.directed.values)).sum())
+    return 0, 0 if scores.pair is None else int((upper & np.isnan(scores.pair.values)).sum())
 
 
 def calls_of_each(panels: Panels) -> dict[str, Calls]:
@@ -88,8 +88,17 @@ def calls_of_each(panels: Panels) -> dict[str, Calls]:
 
 def call_entries(panels: Panels) -> dict[str, Value]:
     """``<panel>/calls``, ``<panel>/failed_calls``, ... of a summary."""
-    found = calls_of_each(panels).items()
-    return {f"{name}/{key}": n for name, calls in found for key, n in calls.entries.items()}
+    made: dict[str, Value] = {}
+    for name, calls in calls_of_each(panels).items():
+        made |= {
+            f"{name}/calls": calls.asked,
+            f"{name}/unread_calls": calls.unread,
+            f"{name}/failed_calls": calls.failed,
+            **({f"{name}/unknown_calls": calls.unknown} if calls.unknown else {}),
+            f"{name}/one_order_pairs": calls.one_order,
+            f"{name}/dropped_pairs": calls.dropped,
+        }
+    return made
 
 
 def missing_calls(panels: Panels) -> Iterator[str]:
@@ -105,22 +114,7 @@ def missing_calls(panels: Panels) -> Iterator[str]:
             )
 
 
-def _pairs(scored: ScoredPanel, both: NDArray[np.bool_]) -> tuple[int, int]:
-    """Unordered pairs of present texts with one order read, and those with nothing."""
-    upper = np.triu(both)
-    if "verdict" in scored.measured:
-        read = ~np.isnan(scored.measured["verdict"].values)
-        orders = read.astype(int) + np.swapaxes(read, 1, 2)
-        return int((upper & (orders == 1)).sum()), int((upper & (orders == 0)).sum())
-    if scored.scores.directed is not None:
-        wanted = judged_pairs(scored.panel) & both
-        return 0, int((wanted & np.isnan(scored.scores.directed.values)).sum())
-    if scored.scores.pair is None:
-        return 0, 0
-    return 0, int((upper & np.isnan(scored.scores.pair.values)).sum())
-
-
 def by_agent(panels: Panels) -> Mapping[str, NDArray[np.int64]]:
     """Panel -> [agents] calls without a result; empty where none is known to be about an agent."""
-    found = {name: one for name, one in calls_of_each(panels).items() if one.by_agent.any()}
-    return {name: calls.by_agent for name, calls in calls_of_each(panels).items() if found}
+    found = {name: calls.by_agent for name, calls in calls_of_each(panels).items()}
+    return found if any(lost.any() for lost in found.values()) else {}

@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from judgelab.calls.log import CallLog, LoggedLM
 from judgelab.core.errors import DataError
-from judgelab.core.panel import GIVE_REFERENCES, Panel
+from judgelab.core.panel import GIVE_REFERENCES, GOOD_FAITH, PROBLEMATIC, Agent, Panel
 from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.replies import reply_records
 from judgelab.mechanism.protocol import Definition
-from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.arrays import Floats, Mask
 
 SCORES = "records/clean_scores.parquet"
 """What ``score_panels`` makes of the scores of the clean panel."""
@@ -47,6 +48,8 @@ class ScoredPanel:
         return origin_of(self.panel, self.measured.attrs)
 
 
+COUNTED = ("calls", "failed_calls", "unread_calls")
+"""Attributes of measurements that add up over items."""
 PEOPLE = "people"
 """The one rater of grades that come without names."""
 
@@ -81,9 +84,8 @@ def refuse_unscored(context: Context, panels: Panels) -> None:
     )
     if any(not np.isnan(one.values).all() for one in panels.values()) or not texts:
         return
-    keys = ("calls", "failed_calls", "unread_calls")
     calls, failed, unread = (
-        sum(int(one.measured.attrs.get(key, 0)) for one in panels.values()) for key in keys
+        sum(int(one.measured.attrs.get(key, 0)) for one in panels.values()) for key in COUNTED
     )
     said = f"{context.mechanism.name} scored none of {texts:,} texts"
     if calls:
@@ -227,3 +229,61 @@ def pair_records(directed: xr.DataArray) -> pd.DataFrame:
     """One row per item, candidate and reference: the score of the one against the other."""
     table = directed.drop_vars("reference", errors="ignore").to_dataframe("score").reset_index()
     return table.dropna(subset="score").reset_index(drop=True)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Masks [agents].
+
+    Attributes:
+        good, bad: what an agent-level score should tell apart; the human reference is in neither.
+        pair_good: agents whose pairs among each other are the positives of the pair AUC; pairs
+            of one of them with one of ``bad`` are the negatives.
+    """
+
+    good: Mask
+    bad: Mask
+    pair_good: Mask
+
+    @property
+    def known(self) -> bool:
+        """Whether there is anything to tell apart."""
+        return bool(self.good.any() and self.bad.any())
+
+
+def category(agent: Agent, definition: Definition) -> str | None:
+    """The paper's category of an agent, or the one its authors' code uses."""
+    key = "category_released" if definition == "released" else "category_paper"
+    return agent.meta.get(key, agent.category)
+
+
+def groups(panel: Panel, definition: Definition) -> Groups:
+    """Group the agents of a panel.
+
+    ``corrected`` and ``released`` take Faithful and Style pairs as positives (``released`` adds
+    the human reference where its category is Faithful, as for ICLR); ``paper`` takes Faithful
+    alone, as section 5.2 words it.
+    """
+    categories = [category(agent, definition) for agent in panel.agents]
+    reference = np.array([agent.reference for agent in panel.agents], dtype=np.bool_)
+
+    def among(wanted: frozenset[str]) -> Mask:
+        return np.array([c in wanted for c in categories], dtype=np.bool_)
+
+    good = among(GOOD_FAITH)
+    pair_good = {
+        "corrected": good & ~reference,
+        "released": good,
+        "paper": among(frozenset({"Faithful"})) & ~reference,
+    }[definition]
+    return Groups(good & ~reference, among(PROBLEMATIC) & ~reference, pair_good)
+
+
+def in_pairing_order(panel: Panel, mask: Mask) -> NDArray[np.intp]:
+    """Indices of the masked agents, by the rank the release gives them, else as they stand.
+
+    The order matters only to the release's random down-sampling of pairs.
+    """
+    ranks = [int(agent.meta.get("pairing_rank", k)) for k, agent in enumerate(panel.agents)]
+    chosen = np.flatnonzero(mask)
+    return chosen[np.argsort([ranks[k] for k in chosen], kind="stable")]

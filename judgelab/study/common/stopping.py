@@ -2,15 +2,15 @@
 
 The one implementation, on a matrix of scores [turns, competitors]. A turn is one item, or whatever
 else a score is one value of (a cluster of items, a prompt): the row of the matrix is the unit of
-every interval, every order and of the pool (``study.stop.target=pool``). Whoever has several scores
-an item hands their mean in. The caller draws the order of the turns at random, from a seed.
+every interval and every order. Whoever has several scores an item hands their mean in. The caller
+draws the order of the turns at random, from a seed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,23 +19,8 @@ from pydantic import Field
 from judgelab.core.bounds import ConfidenceLevel, Count, Positive
 from judgelab.core.errors import ConfigError
 from judgelab.stats.intervals.arrays import Floats, Mask
-from judgelab.stats.sequential.elimination import Standing, standing, ties, widths
-from judgelab.stats.sequential.ends import Bounds
+from judgelab.stats.sequential import Bounds, Standing, sequence_ends, standing, ties
 from judgelab.study.common.templates import sentences
-
-APPROXIMATE = (
-    "Scores of this mechanism have no least and largest value: that its intervals hold at every "
-    "look is exact for normal scores, and nearly so for others that are not strongly skewed."
-)
-"""experiments/stopping says by how much they fail for skewed ones."""
-LOOKS = (
-    "This run could stop after every batch. Its intervals and orders hold at every look, and are "
-    "wider for that than those of a run whose items were fixed beforehand."
-)
-POOL = (
-    "Sure is what asking about all {items} items would say (study.stop.target=pool), not what "
-    "other items like these would."
-)
 
 
 @dataclass(frozen=True)
@@ -63,15 +48,12 @@ class Stop:
             figure.
         order: with this confidence all orders and ties that are called sure are right.
         top: only who is among the best so many matters; null: the whole order.
-        target: population: sure of all items like these. pool: sure of what asking about all of
-            these very items would say; that is sooner, and says less. Bounded scores only.
         batch: items between two looks. Looks cost no certainty.
     """
 
     width: Positive | None = None
     order: ConfidenceLevel | None = None
     top: Count | None = None
-    target: Literal["population", "pool"] = "population"
     batch: Annotated[int, Field(ge=2)] = 10
 
     def __post_init__(self) -> None:
@@ -106,90 +88,33 @@ class Stop:
             )
         return self
 
-    def of(self, items: int, bounds: Bounds | None) -> int | None:
-        """How many items the answer is about; None: all like these.
-
-        Args:
-            items: rows that the whole matrix of scores would have.
-
-        Raises:
-            ConfigError: a pool's answer is wanted of scores without bounds.
-        """
-        if self.target == "population":
-            return None
-        if bounds is None:
-            raise ConfigError(
-                "study.stop.target=pool needs scores with a least and a largest value, which those "
-                "of this mechanism have not: leave study.stop.target=population."
-            )
-        return items
-
-    def standing(self, scores: Floats, level: float, bounds: Bounds | None, items: int) -> Standing:
-        """Which orders are sure, with the confidence asked for, or else ``level``; of ties none."""
-        near, pool = self.tied(scores, bounds, items), self.of(items, bounds)
-        stepwise = self.order is None or self.width is None
-        found = standing(scores, self.order or level, bounds, pool, stepwise=stepwise)
-        return replace(found, above=found.above & ~near)
-
-    def tied(self, scores: Floats, bounds: Bounds | None, items: int) -> Mask:
-        """[competitors, competitors] pairs that surely differ by less than ``width``."""
-        if self.order is None or self.width is None:
-            return np.zeros((scores.shape[1],) * 2, np.bool_)
-        return ties(scores, self.width, self.order, bounds, self.of(items, bounds))
-
-    def needed(
-        self, scores: Floats, level: float, bounds: Bounds | None, items: int, least: int = 0
-    ) -> Mask:
-        """[competitors] who has to be asked about more items.
+    def look(
+        self, scores: Floats, level: float, bounds: Bounds | None
+    ) -> tuple[Standing, Mask, Mask, Mask]:
+        """What some items say: sure orders, ties, and what is wanted and not settled yet.
 
         Args:
             scores: [items so far, competitors], NaN where not asked or unscored.
-            level: of intervals.
+            level: of intervals, and of orders where none are asked for.
             bounds: least and largest score; None: there are none.
-            items: there are in all.
-            least: scores that everybody must have before asking may stop.
+
+        Returns:
+            Orders, a tie having none; [competitors, competitors] which pairs are tied, and which
+            are open; [competitors] whose interval is too wide, nobody where an order is wanted.
         """
-        few = (~np.isnan(scores)).sum(axis=0) < least
-        if self.order is None:
-            return np.asarray(few | self.wide(scores, level, bounds, items))
-        return np.asarray(few | self.open(scores, level, bounds, items).any(axis=1))
-
-    def wide(self, scores: Floats, level: float, bounds: Bounds | None, items: int) -> Mask:
-        """[competitors] whose interval is wider than asked for."""
-        pool = self.of(items, bounds)
-        return np.asarray(widths(scores, level, bounds, pool) > (self.width or np.inf))
-
-    def open(self, scores: Floats, level: float, bounds: Bounds | None, items: int) -> Mask:
-        """[competitors, competitors] pairs whose order is wanted and not settled."""
-        if self.order is None:
-            return np.zeros((scores.shape[1],) * 2, np.bool_)
-        pairs = self.standing(scores, level, bounds, items).wanted(self.top)
-        return np.asarray(pairs & ~self.tied(scores, bounds, items))
-
-
-def in_batches(
-    stop: Stop,
-    turns: int,
-    competitors: int,
-    ask: Callable[[range, Mask], None],
-    needed: Callable[[int], Mask],
-) -> Mask:
-    """[turns asked, competitors] who was asked, batch by batch until nobody is needed any more.
-
-    A rest of few items joins the last batch: what pairs items would have none to pair there.
-
-    Args:
-        ask: asks these competitors about the items of these turns.
-        needed: [competitors] who is needed after so many turns.
-    """
-    who, done, shown = np.ones(competitors, np.bool_), 0, list[Mask]()
-    while done < turns and who.any():
-        size = stop.batch if turns - done >= 2 * stop.batch else turns - done
-        ask(range(done, done + size), who)
-        shown += [who] * size
-        done += size
-        who = needed(done)
-    return np.array(shown, np.bool_).reshape(done, competitors)
+        tied, open_ = np.zeros((2, *(scores.shape[1],) * 2), np.bool_)
+        if self.order is not None and self.width is not None:
+            tied = ties(scores, self.width, self.order, bounds)
+        stepwise = self.order is None or self.width is None
+        found = standing(scores, self.order or level, bounds, stepwise=stepwise)
+        found = replace(found, above=found.above & ~tied)
+        wide = np.zeros(scores.shape[1], np.bool_)
+        if self.order is not None:
+            open_ = found.wanted(self.top) & ~tied
+        elif self.width is not None:
+            low, high = sequence_ends(scores.T, level, bounds)
+            wide = ~(high - low <= self.width)
+        return found, tied, open_, wide
 
 
 @dataclass(frozen=True)
@@ -203,10 +128,7 @@ class Elimination:
         least: scores that everybody was to have.
         who: [turns asked, competitors] who was asked about what.
         scored: [competitors] turns that gave a score.
-        standing: which orders are sure; a tie has none.
-        tied: [competitors, competitors] pairs that surely differ by less than the width.
-        left: [competitors, competitors] pairs whose order is wanted and not settled.
-        wide: [competitors] whose interval is wider than wanted; nobody where an order is wanted.
+        standing, tied, left, wide: as of ``Stop.look`` after the last.
         bounded: whether scores have a least and a largest value.
         words: what all these are called.
     """
@@ -235,42 +157,39 @@ class Elimination:
         return 1 - float(self.who.sum()) / max(1, self.turns * len(self.names))
 
     @property
-    def open(self) -> list[tuple[str, ...]]:
-        """Pairs whose order is left open; of a width: names, alone, of those that are too wide."""
-        return [*_pairs(self.names, self.left), *((name,) for name in self._wide)]
-
-    @property
     def ties(self) -> list[tuple[str, ...]]:
         """Pairs that surely differ by less than the width."""
-        return _pairs(self.names, self.tied)
+        return self._pairs(self.tied)
+
+    @property
+    def open(self) -> list[tuple[str, ...]]:
+        """Pairs whose order is wanted and not settled."""
+        return self._pairs(self.left)
 
     @property
     def sentences(self) -> list[str]:
-        """How much was asked and saved, what is sure, what is open, and of what."""
+        """How much was asked and saved, what is sure, and what is open."""
         stop, found = self.stop, self.standing
         names, top = np.array(self.names), stop.top or 0
+        width, sure = (f"{x or 0:g}".removeprefix("0") for x in (stop.width, stop.order))
         return sentences(
             __package__,
             "stopping.md.j2",
             asked=self,
             words=self.words,
             few=list(names[self.scored < self.least]),
-            wide=self._wide,
-            width=_decimal(stop.width or 0.0),
-            sure=_decimal(stop.order or 0.0),
+            wide=list(names[self.wide]),
+            width=width,
+            sure=sure,
             pairs=len(names) * (len(names) - 1) // 2,
-            left=_pairs(self.names, self.left),
             above=int(found.above.sum()),
             order=list(names[np.argsort(found.rank_low)]),
             surely=list(names[found.rank_high <= top]),
             maybe=list(names[found.rank_low <= top]),
-            approximate="" if self.bounded else APPROXIMATE,
-            pool=POOL.format(items=self.turns) if stop.target == "pool" else "",
         )
 
-    @property
-    def _wide(self) -> list[str]:
-        return [name for name, one in zip(self.names, self.wide, strict=True) if one]
+    def _pairs(self, which: Mask) -> list[tuple[str, ...]]:
+        return [(self.names[i], self.names[j]) for i, j in np.argwhere(np.triu(which))]
 
 
 def until_clear(
@@ -288,9 +207,11 @@ def until_clear(
 ) -> Elimination:
     """Ask competitors about items, batch by batch, until all that is wanted of them is clear.
 
+    A rest of few items joins the last batch: what pairs items would have none to pair there.
+
     Args:
         stop: what is wanted.
-        turns: items in all (the pool, where the answer is about that), in the order drawn.
+        turns: items in all, in the order drawn.
         names: of the competitors.
         ask: asks the competitors [competitors] about the items of these turns.
         scores: [turns asked, competitors] so far, higher is better; NaN where not asked, unscored.
@@ -302,38 +223,33 @@ def until_clear(
         words: what competitors, their figure and the items are called.
 
     Raises:
-        ConfigError: an order of one competitor, or the pool's answer of scores without bounds.
+        ConfigError: an order of one competitor.
     """
     stop = stop.among(len(names), words)
-    stop.of(turns, bounds)  # refused before anything is asked
-
-    def needed(done: int) -> Mask:
-        who = stop.needed(scores()[:done], level, bounds, turns, least)
-        return np.full(len(names), True) if who.any() and together() else who
-
-    who = in_batches(stop, turns, len(names), ask, needed)
-    found = np.asarray(scores() if len(who) else np.empty((0, len(names))))[: len(who)]
-    wide = stop.order is None and stop.wide(found, level, bounds, turns)
+    shown, needed = list[Mask](), np.ones(len(names), np.bool_)
+    known: Floats = np.empty((0, len(names)))
+    state = stop.look(known, level, bounds)
+    while (done := len(shown)) < turns and needed.any():
+        size = stop.batch if turns - done >= 2 * stop.batch else turns - done
+        ask(range(done, done + size), needed)
+        shown += [needed] * size
+        known = np.asarray(scores()[: done + size])
+        state = stop.look(known, level, bounds)
+        needed = state[2].any(axis=1) | state[3] | ((~np.isnan(known)).sum(axis=0) < least)
+        if needed.any() and together():
+            needed = np.ones(len(names), np.bool_)
+    found, tied, left, wide = state
     return Elimination(
         stop=stop,
         names=names,
         turns=turns,
         least=least,
-        who=who,
-        scored=(~np.isnan(found)).sum(axis=0),
-        standing=stop.standing(found, level, bounds, turns),
-        tied=stop.tied(found, bounds, turns),
-        left=stop.open(found, level, bounds, turns),
-        wide=np.broadcast_to(wide, len(names)),
+        who=np.array(shown, np.bool_).reshape(len(shown), len(names)),
+        scored=(~np.isnan(known)).sum(axis=0),
+        standing=found,
+        tied=tied,
+        left=left,
+        wide=wide,
         bounded=bounds is not None,
         words=words,
     )
-
-
-def _pairs(names: Sequence[str], which: Mask) -> list[tuple[str, ...]]:
-    return [(names[i], names[j]) for i, j in np.argwhere(np.triu(which))]
-
-
-def _decimal(x: float) -> str:
-    """``.05`` and ``1.2``."""
-    return f"{x:g}".removeprefix("0")

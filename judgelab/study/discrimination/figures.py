@@ -1,15 +1,18 @@
-"""Good faith against problematic agents: effect sizes, and the score of every agent."""
+"""Drawings: good faith against problematic agents in a run, and over the runs of a sweep."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from judgelab.report import format
 from judgelab.report.figures import style
 from judgelab.report.figures.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import records
+from judgelab.study.discrimination.compare import FEWEST
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from pandas import DataFrame
 
 SIDES = (
@@ -18,7 +21,7 @@ SIDES = (
 )
 UNITS = {"auc": "agents", "pair_auc": "pairs"}
 MOST = 60  # agents in one drawing
-SHAPES = {"problematic": "s", "reference": "D"}
+GROUPS = {"problematic": "s", "reference": "D"}
 UNCATEGORISED = "no category"
 
 
@@ -29,7 +32,7 @@ def effects(tables: Tables) -> Drawn:
     figure, axes = style.new_figure(height, columns=2, gridspec_kw={"width_ratios": [1, 1.5]})
     for side, (title, statistics, null) in zip(axes[0], SIDES, strict=True):
         rows = [row for s in statistics for row in records(frame[frame["statistic"] == s])]
-        for y, row in zip(style.name_rows(side, _units(rows)), rows, strict=True):
+        for y, row in zip(style.name_rows(side, map(_unit, rows)), rows, strict=True):
             style.interval(side, y, row, Mark(style.INK, hollow=row["panel"] == "attacked", size=7))
             shown = format.estimate(row["value"], row.get("low"), row.get("high"))
             style.aside(side, y, shown if shown != format.NOTHING else "unscored")
@@ -55,9 +58,9 @@ def agents(tables: Tables) -> Drawn:
     rows = {(row["panel"], row["agent"]): row for row in records(frame)}
     for y, name in zip(style.name_rows(side, shown, margin=0.7), shown, strict=True):
         missing = []
-        for panel, shift in _shifts(panels, 0.17):
-            row = rows.get((panel, name))
-            if row is None or not style.interval(side, y + shift, row, _mark(row, hues)):
+        for k, panel in enumerate(panels):  # the second of two lies below the first
+            row, place = rows.get((panel, name)), y + (0.17 - 0.34 * k) * (len(panels) > 1)
+            if row is None or not style.interval(side, place, row, _mark(row, hues)):
                 missing.append(panel)
         if missing:
             everywhere = len(missing) == len(panels)
@@ -75,19 +78,9 @@ def agents(tables: Tables) -> Drawn:
     return Drawn("Score of each agent", figure, style.with_n(said, frame))
 
 
-def _shifts(panels: list[str], by: float) -> list[tuple[str, float]]:
-    """Each panel and how far above its row it is drawn: the second of two lies below the first."""
-    return [(panel, by - 2 * by * k if len(panels) > 1 else 0.0) for k, panel in enumerate(panels)]
-
-
-def _units(rows: list[dict[str, Any]]) -> list[str]:
-    """What sets each row apart: agents or pairs, clean or attacked."""
-    several = len({row["panel"] for row in rows}) > 1
-    made = []
-    for row in rows:
-        unit = [UNITS[row["statistic"]]] if row["statistic"] in UNITS else []
-        made.append(", ".join([*unit, row["panel"]] if several or not unit else unit))
-    return made
+def _unit(row: dict[str, Any]) -> str:
+    """What sets a row apart: agents or pairs, clean or attacked."""
+    return ", ".join(filter(None, [UNITS.get(row["statistic"]), row["panel"]]))
 
 
 def _filled(frame: DataFrame) -> str:
@@ -97,7 +90,7 @@ def _filled(frame: DataFrame) -> str:
 
 def _mark(row: dict[str, Any], hues: dict[str, str]) -> Mark:
     colour = style.INK if row["group"] == "reference" else hues[row["category"]]
-    return Mark(colour, SHAPES.get(row["group"], "o"), hollow=row["panel"] == "attacked", size=5.5)
+    return Mark(colour, GROUPS.get(row["group"], "o"), hollow=row["panel"] == "attacked", size=5.5)
 
 
 def _hues(frame: DataFrame) -> dict[str, str]:
@@ -113,7 +106,7 @@ def _hues(frame: DataFrame) -> dict[str, str]:
 def _entries(frame: DataFrame, hues: dict[str, str], panels: list[str]) -> list[Any]:
     """Of the legend: categories, the reference, and both panels."""
     tested = frame[frame["group"] != "reference"]
-    shapes = {r["category"]: SHAPES.get(r["group"], "o") for r in records(tested)}
+    shapes = {r["category"]: GROUPS.get(r["group"], "o") for r in records(tested)}
     entries = [
         style.key(Mark(hue, shapes[name]), format.shorten(format.text(name), 24))
         for name, hue in hues.items()
@@ -127,7 +120,130 @@ def _entries(frame: DataFrame, hues: dict[str, str], panels: list[str]) -> list[
     return entries
 
 
+CLEAN = "none"
+SHAPES = ("s", "^", "D", "v", "P", "X", "<", ">")
+STEP = 0.17  # inches between two points of one mechanism
+COMPRESSION = {
+    "compression_reference": "Compression (source / human reference)",
+    "compression_response": "Compression (source / response)",
+    "effective_rank": "Effective rank",
+}
+
+
+def draw_points(tables: Tables, title: str, statistic: str, label: str, null: float) -> Drawn:
+    """A row of points for each mechanism, one for each attack, by one statistic.
+
+    ``label`` is of the x axis, ``null`` the value of an uninformative score.
+    """
+    frame = tables["points"]
+    rows = frame[frame["statistic"] == statistic]
+    parts = dict(list(rows.groupby("facet", sort=False)))
+    marks = _marks_of(list(dict.fromkeys(frame["attack"])))
+    slots = [len(part) + part["group"].nunique() for part in parts.values()]  # and one after each
+    height = 1.0 + sum(0.55 + STEP * each for each in slots)
+    figure, axes = style.new_figure(height, rows=len(parts), sharex=True, height_ratios=slots)
+    for side, (facet, part) in zip(axes[:, 0], parts.items(), strict=True):
+        _groups(side, part, marks)
+        style.reference_line(side, null)
+        side.grid(axis="x")
+        side.set_title(format.shorten(format.text(facet), 60) if facet else "")
+    axes[-1, 0].set_xlabel(f"{label}, 95 % interval  ({null:g} = uninformative)")
+    entries = [style.key(m, "clean" if name == CLEAN else name) for name, m in marks.items()]
+    style.legend(figure, entries)
+    said = (
+        "Filled: clean texts; hollow: the same texts under an attack. Lines are 95 % intervals "
+        "over items, the dotted line continues a clean value, the dashed one is what an "
+        "uninformative score gives."
+    )
+    return Drawn(title, figure, style.with_n(said, frame))
+
+
+def by_compression(tables: Tables) -> Drawn:
+    """d against the compression and against the effective rank, a line for each group's parabola.
+
+    The compression is by human references where every data set has them, else by responses.
+    """
+    import numpy as np
+
+    frame = tables["compression"]
+    ratio = "compression_reference"
+    ratio = ratio if frame[ratio].notna().all() else "compression_response"
+    shown = [by for by in (ratio, "effective_rank") if frame[by].notna().any()]
+    figure, axes = style.new_figure(3.6, columns=len(shown), sharey=True)
+    groups = list(frame.groupby("group", sort=False))
+    hues = style.HUES * (1 + len(groups) // len(style.HUES))
+    for side, by in zip(axes[0], shown, strict=True):
+        for hue, (_, part) in zip(hues, groups, strict=False):
+            known = part.dropna(subset=[by, "value"])
+            for row in records(known):
+                style.interval(side, row[by], row, Mark(hue, size=4.5), upright=True)
+            if known[by].nunique() >= FEWEST:
+                across = np.linspace(known[by].min(), known[by].max(), 60)
+                parabola = np.polynomial.Polynomial.fit(known[by], known["value"], 2)
+                side.plot(across, parabola(across), color=hue, lw=1.4)
+        side.axhline(0, **style.DASHED, zorder=1)
+        side.set_xlabel(COMPRESSION[by])
+        side.grid(axis="y")
+    axes[0, 0].set_ylabel("Effect size d")
+    entries = [
+        style.key(Mark(hue), format.shorten(format.text(name), 40))
+        for hue, (name, _) in zip(hues, groups, strict=False)
+    ]
+    style.legend(figure, entries)
+    said = (
+        "One point for each data set, with its 95 % interval over items; lines are least-squares "
+        "parabolas, whose test against a line is in the table."
+    )
+    return Drawn("Effect size by compression and effective rank", figure, style.with_n(said, frame))
+
+
+def _marks_of(attacks: list[str]) -> dict[str, Mark]:
+    """Clean is filled ink; each attack has a colour and a shape of its own."""
+    marks = {CLEAN: Mark(style.INK)} if CLEAN in attacks else {}
+    for place, name in enumerate(name for name in attacks if name != CLEAN):
+        shape, hue = SHAPES[place % len(SHAPES)], style.HUES[place % len(style.HUES)]
+        marks[name] = Mark(hue, shape, hollow=True, size=5.5)
+    return marks
+
+
+def _groups(axes: Axes, frame: DataFrame, marks: dict[str, Mark]) -> None:
+    """The points of every mechanism below each other, a rule between mechanisms."""
+    ticks: dict[str, float] = {}
+    y = 0.0
+    for group, part in frame.groupby("group", sort=False):
+        if ticks:
+            axes.axhline(y + 1, color=style.RULE, lw=0.6, zorder=0)
+        rows = sorted(records(part), key=lambda row: list(marks).index(row["attack"]))
+        for place, row in enumerate(rows):
+            if not style.interval(axes, y - place, row, marks[row["attack"]]):
+                style.unscored(axes, y - place, f"{row['attack']}: unscored")
+        _baseline(axes, y, rows)
+        ticks[format.shorten(format.text(group), 40)] = y - (len(rows) - 1) / 2
+        y -= len(rows) + 1
+    axes.set_yticks(list(ticks.values()), list(ticks))
+    axes.set_ylim(y + 1, 1)
+
+
+def _baseline(axes: Axes, top: float, rows: list[dict[str, Any]]) -> None:
+    """From the clean value down past the attacked ones."""
+    value = rows[0]["value"]
+    if len(rows) > 1 and rows[0]["attack"] == CLEAN and value == value:
+        ends = [top, top - len(rows) + 0.6]
+        axes.plot([value, value], ends, color=style.INK, lw=0.9, ls=":", zorder=1)
+
+
 DRAWINGS: dict[str, Drawing] = {
     "discrimination": effects,
     "agent_scores": agents,
+    "effect_sizes_by_mechanism": partial(
+        draw_points,
+        title="Effect sizes, clean and attacked",
+        statistic="effect_size",
+        label="Effect size d",
+        null=0.0,
+    ),
+    "auc_under_attack": partial(
+        draw_points, title="AUC, clean and attacked", statistic="auc", label="AUC", null=0.5
+    ),
+    "effect_sizes_by_compression": by_compression,
 }

@@ -23,9 +23,15 @@ from judgelab.stats.discrimination.structure import compression, effective_rank,
 from judgelab.stats.intervals.arrays import Floats, Mask, row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind, item_mean
-from judgelab.study.common.groups import Groups, groups, in_pairing_order
 from judgelab.study.common.judges import asks_nobody
-from judgelab.study.common.panels import Panels, ScoredPanel, human_scores
+from judgelab.study.common.panels import (
+    Groups,
+    Panels,
+    ScoredPanel,
+    groups,
+    human_scores,
+    in_pairing_order,
+)
 
 How = tuple[int, int, Kind]
 """Draws, seed, and whose intervals."""
@@ -123,13 +129,8 @@ def alone(states: Panels, change: Mapping[str, Estimate]) -> dict[str, Any] | No
     if "attackers_score" not in change:
         return None
     panel = states["attacked"].panel
-    found = sides(panel)
-    assert found is not None
-    return {
-        "answer": cheating(change),
-        "attackers": int(found[0].sum()),
-        "agents": len(panel.agents),
-    }
+    attackers = len(panel.provenance[ATTACKED])  # type: ignore[arg-type]
+    return {"answer": cheating(change), "attackers": attackers, "agents": len(panel.agents)}
 
 
 def leads(scored: ScoredPanel, group: Groups) -> Named:

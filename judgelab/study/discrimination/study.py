@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from judgelab.attack.protocol import ATTACKED
 from judgelab.core.bounds import Count
-from judgelab.core.result import Result, Table, Value
+from judgelab.core.result import Result, Value
 from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
 from judgelab.engine.study import Study
@@ -19,17 +20,19 @@ from judgelab.report.comparison import Comparison
 from judgelab.report.jobs import SweepJob
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.calls import call_entries
-from judgelab.study.common.groups import groups
-from judgelab.study.common.panels import Panels, human_scores, score_panels
-from judgelab.study.common.stopping import Stop
+from judgelab.study.common.panels import Panels, groups, human_scores, score_panels
 from judgelab.study.common.tables import WITHOUT_P, about, diagnostics_tables, entries, kind_of
-from judgelab.study.discrimination import statistics, stopped, tables
-from judgelab.study.discrimination.compare import DRAWINGS as SWEEP_DRAWINGS
+from judgelab.study.common.templates import paragraphs
+from judgelab.study.discrimination import statistics, tables
 from judgelab.study.discrimination.compare import HEADLINES, compare
 from judgelab.study.discrimination.figures import DRAWINGS
-from judgelab.study.discrimination.words import answer
 
 Named = Mapping[str, Estimate]
+CHANCE = 0.5
+FEWEST = 6
+"""Items that a verdict takes: below, no two-sided sign test reaches .05, and intervals rest on the
+normal law alone."""
+NONE = Estimate(math.nan)
 
 
 @dataclass(frozen=True)
@@ -41,14 +44,12 @@ class Discrimination(Study):
         bootstrap: under definition=paper|released resamples of the items, behind the percentile
             intervals, and sign flips behind p.
         primary: which figure an optimiser should look at.
-        stop: when the primary figure is clear enough; by default everything is asked.
     """
 
     definition: Definition = "corrected"
     bootstrap: Count = 2000
     primary: Literal["auc", "pair_auc", "effect_size"] = "auc"
-    stop: Stop = field(default_factory=Stop)
-    drawings: ClassVar[Mapping[str, Any]] = {**DRAWINGS, **SWEEP_DRAWINGS}
+    drawings: ClassVar[Mapping[str, Any]] = DRAWINGS
 
     @classmethod
     def compare(cls, runs: Sequence[SweepJob]) -> Sequence[Comparison]:
@@ -62,15 +63,9 @@ class Discrimination(Study):
 
     def run(self, context: Context) -> Result:
         """Measure and score the clean and the attacked panel, and compare."""
-        run: stopped.StoppedPanels | None = None
-        if self.stop.on:
-            raw = context.panels(raw=True)
-            run = stopped.asked(context, raw, self.stop, self.definition, self.primary)
-        states = (
-            score_panels(context, context.panels(), self.definition) if run is None else run.panels
-        )
-        clean, definition = states["clean"], self.definition
-        how = (self.bootstrap, context.seed, kind_of(definition))
+        definition = self.definition
+        states = score_panels(context, context.panels(), definition)
+        clean, how = states["clean"], (self.bootstrap, context.seed, kind_of(definition))
         group = groups(clean.panel, definition)
         items = {
             name: statistics.per_item(one, definition, name)
@@ -79,72 +74,40 @@ class Discrimination(Study):
         }
         figures = {name: statistics.figures(one, how) for name, one in items.items()}
         change = statistics.changes(context, states, items, how) if len(states) > 1 else {}
-        others = {} if run else statistics.beside(clean, group, how)
+        beside = statistics.beside(clean, group, how)
+        shown = [
+            tables.statistics_table("discrimination", _possible(figures, states), definition),
+            tables.statistics_table("change", _possible({"": change}, states), definition),
+            tables.statistics_table("beside", {"": beside}, definition),
+            tables.agents_table(states, definition, how),
+            *diagnostics_tables(states),
+        ]
         shapes = {name: statistics.shape(context, one) for name, one in states.items()}
-        if run is not None:
-            looked = stopped.figures_at_every_look
-            figures = {name: looked(one, items[name], run.pool) for name, one in figures.items()}
-            change = stopped.change_at_every_look(change, items, run.pool)
-        shown = self._tables(context, states, figures, change, others, shapes)
-        summary = self._summary(context, states, figures, change) | _entries({"clean": others})
-        if run is None:
-            summary |= _entries(shapes, WITHOUT_P)
-        else:
-            summary |= run.summary
-            shown = stopped.tables_at_every_look(shown, states, context.mechanism.bounds, run.pool)
+        summary = self._summary(context, states, figures, change)
+        summary |= _entries({"clean": beside}) | _entries(shapes, WITHOUT_P)
         return Result(
             summary=summary,
             primary=f"clean/{self.primary}",
             headlines=HEADLINES,
-            tables=shown,
+            tables=[table for table in shown if table.rows],
             figures=[*(["discrimination"] if group.known else []), "agent_scores"],
-            notes=tables.notes(
-                context, states, group.known, definition, {} if run is None else run.words
-            ),
+            notes=tables.notes(context, states, group.known, definition),
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
             answer=answer(
                 context.mechanism.name,
                 figures,
-                beside=others,
+                beside=beside,
                 attack=context.attack.name if change else "",
                 change=change,
                 alone=statistics.alone(states, change),
-                # after a stop without intervals that hold for one look alone
-                leads=statistics.leads(clean, group) if group.known and run is None else {},
+                leads=statistics.leads(clean, group),
                 judged=group.known or not np.isnan(human_scores(clean.panel)).all(),
             ),
         )
 
-    def _tables(
-        self,
-        context: Context,
-        states: Panels,
-        figures: Mapping[str, Named],
-        change: Named,
-        others: Named,
-        shapes: Mapping[str, Named],
-    ) -> list[Table]:
-        definition = self.definition
-        how = (self.bootstrap, context.seed, kind_of(definition))
-        made = [
-            tables.figures_table(figures, states, definition) if figures else None,
-            tables.change_table(change, states, definition) if change else None,
-            tables.beside_table(others) if others else None,
-            tables.agents_table(states, definition, how),
-            tables.correlation_table(states, definition, how),
-            tables.shape_table(shapes),
-            tables.information_table(context, states),
-            *diagnostics_tables(states),
-        ]
-        return [table for table in made if table is not None]
-
     def _summary(
-        self,
-        context: Context,
-        states: Panels,
-        figures: Mapping[str, Named],
-        change: Named,
+        self, context: Context, states: Panels, figures: Mapping[str, Named], change: Named
     ) -> dict[str, Value]:
         clean = states["clean"]
         summary = about(context, clean.panel, "discrimination", definition=self.definition)
@@ -170,6 +133,15 @@ class Discrimination(Study):
         return summary
 
 
+def _possible(figures: Mapping[str, Named], states: Panels) -> dict[str, Named]:
+    """Without the statistic of pairs, where a score for each text knows no pairs."""
+    paired = all(part.scores.pair is not None for part in states.values())
+    return {
+        panel: {name: one for name, one in known.items() if paired or name != "pair_auc"}
+        for panel, known in figures.items()
+    }
+
+
 def _entries(panels: Mapping[str, Named], parts: tuple[str, ...] = ()) -> dict[str, Value]:
     """``panel/statistic``, ``panel/statistic_low``, ... of a summary."""
     made: dict[str, Value] = {}
@@ -177,3 +149,89 @@ def _entries(panels: Mapping[str, Named], parts: tuple[str, ...] = ()) -> dict[s
         for name, one in known.items():
             made |= entries(f"{state}/{name}", one, *parts)
     return made
+
+
+def answer(
+    mechanism: str,
+    figures: Mapping[str, Named],
+    *,
+    beside: Named,
+    attack: str = "",
+    change: Named | None = None,
+    alone: Mapping[str, Any] | None = None,
+    leads: Named | None = None,
+    judged: bool = True,
+) -> list[tuple[str, str]]:
+    """(heading, sentences): what it tells apart, under attack, who is not, what to do.
+
+    Empty where texts are known to be good or bad, or were graded, and there is no figure of it.
+
+    Args:
+        mechanism: its name.
+        figures: ``statistics.figures`` of each panel; ``change`` of them under the attack.
+        beside: ``statistics.beside``.
+        alone: ``statistics.alone``, of an attack by some agents alone.
+        leads: problematic agent -> good agents' mean score less its own.
+        judged: whether somebody said which texts are good: by categories of agents, or grades.
+    """
+    auc, attacked = (figures.get(panel, {}).get("auc", NONE) for panel in ("clean", "attacked"))
+    agreement = beside.get("human_within", NONE)
+    first = auc if not math.isnan(auc.value) else agreement
+    if judged and math.isnan(first.value):
+        return []
+    change, leads = change or {}, leads or {}
+    alike = [name for name, one in leads.items() if one.low <= 0 <= one.high]
+    return paragraphs(
+        __package__,
+        "answer.md.j2",
+        mechanism=mechanism,
+        judged=judged,
+        auc=auc,
+        agreement=agreement,
+        of=_side(first),
+        needed=_needed(first),
+        fewest=FEWEST,
+        beside=beside,
+        more_than_length=_more_than_length(beside),
+        attack=attack,
+        attacked=attacked,
+        change=change.get("auc", NONE),
+        d=change.get("effect_size", NONE),
+        changes=change,
+        alone=alone,
+        above=[name for name, one in leads.items() if one.high < 0],
+        alike=alike,
+        apart_from=_items_apart([leads[name] for name in alike]),
+    )
+
+
+def _side(one: Estimate) -> str:
+    if one.n < FEWEST:
+        return "few"
+    return "above" if one.low > CHANCE else "below" if one.high < CHANCE else "open"
+
+
+def _needed(one: Estimate) -> int:
+    """Items that would show it, if it is what it seems: intervals shrink with n^.5; 0: unknown."""
+    off = abs(one.value - CHANCE)
+    half = one.value - one.low if one.value > CHANCE else one.high - one.value
+    if not off > 0 or not math.isfinite(half):
+        return 0
+    return max(math.ceil(one.n * (half / off) ** 2), one.n + 1)
+
+
+def _items_apart(gaps: Sequence[Estimate]) -> int | None:
+    """Items that would tell agents from good ones; 0: none would, None: some of them."""
+    needed = [
+        math.ceil(one.n * ((one.value - one.low) / one.value) ** 2) for one in gaps if one.value > 0
+    ]
+    return max(needed) if len(needed) == len(gaps) and gaps else None if needed else 0
+
+
+def _more_than_length(beside: Named) -> bool | None:
+    """Whether it is shown to do more than length; None where nothing is known of length."""
+    gain = beside.get("auc_gain", beside.get("human_within_gain", NONE))
+    length = beside.get("length_auc", beside.get("length_human_within", NONE))
+    if math.isnan(gain.low):
+        return None if math.isnan(length.value) else False
+    return gain.low > 0

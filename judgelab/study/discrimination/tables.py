@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
-from judgelab.core.panel import Panel
 from judgelab.core.result import Row, Table
 from judgelab.engine.context import Context
 from judgelab.engine.provenance import FEW_ITEMS, trained
 from judgelab.mechanism.protocol import Definition
-from judgelab.stats.discrimination.correlation import clustered_correlation
-from judgelab.stats.discrimination.structure import pair_information
-from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.common.calls import by_agent, calls_of_each, missing_calls
-from judgelab.study.common.groups import category, groups
-from judgelab.study.common.panels import Panels, ScoredPanel, human_scores
-from judgelab.study.common.tables import (
-    INTERVALS,
-    WITHOUT_P,
-    columns,
-    estimate_rows,
-    kind_of,
-    mean_over_items,
-)
+from judgelab.study.common.calls import by_agent, missing_calls
+from judgelab.study.common.panels import Panels, category, groups
+from judgelab.study.common.tables import INTERVALS, estimate_rows, kind_of, mean_over_items
 from judgelab.study.common.templates import sentences, table
-from judgelab.study.discrimination.statistics import How, lengths, shared_by_pairs
+from judgelab.study.discrimination.statistics import How
 
 Named = Mapping[str, Estimate]
-Cells = list[tuple[Row, Estimate]]
 
 WORDING = {
     "effect_size": "Effect size d (paired, over items)",
@@ -47,54 +33,22 @@ WORDING = {
     "length_auc": "AUC of length alone: longer, or shorter where that does better",
     "auc_gain": "Its AUC less that of length",
 }
-SHAPE = {
-    "u_overseer": "Information summed over ordered pairs of agents: the overseer's pay (eq. 2)",
-    "effective_rank": "Effective rank: participation ratio of the agents' correlations over items",
-    "compression_reference": "Characters of the sources for each character of the human references",
-    "compression_response": "Characters of the sources for each character of the agents' texts",
-}
 
 
-def figures_table(figures: Mapping[str, Named], states: Panels, definition: Definition) -> Table:
-    """One row per panel and statistic, with the calls that gave nothing where there are any."""
-    missing = {name: calls.missing for name, calls in calls_of_each(states).items()}
-    lost = {name: {"missing_calls": n} for name, n in missing.items() if any(missing.values())}
-    rows = [
-        row
-        for state, group in figures.items()
-        for row in _rows(_possible(group, states), {"panel": state}, lost.get(state, {}))
+def statistics_table(name: str, named: Mapping[str, Named], definition: Definition) -> Table:
+    """One row for each panel and statistic; ``""`` for what is not of one panel."""
+    cells = [
+        ({**({"panel": panel} if panel else {}), "statistic": key, "meaning": WORDING[key]}, one)
+        for panel, group in named.items()
+        for key, one in group.items()
     ]
-    return table(__package__, "discrimination", rows, intervals=INTERVALS[kind_of(definition)])
-
-
-def change_table(change: Named, states: Panels, definition: Definition) -> Table:
-    """Attacked minus clean, paired by item."""
-    rows = _rows(_possible(change, states))
-    return table(__package__, "change", rows, intervals=INTERVALS[kind_of(definition)])
-
-
-def beside_table(others: Named) -> Table:
-    """What people say, and what length alone tells."""
-    return table(__package__, "beside", _rows(others))
-
-
-def _rows(named: Named, first: Row | None = None, last: Row | None = None) -> list[Row]:
-    cells: Cells = [
-        ({**(first or {}), "statistic": name, "meaning": WORDING[name], **(last or {})}, one)
-        for name, one in named.items()
-    ]
-    return estimate_rows(cells)
-
-
-def _possible(named: Named, states: Panels) -> Named:
-    """Without the statistic of pairs, where a score for each text knows no pairs."""
-    paired = all(part.scores.pair is not None for part in states.values())
-    return {name: one for name, one in named.items() if paired or name != "pair_auc"}
+    rows, intervals = estimate_rows(cells), INTERVALS[kind_of(definition)]
+    return table(__package__, name, rows, intervals=intervals)
 
 
 def agents_table(states: Panels, definition: Definition, how: How) -> Table:
     """Mean score of each agent, best first on the clean panel."""
-    cells: Cells = []
+    cells: list[tuple[Row, Estimate]] = []
     missing = by_agent(states)
     for state, part in states.items():
         group = groups(part.panel, definition)
@@ -114,62 +68,10 @@ def agents_table(states: Panels, definition: Definition, how: How) -> Table:
     return table(__package__, "agents", estimate_rows(cells), missing=bool(missing))
 
 
-def correlation_table(states: Panels, definition: Definition, how: How) -> Table:
-    """Spearman correlation of the score with what it should, and should not, follow."""
-    cells: Cells = [
-        (
-            {"panel": state, "with": name},
-            clustered_correlation(part.values, other, "spearman", *how),
-        )
-        for state, part in states.items()
-        for name, other in _companions(part.panel)
-    ]
-    rows = estimate_rows(cells, "unscored_texts")
-    return table(__package__, "correlations", rows, intervals=INTERVALS[kind_of(definition)])
-
-
-def _companions(panel: Panel) -> Iterator[tuple[str, Floats]]:
-    yield "length in words", lengths(panel)
-    human = human_scores(panel)
-    if not np.isnan(human).all():
-        yield "human score", human
-
-
-def shape_table(shapes: Mapping[str, Named]) -> Table:
-    """What each panel is like: one row for each quantity."""
-    rows: list[Row] = [
-        {"panel": state, "quantity": key, "meaning": SHAPE[key]} | columns(one, "value", *WITHOUT_P)
-        for state, known in shapes.items()
-        for key, one in known.items()
-    ]
-    return table(__package__, "panel", rows)
-
-
-def information_table(context: Context, states: Panels) -> Table | None:
-    """I(i; j) of every two agents; None where the mechanism does not hold texts together."""
-    rows: list[Row] = []
-    for state, part in states.items():
-        shared = shared_by_pairs(context, part)
-        if shared is not None:
-            names = [agent.name for agent in part.panel.agents]
-            rows += [
-                {"panel": state, "agent": names[i], "peer": names[j]}
-                | columns(one, "value", *WITHOUT_P)
-                for (i, j), one in pair_information(shared).items()
-            ]
-    by = context.mechanism.name
-    return table(__package__, "information", rows, mechanism=by) if rows else None
-
-
-def notes(
-    context: Context,
-    states: Panels,
-    known: bool,
-    definition: Definition,
-    stopped: Mapping[str, Any],
-) -> list[str]:
-    """What was asked, data, LM, and whatever limits what the numbers mean."""
-    clean = states["clean"]
+def notes(context: Context, states: Panels, known: bool, definition: Definition) -> list[str]:
+    """Data, LM, and whatever limits what the numbers mean."""
+    clean, last = states["clean"], states.get("attacked", states["clean"])
+    settings = last.panel.provenance.get("attack_settings")
     return sentences(
         __package__,
         "notes.md.j2",
@@ -185,11 +87,5 @@ def notes(
         corrected=definition == "corrected",
         paired=clean.scores.pair is not None,
         known=known,
-        stopped=stopped,
-        tag=_tag(states.get("attacked", clean)),
+        tag=settings.get("tag") if isinstance(settings, Mapping) else None,
     )
-
-
-def _tag(last: ScoredPanel) -> Any:
-    settings = last.panel.provenance.get("attack_settings")
-    return settings.get("tag") if isinstance(settings, Mapping) else None

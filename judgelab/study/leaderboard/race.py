@@ -1,23 +1,36 @@
-"""What a run that stopped by itself found, and what it left open."""
+"""A leaderboard that stops by itself: what it asked about, and what it left open."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+import xarray as xr
 
-from judgelab.core.panel import Panel
+from judgelab.calls.log import LoggedLM
+from judgelab.core.panel import Panel, rng_for
 from judgelab.core.result import Row, Table, Value
+from judgelab.core.scores import MISSING
 from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.intervals.arrays import Floats, Mask, row_means
 from judgelab.stats.ranking.leaderboard import Ranking
-from judgelab.stats.sequential.ends import Bounds, sequence_ends
-from judgelab.study.common.batches import PanelByParts
-from judgelab.study.common.panels import Panels, ScoredPanel, write_records
-from judgelab.study.common.stopping import CANDIDATES, LOOKS, Elimination, Stop, until_clear
+from judgelab.stats.sequential import Bounds, sequence_ends
+from judgelab.study.common.panels import (
+    COUNTED,
+    Panels,
+    ScoredPanel,
+    write_records,
+    write_replies,
+)
+from judgelab.study.common.stopping import CANDIDATES, Elimination, Stop, until_clear
 from judgelab.study.common.templates import table
+
+LOOKS = (
+    "This run could stop after every batch. Its intervals and orders hold at every look, and are "
+    "wider for that than those of a run whose items were fixed beforehand."
+)
 
 
 @dataclass(frozen=True)
@@ -60,58 +73,131 @@ def race(
         candidates: places of the agents that are ranked.
         level: of intervals.
     """
-    chosen, items, bounds = list(candidates), len(panel.items), context.mechanism.bounds
-    asking = PanelByParts(context, {"clean": panel}, definition)
+    chosen, bounds = list(candidates), context.mechanism.bounds
+    batches = _Batches(context, panel, definition)
 
     def ask(turns: range, mine: Mask) -> None:
         who = np.ones(len(panel.agents), np.bool_)  # references are asked along
         who[chosen] = mine
-        asking.ask(turns, who)
+        batches.ask(turns, who)
+
+    def together() -> bool:
+        """Whether a candidate's score depends on the other candidates' texts."""
+        references = any(agent.reference for agent in batches.scored.panel.agents)
+        against = references and batches.scored.scores.directed is not None
+        return context.mechanism.subject != "text" and not against
 
     asked = until_clear(
         stop,
-        items,
+        len(panel.items),
         [panel.agents[k].name for k in chosen],
         ask,
-        lambda: asking.parts["clean"].values[:, chosen],
+        lambda: batches.scored.values[:, chosen],
         level,
         bounds,
-        together=lambda: not _apart(context, asking.parts["clean"]),
+        together=together,
         words=CANDIDATES,
     )
-    panels = asking.finish()
-    clean = panels["clean"]
+    clean = batches.finish()
     write_records(context, clean.panel, clean.measured, clean.scores, pairs=True)
-    pool = asked.stop.of(items, bounds)
-    ranking = _ranking(clean.values[:, chosen], asked, level, bounds, pool)
     summary: dict[str, Value] = {
         "stop/items_asked": len(asked.who),
         "stop/items": asked.turns,
         "stop/asked_share": 1 - asked.saved,
-        "stop/open_pairs": int(asked.left.sum()) // 2,
+        "stop/open_pairs": len(asked.open),
     }
-    return Race(panels, ranking, _pairs(asked), summary, [*asked.sentences, LOOKS], asked.who)
+    ranking = _ranking(clean.values[:, chosen], asked, level, bounds)
+    notes = [*asked.sentences, LOOKS]
+    return Race({"clean": clean}, ranking, _pairs(asked), summary, notes, asked.who)
 
 
-def _apart(context: Context, scored: ScoredPanel) -> bool:
-    """Whether a candidate's score does not depend on the other candidates' texts."""
-    held = any(agent.reference for agent in scored.panel.agents)
-    return context.mechanism.subject == "text" or (held and scored.scores.directed is not None)
+@dataclass
+class _Batches:
+    """A panel whose items are asked about a few at a time, in a random order.
+
+    What was asked lies in the cache: a run that was ended goes the same way again without asking.
+
+    Attributes:
+        scored: what was asked so far, in the order in which it was.
+    """
+
+    context: Context
+    panel: Panel
+    definition: Definition
+    scored: ScoredPanel = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._order = item_order(self.panel, self.context.seed)
+        self._lm = LoggedLM(self.context.evaluation_lm, texts=True)
+        self._shown = list[Mask]()
+
+    def ask(self, turns: range, who: Mask) -> None:
+        """Ask about the items of these turns, with the texts of these agents [agents]."""
+        part = self.context.read(self._part(turns, [who] * len(turns)))
+        context = replace(self.context, evaluation_lm=self._lm)
+        measured = context.measure(part, self.panel)
+        if self._shown:
+            before, measured = self.scored.panel, joined(self.scored.measured, measured)
+            part = replace(part, items=before.items + part.items, texts=before.texts + part.texts)
+        scores = self.context.score(measured, self.definition)
+        self.scored = ScoredPanel(part, measured, scores)
+        self._shown += [who] * len(turns)
+
+    def finish(self) -> ScoredPanel:
+        """What was asked, with the replies on disk; what is said of the texts is of all of them."""
+        whole = self.context.read(self._part(range(len(self._shown)), self._shown))
+        write_replies(self.context, whole, {self.context.mechanism.name: self._lm.log}, "clean")
+        return replace(self.scored, panel=whole)
+
+    def _part(self, turns: range, who: Sequence[Mask]) -> Panel:
+        """Items of some turns, with the texts of these agents alone: nobody asks about others."""
+        items = [self._order[turn] for turn in turns]
+        texts = tuple(
+            tuple(t if kept else None for t, kept in zip(self.panel.texts[k], mask, strict=True))
+            for k, mask in zip(items, who, strict=True)
+        )
+        return replace(self.panel, items=tuple(self.panel.items[k] for k in items), texts=texts)
 
 
-def _ranking(
-    values: Floats, asked: Elimination, level: float, bounds: Bounds | None, pool: int | None
-) -> Ranking:
+def item_order(panel: Panel, seed: int) -> list[int]:
+    """Places of the items, shuffled; an item's turn does not depend on where the data have it."""
+    turn = [rng_for(seed, "stop", item.id).random() for item in panel.items]
+    return [int(k) for k in np.argsort(turn, kind="stable")]
+
+
+def joined(before: xr.Dataset, more: xr.Dataset) -> xr.Dataset:
+    """Measurements of more items below those before; what counts calls adds up.
+
+    What one of the two did not measure is NaN there: unscored is never 0. But where ``missing``
+    calls are not counted, none is missing.
+    """
+    for name in set(before.data_vars) ^ set(more.data_vars):
+        here, there = (before, more) if name in before else (more, before)
+        shape = tuple(there.sizes.get(str(d), here.sizes[d]) for d in here[name].dims)
+        empty = np.zeros(shape, np.int64) if name == MISSING else np.full(shape, np.nan)
+        own = {dim: here[dim] for dim in here[name].dims if dim in here.coords and dim != "item"}
+        filled = there.assign_coords(own).assign({name: (here[name].dims, empty)})
+        before, more = (before, filled) if name in before else (filled, more)
+    both = xr.concat(
+        [before, more], "item", data_vars="minimal", coords="minimal", compat="override",
+        join="exact", combine_attrs="override",
+    )  # fmt: skip
+    counts = {
+        key: int(before.attrs[key]) + int(more.attrs[key]) for key in COUNTED if key in both.attrs
+    }
+    return both.assign_attrs(counts)
+
+
+def _ranking(values: Floats, asked: Elimination, level: float, bounds: Bounds | None) -> Ranking:
     """Ranks by what is sure, then by mean; no share of resamples, which says nothing here."""
     mean, found = row_means(values.T), asked.standing
-    low, high = sequence_ends(values.T, level, bounds, pool)
+    low, high = sequence_ends(values.T, level, bounds)
     rank = np.empty(len(mean))
     rank[np.lexsort((-mean, found.rank_low))] = np.arange(1.0, len(mean) + 1)
-    none = np.isnan(mean)
-    low, high, rank = (np.where(none, np.nan, one) for one in (low, high, rank))
-    share = np.full(len(mean), np.nan)
-    n, best, worst = asked.scored, found.rank_low, found.rank_high
-    return Ranking(mean, low, high, rank, best, worst, share, n, asked.who.sum(axis=0) - n)
+    low, high, rank = (np.where(np.isnan(mean), np.nan, one) for one in (low, high, rank))
+    share, lost = np.full(len(mean), np.nan), asked.who.sum(axis=0) - asked.scored
+    ends = found.rank_low, found.rank_high
+    return Ranking(mean, low, high, rank, *ends, share, asked.scored, lost)
 
 
 def _pairs(asked: Elimination) -> Table:

@@ -20,9 +20,9 @@ from judgelab.mechanism.pointwise import Pointwise
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.mechanism.rouge import Rouge
 from judgelab.mechanism.tvd_mi import TvdMi
-from judgelab.study.common.batches import item_order, joined
 from judgelab.study.common.stopping import Stop
 from judgelab.study.leaderboard import Leaderboard
+from judgelab.study.leaderboard.race import item_order, joined
 from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb, panel_of
 from tests.unit.study.discernment.discernment_context import lab
 
@@ -134,12 +134,7 @@ def test_a_width_that_is_not_reached_is_said_and_opens_no_order(tmp_path: Path) 
     assert {row["order"] for row in result.tables[1].rows} <= {"sure", "not needed"}
 
 
-def test_a_pool_needs_bounds_and_a_top_an_order(tmp_path: Path) -> None:
-    lm = ScriptedLogProb(lambda context, target: -1.0)
-    one = lab(tmp_path, lm, Mi(), panel())
-    with pytest.raises(ConfigError, match="target=pool needs scores"):
-        Leaderboard(stop=Stop(order=0.95, target="pool")).run(one)
-    assert not lm.seen
+def test_a_top_needs_an_order() -> None:
     with pytest.raises(ConfigError, match=r"study\.stop\.order"):
         Stop(top=1)
 

@@ -23,7 +23,7 @@ from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.discrimination import Discrimination
 from judgelab.study.discrimination.statistics import beside
-from judgelab.study.discrimination.words import answer
+from judgelab.study.discrimination.study import answer
 from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb
 from tests.unit.study.discrimination.discrimination_context import context, graded
 
@@ -78,7 +78,7 @@ def test_where_nobody_said_what_is_good_the_page_says_what_to_say() -> None:
 def test_what_to_do_fits_people_and_what_is_known_of_length() -> None:
     against = {"human_within": Estimate(0.3, 0.2, 0.4, 40)}
     assert "people see it the other way" in said(beside=MORE | against)["Next"]
-    assert "length" not in said(beside={})["Next"]  # after a stop it is not known
+    assert "length" not in said(beside={})["Next"]
 
 
 def test_one_item_is_no_items() -> None:

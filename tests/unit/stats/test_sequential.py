@@ -1,4 +1,4 @@
-"""Intervals that hold at every look: against the authors' package, exactly, and by trial."""
+"""Ends and orders that hold at every look: against the authors' package, exactly, and by trial."""
 
 from __future__ import annotations
 
@@ -10,33 +10,27 @@ from scipy.special import expit
 from scipy.stats import t as student
 
 from judgelab.stats.intervals.holm import holm
-from judgelab.stats.sequential.ends import (
+from judgelab.stats.sequential import (
     FIRST,
     betting_ends,
     betting_p,
     sequence_ends,
-    surely_within,
+    standing,
     t_above_p,
     t_ends,
 )
 
 # Computed by confseq.betting.betting_cs (github.com/gostevehoward/confseq, commit 70b1ef3), the
-# authors' own package, on a grid of 4000: (items, low, high) of ``BETA``, with N=None and N=80.
-GOLDEN = {
-    None: [(5, 0.216, 0.9345), (10, 0.3518, 0.8485), (20, 0.4653, 0.7833), (60, 0.6043, 0.741)],
-    80: [(5, 0.2275, 0.9273), (10, 0.371, 0.8402), (20, 0.4905, 0.7722), (60, 0.6395, 0.7185)],
-}
+# authors' own package, on a grid of 4000: (items, low, high) of ``BETA``.
+GOLDEN = [(5, 0.216, 0.9345), (10, 0.3518, 0.8485), (20, 0.4653, 0.7833), (60, 0.6043, 0.741)]
 BETA = np.round(np.random.default_rng(7).beta(4, 2, 60), 3)
 
 
-@pytest.mark.parametrize("pool", GOLDEN)
-def test_the_ends_are_those_of_the_authors_package(
-    pool: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_ends_are_those_of_the_authors_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which cuts all bets off at 1 / 2."""
-    monkeypatch.setattr("judgelab.stats.sequential.ends.CUT", (0.5, 0.5))
-    for n, low, high in GOLDEN[pool]:
-        assert betting_ends(BETA[:n], pool=pool) == pytest.approx((low, high), abs=4e-4)
+    monkeypatch.setattr("judgelab.stats.sequential.CUT", (0.5, 0.5))
+    for n, low, high in GOLDEN:
+        assert betting_ends(BETA[:n]) == pytest.approx((low, high), abs=4e-4)
 
 
 def test_no_coin_is_excluded_at_any_of_twelve_looks_more_often_than_promised() -> None:
@@ -50,42 +44,11 @@ def test_no_coin_is_excluded_at_any_of_twelve_looks_more_often_than_promised() -
     assert high.min() < 0.6  # and it does exclude something
 
 
-def test_no_pool_is_excluded_in_any_order_of_its_items_more_often_than_promised() -> None:
-    """All 924 orders of six ones among twelve, and all others: exact."""
-    orders = np.array(list(product([0.0, 1.0], repeat=12)))
-    for ones in (1, 4, 6, 11):
-        mine = orders[orders.sum(axis=1) == ones]
-        early = betting_ends(mine[:, :9], level=0.8, pool=12)
-        assert np.mean((early[0] > ones / 12 + 1e-9) | (early[1] < ones / 12 - 1e-9)) <= 0.2
-        whole = betting_ends(mine, level=0.8, pool=12)
-        assert np.mean((whole[0] > ones / 12 + 1e-9) | (whole[1] < ones / 12 - 1e-9)) <= 0.2
-
-
-def test_a_pool_that_is_asked_whole_leaves_nothing_open() -> None:
-    low, high = betting_ends(BETA, pool=60)
-    assert (low, high) == pytest.approx((BETA.mean(), BETA.mean()), abs=1e-9)
-
-
-def test_not_asked_is_not_unscored() -> None:
-    """Items to come say nothing of the pool; an unscored item makes it smaller."""
-    to_come = np.concatenate([BETA[:30], np.full(10, np.nan)])
-    assert betting_ends(to_come, pool=60) == pytest.approx(betting_ends(BETA[:30], pool=60))
+def test_unscored_items_change_nothing_and_values_outside_are_refused() -> None:
     gap = np.insert(BETA[:30], 10, np.nan)
     assert betting_ends(gap) == pytest.approx(betting_ends(BETA[:30]))
     with pytest.raises(ValueError, match="within"):
         betting_ends([1.2])
-
-
-@pytest.mark.parametrize("bounds", [(-1.0, 1.0), None])
-@pytest.mark.parametrize("pool", [None, 70])
-def test_surely_within_is_what_the_ends_say(
-    bounds: tuple[float, float] | None, pool: int | None
-) -> None:
-    gaps = np.random.default_rng(8).uniform(-0.4, 0.5, (20, 60))
-    low, high = sequence_ends(gaps, 0.95, bounds, pool)
-    for reach in (0.1, 0.2, 0.3, 2.0):
-        found = surely_within(gaps, reach, 0.95, bounds, pool)
-        assert found.tolist() == ((low >= -reach) & (high <= reach)).tolist()
 
 
 def test_scale_and_shape() -> None:
@@ -148,25 +111,22 @@ def test_values_that_are_all_alike_show_nothing_to_t() -> None:
     assert t_above_p(np.r_[np.full(40, 0.001), np.full(3, 0.0011)]) <= 1
 
 
-def by_the_book(gains: list[float], pool: int | None = None) -> list[float]:
-    """The wealth of Waudby-Smith & Ramdas, one bet at a time; of a pool without replacement."""
+def by_the_book(gains: list[float]) -> list[float]:
+    """The wealth of Waudby-Smith & Ramdas, one bet at a time."""
     wealth, path, seen = 1.0, [], []
-    for k, g in enumerate(gains):
-        expected = 0.0 if pool is None else max(-1.0, -sum(gains[:k]) / (pool - k))
+    for g in gains:
         mean, square = sum(seen) / (len(seen) + 1), (0.25 + sum(x * x for x in seen))
-        boldest = 0.75 / (1 + max(expected, 0.0))
-        wealth *= 1 + min(max(mean / (square / (len(seen) + 1)), 0.0), boldest) * (g - expected)
-        seen.append(g - expected)
+        wealth *= 1 + min(max(mean / (square / (len(seen) + 1)), 0.0), 0.75) * g
+        seen.append(g)
         path.append(wealth)
     return path
 
 
-@pytest.mark.parametrize("pool", [None, 200])
-def test_wealth_is_that_of_one_bet_at_a_time(pool: int | None) -> None:
+def test_wealth_is_that_of_one_bet_at_a_time() -> None:
     gains = np.random.default_rng(1).choice([-1, -0.5, 0, 0.5, 1], 60, p=[0.1, 0.1, 0.2, 0.4, 0.2])
-    wanted = by_the_book(list(gains), pool)
+    wanted = by_the_book(list(gains))
     for k in (1, 7, 30, 60):
-        assert betting_p(gains[:k], pool) == pytest.approx(1 / max(1, *wanted[:k]))
+        assert betting_p(gains[:k]) == pytest.approx(1 / max(1, *wanted[:k]))
 
 
 def test_gaps_are_no_bets_and_large_gains_are_refused() -> None:
@@ -177,11 +137,6 @@ def test_gaps_are_no_bets_and_large_gains_are_refused() -> None:
         betting_p([1.2])
 
 
-def test_a_pool_whose_rest_cannot_turn_it_is_sure() -> None:
-    gains = np.r_[np.ones(30), -np.ones(10)]
-    assert betting_p(gains[:20], 40) > 0 == betting_p(gains[:21], 40)
-
-
 @pytest.mark.parametrize("gains", [([0.5, -0.5], [0.5, 0.5]), ([0.5, 0, -1], [0.4, 0.4, 0.2])])
 def test_gains_of_nothing_are_called_some_in_less_than_five_percent(
     gains: tuple[list[float], list[float]],
@@ -190,3 +145,62 @@ def test_gains_of_nothing_are_called_some_in_less_than_five_percent(
     drawn = np.random.default_rng(2).choice(gains[0], (400, 10, 100), p=gains[1])
     false = np.mean([(holm(p) <= 0.05).any() for p in betting_p(drawn)])
     assert false <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)
+
+
+def race(rng: np.random.Generator, chances: list[float], items: int) -> np.ndarray:
+    return (rng.random((items, len(chances))) < chances).astype(float)
+
+
+def test_sure_orders_are_holm_over_both_directions_of_all_pairs() -> None:
+    scores = race(np.random.default_rng(1), [0.9, 0.5, 0.45], 120)
+    found = standing(scores, 0.95, (0, 1))
+    pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
+    p = holm([betting_p(scores[:, i] - scores[:, j]) for i, j in pairs])
+    assert [found.p[i, j] for i, j in pairs] == pytest.approx(list(p))
+    assert found.above.tolist() == [[False, True, True], [False] * 3, [False] * 3]
+    assert found.rank_low.tolist() == [1, 2, 2]
+    assert found.rank_high.tolist() == [1, 3, 3]
+    assert found.open.sum() == 2
+    assert not found.wanted(1).any()
+    assert found.wanted(None).sum() == 2
+
+
+def test_two_who_are_surely_the_best_two_need_no_order() -> None:
+    scores = race(np.random.default_rng(6), [0.9, 0.9, 0.2, 0.2], 120)
+    found = standing(scores, 0.95, (0, 1))
+    assert found.open.sum() == 4
+    assert not found.wanted(2).any()
+    assert found.wanted(1).sum() == 2
+    assert found.wanted(3).sum() == 2
+
+
+def test_what_follows_is_sure() -> None:
+    """A above B by early items, B above C by later ones: A above C, though they never met."""
+    scores = np.full((80, 3), np.nan)
+    scores[:40, 0], scores[:40, 1] = 1.0, 0.0
+    scores[40:, 1], scores[40:, 2] = 1.0, 0.0
+    found = standing(scores, 0.95, (0, 1))
+    assert found.both[0, 2] == 0
+    assert found.above[0, 2]
+    assert found.rank_low.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), None])
+def test_equal_competitors_are_told_apart_in_one_of_twenty_at_most(
+    bounds: tuple[float, float] | None,
+) -> None:
+    """Five that are the same, looked at after each ten of 100 items (running p: one call)."""
+    rng, wrong = np.random.default_rng(2), 0
+    for _ in range(150):
+        scores = rng.random((100, 5)) if bounds else rng.normal(size=(100, 5))
+        wrong += bool(standing(scores, 0.95, bounds).above.any())
+    assert wrong / 150 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 150)
+
+
+def test_who_dropped_out_keeps_what_was_known() -> None:
+    scores = race(np.random.default_rng(4), [0.95, 0.1, 0.5], 60)
+    early = standing(scores[:30], 0.95, (0, 1))
+    scores[30:, 1] = np.nan
+    late = standing(scores, 0.95, (0, 1))
+    assert late.above[early.above].all()
+    assert late.p[0, 1] <= early.p[0, 1]

@@ -1,0 +1,262 @@
+"""What is sure at every look, so that a run may stop when it likes: means and orders.
+
+An interval for one look holds 95 times in 100 where the number of items was fixed beforehand. Who
+looks after every batch and stops at a narrow one is wrong far more often. These intervals hold at
+all looks together, and are wider for that.
+
+- Bounded values, any distribution: ``betting_ends``, the hedged capital of Waudby-Smith & Ramdas
+  (*Estimating means of bounded random variables by betting*, arXiv 2010.09686) with their
+  predictable plug-in bets, cut off at ``CUT``. ``betting_p`` is the test that such a mean is above
+  0.
+- Values without bounds: ``t_ends``, Wang & Ramdas (*Anytime-valid t-tests and confidence sequences
+  for Gaussian means with unknown variance*, arXiv 2310.03722), a Gaussian mixture of Student's t
+  (the ratio is the Bayes factor of Gonen et al., *The Bayesian two-sample t test*, 2005), exact for
+  normal values and tried on others (experiments/stopping).
+
+``standing`` compares all pairs of competitors on the items that both were asked about, by these
+tests, with Holm over all of them: the chance that any order that is called sure is wrong, at any
+time, is at most 1 - confidence. Where ``ties`` are called sure, too, that chance is shared: of each
+pair (1 - confidence) / pairs is spent on at most two wrong answers that it can have, the two orders
+of equals, or an order and a tie of others, half on each (Bonferroni; Holm's steps would count on
+hypotheses that ties leave open).
+
+Values are [..., items] in the order in which they were asked, NaN where unscored or not asked. Ends
+are the overlap of the intervals at all looks so far.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judgelab.stats.intervals.arrays import Floats, Mask, checked
+from judgelab.stats.intervals.ends import Ends
+from judgelab.stats.intervals.holm import holm
+
+Bounds = tuple[float, float]
+
+CUT = (0.5, 0.75)
+"""Largest share of the wealth that one bet can lose: of the first ``CAREFUL`` bets, and later."""
+CAREFUL = 10
+"""Bets before the spread is known a little: large ones would ruin on coins, small ones waste time
+on values that hardly differ."""
+HALVINGS = 30
+"""Of [0, 1] to find an end."""
+EFFECT_VARIANCE = 1 / 16
+"""Of the effect sizes (mean / sd) that the mixture expects."""
+FIRST = 20
+"""Values before the first look at a t, which says little of fewer that are not normal."""
+BOLDEST = 0.75
+"""Largest share of the wealth in one bet of ``betting_p``."""
+PSEUDO_SQUARE = 0.25
+"""The one pseudo-value of the mean square; the one of the mean is 0."""
+
+
+def sequence_ends(values: ArrayLike, level: float, bounds: Bounds | None) -> Ends:
+    """``betting_ends`` of values with bounds, ``t_ends`` of others."""
+    return t_ends(values, level) if bounds is None else betting_ends(values, level, bounds)
+
+
+def betting_ends(values: ArrayLike, level: float = 0.95, bounds: Bounds = (0.0, 1.0)) -> Ends:
+    """Means excluded by no bet: somebody who bets that the mean is higher, or lower, got too rich.
+
+    Raises:
+        ValueError: a value lies outside of its bounds.
+    """
+    least, most = bounds
+    x = (np.asarray(values, dtype=np.float64) - least) / (most - least)
+    known = x[~np.isnan(x)]
+    if known.size and (known.min() < -1e-9 or known.max() > 1 + 1e-9):
+        raise ValueError(f"Values to be bet on lie within {bounds}.")
+    x = np.clip(x, 0.0, 1.0)
+    low, high = _excluded(x, level), 1 - _excluded(1 - x, level)
+    return least + (most - least) * low, least + (most - least) * np.maximum(high, low)
+
+
+def _excluded(values: Floats, level: float) -> Floats:
+    """[...] the largest mean that bets on a higher one exclude; 0 where they exclude none.
+
+    Bets are sqrt(2 log(2 / alpha) / (s^2 t log(t + 1))), s^2 of the items before. Wealth
+    prod(1 + min(bet, cut / m) (x - m)) falls in m, so that the end is bisected.
+    """
+    known = ~np.isnan(values)
+    x = np.where(known, values, 0.0)
+    count, total = np.cumsum(known, axis=-1), np.cumsum(x, axis=-1)
+    own = np.where(known, (x - (0.5 + total) / (count + 1)) ** 2, 0.0)
+    before = (0.25 + np.cumsum(own, axis=-1) - own) / np.maximum(count - known + 1, 1)
+    t, bar = np.maximum(count, 1), np.log(2 / (1 - level))
+    bets, cut = np.sqrt(2 * bar / (before * t * np.log(t + 1))), np.where(count <= CAREFUL, *CUT)
+    low, high = np.zeros(x.shape[:-1]), np.ones(x.shape[:-1])
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        mean = middle[..., None]
+        gain = np.log1p(np.minimum(bets, cut / mean) * (x - mean))
+        rich = (np.cumsum(np.where(known, gain, 0.0), axis=-1) >= bar).any(axis=-1)
+        low, high = np.where(rich, middle, low), np.where(rich, high, middle)
+    return low
+
+
+def betting_p(gains: ArrayLike) -> Floats:
+    """[...] p that the mean is at most 0, at any number of looks; 1 without items.
+
+    Somebody with wealth 1 bets on each gain before it is seen. Where the mean is at most 0 the
+    wealth exceeds 1 / alpha at any time with probability alpha at most (Ville), so p is
+    1 / (largest wealth so far). The bet on item s is lambda_s = clip(mean / mean square, 0, .75)
+    of the items before s, with one pseudo-value each (0 and .25): sum g / (.25 + sum g^2).
+
+    Args:
+        gains: [..., items] in [-1, 1]; NaN: no bet.
+
+    Raises:
+        ValueError: a gain lies outside.
+    """
+    g = np.nan_to_num(np.asarray(gains, dtype=np.float64))
+    if g.size and np.abs(g).max() > 1 + 1e-9:
+        raise ValueError("Gains to be bet on lie in [-1, 1].")
+    before = np.cumsum(g, axis=-1) - g
+    squares = PSEUDO_SQUARE + np.cumsum(g**2, axis=-1) - g**2
+    wealth = np.cumsum(np.log1p(np.clip(before / squares, 0, BOLDEST) * g), axis=-1)
+    return np.asarray(np.exp(-wealth.max(axis=-1, initial=0.0)))
+
+
+def t_ends(values: ArrayLike, level: float = 0.95) -> Ends:
+    """Mean -+ t_n s / sqrt(n), overlapped over all n so far; NaN before 20 values.
+
+    t_n^2 = (n - 1) (a - 1) / (1 - a / k), k = 1 + n / 16, a = (sqrt(k) / alpha)^(2 / n).
+    """
+    n, mean, error = _moments(values)
+    k = 1 + n * EFFECT_VARIANCE
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a = (np.sqrt(k) / (1 - level)) ** (2 / np.maximum(n, 1))
+        reach = np.sqrt(np.where(a < k, (n - 1) * (a - 1) / (1 - a / k), np.inf)) * error
+    usable = (n >= FIRST) & (error > 0) & np.isfinite(reach)
+    low = np.where(usable, mean - reach, -np.inf).max(axis=-1, initial=-np.inf)
+    high = np.where(usable, mean + reach, np.inf).min(axis=-1, initial=np.inf)
+    return np.where(np.isfinite(low), low, np.nan), np.where(np.isfinite(high), high, np.nan)
+
+
+def t_above_p(values: ArrayLike) -> Floats:
+    """[...] p that the mean is at most 0, at any number of looks; 1 of fewer than 20 values.
+
+    1 / (largest mixture likelihood ratio at a look where the mean was above 0):
+    k^(-1/2) ((1 + t^2 / v) / (1 + t^2 / (v k)))^(n / 2), v = n - 1, k = 1 + n / 16. Values that
+    are all alike show nothing: t knows no spread, and rare others may come.
+    """
+    n, mean, error = _moments(values)
+    k = 1 + n * EFFECT_VARIANCE
+    with np.errstate(divide="ignore", invalid="ignore"):
+        square = np.where(error > 0, (mean / error) ** 2, 0.0) / np.maximum(n - 1, 1)
+        ratio = np.where(np.isfinite(square), (1 + square) / (1 + square / k), k)
+        log = -np.log(k) / 2 + n / 2 * np.log(ratio)
+    seen = (n >= FIRST) & (mean > 0)
+    return np.asarray(np.exp(-np.where(seen, log, 0.0).max(axis=-1, initial=0.0)))
+
+
+def _moments(values: ArrayLike) -> tuple[Floats, Floats, Floats]:
+    """[..., items] how many, their mean and its standard error, after each item."""
+    x = np.asarray(values, dtype=np.float64)
+    known = ~np.isnan(x)
+    n = np.cumsum(known, axis=-1).astype(np.float64)
+    at_least = np.maximum(n, 1)
+    # about the row's own level, so that squares do not cancel
+    filled = np.where(known, x, 0.0)
+    level = filled.sum(axis=-1, keepdims=True) / np.maximum(known.sum(axis=-1, keepdims=True), 1)
+    centred = np.where(known, x - level, 0.0)
+    shift = np.cumsum(centred, axis=-1) / at_least
+    square = np.maximum(np.cumsum(centred**2, axis=-1) - at_least * shift**2, 0.0)
+    scale = np.abs(filled).max(axis=-1, initial=0.0)[..., None]
+    square = np.where(square <= at_least * (1e-12 * scale) ** 2, 0.0, square)
+    error = np.sqrt(square / np.maximum(n - 1, 1) / at_least)
+    return n, level + shift, error
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is sure after some items, of competitors.
+
+    Attributes:
+        above: [competitors, competitors] whether the row is surely above the column; with what
+            follows (a above b, b above c: a above c).
+        p: [competitors, competitors] adjusted p that the row is not above the column; NaN diagonal.
+        both: [competitors, competitors] items on which both have scores.
+    """
+
+    above: Mask
+    p: Floats
+    both: Floats
+
+    @property
+    def open(self) -> Mask:
+        """[competitors, competitors] pairs of which neither order is sure."""
+        return np.asarray(~(self.above | self.above.T | np.eye(len(self.above), dtype=np.bool_)))
+
+    def wanted(self, top: int | None) -> Mask:
+        """[competitors, competitors] open pairs that matter: all, or those for who is in the top.
+
+        Of no interest are pairs of somebody who is surely below ``top`` others, and of two who are
+        surely above all but ``top``.
+        """
+        pairs = self.open
+        if top is not None:
+            out, inside = self.rank_low > top, self.rank_high <= top
+            pairs[out] = pairs[:, out] = False
+            pairs[np.ix_(inside, inside)] = False
+        return pairs
+
+    @property
+    def rank_low(self) -> Floats:
+        """[competitors] best rank that is left: 1 + those surely above."""
+        return np.asarray(1.0 + self.above.sum(axis=0))
+
+    @property
+    def rank_high(self) -> Floats:
+        """[competitors] worst rank that is left."""
+        return np.asarray(float(len(self.above)) - self.above.sum(axis=1))
+
+
+def standing(
+    scores: ArrayLike, confidence: float, bounds: Bounds | None, *, stepwise: bool = True
+) -> Standing:
+    """Which orders are sure.
+
+    Args:
+        scores: [items, competitors], higher is better. A competitor that dropped out has NaN from
+            then on.
+        confidence: that all orders which are called sure are right.
+        bounds: least and largest score; None: there are none.
+        stepwise: Holm over both orders of all pairs; else Bonferroni, which leaves room for
+            ``ties`` of the same confidence.
+    """
+    table = checked(scores, 2, "The scores of a race").T
+    gaps = table[:, None] - table[None]
+    if bounds is None:
+        p = t_above_p(gaps)
+    else:
+        p = betting_p(np.clip(gaps / (bounds[1] - bounds[0]), -1, 1))
+    apart = ~np.eye(len(table), dtype=np.bool_)
+    adjusted = np.full(p.shape, np.nan)
+    adjusted[apart] = holm(p[apart]) if stepwise else np.minimum(1.0, p[apart] * apart.sum())
+    above = np.where(apart, np.nan_to_num(adjusted, nan=1.0) <= 1 - confidence, False)
+    for k in range(len(above)):  # with all that follows from what is sure
+        above |= above[:, [k]] & above[[k]]
+    both = (~np.isnan(gaps)).sum(axis=-1).astype(np.float64)
+    return Standing(above & ~above.T, adjusted, both)  # what contradicts another is not sure
+
+
+def ties(scores: ArrayLike, reach: float, confidence: float, bounds: Bounds | None) -> Mask:
+    """[competitors, competitors] pairs whose means surely differ by less than ``reach``.
+
+    Tested over all pairs, not over the open ones alone: which these are was found by looking.
+    ``confidence``: that all ties are right, and all orders of ``standing`` without steps.
+    """
+    table = checked(scores, 2, "The scores of a race").T
+    first, second = np.triu_indices(len(table), 1)
+    near = np.zeros((len(table),) * 2, np.bool_)
+    if first.size:
+        each = 1 - (1 - confidence) / len(first)
+        span = None if bounds is None else (bounds[0] - bounds[1], bounds[1] - bounds[0])
+        low, high = sequence_ends(table[first] - table[second], each, span)
+        near[first, second] = (low >= -reach) & (high <= reach)
+    return np.asarray(near | near.T)
