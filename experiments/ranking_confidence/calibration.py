@@ -24,7 +24,7 @@ from judgelab.stats.ranking.calibration import (
 )
 from judgelab.stats.ranking.pairs import RankedPairs, ranked_pairs
 from judgelab.stats.ranking.system_bias import JudgeFit, fit_judge, system_moments
-from judgelab.study.ranking.empirical import NAMES
+from judgelab.study.ranking.tables import SHORT
 
 ITEMS, DRAWS, SEED = 100, 2000, 1
 SURE = 0.9
@@ -113,7 +113,7 @@ def errors_table(found: Sequence[Judged]) -> Table:
                 _, base = calibration_error(replace(plain, predicted=both), seed=SEED)
                 low, high = percentile_interval(samples - base)
                 known = ~np.isnan(data.predicted)
-                row: dict[str, Value] = {"group": group, "model": NAMES[model]}
+                row: dict[str, Value] = {"group": group, "model": SHORT[model]}
                 row |= {"items": "the same" if paired else "each its own"}
                 row |= {"predicted": _mean(data.predicted), "observed": _mean(data.observed[known])}
                 sure = known & (data.predicted >= SURE)

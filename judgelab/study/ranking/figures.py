@@ -9,7 +9,6 @@ from judgelab.report.figures.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import records
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pandas import DataFrame
 
 BIASED = "items_with_bias"  # a column that is absent where the bias is not known
@@ -73,27 +72,6 @@ def observed(tables: Tables) -> Drawn:
     return Drawn("Simulated and observed", figure, said)
 
 
-def calibration(tables: Tables) -> Drawn:
-    """Observed against predicted confidence, one panel for each model."""
-    models = dict(list(tables["calibration"].groupby("model", sort=False)))
-    figure, axes = style.new_figure(3.2, columns=len(models), sharey=True)
-    for side, (model, part) in zip(axes[0], models.items(), strict=True):
-        side.plot([0.5, 1], [0.5, 1], **style.DASHED)
-        for row in records(part):
-            style.interval(side, row["predicted"], row, MACHINE, upright=True)
-        side.set_title(model, fontsize=9)
-        side.set_xlabel("Predicted")
-        side.grid()
-    axes[0, 0].set_ylabel("Observed")
-    pairs = int(next(iter(models.values()))["n"].sum())
-    said = (
-        "On the dashed line pairs are ranked right as often as predicted; above it the prediction "
-        f"was too careful. Intervals are over systems. {pairs} pairs, predicted without looking "
-        "at them."
-    )
-    return Drawn("Calibration on held-out pairs", figure, said)
-
-
 def errors(tables: Tables) -> Drawn:
     """The sizes of the judge's errors beside those of the noise in its place (figure 2)."""
     frame = tables["errors"]
@@ -116,18 +94,18 @@ def errors(tables: Tables) -> Drawn:
 def by_items(tables: Tables) -> Drawn:
     """Confidence against the difference, one line for each N (figure 4)."""
     frame = tables["by_items"]
-    said = f"Algorithm 1 at r = {frame['r'].iloc[0]:.2f}. {_bands(frame)}"
-    return Drawn("Confidence by number of items", _confidence(frame, "n", "N = {:,.0f}"), said)
+    at = f"at r = {frame['r'].iloc[0]:.2f}"
+    return _confidence("Confidence by number of items", frame, "n", "N = {:,.0f}", at)
 
 
 def by_correlation(tables: Tables) -> Drawn:
     """Confidence against the difference, one line for each correlation (figure 7)."""
     frame = tables["by_correlation"]
-    said = f"Algorithm 1 with N = {int(frame['n'].iloc[0]):,} items. {_bands(frame)}"
-    return Drawn("Confidence by correlation", _confidence(frame, "r", "r = {:.2f}"), said)
+    at = f"with N = {int(frame['n'].iloc[0]):,} items"
+    return _confidence("Confidence by correlation", frame, "r", "r = {:.2f}", at)
 
 
-def _confidence(frame: DataFrame, by: str, name: str) -> Figure:
+def _confidence(title: str, frame: DataFrame, by: str, name: str, at: str) -> Drawn:
     """One line for each value of ``by``, which ``name`` holds in braces."""
     figure, side = style.single(3.8)
     entries = []
@@ -141,12 +119,11 @@ def _confidence(frame: DataFrame, by: str, name: str) -> Figure:
     side.set(xlabel="Difference of the systems' true means", ylabel="Confidence in the right order")
     side.grid(axis="y")
     style.legend(figure, entries)
-    return figure
-
-
-def _bands(frame: DataFrame) -> str:
-    error = frame["standard_error"].max()
-    return f"Bands: 1.96 standard errors of the simulation (at most {error:.3f}); dashed: .95."
+    said = (
+        f"Algorithm 1 {at}. Bands: 1.96 standard errors of the simulation (at most "
+        f"{frame['standard_error'].max():.3f}); dashed: .95."
+    )
+    return Drawn(title, figure, said)
 
 
 def trade_off(tables: Tables) -> Drawn:
@@ -194,44 +171,12 @@ def noise(tables: Tables) -> Drawn:
     return Drawn("Noise and correlation", figure, said)
 
 
-def plan(tables: Tables) -> Drawn:
-    """Confidence against N for the planned judge and better ones, the target and the ceiling."""
-    wanted = tables["plan"].iloc[0]
-    figure, side = style.single(3.8)
-    entries = []
-    for colour, (r, part) in zip(HUES, tables["plan_curve"].groupby("r", sort=False), strict=False):
-        chosen = abs(r - wanted["r"]) < 1e-9
-        side.plot(part["n"], part["confidence"], color=colour, lw=2.2 if chosen else 1.2)
-        entries.append(style.line(colour, "-", f"r = {r:.2f}{' (yours)' if chosen else ''}"))
-    side.axhline(wanted["confidence"], **style.DASHED)
-    if wanted["ceiling"] < 1:
-        side.axhline(wanted["ceiling"], color=style.INK, lw=1.2, ls=":")
-        entries.append(style.line(style.INK, ":", "ceiling from the bias between systems"))
-    said = (
-        f"Two systems that differ by {wanted['delta']:g}, human scores of sd {wanted['sd']:g}; "
-        "dashed: the confidence asked for."
-    )
-    if wanted["items"] == wanted["items"]:
-        side.plot([wanted["items"]], [wanted["confidence"]], "o", color=style.INK, zorder=4)
-        said += f" The point: {int(wanted['items']):,} items at r = {wanted['r']:g}."
-    else:
-        said += " The ceiling is below it: no number of items is enough."
-    side.set(xscale="log", xlabel="Items, N", ylabel="Confidence in the right order")
-    side.xaxis.set_major_formatter(style.TICKS)
-    side.set_ylim(0.5, 1.005)
-    side.grid()
-    style.legend(figure, entries)
-    return Drawn("Confidence by number of items", figure, said)
-
-
 DRAWINGS: dict[str, Drawing] = {
     "ranking_systems": systems,
     "ranking_observed": observed,
-    "ranking_calibration": calibration,
     "ranking_errors": errors,
     "ranking_by_items": by_items,
     "ranking_by_correlation": by_correlation,
     "ranking_trade_off": trade_off,
     "ranking_noise": noise,
-    "ranking_plan": plan,
 }

@@ -13,20 +13,18 @@ from pydantic import Field
 
 from judgelab.core.bounds import ConfidenceLevel, Correlation, NotNegative, Positive
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.result import Result, Row, Table, Value
+from judgelab.core.result import Result, Row
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.stats.discrimination.correlation import clustered_correlation
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.ranking.confidence import Circumstances, confidence, required_n
-from judgelab.stats.ranking.simulation import MOST_ITEMS, Draws, population
+from judgelab.stats.ranking.simulation import population
 from judgelab.stats.ranking.system_bias import bias_estimate, fit_judge, system_moments
 from judgelab.study.common.templates import paragraphs, sentences, table
-from judgelab.study.ranking.figures import DRAWINGS
 
 STEPS = (0.1, 0.2, 0.3)  # by which other judges are better
-POINTS = 60  # of a curve
 NAMES = {
     "r": "correlation with people, r",
     "sd": "sd of human scores",
@@ -120,13 +118,12 @@ class Plan(Study):
     systems: Annotated[int, Field(ge=2)] = 2
     price: NotNegative | None = None
     named_by: ClassVar[Sequence[str]] = ()
-    drawings: ClassVar[Mapping[str, Any]] = DRAWINGS
 
     def ask(self, context: Context) -> None:
         """See Study: nothing is asked."""
 
     def run(self, context: Context) -> Result:
-        """Compute; the context gives the seed and nothing else.
+        """Compute, in closed form; nothing of the context matters.
 
         Raises:
             ConfigError: a number that must not be guessed (delta, sd, r) is neither given nor read.
@@ -139,30 +136,49 @@ class Plan(Study):
                 "shares from 0 to 1: .05)."
             )
         known = self._known()
-        above = [known.value("r") + step for step in STEPS]
-        rs = [known.value("r"), *(round(r, 6) for r in above if r <= 1)]
-        plan = self._plan(known, self.delta)
-        judges = self._judges(known, self.delta, rs)
-        drawn = self._simulated(known, self.delta, plan["items"], context.seed)
-        bias = known.numbers.get("system_bias_sd")
-        words = {**plan, "systems": self.systems, "best": judges[-1], "empty": known.empty}
-        words |= {"scores": None if known.scores is None else len(known.scores), "bias": bias}
-        summary = {
-            "study": "plan",
-            **{key: value for key, value in plan.items() if key not in ("items", "price")},
-            "required_items": plan["items"],
-            "item_correlation": known.circumstances()["item_correlation"],
+        r, scores, settings = known.value("r"), known.scores, known.circumstances()
+        target, delta = self.confidence, self.delta
+        items = required_n(r, delta, target, scores, **settings)
+        plain = required_n(r, delta, target, scores, **settings | {"system_bias_sd": 0.0})
+        sure = confidence(r, 1, delta, scores, method="closed_form", **settings)
+        plan: dict[str, Any] = {
+            "r": r,
+            "delta": delta,
+            "sd": known.value("sd"),
+            "confidence": target,
+            "system_bias_sd": settings["system_bias_sd"],
+            "ceiling": float(sure.ceiling),
+            "items": items,
+            "required_items_without_bias": plain,
+            "rated_texts": items * self.systems,
+            "price": self.price,
+            "cost": self._cost(items),
         }
+        better = (round(r + step, 6) for step in STEPS if r + step <= 1)
+        needed = {
+            one: required_n(one, delta, target, scores, **settings) for one in sorted([r, *better])
+        }
+        judges = [self._judge(one, n, needed[r]) for one, n in needed.items()]
+        numbers: list[Row] = [
+            {"quantity": NAMES[name], **one.as_dict(), "from": known.origin[name]}
+            for name, one in known.numbers.items()
+        ]
+        words = {**plan, "systems": self.systems, "best": judges[-1], "empty": known.empty}
+        words |= {"scores": None if scores is None else len(scores)}
+        words |= {"bias": known.numbers.get("system_bias_sd")}
         return Result(
-            summary=summary,
+            summary={
+                "study": "plan",
+                **{key: value for key, value in plan.items() if key not in ("items", "price")},
+                "required_items": items,
+                "item_correlation": settings["item_correlation"],
+            },
             primary="required_items",
             tables=[
-                table(__package__, "plan", [plan | drawn], draws=Draws(), systems=self.systems),
-                _known_table(known),
+                table(__package__, "plan", [plan], systems=self.systems),
+                table(__package__, "known", numbers),
                 table(__package__, "judges", judges),
-                self._curve(known, self.delta, rs, plan["items"]),
             ],
-            figures=["ranking_plan"],
             answer=paragraphs(__package__, "plan.md.j2", part="answer", **words),
             notes=sentences(__package__, "plan.md.j2", part="notes", **words),
         )
@@ -184,73 +200,28 @@ class Plan(Study):
             0 if "sd" in given else read.empty,
         )
 
-    def _plan(self, known: KnownJudge, delta: float) -> dict[str, Any]:
-        """The answer in numbers."""
-        r, scores, settings = known.value("r"), known.scores, known.circumstances()
-        items = required_n(r, delta, self.confidence, scores, **settings)
-        plain = required_n(r, delta, self.confidence, scores, **settings | {"system_bias_sd": 0.0})
-        sure = confidence(r, 1, delta, scores, method="closed_form", **settings)
-        return {
-            "r": r,
-            "delta": delta,
-            "sd": known.value("sd"),
-            "confidence": self.confidence,
-            "system_bias_sd": settings["system_bias_sd"],
-            "ceiling": float(sure.ceiling),
-            "items": items,
-            "required_items_without_bias": plain,
-            "rated_texts": items * self.systems,
-            "price": self.price,
-            "cost": self._cost(items),
-        }
-
     def _cost(self, items: float) -> float | None:
         """Of rating so many items; None where the price is not known, or items have no end."""
         if self.price is None or not math.isfinite(items):
             return None
         return items * self.systems * self.price
 
-    def _simulated(
-        self, known: KnownJudge, delta: float, items: float, seed: int
-    ) -> dict[str, float]:
-        """Algorithm 1 with so many items; nothing where they are too many to draw."""
-        if items > MOST_ITEMS:
-            return {}
-        draws, r = Draws(seed=seed), known.value("r")
-        drawn = confidence(r, items, delta, known.scores, draws=draws, **known.circumstances())
-        return {"simulated": float(drawn.value), "standard_error": float(drawn.standard_error)}
-
-    def _judges(self, known: KnownJudge, delta: float, rs: Sequence[float]) -> list[Row]:
-        """What a better judge would save, and how much dearer it may be."""
-        needed = {
-            r: required_n(r, delta, self.confidence, known.scores, **known.circumstances())
-            for r in sorted(rs)
+    def _judge(self, r: float, n: float, items: float) -> Row:
+        """What a judge of r, who needs n items, saves against ``items``; how much dearer it may
+        be."""
+        both = math.isfinite(items) and math.isfinite(n)
+        priced = {
+            "cost_at_this_price": self._cost(n),
+            "saved_at_this_price": self._cost(items - n),
         }
-        items, rows = needed[rs[0]], list[Row]()
-        for r, n in needed.items():
-            both = math.isfinite(items) and math.isfinite(n)
-            row: dict[str, Value] = {"r": r, "items": n, "items_saved": items - n}
-            row["saved"] = 1 - n / items if both else math.nan
-            row["worth_up_to"] = items / n if both else math.nan
-            if self._cost(n) is not None:
-                row["cost_at_this_price"] = self._cost(n)
-                row["saved_at_this_price"] = self._cost(items - n)
-            rows.append(row)
-        return rows
-
-    def _curve(self, known: KnownJudge, delta: float, rs: Sequence[float], items: float) -> Table:
-        """Confidence against N, for each judge."""
-        end = max(1000.0, 20 * items if math.isfinite(items) else 1e6)
-        n = np.unique(np.round(np.geomspace(10, end, POINTS)))
-        by_r, settings = np.array(rs)[:, None], known.circumstances()
-        sure = confidence(by_r, n, delta, known.scores, method="closed_form", **settings)
-        whole = int if end <= MOST_ITEMS else float  # beyond, tables hold no integers
-        rows: list[Row] = [
-            {"r": r, "n": whole(size), "confidence": float(sure.value[k, j])}
-            for k, r in enumerate(rs)
-            for j, size in enumerate(n)
-        ]
-        return table(__package__, "plan_curve", rows)
+        return {
+            "r": r,
+            "items": n,
+            "items_saved": items - n,
+            "saved": 1 - n / items if both else math.nan,
+            "worth_up_to": items / n if both else math.nan,
+            **(priced if self._cost(n) is not None else {}),
+        }
 
 
 def _fitted(human: Floats, metric: Floats, where: str) -> KnownJudge:
@@ -273,12 +244,3 @@ def _fitted(human: Floats, metric: Floats, where: str) -> KnownJudge:
         }
         numbers |= {name: one for name, one in more.items() if not math.isnan(one.value)}
     return KnownJudge(numbers, dict.fromkeys(numbers, where), people.scores, empty)
-
-
-def _known_table(known: KnownJudge) -> Table:
-    """Every number that the plan rests on, and where it comes from."""
-    rows: list[Row] = [
-        {"quantity": NAMES[name], **one.as_dict(), "from": known.origin[name]}
-        for name, one in known.numbers.items()
-    ]
-    return table(__package__, "known", rows)

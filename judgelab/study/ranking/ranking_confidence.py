@@ -12,7 +12,7 @@ from pydantic import Field
 
 from judgelab.core.bounds import ConfidenceLevel, Correlation, Count, NotNegative, Positive
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.result import Headline, Result, Table, Value
+from judgelab.core.result import Headline, Result, Value
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.stats.discrimination.correlation import Method, clustered_correlation
@@ -23,30 +23,25 @@ from judgelab.stats.ranking.simulation import Draws
 from judgelab.study.common.tables import WITHOUT_P, entries
 from judgelab.study.common.templates import paragraphs, sentences
 from judgelab.study.ranking import tables
-from judgelab.study.ranking.empirical import empirical
 from judgelab.study.ranking.figures import DRAWINGS
-from judgelab.study.ranking.judge import (
+from judgelab.study.ranking.scored import (
     RankingJudge,
+    Scored,
+    clean_panel,
     fitted_judge,
     given_judge,
+    measure,
     model_of_people,
     order,
+    read_run,
 )
-from judgelab.study.ranking.scored import Scored, ask, measure, read_run
 
 HEADLINES = (Headline("ranking/agreement", "Orders systems as people do", 0.5, people=True),)
-CORRELATIONS: dict[str, Method] = {"r": "pearson", "rho": "spearman", "tau": "kendall"}
-FIGURES = {
-    "systems": "ranking_systems",
-    "observed": "ranking_observed",
-    "calibration": "ranking_calibration",
-    "errors": "ranking_errors",
-    "by_items": "ranking_by_items",
-    "trade_off": "ranking_trade_off",
-    "by_correlation": "ranking_by_correlation",
-    "noise": "ranking_noise",
+CORRELATIONS: dict[str, tuple[str, Method]] = {
+    "r": ("Pearson's r", "pearson"),
+    "rho": ("Spearman's rho", "spearman"),
+    "tau": ("Kendall's tau", "kendall"),
 }
-"""Table -> the figure that shows it."""
 
 
 class RankingConfidence(Study):
@@ -116,9 +111,10 @@ class RankingConfidence(Study):
     def ask(self, context: Context) -> None:
         """See Study: where a finished run is read, nothing is asked."""
         if self.folder is None:
-            ask(context)
+            context.measure(clean_panel(context))
         if self.train is not None:
-            ask(replace(context, dataset=self.train))
+            other = replace(context, dataset=self.train)
+            other.measure(clean_panel(other))
 
     def run(self, context: Context) -> Result:
         """Score (or read scores), fit the judge, predict, compare, rank.
@@ -132,19 +128,28 @@ class RankingConfidence(Study):
         drawing = self.bootstrap, context.seed
         judge, size = self._judge(scored, context), self.items or len(scored.metric)
         tested = judge.fit is not None and judge.usable
-        seen = empirical(scored, size, *drawing, judge.elsewhere) if tested else None
-        errors = {} if seen is None else seen.errors()
+        seen = tables.empirical(scored, size, *drawing, judge.elsewhere) if tested else None
+        errors = {} if seen is None else dict(seen.errors)
         model = model_of_people(judge, errors, self.system_bias_sd is not None)
-        pairs, here = order(scored, judge, model), self._correlations(scored, context.seed)
+        pairs = order(scored, judge, model)
+        # with people over single texts
+        here = {
+            name: clustered_correlation(scored.metric, scored.human, method, *drawing)
+            for name, (_, method) in CORRELATIONS.items()
+            if scored.annotated
+        }
         made = [
             tables.systems_table(scored, pairs, model),
-            *([tables.judge_table(scored, judge, here)] if judge.usable else []),
             tables.order_table(scored, judge, pairs, model),
-            *([] if seen is None else seen.tables()),
+            *([] if seen is None else seen.tables),
             *(tables.error_table(scored, judge) if tested else []),
-            *(self._curves(judge, size, context.seed) if judge.usable else []),
         ]
-        agreement = {} if seen is None else seen.agreement()
+        if judge.usable:
+            named = {CORRELATIONS[name][0]: one for name, one in here.items()}
+            draws = Draws(self.pairs, self.evaluations, context.seed)
+            made.insert(1, tables.judge_table(scored, judge, named))
+            made += tables.curves(judge, size, draws, self.deltas, self.confidence)
+        agreement = {} if seen is None else seen.agreement
         summary = self._summary(scored, judge, pairs, model) | {"n": size}
         estimates = {f"here/{name}": one for name, one in here.items()}
         estimates |= {f"ranking/{name}": one for name, one in agreement.items()}
@@ -158,7 +163,7 @@ class RankingConfidence(Study):
             "models": tables.MODEL_NAMES,
             "errors": errors,
             "least": min(errors, key=lambda key: errors[key].value, default=None),
-            "lean": {} if seen is None else {key: seen.lean(key) for key in errors},
+            "lean": {} if seen is None else seen.lean,
             "items": size,
             "apart": math.comb(scored.known, 2) - len(pairs.gap),
             "agreement": agreement.get("agreement", Estimate(math.nan)),
@@ -173,7 +178,7 @@ class RankingConfidence(Study):
             primary="ranking/mean_confidence" if seen is None else "ranking/agreement",
             headlines=HEADLINES,
             tables=made,
-            figures=[FIGURES[table.name] for table in made if table.name in FIGURES],
+            figures=[drawn for one in made if (drawn := f"ranking_{one.name}") in DRAWINGS],
             notes=sentences(__package__, "answer.md.j2", part="notes", **words),
             provenance=scored.provenance,
             estimators=scored.estimators,
@@ -200,23 +205,6 @@ class RankingConfidence(Study):
         if self.r is None:
             own = fitted_judge(scored, self.system_bias_sd, "these data", *drawing)
         return own or given_judge(scored, self.r, self.sd, self.system_bias_sd)
-
-    def _correlations(self, scored: Scored, seed: int) -> dict[str, Estimate]:
-        """Pearson's r, Spearman's rho and Kendall's tau-b with people over single texts here."""
-        if not scored.annotated:
-            return {}
-        return {
-            name: clustered_correlation(scored.metric, scored.human, method, self.bootstrap, seed)
-            for name, method in CORRELATIONS.items()
-        }
-
-    def _curves(self, judge: RankingJudge, size: int, seed: int) -> list[Table]:
-        draws = Draws(self.pairs, self.evaluations, seed)
-        return [
-            tables.trade_off_table(judge, self.deltas, self.confidence),
-            *tables.curve_tables(judge, size, draws),
-            tables.noise_table(judge, seed),
-        ]
 
     def _summary(
         self, scored: Scored, judge: RankingJudge, pairs: OrderedPairs, model: Model | None

@@ -1,25 +1,33 @@
-"""The tables of a ranking: systems, pairs, the judge, its errors, the paper's curves."""
+"""The tables of a ranking: systems, pairs, the judge, its test on people, the paper's curves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from scipy.special import ndtr
 
 from judgelab.core.result import Row, Table, Value
-from judgelab.stats.intervals.arrays import row_means
+from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
-from judgelab.stats.ranking.calibration import Model
+from judgelab.stats.ranking.calibration import (
+    MODELS,
+    Model,
+    Outcomes,
+    calibration_error,
+    pair_means,
+    predict_pairs,
+)
 from judgelab.stats.ranking.confidence import confidence, required_n
-from judgelab.stats.ranking.pairs import OrderedPairs
+from judgelab.stats.ranking.pairs import OrderedPairs, ranked_pairs
 from judgelab.stats.ranking.simulation import Draws, noise_sd, noisy_estimates
+from judgelab.stats.ranking.system_bias import JudgeFit
 from judgelab.study.common.tables import columns, estimate_rows
 from judgelab.study.common.templates import table
-from judgelab.study.ranking.judge import RankingJudge
-from judgelab.study.ranking.scored import Scored
+from judgelab.study.ranking.scored import RankingJudge, Scored
 
 STEPS = 24  # differences along a curve
 MODEL_NAMES: dict[Model, str] = {
@@ -27,6 +35,15 @@ MODEL_NAMES: dict[Model, str] = {
     "bias": "Algorithm 1 with the judge's bias between systems",
     "line": "Algorithm 1 with the bias about the line of system means",
 }
+SHORT: dict[Model, str] = {
+    "algorithm_1": "Algorithm 1",
+    "bias": "plus bias between systems",
+    "line": "plus bias and slope of means",
+}
+LEAST = 4  # systems: two are predicted from the others
+OTHERS = "from the other systems"
+ELSEWHERE = "by the judge as it is elsewhere"
+BUCKETS = 6
 WIDEST = 2.0  # sds of the human scores, the end of a curve
 SIZES = (25, 50, 100, 200, 500, 1000)  # N of curves
 R_CURVES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
@@ -45,31 +62,25 @@ def systems_table(scored: Scored, pairs: OrderedPairs, model: Model | None) -> T
     known = [k for k, mean in enumerate(means) if mean.n]
     best = sorted(known, key=lambda k: -means[k].value)
     absent = [k for k, mean in enumerate(means) if not mean.n]
-    sure = _confidences(pairs)
+    sure = {}
+    for k, (high, low) in enumerate(zip(pairs.first, pairs.second, strict=True)):
+        both = np.array([pairs.sampled[k], pairs.agreed[k]])
+        sure[int(high), int(low)] = both
+        # means over each system's own items may order two systems otherwise than shared items do
+        sure.setdefault((int(low), int(high)), 1 - both)
     rows: list[Row] = []
     for place, k in enumerate(best):
         row: dict[str, Value] = {"rank": place + 1, "system": scored.systems[k]}
-        below = best[place + 1] if place + 1 < len(best) else None
-        if below is not None and (k, below) in sure:
-            row["above_next_same_metric"] = sure[k, below][0]
+        neighbours = (k, best[place + 1]) if place + 1 < len(best) else (k, k)
+        if neighbours in sure:
+            row["above_next_same_metric"] = float(sure[neighbours][0])
             if model is not None:
-                row["above_next_people"] = sure[k, below][1]
+                row["above_next_people"] = float(sure[neighbours][1])
         if not np.isnan(human[k]):
             row["human_mean"] = float(human[k])
         rows.append({**row, **columns(means[k])})
     rows += [{"rank": None, "system": scored.systems[k], **columns(means[k])} for k in absent]
     return table(__package__, "systems", rows, model=model and MODEL_NAMES[model])
-
-
-def _confidences(pairs: OrderedPairs) -> dict[tuple[int, int], tuple[float, float]]:
-    """(higher, lower) -> confidences; a tie is found under both orders."""
-    found = {}
-    for k, (high, low) in enumerate(zip(pairs.first, pairs.second, strict=True)):
-        said = float(pairs.sampled[k]), float(pairs.agreed[k])
-        found[int(high), int(low)] = said
-        # means over each system's own items may order two systems otherwise than shared items do
-        found.setdefault((int(low), int(high)), (1 - said[0], 1 - said[1]))
-    return found
 
 
 def order_table(
@@ -103,23 +114,19 @@ def order_table(
     )
 
 
-QUANTITIES = {"r": "Pearson's r here", "rho": "Spearman's rho here", "tau": "Kendall's tau here"}
-
-
 def judge_table(scored: Scored, judge: RankingJudge, here: Mapping[str, Estimate]) -> Table:
     """The judge in numbers, and its correlations ``here``."""
-    numbers = {"sd of human scores": judge.sd}
+    quantities = {f"correlation with people, r ({judge.origin})": judge.r}
+    quantities |= {f"{name} here": one for name, one in here.items()}
+    quantities["sd of the metric's scores"] = Estimate(float(np.nanstd(scored.metric)))
+    quantities["bias between systems (sd)"] = judge.bias
+    quantities["sd of human scores"] = Estimate(judge.sd)
     if judge.fit is not None and judge.fit.systems:
-        numbers["bias about the systems' line"] = judge.fit.line_bias_sd
-        numbers["slope: system means / texts"] = judge.fit.system_slope
-    numbers["correlation between systems' metric scores on the same item"] = judge.item_correlation
-    rows: list[Row] = [
-        {"quantity": f"correlation with people, r ({judge.origin})", **columns(judge.r)},
-        *({"quantity": QUANTITIES[name], **columns(one)} for name, one in here.items()),
-        {"quantity": "sd of the metric's scores", "value": float(np.nanstd(scored.metric))},
-        {"quantity": "bias between systems (sd)", **columns(judge.bias)},
-    ]
-    rows += [{"quantity": name, "value": value} for name, value in numbers.items()]
+        quantities["bias about the systems' line"] = Estimate(judge.fit.line_bias_sd)
+        quantities["slope: system means / texts"] = Estimate(judge.fit.system_slope)
+    name = "correlation between systems' metric scores on the same item"
+    quantities[name] = Estimate(judge.item_correlation)
+    rows: list[Row] = [{"quantity": name, **columns(one)} for name, one in quantities.items()]
     return table(__package__, "judge", rows)
 
 
@@ -151,20 +158,110 @@ def error_table(scored: Scored, judge: RankingJudge) -> list[Table]:
     return [table(__package__, "errors", rows, noise=noise, r=judge.r.value)]
 
 
-def curve_tables(judge: RankingJudge, n: int, draws: Draws) -> list[Table]:
-    """Confidence against the difference: for several N (figure 4), for several r (figure 7)."""
-    return [
-        _curves("items", judge, [(judge.r.value, size) for size in sorted({*SIZES, n})], draws),
-        _curves("correlation", judge, [(r, n) for r in R_CURVES], draws),
+@dataclass(frozen=True)
+class Empirical:
+    """What happened to pairs of systems, and what was predicted without looking at them.
+
+    Attributes:
+        agreement: mean share of resamples ranked right, over pairs, with an interval over systems:
+            both systems on items of their own (``agreement``), or the same (``agreement_paired``).
+        errors: calibration error of the models that predict any pair, on items of their own.
+        lean: by how much such a model predicts more than is observed, mean over pairs.
+        tables: calibration error, the buckets of figures 5 and 6, and every pair.
+    """
+
+    agreement: Mapping[str, Estimate]
+    errors: Mapping[Model, Estimate]
+    lean: Mapping[Model, float]
+    tables: Sequence[Table]
+
+
+def empirical(
+    scored: Scored, items: int, draws: int, seed: int, judge: JudgeFit | None = None
+) -> Empirical | None:
+    """Predicted confidence against how often pairs are ranked right; None without people's scores
+    of enough systems.
+
+    Args:
+        judge: fitted elsewhere; None: each pair is predicted from the other systems, of which
+            there must be two.
+    """
+    both = ~np.isnan(scored.human) & ~np.isnan(scored.metric)
+    if int(both.any(axis=0).sum()) < (LEAST if judge is None else 2):
+        return None
+    pairs = ranked_pairs(scored.human, scored.metric, items, draws, seed)
+    if not len(pairs.delta):
+        return None
+    made = predict_pairs(scored.human, scored.metric, pairs, items, judge=judge)
+    models = [m for m in MODELS if m == MODELS[0] or not np.isnan(made.unpaired[m]).all()]
+    kinds = {
+        "unpaired": ("each its own", pairs.unpaired, made.unpaired),
+        "paired": ("the same", pairs.paired, made.paired),
+    }
+    # pairs by the size of their difference, as the paper averages them
+    edges = np.linspace(0, float(pairs.delta.max(initial=0.0)), BUCKETS + 1)
+    group = np.clip(np.searchsorted(edges, pairs.delta, side="left") - 1, 0, BUCKETS - 1)
+    errors: dict[tuple[str, Model], Estimate] = {}
+    rows: list[Row] = []
+    cells: list[tuple[Row, Estimate]] = []
+    for kind, (words, observed, predicted) in kinds.items():
+        for model in models:
+            data = Outcomes(predicted[model], observed, pairs.first, pairs.second)
+            errors[kind, model], _ = calibration_error(data, draws, seed)
+            head: dict[str, Value] = {"items": words, "model": SHORT[model]}
+            head["predicted"] = _mean(predicted[model])
+            head["observed"] = _mean(observed[~np.isnan(predicted[model])])
+            rows.append(head | columns(errors[kind, model]))
+        for k, mean in pair_means(observed, group, pairs.first, pairs.second).items():
+            head = {"items": kind, "delta": _mean(pairs.delta[group == k])}
+            head |= {model: _mean(predicted[model][group == k]) for model in MODELS}
+            cells.append((head, mean))
+    names, by = scored.systems, OTHERS if judge is None else ELSEWHERE
+    single: list[Row] = [
+        {
+            "better": names[pairs.first[k]],
+            "worse": names[pairs.second[k]],
+            "delta": float(pairs.delta[k]),
+            "ranked_right": float(pairs.observed[k]),
+            "unpaired": float(pairs.unpaired[k]),
+            "paired": float(pairs.paired[k]),
+            "r_that_predicts": made.fits[k].r,
+            **{model: float(made.unpaired[model][k]) for model in MODELS},
+        }
+        for k in np.argsort(-pairs.delta, kind="stable")
     ]
+    whole = np.zeros_like(group)
+    shares = {"agreement": pairs.unpaired, "agreement_paired": pairs.paired}
+    agreement = {
+        name: pair_means(share, whole, pairs.first, pairs.second)[0]
+        for name, share in shares.items()
+    }
+    shown = [
+        table(__package__, "calibration_error", rows, by=by),
+        table(__package__, "observed", estimate_rows(cells), buckets=BUCKETS, items=items),
+        table(__package__, "human_pairs", single, by=by),
+    ]
+    return Empirical(
+        agreement,
+        {model: errors["unpaired", model] for model in models},
+        {model: _mean(made.unpaired[model] - pairs.unpaired) for model in models},
+        shown,
+    )
 
 
-def _curves(
+def _mean(values: Floats) -> float:
+    """Of what is known; NaN where nothing is."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else np.nan
+
+
+def curve_table(
     by: str, judge: RankingJudge, cells: Sequence[tuple[float, int]], draws: Draws
 ) -> Table:
+    """Confidence against the difference, for each (r, N): of ``items`` figure 4, of
+    ``correlation`` figure 7."""
     delta = np.linspace(0, WIDEST * judge.sd, STEPS + 1)[1:]
-    sizes = np.array([n for _, n in cells])[:, None]
-    r = np.array([r for r, _ in cells])[:, None]
+    r, sizes = (np.array(side)[:, None] for side in zip(*cells, strict=True))
     sd = judge.sd if judge.scores is None else None
     drawn = confidence(r, sizes, delta, judge.scores, sd=sd, draws=draws)
     exact = confidence(r, sizes, delta, judge.scores, sd=sd, method="closed_form")
@@ -181,6 +278,19 @@ def _curves(
         for j, gap in enumerate(delta)
     ]
     return table(__package__, f"by_{by}", rows, draws=draws)
+
+
+def curves(
+    judge: RankingJudge, n: int, draws: Draws, deltas: Sequence[float] | None, target: float
+) -> list[Table]:
+    """The paper's figures 3, 4, 7 and 8 of a judge and N."""
+    by_items = [(judge.r.value, size) for size in sorted({*SIZES, n})]
+    return [
+        trade_off_table(judge, deltas, target),
+        curve_table("items", judge, by_items, draws),
+        curve_table("correlation", judge, [(r, n) for r in R_CURVES], draws),
+        noise_table(judge, draws.seed),
+    ]
 
 
 def trade_off_table(judge: RankingJudge, deltas: Sequence[float] | None, target: float) -> Table:

@@ -18,7 +18,6 @@ from judgelab.engine.context import Context
 from judgelab.engine.run import execute
 from judgelab.stats.ranking.confidence import required_n
 from judgelab.study.ranking.plan import Plan
-from tests.drawings import draw
 from tests.unit.study.ranking.ranking_context import (
     context_of,
     finished,
@@ -48,36 +47,25 @@ def test_the_plan_of_the_issue(lab: Context) -> None:
     assert {"mechanism", "dataset", "evaluation_lm"}.isdisjoint(summary)
     assert "needs 1,504 items" in said and "upper bound" in said and "30.08: 0.01 a text" in said
     assert "would need 376 (at the same price 22.56 less)" in said
-    row = found["plan"].iloc[0]
-    assert abs(row["simulated"] - 0.95) < 4 * row["standard_error"]
     judges = found["judges"].set_index("r")
     assert list(judges.index) == pytest.approx([0.3, 0.4, 0.5, 0.6])
     assert judges["items"].iloc[-1] == required_n(0.6, 0.05, 0.95, sd=0.25)
     assert judges["saved"].iloc[-1] == pytest.approx(0.75, abs=0.001)
     assert judges["saved_at_this_price"].iloc[-1] == pytest.approx(2 * (1504 - 376) * 0.01)
     assert judges["worth_up_to"].iloc[-1] == pytest.approx(4, abs=0.02)
-    curve = found["plan_curve"]
-    assert (curve.groupby("r")["confidence"].apply(lambda c: c.is_monotonic_increasing)).all()
-    drawn = draw("ranking_plan", found)
-    assert drawn.figure.axes and "1,504 items" in drawn.caption
 
 
 def test_a_plan_that_no_number_of_items_fulfils(lab: Context) -> None:
-    summary, found, said = plan(lab, system_bias_sd=0.05, price=1.0)
+    summary, _, said = plan(lab, system_bias_sd=0.05, price=1.0)
     assert math.isinf(summary["required_items"]) and summary["cost"] is None
     assert summary["ceiling"] == pytest.approx(0.7602, abs=1e-4)
     assert "No number of items" in said and "0.760" in said
-    drawn = draw("ranking_plan", found)
-    assert drawn.figure.axes and "no number of items is enough" in drawn.caption
 
 
 def test_a_difference_too_small_to_plan_for(lab: Context) -> None:
-    """More items than a machine can draw: the closed form still answers."""
-    summary, found, said = plan(lab, delta=1e-10, price=1e-6)
+    """More items than a machine could draw."""
+    summary, _, said = plan(lab, delta=1e-10, price=1e-6)
     assert summary["required_items"] == required_n(0.3, 1e-10, sd=0.25) > 1e19
-    assert "simulated" not in found["plan"]
-    drawn = draw("ranking_plan", found)
-    assert drawn.figure.axes and drawn.caption
     assert "items" in said
 
 
@@ -146,7 +134,7 @@ def test_a_plan_is_not_named_after_what_it_does_not_use(
     (run,) = (tmp_path / "runs").iterdir()
     assert re.fullmatch(r"plan-[0-9a-f]{12}", run.name)
     page = (run / "report.html").read_text()
-    assert "<h1>plan</h1>" in page and page.count("<svg") == 1
+    assert "<h1>plan</h1>" in page
     printed = capsys.readouterr().out
     assert "needs 1,504 items" in printed
     assert "tvd_mi" not in printed and "xsum" not in printed
