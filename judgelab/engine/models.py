@@ -62,7 +62,7 @@ class ModelInUse:
 
 class Models:
     """All LMs of a run, by role: ``evaluation_lm``, ``writer_lm``, ``agents.models.NAME``,
-    ``study.judges.NAME``, ``study.pertinence.writer`` and others that a study names.
+    ``study.judges.NAME`` and others that a study names.
 
     What they spend together is held against the run's one budget. Each keeps a file of its paid
     calls in ``folder``; what earlier executions of the run wrote there counts. The jobs of a sweep

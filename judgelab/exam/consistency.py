@@ -33,10 +33,6 @@ class Consistency(Exam):
         """What judges are asked by."""
         return self.mechanism.requires[0]
 
-    def asked_by(self, mechanism: PairwiseMechanism) -> Consistency:
-        """See Exam."""
-        return replace(self, mechanism=mechanism)
-
     def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
         """All pairs of answers that are no references."""
         facts = {
@@ -64,8 +60,5 @@ class Consistency(Exam):
             other = self.mechanism.worded(self.wording)
             after = other.measure(panel, judge, seed=seed)["verdict"].values[:, first, second]
         before, put = verdict[:, first, second], shown(panel)[:, first, second]
-        return Answers(
-            paper.by_item(unchanged(before, after)),
-            tied=tied(before, after),
-            asked=paper.asked(put),
-        )
+        scored = paper.by_item(unchanged(before, after))
+        return Answers(scored, paper.asked(put), tied=tied(before, after))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,26 +14,27 @@ from numpy.typing import NDArray
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM
-from judgelab.core.panel import PROBLEMATIC, Item, Panel, rng_for
+from judgelab.core.panel import PROBLEMATIC, Panel, rng_for
 from judgelab.core.prompt import Prompt
 from judgelab.core.step import written
 from judgelab.exam.protocol import (
     Answers,
     Exam,
     ExamPaper,
+    Floats,
     NotHeldError,
     PairwiseMechanism,
     pair_panel,
     shown,
 )
-from judgelab.exam.superficial import couples, length
 
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
 WORD = re.compile(r"\w+")
+MAX_TOKENS = 1000
+"""Upper bound on what an LM writes, at temperature 0."""
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A relevant and an irrelevant answer that may meet; the latter None while it is unwritten."""
 
     row: int
@@ -50,29 +51,24 @@ class Pertinence(Exam):
     most similar other source of the dataset, or Q rewritten by an LM. Both orders are asked. Every
     agent writes RA in some questions and IA in others, and RA is longer in half of them: whoever
     judges by length is right in half (the paper has one agent write RA, another one IA, of which
-    the longer decides what such a judge gets).
+    the longer decides what such a judge gets). Items where RA cannot be matched so are left out;
+    where it cannot on half of the items (one agent each; an LM that writes longer than everybody),
+    nothing is matched, which the result says.
 
     Args:
         mechanism: how judges are asked.
-        question: Q' by ``retrieval`` in the dataset (a rule; no LM is asked), or by an ``lm``.
+        question: Q' by ``retrieval`` in the dataset (a rule; no LM is asked), or by an ``lm``, the
+            run's writer.
         answer: what writes IA: an agent of the ``panel`` (what it wrote about the retrieved
-            source), the ``writer`` (an LM, which may be stronger), or the judge ``self``.
+            source), the run's ``writer`` (which may be stronger), or the judge ``self``.
         relevant: agent whose answers are RA; null: all that the panel does not call problematic.
         irrelevant: agent whose answers are IA (answer=panel); null: the same.
         pairs: of RA and IA for each item; null: all that can be matched.
-        matched: whether RA is to be longer in as many pairs of an item as it is shorter. Items
-            where it cannot are left out. Where it cannot on half of the items (one agent each; an
-            LM that writes longer than everybody), nothing is matched, which the result says.
-        writer: LM that writes Q' (question=lm); null: the run's writer.
-        answerer: LM that writes IA (answer=writer); null: the run's writer.
         rewrite: prompt for Q'; fields task and source.
         respond: prompt for IA; fields task and source.
-        temperature: of both.
-        max_tokens: upper bound on both.
 
     Raises:
-        ConfigError: a rewritten question cannot have been answered by an agent of the panel, or
-            an LM is named that would write nothing.
+        ConfigError: a rewritten question cannot have been answered by an agent of the panel.
     """
 
     mechanism: PairwiseMechanism
@@ -83,18 +79,6 @@ class Pertinence(Exam):
     relevant: str | None = None
     irrelevant: str | None = None
     pairs: Count | None = 4
-    matched: bool = True
-    writer: Any = None
-    answerer: Any = None
-    temperature: float = 0.0
-    max_tokens: int = 1000
-    content: ClassVar[bool] = True
-
-    @property
-    def requires(self) -> frozenset[Capability]:
-        """What judges are asked by, and chat where it answers questions itself."""
-        own = frozenset({Capability.CHAT} if self.answer == "self" else ())
-        return self.mechanism.requires[0] | own
 
     def __post_init__(self) -> None:
         if (self.question, self.answer) == ("lm", "panel"):
@@ -102,33 +86,17 @@ class Pertinence(Exam):
                 "pertinence.question=lm makes questions that have no answer yet: choose "
                 "pertinence.answer=writer or self."
             )
-        own = (
-            ("writer", self.writer, "question=lm", self.question == "lm"),
-            ("answerer", self.answerer, "answer=writer", self.answer == "writer"),
-        )
-        for name, lm, needed, writes in own:
-            if lm is not None and not writes:
-                raise ConfigError(
-                    f"pertinence.{name} names an LM that would write nothing: choose "
-                    f"pertinence.{needed}, or leave it out."
-                )
 
-    def helpers(self, writer: EvaluationLM) -> Mapping[str, EvaluationLM]:
-        """Who writes Q', and who IA."""
-        found = {"writer": self.writer or writer} if self.question == "lm" else {}
-        return found | ({"answerer": self.answerer or writer} if self.answer == "writer" else {})
+    @property
+    def requires(self) -> frozenset[Capability]:
+        """What judges are asked by, and chat where it answers questions itself."""
+        own = frozenset({Capability.CHAT} if self.answer == "self" else ())
+        return self.mechanism.requires[0] | own
 
-    def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Pertinence:
+    @property
+    def needs_writer(self) -> bool:
         """See Exam."""
-        return replace(
-            self,
-            writer=None if self.writer is None else use("writer", self.writer),
-            answerer=None if self.answerer is None else use("answerer", self.answerer),
-        )
-
-    def asked_by(self, mechanism: PairwiseMechanism) -> Pertinence:
-        """See Exam."""
-        return replace(self, mechanism=mechanism)
+        return self.question == "lm" or self.answer == "writer"
 
     def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
         """Find or write Q', and IA unless the judges write it; then say which answers meet.
@@ -137,14 +105,47 @@ class Pertinence(Exam):
             ConfigError: an agent is unknown.
             NotHeldError: there are no two agents, or no question is like another one.
         """
-        first, second = self._agents(panel)
-        nearest = most_similar([item.source for item in panel.items])
-        helpers = self.helpers(writer)
-        other = self._questions(panel, nearest, helpers)
-        written = self._irrelevant(panel, nearest, other, second, helpers)
-        met = self._met(panel, first, second, written)
-        chosen, how = self._chosen(panel, met, seed)
         names = [agent.name for agent in panel.agents]
+        first, second = self._agents(panel)
+        sources = [item.source for item in panel.items]
+        nearest = most_similar(sources)
+        if self.question == "lm":
+            rewritten = enumerate(self._chat(panel, sources, self.rewrite, writer))
+            other = {k: text for k, text in rewritten if text is not None}
+        else:
+            other = {k: sources[near] for k, near in enumerate(nearest) if near >= 0}
+            if not other:
+                raise NotHeldError(
+                    "no item has a question that is like another one's: give study.pertinence."
+                    "question=lm and answer=writer"
+                )
+        # item -> who answered Q', and IA; None while a judge is to write it
+        irrelevant: dict[int, list[tuple[str, str | None]]]
+        if self.answer == "self":
+            irrelevant = {k: [(self.answer, None)] for k in other}
+        elif self.answer == "panel":
+            irrelevant = {
+                k: [(names[j], panel.texts[nearest[k]][j]) for j in second] for k in other
+            }
+        else:
+            replies = self._chat(panel, list(other.values()), self.respond, writer)
+            irrelevant = {k: [("writer", text)] for k, text in zip(other, replies, strict=True)}
+        # every RA with every IA of its item; no agent with itself, where there are others
+        met = [
+            Candidate(k, f"{names[i]} - {name}", relevant, text)
+            for k, others in irrelevant.items()
+            for i in first
+            for name, text in others
+            if (relevant := panel.texts[k][i]) is not None
+            and (text is not None or self.answer == "self")
+            and (names[i] != name or len(first) == len(second) == 1)
+        ]
+        if not met:
+            raise NotHeldError(
+                "nothing was written that could be compared: give another writer_lm, or "
+                "study.pertinence.answer=panel"
+            )
+        chosen, how = self._chosen(panel, met, seed)
         facts = {
             "question": f"{self.question}{'' if self.question == 'lm' else ' (no LM asked)'}",
             "answer": self.answer,
@@ -154,10 +155,10 @@ class Pertinence(Exam):
             "matched by length": how,
             "prompt": self.mechanism.prompt.identity,
         }
-        facts |= {key: lm.identity for key, lm in helpers.items()}
+        facts |= {"writer": writer.identity} if self.needs_writer else {}
         made = pair_panel(
             panel,
-            [_item(panel.items[one.row], one) for one in chosen],
+            [replace(panel.items[k], id=f"{panel.items[k].id}: {who}") for k, who, *_ in chosen],
             [(one.relevant, one.irrelevant) for one in chosen],
             (RELEVANT, IRRELEVANT),
         )
@@ -165,80 +166,21 @@ class Pertinence(Exam):
         unwritten = [other[one.row] for one in chosen] if self.answer == "self" else []
         return ExamPaper((made,), asked_by, len(panel.items), facts, tuple(unwritten))
 
-    def _questions(
-        self, panel: Panel, nearest: NDArray[np.int64], helpers: Mapping[str, EvaluationLM]
-    ) -> dict[int, str]:
-        """Item -> Q', without items that have none."""
-        sources = [item.source for item in panel.items]
-        if self.question == "lm":
-            made = self._chat(panel, sources, self.rewrite, helpers["writer"])
-            return {k: text for k, text in enumerate(made) if text is not None}
-        found = {k: sources[near] for k, near in enumerate(nearest) if near >= 0}
-        if not found:
-            raise NotHeldError(
-                "no item has a question that is like another one's: give study.pertinence."
-                "question=lm and answer=writer"
-            )
-        return found
-
-    def _irrelevant(
-        self,
-        panel: Panel,
-        nearest: NDArray[np.int64],
-        other: Mapping[int, str],
-        second: Sequence[int],
-        helpers: Mapping[str, EvaluationLM],
-    ) -> dict[int, list[tuple[str, str | None]]]:
-        """Item -> who answered Q', and IA; None while a judge is to write it."""
-        if self.answer == "self":
-            return {k: [(self.answer, None)] for k in other}
-        if self.answer == "panel":
-            names = [agent.name for agent in panel.agents]
-            return {k: [(names[j], panel.texts[nearest[k]][j]) for j in second] for k in other}
-        replies = self._chat(panel, list(other.values()), self.respond, helpers["answerer"])
-        return {k: [("writer", text)] for k, text in zip(other, replies, strict=True)}
-
-    def _met(
-        self,
-        panel: Panel,
-        first: Sequence[int],
-        second: Sequence[int],
-        written: Mapping[int, Sequence[tuple[str, str | None]]],
-    ) -> list[Candidate]:
-        """Every RA with every IA of its item; no agent with itself, where there are others."""
-        names = [agent.name for agent in panel.agents]
-        met = [
-            Candidate(k, f"{names[i]} - {name}", relevant, text)
-            for k, others in written.items()
-            for i in first
-            for name, text in others
-            if (relevant := panel.texts[k][i]) is not None
-            and (text is not None or self.answer == "self")
-            and (names[i] != name or len(first) == len(second) == 1)
-        ]
-        if not met:
-            raise NotHeldError(
-                "nothing was written that could be compared (study.pertinence.max_tokens may cut "
-                "off what an LM writes): give another study.pertinence.writer or answerer"
-            )
-        return met
-
     def take(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """1 where RA was preferred, shown first and shown second."""
-        own = None
+        panel = paper.panels[0]
         if paper.questions:
-            panel = paper.panels[0]
             asked = list(dict.fromkeys(paper.questions))
             replies = self._chat(panel, asked, self.respond, judge)
-            written = dict(zip(asked, replies, strict=True))
+            own = dict(zip(asked, replies, strict=True))
             texts = zip(panel.texts, paper.questions, strict=True)
-            panel = replace(panel, texts=tuple((row[0], written[q]) for row, q in texts))
-            paper = own = replace(paper, panels=(panel,), questions=())
-        panel = paper.panels[0]
+            panel = replace(panel, texts=tuple((row[0], own[question]) for row, question in texts))
         verdict = self.mechanism.measure(panel, judge, seed=seed)["verdict"].values
         won = np.stack([verdict[:, 0, 1], 1 - verdict[:, 1, 0]], axis=1)
         put = shown(panel)[:, (0, 1), (1, 0)]
-        return Answers(paper.by_item(won), asked=paper.asked(put), paper=own)
+        gap = [0 if None in row else _words(row[0]) - _words(row[1]) for row in panel.texts]
+        longer = np.where(put, (np.sign(np.array(gap))[:, None] + 1) / 2, np.nan)
+        return Answers(paper.by_item(won), paper.asked(put), by_length=paper.by_item(longer))
 
     def _chosen(
         self, panel: Panel, met: Sequence[Candidate], seed: int
@@ -248,20 +190,17 @@ class Pertinence(Exam):
         by_item: dict[int, list[Candidate]] = {}
         for one in met:
             by_item.setdefault(one.row, []).append(one)
-        even: list[Candidate] = []
-        matched = 0
+        even, drawn, matched = list[Candidate](), list[Candidate](), 0
         for row, among in by_item.items():
-            gaps = [length(a.relevant) - length(a.irrelevant or a.relevant) for a in among]
+            gaps = [_length(a.relevant) - _length(a.irrelevant or a.relevant) for a in among]
             rng = rng_for(seed, "pertinence", panel.items[row].id)
             places = couples(np.array(gaps), most, rng)
             even += [among[place] for place in sorted(places.ravel())]
             matched += len(places) > 0
-        if self.matched and 2 * matched >= len(by_item) > 0:
-            return even, f"{matched} of {len(by_item)} items"
-        drawn: list[Candidate] = []
-        for row, among in by_item.items():
             rng = rng_for(seed, "pertinence", panel.items[row].id)
             drawn += [among[place] for place in sorted(rng.permutation(len(among))[: self.pairs])]
+        if 2 * matched >= len(by_item) > 0:
+            return even, f"{matched} of {len(by_item)} items"
         if self.answer == "self":
             return drawn, "no: every judge writes its own"
         return drawn, f"no: {matched} of {len(by_item)} items have longer and shorter ones"
@@ -286,8 +225,8 @@ class Pertinence(Exam):
         requests = {
             k: ChatRequest(
                 prompt.messages(task=panel.task_description, source=source),
-                self.temperature,
-                self.max_tokens,
+                0.0,
+                MAX_TOKENS,
                 key=("pertinence", str(k)),
             )
             for k, source in enumerate(sources)
@@ -295,12 +234,41 @@ class Pertinence(Exam):
         return [one.text for one in written(lm, requests).values()]
 
 
-def _item(item: Item, one: Candidate) -> Item:
-    return replace(item, id=f"{item.id}: {one.names}")
-
-
 def _named(names: Sequence[str], chosen: Sequence[int]) -> str:
     return names[chosen[0]] if len(chosen) == 1 else f"{len(chosen)} agents"
+
+
+def _words(text: str | None) -> int:
+    return len((text or "").split())
+
+
+def _length(text: str) -> float:
+    """ln of the number of words; of nothing as of one word."""
+    return float(np.log(max(_words(text), 1)))
+
+
+def couples(gaps: Floats, most: int | None, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Couples of candidates [couples, 2], longer and shorter by as much as can be.
+
+    Whoever prefers the longer answer, or the shorter one, is right about one of each couple. The
+    assignment has the least sum of what the two gaps of a couple lack of cancelling out; of its
+    better half (and no fewer than ``most``) so many are drawn.
+
+    Args:
+        gaps: [candidates] ln length of the relevant answer minus that of the irrelevant one.
+        most: couples to be drawn; None: all there are.
+        rng: of the draw.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    longer, shorter = np.flatnonzero(gaps > 0), np.flatnonzero(gaps < 0)
+    left = np.abs(gaps[longer][:, None] + gaps[shorter][None, :])
+    rows, columns = linear_sum_assignment(left)
+    matched = np.stack([longer[rows], shorter[columns]], axis=1)
+    if most is None:
+        return matched
+    best = np.argsort(left[rows, columns], kind="stable")[: max(most, len(matched) // 2)]
+    return np.asarray(matched[rng.permutation(best)[:most]])
 
 
 def most_similar(sources: Sequence[str]) -> NDArray[np.int64]:

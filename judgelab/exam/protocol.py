@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -66,23 +65,23 @@ class Answers:
 
     Attributes:
         scored: P_c or P_p: 1 or 0 for every answer. P_s: confidence on the easy set.
-        hard: P_s: confidence on the hard set; None for the other exams.
+        asked: whether the question was put at all.
+        hard, hard_asked: P_s: the same of the hard set; None for the other exams.
         tied: P_c: share of the scored answers that are ties before and after the change.
         absence: why the judge could not take the exam, as a clause; empty where it took it.
-        asked: [items, ...] of ``scored``: whether the question was put at all; None: all were.
-        hard_asked: the same of ``hard``.
         way: how this judge was asked, where that may differ between judges.
-        paper: what this judge was asked, where it wrote a part of it itself.
+        by_length: what preferring the longer answer gets for the same questions; None where the
+            right answer does not follow from what texts say.
     """
 
     scored: Floats
+    asked: Bools
     hard: Floats | None = None
+    hard_asked: Bools | None = None
     tied: float = math.nan
     absence: str = ""
-    asked: Bools | None = None
-    hard_asked: Bools | None = None
     way: str = ""
-    paper: ExamPaper | None = None
+    by_length: Floats | None = None
 
 
 class PairwiseMechanism(Protocol):
@@ -113,14 +112,7 @@ class PairwiseMechanism(Protocol):
 
 
 class Exam(Protocol):
-    """An exam. Derive from it: what is usual has a default.
-
-    Attributes:
-        content: whether the right answer follows from what texts say: then whoever goes by their
-            length is no judge, and has to be beaten.
-    """
-
-    content: ClassVar[bool] = False
+    """An exam. Derive from it: what is usual has a default."""
 
     @property
     @abstractmethod
@@ -129,26 +121,9 @@ class Exam(Protocol):
         ...
 
     @property
-    def named_judges(self) -> tuple[str, ...]:
-        """Judges that settings name."""
-        return ()
-
-    def helpers(self, writer: EvaluationLM) -> Mapping[str, EvaluationLM]:
-        """Setting -> LM that helps to set the paper and must chat; ``writer`` is the run's."""
-        return {}
-
-    def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Self:
-        """The same with each LM of its own as ``use`` returns it: cached, metered, counted."""
-        return self
-
-    def of(self, judge: str) -> Self:
-        """The exam as the judge of this name takes it."""
-        return self
-
-    @abstractmethod
-    def asked_by(self, mechanism: PairwiseMechanism) -> Self:
-        """The exam as something takes it that compares answers and asks no LM."""
-        ...
+    def needs_writer(self) -> bool:
+        """Whether an LM that can chat, the run's writer, writes a part of the paper."""
+        return False
 
     @abstractmethod
     def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:

@@ -29,7 +29,8 @@ from judgelab.exam.protocol import (
 
 NAMED = tuple(label for label in CHOICES if label != "tie")
 
-By = Literal["auto", "probability", "words"]
+MAX_TOKENS = 500
+"""Upper bound on a reply in words."""
 
 SILENT = (
     "its replies show no probabilities of tokens (study.self_confidence.by=auto or words asks in "
@@ -51,12 +52,11 @@ class SelfConfidence(Exam):
         words: prompt for confidence in words; fields task, source, one, two and levels.
         by: ``probability`` of tokens, from which a judge that shows none is left out; ``words``;
             ``auto`` by probability where a judge shows them on the first item, else in words (the
-            paper asks both ways). Or judge -> way, and ``auto`` for those it does not name.
+            paper asks both ways).
         levels: labels in words, least confident first.
         easy: two agents far apart; null: a Faithful and a Low Effort one, where the panel says
             which those are.
         hard: two agents close to each other; null: two Faithful ones.
-        max_tokens: upper bound on a reply in words.
 
     Raises:
         ConfigError: fewer than two levels, or a set that is no two agents.
@@ -64,30 +64,16 @@ class SelfConfidence(Exam):
 
     mechanism: PairwiseMechanism
     words: Prompt
-    by: By | Mapping[str, By] = "auto"
+    by: Literal["auto", "probability", "words"] = "auto"
     levels: Sequence[str] = ("null", "low", "medium", "high", "expert")
     easy: Sequence[str] | None = None
     hard: Sequence[str] | None = None
-    max_tokens: int = 500
 
     @property
     def requires(self) -> frozenset[Capability]:
         """Chat, or what the judge is asked by."""
         chat = frozenset({Capability.CHAT})
         return chat if self.by == "words" else self.mechanism.requires[0]
-
-    @property
-    def named_judges(self) -> tuple[str, ...]:
-        """Those with a way of their own."""
-        return () if isinstance(self.by, str) else tuple(self.by)
-
-    def of(self, judge: str) -> SelfConfidence:
-        """The exam with this judge's way."""
-        return self if isinstance(self.by, str) else replace(self, by=self.by.get(judge, "auto"))
-
-    def asked_by(self, mechanism: PairwiseMechanism) -> SelfConfidence:
-        """See Exam."""
-        return replace(self, mechanism=mechanism, by="probability")
 
     def __post_init__(self) -> None:
         if len(set(self.levels)) < 2:
@@ -117,55 +103,41 @@ class SelfConfidence(Exam):
 
     def take(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """Confidence in every answer; not taken by a judge that replies without probabilities."""
-        nothing = [np.full((len(one.items), 2), np.nan) for one in paper.panels]
-        found = replace(self._answers(paper, nothing, asked=False), absence=SILENT)
-        if self.by != "words" and self._shows(paper.panels[0], judge):
-            found = self._by_probability(paper, judge)
-        if not found.absence or self.by == "probability":
-            return found
-        return self._answers(paper, [self._in_words(one, judge) for one in paper.panels])
+        unread = [np.full((len(one.items), 2), np.nan) for one in paper.panels]
+        nothing = replace(_answers(paper, unread, asked=False), absence=SILENT)
+        if self.by != "words":
+            probable = self._by_probability(paper, judge)
+            if probable is not None or self.by == "probability":
+                return nothing if probable is None else probable
+        return _answers(paper, [self._in_words(one, judge) for one in paper.panels])
 
-    def _shows(self, panel: Panel, judge: EvaluationLM) -> bool:
-        """Whether the replies on the first item come with probabilities; true if none came."""
+    def _by_probability(self, paper: ExamPaper, judge: EvaluationLM) -> Answers | None:
+        """None from a judge whose replies, on the first item or on all, show no probabilities."""
+        panel = paper.panels[0]
         first = int(shown(panel).any(axis=(1, 2)).argmax())
         one = slice(first, first + 1)
+        alone = replace(panel, items=panel.items[one], texts=panel.texts[one])
         try:
-            said = self.mechanism.ask(
-                replace(panel, items=panel.items[one], texts=panel.texts[one]),
-                judge,
-                top_logprobs=5,
-            )
+            said = self.mechanism.ask(alone, judge, top_logprobs=5)
         except CapabilityError:  # an endpoint that ignores the field
-            return False
-        return not _silent(said.replies.values())
-
-    def _by_probability(self, paper: ExamPaper, judge: EvaluationLM) -> Answers:
-        asked = [self.mechanism.ask(panel, judge, top_logprobs=5) for panel in paper.panels]
+            return None
+        if _silent(said.replies.values()):
+            return None
+        asked = [self.mechanism.ask(each, judge, top_logprobs=5) for each in paper.panels]
         if _silent([reply for said in asked for reply in said.replies.values()]):
-            nothing = [np.full((len(one.items), 2), np.nan) for one in paper.panels]
-            return replace(self._answers(paper, nothing, way="probability"), absence=SILENT)
+            return None
         found = [
-            _cells(panel, said.read(lambda _, reply: emitted(reply), lambda _: _unsure))
-            for panel, said in zip(paper.panels, asked, strict=True)
+            _cells(each, said.read(lambda _, reply: emitted(reply), lambda _: _unsure))
+            for each, said in zip(paper.panels, asked, strict=True)
         ]
-        return self._answers(paper, found, way="probability")
-
-    @staticmethod
-    def _answers(
-        paper: ExamPaper, sets: Sequence[Floats], *, asked: bool = True, way: str = "words"
-    ) -> Answers:
-        easy, hard = (paper.by_item(values) for values in sets)
-        put = [paper.asked(shown(panel)[:, (0, 1), (1, 0)] & asked) for panel in paper.panels]
-        return Answers(easy, hard, asked=put[0], hard_asked=put[1], way=way if asked else "")
+        return _answers(paper, found, way="probability")
 
     def _in_words(self, panel: Panel, lm: EvaluationLM) -> Floats:
         levels = ", ".join(f"`{level}`" for level in self.levels)
         requests = {}
         for cell, key, fields in pair_questions(panel, "self_confidence"):
             messages = self.words.messages(**fields, levels=levels)
-            requests[cell] = ChatRequest(
-                messages, self.mechanism.temperature, self.max_tokens, key=key
-            )
+            requests[cell] = ChatRequest(messages, self.mechanism.temperature, MAX_TOKENS, key=key)
         ranks = {level.lower(): place for place, level in enumerate(self.levels, start=1)}
 
         def rank(_: Cell, reply: Reply) -> float:
@@ -196,6 +168,14 @@ class SelfConfidence(Exam):
                 f"study.self_confidence.{name}=[AGENT,AGENT]"
             )
         return found[0], found[1]
+
+
+def _answers(
+    paper: ExamPaper, sets: Sequence[Floats], *, asked: bool = True, way: str = "words"
+) -> Answers:
+    easy, hard = (paper.by_item(values) for values in sets)
+    put = [paper.asked(shown(panel)[:, (0, 1), (1, 0)] & asked) for panel in paper.panels]
+    return Answers(easy, put[0], hard, put[1], way=way if asked else "")
 
 
 def _unsure(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -86,30 +87,28 @@ class Case:
     def accuracy(self, sign: Floats, gold: Floats | None = None) -> Estimate:
         """Of decisions on the pairs that people decided, or on those of ``gold``."""
         gold = self.gold if gold is None else gold
-        found = accuracy(correct(sign, gold))
-        return replace(found, unscored=unscored_pairs(sign, gold))
+        return replace(accuracy(correct(sign, gold)), unscored=unscored_pairs(sign, gold))
 
     def anew(self, pool: Pool) -> tuple[float, float]:
         """Interval of the accuracy with the pool chosen anew in each resample."""
         if pool.power_samples is None:
-            return float("nan"), float("nan")
+            return math.nan, math.nan
         weights = item_weights(len(self.gold), self.draws, self.seed)
         drawn = accuracy_samples(self.responses.votes, self.gold, pool.power_samples, weights)
         found = self.accuracy(pool.sign)
         return resampled_share_ends(found.value, drawn, found.clusters or 0)
 
-    def rank_agreement(self, pool: Pool) -> Floats:
-        """[items] Spearman's rho: 0 where the pool, NaN where people grade all answers alike."""
+    def rho(self, pool: Pool) -> Estimate:
+        """Spearman's rho with people's grades, mean over items.
+
+        0 where the pool grades all answers of an item alike; items where people do are left out.
+        """
         scores = answer_scores(self.responses, pool, len(self.agents))
         human = np.where(np.isnan(scores), np.nan, self.human)
-        found = item_correlations(scores, human)
         grades = pd.DataFrame(human)
         differ = grades.max(axis=1) > grades.min(axis=1)
-        return np.where(np.isnan(found) & differ, 0.0, found)
-
-    def rho(self, pool: Pool) -> Estimate:
-        """Spearman's rho, mean over items."""
-        return item_mean(self.rank_agreement(pool), (-1.0, 1.0))
+        each = item_correlations(scores, human)
+        return item_mean(np.where(np.isnan(each) & differ, 0.0, each), (-1.0, 1.0))
 
     def gain(self, pool: Pool, other: Pool) -> Estimate:
         """What one method has more accuracy of than another, on the pairs that both decided.
@@ -123,14 +122,13 @@ class Case:
     def agreement(self, groups: Sequence[tuple[Pool, Pool]]) -> Estimate:
         """Share of pairs decided alike, over these twos; no value without any."""
         if not groups:
-            return Estimate(float("nan"), float("nan"), float("nan"), 0, clusters=0)
+            return Estimate(math.nan, clusters=0)
         cells = np.stack([alike(a.sign, b.sign) for a, b in groups], axis=-1)
-        found = accuracy(cells)
-        return replace(found, unscored=int(np.isnan(cells).sum()))
+        return replace(accuracy(cells), unscored=int(np.isnan(cells).sum()))
 
-    def costs_of(self, pool: Pool) -> dict[str, float]:
-        """``exam_cost`` of choosing a pool's members from all candidates (of the human filter:
-        the others' verdicts, and annotation), and ``cost``: that and the members' verdicts.
+    def costs_of(self, pool: Pool) -> tuple[float, float]:
+        """Of choosing a pool's members from all candidates (of the human filter: the others'
+        verdicts, and annotation); and that together with the members' verdicts.
 
         NaN where unknown.
         """
@@ -140,22 +138,7 @@ class Case:
             exams += float(np.where(pool.members, more, whole).sum() + writing)
         if pool.name == HUMAN:
             exams = float(cost[~pool.members].sum() + self.annotation_cost)
-        return {"exam_cost": exams, "cost": float(cost[pool.members].sum()) + exams}
-
-    def records(self, panel: Panel) -> pd.DataFrame:
-        """One row per pool, item and pair: decisions (1 first, -1 second, 0 tie), people's too."""
-        first, second = np.array(self.agents)[self.responses.pairs].T
-        item, pair = (grid.ravel() for grid in np.indices(self.gold.shape))
-        head = {
-            "item": np.array([one.id for one in panel.items])[item],
-            "first": first[pair],
-            "second": second[pair],
-        }
-        parts = []
-        for pool in self.pools:
-            decided = {"decision": pool.sign.ravel(), "people": self.gold.ravel()}
-            parts.append(pd.DataFrame({"pool": pool.name, **head, **decided}))
-        return pd.concat(parts, ignore_index=True)
+        return exams, float(cost[pool.members].sum()) + exams
 
     def summary(self, context: Context, panel: Panel) -> dict[str, Value]:
         """Flat entries; those of the chosen pool first."""
@@ -169,13 +152,13 @@ class Case:
             "pool/ties": pool.ties,
             "pool/p_same_list": pool.same_list,
         }
-        twos = list(combinations(self.singles, 2))
         own = [(self.singles[k], pool) for k in np.flatnonzero(pool.members).tolist()]
+        twos = list(combinations(self.singles, 2))
         made |= entries("judges/agreement", self.agreement(twos), *parts)
         made |= entries("pool/agreement", self.agreement(own), *parts)
         if self.known:
             made |= entries("pool/accuracy", self.accuracy(pool.sign), *parts)
-            made["pool/cost"] = self.costs_of(pool)["cost"]
+            made["pool/cost"] = self.costs_of(pool)[1]
             made |= entries("all/accuracy", self.accuracy(self.pools[0].sign), *parts)
             made |= entries("pool/spearman", self.rho(pool), *parts)
         return made

@@ -1,13 +1,17 @@
-"""Exams, judges and pools, and what they cost."""
+"""Exams, judges and pools, and what they cost; of one run, and of runs beside each other."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from judgelab.core.result import read_estimate
+from judgelab.core.result import Headline, read_estimate
+from judgelab.report.comparison import Comparison, keyed
 from judgelab.report.figures import style
 from judgelab.report.figures.style import Drawing, Drawn, Mark, Tables
-from judgelab.report.tables import records
+from judgelab.report.jobs import SweepJob, axes, setting
+from judgelab.report.tables import estimates, frame, records
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,12 +23,6 @@ MARKS = {"pool": POOL, "method": METHOD, "judge": PASSED}
 NAMES = {"pool": "pool of all candidates", "method": "method", "judge": "single judge"}
 EASY, HARD = Mark(style.HUES[5], "s"), Mark(style.HUES[4], "s")
 ACCURACY = Mark(style.HUES[1], "^")
-MEASURES = {
-    "pools": ("Accuracy", "pairs"),
-    "correlations": ("Spearman's rho", "items"),
-    "bias": ("Bias rate", "verdicts"),
-}
-"""Table -> what it measures against people, and its units."""
 TITLES = {
     "consistency": "Consistency, P_c",
     "pertinence": "Pertinence, P_p",
@@ -57,26 +55,6 @@ def exams(tables: Tables) -> Drawn:
         "minus that on the hard one."
     )
     return Drawn("Exams", figure, style.with_n(said, frame, "answers"))
-
-
-def pools(tables: Tables) -> Drawn:
-    """One row per judge and pool, the most accurate on top within its kind; one panel each for
-    accuracy, Spearman's rho and, where a family is named, its bias rate."""
-    rows = records(tables["pools"].sort_values(["kind", "value"], ascending=[False, False]))
-    measures = {name: measure for name, measure in MEASURES.items() if name in tables}
-    figure, axes = style.new_figure(1.2 + 0.3 * len(rows), columns=len(measures), sharey=True)
-    counts = []
-    for side, (table, (title, unit)) in zip(axes[0], measures.items(), strict=True):
-        found = {(row["kind"], row["name"]): row for row in records(tables[table])}
-        heights = style.name_rows(side, [row["name"] for row in rows], 30)
-        for y, row in zip(heights, rows, strict=True):
-            style.interval(side, y, found.get((row["kind"], row["name"]), {}), _mark(row))
-        side.set_title(title)
-        counts.append(f"{title}: {style.counted(tables[table], unit)}")
-    kinds = [kind for kind in MARKS if any(row["kind"] == kind for row in rows)]
-    style.legend(figure, [style.key(MARKS[kind], kind) for kind in kinds])
-    said = f"95 % intervals are clustered by item. {'; '.join(counts)}."
-    return Drawn("Judges and pools", figure, said)
 
 
 def cost(tables: Tables) -> Drawn:
@@ -186,7 +164,58 @@ def _mark(row: dict[str, Any]) -> Mark:
 
 DRAWINGS: dict[str, Drawing] = {
     "qualification_exams": exams,
-    "qualification_pools": pools,
     "qualification_cost": cost,
     "qualification_confidence": confidence,
 }
+HEADLINES = (Headline("pool/accuracy", "Decides as people do", 0.5, people=True),)
+
+
+def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
+    """Runs beside each other: accuracy against cost, and confidence for each way of asking."""
+    made = []
+    every = _rows(jobs, "pools", "name")
+    rows = [row for row in every if row["kind"] != "pool" or row.get("called") is not None]
+    if any(row["cost"] for row in rows):
+        rows.sort(key=lambda row: math.inf if row["value"] is None else -row["value"])
+        accuracy, gain = (
+            estimates(key, [read_estimate(row, key) | row for row in rows], name)
+            for key, name in (("value", "accuracy"), ("gain", "gain"))
+        )
+        named, counts = ("name", "kind", "called"), ("n", "unscored", "exam_cost", "cost")
+        wide = [*(keyed(rows, key) for key in named), accuracy]
+        wide += [*(keyed(rows, key) for key in counts), gain, keyed(rows, "p")]
+        note = (
+            "Accuracy on the pairs that people decided, 95 % interval over items. cost: of "
+            "verdicts and of the exams that chose the judges. gain: accuracy of the run's pool of "
+            "all exams minus this one's on the same pairs. All parts: pools.csv."
+        )
+        table = frame({"rows": rows, "columns": list(rows[0])})
+        page = {"Accuracy against cost": wide}
+        made.append(Comparison("pools", table, note, page, ["qualification_cost"]))
+    if rows := _rows(jobs, "confidence"):
+        # a sweep over something else has the same of each judge in all jobs: it stands there once
+        table = frame({"rows": rows, "columns": list(rows[0])})
+        same = ["judge", "set", "value", "median"]
+        table = table.drop_duplicates(same, ignore_index=True)
+        made.append(Comparison("confidence", table, figures=["qualification_confidence"]))
+    return made
+
+
+def _rows(jobs: Sequence[SweepJob], name: str, key: str | None = None) -> list[dict[str, Any]]:
+    """The rows of that table of every job; of several jobs, with what each was.
+
+    That stands in a column ``asked``, or after the value of ``key``.
+    """
+    rows = []
+    for job in jobs:
+        chosen = [setting(job, axis).strip("'\"") for axis in axes(jobs)]
+        own = " · ".join(chosen) if len(jobs) > 1 else ""
+        for table in (job.result or {}).get("tables", ()):
+            for row in table["rows"] if table["name"] == name else ():
+                cells = {column: row.get(column) for column in table["columns"]}
+                if own and key is None:
+                    cells["asked"] = own
+                elif own:
+                    cells[str(key)] = f"{cells[str(key)]} ({own})"
+                rows.append(cells)
+    return rows

@@ -17,16 +17,15 @@ from judgelab.core.result import Result
 from judgelab.engine.context import Context
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
-from judgelab.exam.protocol import Exam
 from judgelab.mechanism.protocol import Mechanism
+from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.report.comparison import Comparison
 from judgelab.report.jobs import SweepJob
 from judgelab.stats.qualification.decisions import Weighting
 from judgelab.stats.qualification.exams import mark, over_chance
-from judgelab.study.common.judges import NamedJudge, asks_nobody, asks_of, named
+from judgelab.study.common.judges import NamedJudge, asks_of, named
 from judgelab.study.common.panels import text_records
-from judgelab.study.qualification import tables
-from judgelab.study.qualification.asking import ask, judges_of, refuse_mixed, refuse_unfit, unasked
+from judgelab.study.qualification.asking import ask, check
 from judgelab.study.qualification.case import (
     Case,
     all_pairs,
@@ -34,11 +33,13 @@ from judgelab.study.qualification.case import (
     grades_of,
     preferences_of,
 )
-from judgelab.study.qualification.compare import HEADLINES, compare
-from judgelab.study.qualification.controls import Control
-from judgelab.study.qualification.costs import JudgePrices, read_prices
-from judgelab.study.qualification.figures import DRAWINGS
-from judgelab.study.qualification.judge_responses import JudgeResponses
+from judgelab.study.qualification.figures import DRAWINGS, HEADLINES, compare
+from judgelab.study.qualification.judge_responses import (
+    JudgePrices,
+    JudgeResponses,
+    read_prices,
+    recorded,
+)
 from judgelab.study.qualification.pools import (
     FOLDS,
     consistent,
@@ -46,8 +47,7 @@ from judgelab.study.qualification.pools import (
     filtered_by_people,
     single,
 )
-from judgelab.study.qualification.recorded import is_recorded, recall
-from judgelab.study.qualification.words import answer, notes
+from judgelab.study.qualification.tables import all_tables, answer, figures, notes
 
 EXAMS = ("consistency", "pertinence", "self_confidence")
 FIXED = {"consistency": 0.55, "pertinence": 0.5}
@@ -76,10 +76,10 @@ class Qualification(Study):
         consistency, pertinence, self_confidence: exams P_c, P_p, P_s; null: not taken. Of
             judges of the data consistency alone is known.
         threshold: of P_c and P_p: the ``mean`` of the candidates, or ``fixed`` (.55 and .5).
-        controls: ``length`` and ``random`` take every exam; a judge that is no better than one
-            fails the exam, whatever the threshold. Random decides in all, length in pertinence
-            (nobody can be more consistent, and it is surer where lengths differ more). Empty:
-            none, as in the paper. Recorded exams have random alone.
+        controls: a judge that is no better than one of them fails the exam, whatever the
+            threshold: ``random`` in all exams, ``length`` in pertinence (nobody can be more
+            consistent than it). ``random`` flips a coin for each question; what it gets on
+            average is known, so that none is flipped. Empty: none, as in the paper.
         weights: of the judges in a pool: equal, score or mean (stats.qualification).
         family: agents of one model family, whose bias rate is asked for; empty: none.
         prices: YAML with the judges' prices: a name under conf, or a path.
@@ -96,7 +96,7 @@ class Qualification(Study):
     recorded: Sequence[str] | None = None
     methods: Mapping[str, Sequence[str]] | None = None
     threshold: Literal["mean", "fixed"] = "mean"
-    controls: Sequence[Control] = ("length", "random")
+    controls: Sequence[Literal["length", "random"]] = ("length", "random")
     weights: Weighting = "score"
     family: Sequence[str] = ()
     prices: str = "judge_prices.yaml"
@@ -111,7 +111,7 @@ class Qualification(Study):
         return compare(runs)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "judges", refuse_unfit(named(self.judges)))
+        object.__setattr__(self, "judges", named(self.judges))
         for name, judges in (self.methods or {}).items():
             if not judges or len(set(judges)) < len(judges):
                 raise ConfigError(f"study.methods.{name}={list(judges)}: name judges, each once.")
@@ -124,12 +124,9 @@ class Qualification(Study):
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Qualification:
         """See Study."""
-        exams: dict[str, Any] = {
-            name: exam.with_lms(partial(_placed, use, name)) for name, exam in self._exams.items()
-        }
         judges: dict[str, NamedJudge] = self.judges
         asked = {name: one.with_lm(partial(use, f"judges.{name}")) for name, one in judges.items()}
-        return replace(self, judges=asked, **exams)
+        return replace(self, judges=asked)
 
     def asks(
         self, mechanism: Mechanism, lm: EvaluationLM
@@ -147,30 +144,37 @@ class Qualification(Study):
             CapabilityError: a judge cannot do what the mechanism or an exam needs.
         """
         panel, prices = self._settled(context)
-        responses = self._responses(context, panel, prices)
+        everybody = self._responses(context, panel, prices)
+        responses = everybody
+        if self.recorded is not None:
+            responses = everybody.of(self.recorded)
         write = context.run_dir.write_table
         write("records/clean_verdicts.parquet", responses.records(panel))
         if any(text is not None for row in panel.texts for text in row):
             write("records/clean_texts.parquet", text_records(panel))
         case = self._case(context, panel, responses, prices.currency)
-        case = self._with_methods(context, panel, case, prices)
-        asked = self._asked(context)
-        by = [asked[name].estimator(data.attrs) for name, data in responses.measured.items()] or [
-            context.estimator({})
-        ]  # recorded verdicts have one for all judges
-        write("records/clean_decisions.parquet", case.records(panel))
-        ways = {name: own.mechanism.name for name, own in asked.items()}
-        made = tables.all_tables(case)
-        summary = case.summary(context, panel)
+        methods, missing = dict[str, Case](), list(case.missing)
+        for name, judges in (self.methods or {}).items():
+            one = self._case(context, panel, everybody.of(judges), prices.currency)
+            if one.outcome.members.any():
+                methods[name] = one
+            else:
+                missing.append(
+                    f"Method {name}: no judge passes all exams, so that it decides nothing."
+                )
+        case = replace(case, methods=methods, missing=tuple(missing))
+        by = responses.estimators or (context.estimator({}),)
+        ways = {name: own.mechanism.name for name, own in self._asked(context).items()}
+        tables, summary = all_tables(case), case.summary(context, panel)
         return Result(
             summary=summary,
             primary="pool/accuracy" if case.known else "pool/agreement",
             headlines=HEADLINES,
-            tables=made,
-            figures=tables.figures(made),
+            tables=tables,
+            figures=figures(tables),
             notes=[*notes(context, panel, case, ways), *mixed(by, LM)],
             provenance={"clean": origin_of(panel, {"exams": responses.facts})},
-            estimators=by,
+            estimators=list(by),
             answer=answer(summary),
         )
 
@@ -181,60 +185,49 @@ class Qualification(Study):
     def _settled(self, context: Context) -> tuple[Panel, JudgePrices]:
         """Panel and prices; what is only needed in the end is checked before a judge is asked."""
         context.no_attack("qualification")
-        panel = context.panels()["clean"]
+        panel, asked = context.panels()["clean"], self._asked(context)
         names = [agent.name for agent in panel.agents]
         for name in self.family:
             if name not in names:
                 raise ConfigError(
                     f"study.family: no agent is called {name!r}.{did_you_mean(name, names)}"
                 )
-        judges: dict[str, NamedJudge] = self.judges
-        own = {name: one.price for name, one in judges.items() if one.price is not None}
-        prices = replace(read_prices(self.prices), own=own, models=self.model_prices)
-        for name, lm in judges_of(self._asked(context)).items():
-            prices.listed(name, lm.unwrapped)  # raises, if at all, before a judge is asked
-        return panel, prices
-
-    def _responses(self, context: Context, panel: Panel, prices: JudgePrices) -> JudgeResponses:
-        pairs = all_pairs(panel)
-        if not len(pairs):
+        if not len(all_pairs(panel)):
             raise ConfigError(
                 "study=qualification compares answers: the panel needs two agents that are no "
                 "references."
             )
-        if is_recorded(context):
-            if self.judges:
-                raise ConfigError(
-                    "mechanism=recorded_scores asks no judge: leave out study.judges, or choose "
-                    "another mechanism."
-                )
-            return recall(panel, pairs, self.recorded, self._exams, prices)
-        if self.recorded is not None:
+        of_data = context.mechanism.name == RecordedScores.name
+        if of_data == bool(asked):
+            raise ConfigError(
+                "study.judges names judges to be asked, mechanism=recorded_scores takes those of "
+                "the data: choose one of both. Add judges with "
+                "'+evaluation_lm@study.judges.NAME=OPTION', or a list (study.judges=judges.yaml)."
+            )
+        if self.recorded is not None and not of_data:
             raise ConfigError(
                 "study.recorded names judges of the data: leave it out, or choose "
                 "mechanism=recorded_scores."
             )
-        if not self.judges and not asks_nobody(context.mechanism):
-            raise ConfigError(
-                "study.judges is empty: add judges with '+evaluation_lm@study.judges.NAME=OPTION', "
-                "name a list of them (study.judges=judges.yaml), or take the judges of the data "
-                "(mechanism=recorded_scores)."
-            )
-        asked = self._asked(context)
-        refuse_mixed(asked)
-        return ask(context, panel, pairs, asked, self._exams, self.controls, prices)
+        check(context, asked)
+        judges: dict[str, NamedJudge] = self.judges
+        own = {name: one.price for name, one in judges.items() if one.price is not None}
+        prices = replace(read_prices(self.prices), own=own, models=self.model_prices)
+        for name, one in asked.items():
+            prices.listed(name, one.evaluation_lm.unwrapped)  # raises, if at all, before calls
+        return panel, prices
+
+    def _responses(self, context: Context, panel: Panel, prices: JudgePrices) -> JudgeResponses:
+        """Of all judges asked, or all of the data."""
+        exams = {name: exam for name in EXAMS if (exam := getattr(self, name)) is not None}
+        if asked := self._asked(context):
+            return ask(context, panel, all_pairs(panel), asked, exams, prices)
+        return recorded(panel, all_pairs(panel), exams, prices)
 
     def _asked(self, context: Context) -> dict[str, Context]:
-        """Judge -> the context in which it is asked; a mechanism that asks none is one judge."""
-        if asks_nobody(context.mechanism):
-            return {context.mechanism.name: context}
+        """Judge -> the context in which it is asked."""
         judges: dict[str, NamedJudge] = self.judges
         return {name: one.within(context) for name, one in judges.items()}
-
-    @property
-    def _exams(self) -> dict[str, Exam]:
-        """Those that are taken."""
-        return {name: exam for name in EXAMS if (exam := getattr(self, name)) is not None}
 
     def _case(
         self, context: Context, panel: Panel, responses: JudgeResponses, currency: str
@@ -242,14 +235,15 @@ class Qualification(Study):
         gold, marks = preferences_of(panel, responses.pairs), {}
         for name, answers in responses.exams.items():
             bar = FIXED.get(name) if self.threshold == "fixed" else None
-            leads = dict(responses.leads.get(name, {}))
-            leads |= {"random": over_chance(answers)} if "random" in self.controls else {}
+            leads = {"length": responses.over_length[name]} if name in responses.over_length else {}
+            leads |= {"random": over_chance(answers)}
+            leads = {name: lead for name, lead in leads.items() if name in self.controls}
             marks[name] = mark(answers, bar, self.bootstrap, context.seed, leads)
         pools = examined(responses, marks, self.weights)
         if "consistency" in marks:
             pools.append(consistent(responses, marks["consistency"]))
         names = [agent.name for agent in panel.agents]
-        missing = [*responses.missing, *unasked(context, self.judges)]
+        missing = list(responses.missing)
         known = bool((abs(gold) == 1).any())
         if known and len(panel.items) >= FOLDS:
             pools.append(filtered_by_people(responses, gold))
@@ -279,32 +273,3 @@ class Qualification(Study):
             draws=self.bootstrap,
             seed=context.seed,
         )
-
-    def _with_methods(
-        self, context: Context, panel: Panel, case: Case, prices: JudgePrices
-    ) -> Case:
-        """The case with those of its methods beside it."""
-        lists = {name: list(judges) for name, judges in (self.methods or {}).items()}
-        lists = {} if asks_nobody(context.mechanism) and not is_recorded(context) else lists
-        known = case.responses
-        wanted = list(dict.fromkeys(judge for judges in lists.values() for judge in judges))
-        if lists and is_recorded(context):
-            known = recall(panel, known.pairs, wanted, self._exams, prices)
-        made = {
-            name: self._case(context, panel, known.of(judges), prices.currency)
-            for name, judges in lists.items()
-        }
-        lost = tuple(
-            f"Method {name}: no judge passes all exams, so that it decides nothing."
-            for name, one in made.items()
-            if not one.outcome.members.any()
-        )
-        found = {name: one for name, one in made.items() if one.outcome.members.any()}
-        return replace(case, methods=found, missing=(*case.missing, *lost))
-
-
-def _placed(
-    use: Callable[[str, EvaluationLM], EvaluationLM], exam: str, name: str, lm: EvaluationLM
-) -> EvaluationLM:
-    """An exam's own LM by its place in the study."""
-    return use(f"{exam}.{name}", lm)

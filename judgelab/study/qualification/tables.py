@@ -1,17 +1,20 @@
-"""The tables of study=qualification: exams, and judges and pools against people and each other."""
+"""What a qualification says: tables, facts for ``answer.md.j2`` and for ``notes.md.j2``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
+from judgelab.core.panel import Panel
 from judgelab.core.result import Row, Table, Value, flat_estimate
+from judgelab.engine.context import Context
+from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.intervals.ends import mean_ends, of_ratio
-from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.qualification.decisions import (
     accuracy,
     box,
@@ -20,7 +23,7 @@ from judgelab.stats.qualification.decisions import (
     unscored_pairs,
 )
 from judgelab.study.common import templates
-from judgelab.study.common.tables import WITHOUT_P, columns, entries
+from judgelab.study.common.tables import WITHOUT_P, columns, entries, read_back
 from judgelab.study.qualification.case import Case, family_pairs
 from judgelab.study.qualification.pools import EVERYBODY, HUMAN, PRE, Pool
 
@@ -28,33 +31,41 @@ INTERVAL = ("value", "low", "high")
 COUNTS = ("n", "unscored")
 table = partial(templates.table, __package__)
 
+MOSTLY = 0.5
+"""Above this share of ties, consistency comes from them."""
+
+ENOUGH = 6
+"""Items with which flips of their signs can give p <= .05, if all lean one way."""
+
+DOUBTFUL = (0.05, 0.95)
+"""Between these shares of resamples passed, noise has a part in the pass."""
+
 
 def all_tables(case: Case) -> list[Table]:
     """In the order to be read."""
-    made = [lists_table(case)]
+    made = [table("lists", _lists(case))]
     if case.known:
-        made.append(pools_table(case))
-    made += [exams_table(case), leads_table(case), superficial_table(case)]
-    made.append(confidence_table(case))
+        made.append(table("pools", _pools(case), chosen=case.chosen.name))
+    made += [table("exams", _exams(case)), table("confidence", _confidence(case))]
     if case.known:
-        made += [correlations_table(case), bias_table(case)]
-    made.append(agreement_table(case))
-    return [table for table in made if table.rows]
+        made.append(table("bias", _bias(case), family=", ".join(case.family)))
+    made.append(table("agreement", _agreement(case)))
+    return [one for one in made if one.rows]
 
 
 def figures(made: Sequence[Table]) -> list[str]:
     """Drawings that the tables allow."""
     rows = {table.name: table.rows for table in made}
-    drawn = [f"qualification_{name}" for name in ("exams", "confidence", "pools") if name in rows]
+    drawn = [f"qualification_{name}" for name in ("exams", "confidence") if name in rows]
     costs = [row["cost"] for row in rows.get("pools", ())]
     if any(isinstance(cost, float) and cost > 0 for cost in costs):
         drawn.append("qualification_cost")  # nothing is to be seen where all is free
     return drawn
 
 
-def lists_table(case: Case) -> Table:
+def _lists(case: Case) -> list[Row]:
     """The judges of each pool."""
-    rows: list[Row] = [
+    return [
         {
             "pool": pool.name,
             "judges": case.responses.named(pool.members) or "nobody",
@@ -66,84 +77,70 @@ def lists_table(case: Case) -> Table:
         }
         for pool in case.pools
     ]
-    return table("lists", rows)
 
 
-def pools_table(case: Case) -> Table:
-    """Accuracy and cost of every judge, pool and method: the ablation over exams among them."""
+def _pools(case: Case) -> list[Row]:
+    """Every judge, pool and method against people: the ablation over exams among them."""
     named = {EVERYBODY: "PRE (w/o Filter)", PRE: "PRE (Auto-Exam)", HUMAN: "PRE (Human Filter)"}
     named |= {case.chosen.name: "Auto-PRE"} if case.chosen.exams else {}
-    rows: list[Row] = []
     contestants = [(head, case, pool) for head, pool in _everyone(case)]
     for name, one in case.methods.items():
         contestants.append(({"name": name, "kind": "method"}, one, one.outcome))
+    rows: list[Row] = []
     for head, one, pool in contestants:
-        found, (low, high) = case.accuracy(pool.sign), one.anew(pool)
-        gain = case.gain(case.chosen, pool)
+        gain, (low, high) = case.gain(case.chosen, pool), one.anew(pool)
         against = flat_estimate("gain", columns(gain, *INTERVAL)) | columns(gain, "p")
         other = pool is not case.chosen and case.chosen.members.any()
-        costs = one.costs_of(pool)
+        exam_cost, cost = one.costs_of(pool)
         rows.append(
             {**head, "called": named.get(pool.name) if head["kind"] == "pool" else None}
-            | {**columns(found, *INTERVAL, *COUNTS), "cost": costs["cost"]}
+            | {**columns(case.accuracy(pool.sign), *INTERVAL, *COUNTS), "cost": cost}
             | {key: value if other else None for key, value in against.items()}
-            | {"exam_cost": costs["exam_cost"], "ties": ties_of(pool.sign, case.gold)}
+            | entries("spearman", one.rho(pool), *WITHOUT_P)
+            | {"exam_cost": exam_cost, "ties": ties_of(pool.sign, case.gold)}
             | {"judges": int(pool.members.sum()), "anew_low": low, "anew_high": high}
             | {"currency": case.currency}
         )
-    return table("pools", rows, chosen=case.chosen.name)
+    return rows
 
 
-def exams_table(case: Case) -> Table:
+def _exams(case: Case) -> list[Row]:
     """Numbers, thresholds and how certain the pass is."""
     rows: list[Row] = []
     for exam, marks in case.marks.items():
         for k, judge in enumerate(case.responses.judges):
-            found = marks.found.at(k)
+            found, passed, why = marks.found.at(k), _passed(case, exam, k), _failure(case, exam, k)
             row: dict[str, Value] = {"exam": exam, "judge": judge, **columns(found, *INTERVAL)}
-            row |= {"bar": marks.bar, "passed": _passed(case, exam, k)}
-            row |= {"why_not": failure(case, exam, k) or None, "p_pass": float(marks.p_pass[k])}
-            row |= columns(found, *COUNTS)
+            row |= {"bar": marks.bar, "passed": passed, "why_not": why or None}
+            row |= {"p_pass": float(marks.p_pass[k]), **columns(found, *COUNTS)}
             if exam == "consistency":
                 row["tied"] = float(case.responses.tied[k])
             if marks.gap is not None:
                 row["gap"], row["gap_low"], row["gap_high"] = map(float, marks.gap[:, k])
             rows.append(row)
-    return table("exams", rows)
+    return rows
 
 
-def leads_table(case: Case) -> Table:
-    """How far every judge is ahead of the controls that decide an exam."""
-    rows: list[Row] = []
-    for exam, marks in case.marks.items():
-        for control, leads in marks.leads.items():
-            answers = case.responses.controls.get(exam, {}).get(control)
-            own = (
-                0.5 if answers is None else float(answers.values(np.ones((1, answers.items)))[0, 0])
-            )
-            for k, judge in enumerate(case.responses.judges):
-                found = columns(leads.at(k), *INTERVAL, "p", *COUNTS)
-                named = {"exam": exam, "judge": judge, "control": control}
-                rows.append({**named, "control_value": own, **found})
-    return table("leads", rows)
+def _passed(case: Case, exam: str, judge: int) -> bool | str:
+    marks = case.marks[exam]
+    if not case.responses.taken[exam][judge] or (marks.alone[judge] and marks.passed[judge]):
+        return "excused"
+    return bool(marks.passed[judge])
 
 
-def superficial_table(case: Case) -> Table:
-    """How relevant answers differ from irrelevant ones to somebody who reads no question."""
-    rows: list[Row] = []
-    for exam, gaps in case.responses.gaps.items():
-        for (who, measure), values in gaps.items():
-            found = _mean(values)
-            asked = int(np.count_nonzero(~np.isnan(gaps[who, "words"])))
-            rows.append(
-                {"exam": exam, "asked": who, "measure": measure}
-                | {**columns(found, *INTERVAL, "n"), "unscored": asked - found.n}
-                | {"items": found.clusters}
-            )
-    return table("superficial", rows)
+def _failure(case: Case, exam: str, judge: int) -> str:
+    """Why a judge that took an exam did not pass it; empty where it did."""
+    marks = case.marks[exam]
+    if marks.passed[judge] or not case.responses.taken[exam][judge]:
+        return ""
+    if np.isnan(marks.found.value[judge]):
+        return "no readable answer"
+    if unbeaten := marks.unbeaten(judge):
+        return f"no better than {' and '.join(unbeaten)}"
+    return "below the threshold" if exam != "self_confidence" else "not surer of the easy set"
 
 
-def confidence_table(case: Case) -> Table:
+def _confidence(case: Case) -> list[Row]:
     """How sure each judge is on the easy and on the hard set: the boxes of Figure 4."""
     rows: list[Row] = []
     right = {pool.name: case.accuracy(pool.sign).value for pool in case.singles if case.known}
@@ -159,18 +156,10 @@ def confidence_table(case: Case) -> Table:
                 | {"sd": float(np.nanstd(shown)), **box(shown)}
                 | {"accuracy": right.get(judge, float("nan"))}
             )
-    return table("confidence", rows)
+    return rows
 
 
-def correlations_table(case: Case) -> Table:
-    """Spearman's rho over the answers of each item."""
-    rows = [
-        {**head, **columns(case.rho(pool), *INTERVAL, *COUNTS)} for head, pool in _everyone(case)
-    ]
-    return table("correlations", rows)
-
-
-def bias_table(case: Case) -> Table:
+def _bias(case: Case) -> list[Row]:
     """How often a family wins where people do not prefer it; empty where none is named."""
     inside, mixed = family_pairs(case.agents, case.responses.pairs, case.family)
     side = np.where(inside[mixed, 0], 1.0, -1.0)
@@ -183,49 +172,19 @@ def bias_table(case: Case) -> Table:
         lost = unscored_pairs(sign, np.where(gold <= 0, 1.0, np.nan))
         beside = entries("accuracy", case.accuracy(sign, gold), *WITHOUT_P)
         rows.append({**head, **found, "unscored": lost, **beside})
-    return table("bias", rows, family=", ".join(case.family))
+    return rows
 
 
-def agreement_table(case: Case) -> Table:
+def _agreement(case: Case) -> list[Row]:
     """How far judges and the pool decide alike."""
     groups = [(one, two, two.name) for one, two in combinations(case.singles, 2)]
     if case.chosen.members.any():
         groups += [(one, case.chosen, f"pool {case.chosen.name}") for one in case.singles]
-    rows: list[Row] = [
+    return [
         {"judge": one.name, "with": label}
         | columns(case.agreement([(one, two)]), *INTERVAL, *COUNTS)
         for one, two, label in groups
     ]
-    return table("agreement", rows)
-
-
-def failure(case: Case, exam: str, judge: int) -> str:
-    """Why a judge that took an exam did not pass it; empty where it did."""
-    marks = case.marks[exam]
-    if marks.passed[judge] or not case.responses.taken[exam][judge]:
-        return ""
-    if np.isnan(marks.found.value[judge]):
-        return "no readable answer"
-    if unbeaten := marks.unbeaten(judge):
-        return f"no better than {' and '.join(unbeaten)}"
-    return "below the threshold" if exam != "self_confidence" else "not surer of the easy set"
-
-
-def _passed(case: Case, exam: str, judge: int) -> bool | str:
-    marks = case.marks[exam]
-    if not case.responses.taken[exam][judge] or (marks.alone[judge] and marks.passed[judge]):
-        return "excused"
-    return bool(marks.passed[judge])
-
-
-def _mean(values: Floats) -> Estimate:
-    """Over the questions of all items [items, questions], with an interval over items."""
-    count = (~np.isnan(values)).sum(axis=1).astype(np.float64)
-    parts = of_ratio(np.nansum(values, axis=1), count)
-    low, high = mean_ends(parts)
-    items = int(np.count_nonzero(count))
-    mean = float(np.nanmean(parts)) if items else float("nan")
-    return Estimate(mean, float(low), float(high), int(count.sum()), clusters=items)
 
 
 def _everyone(case: Case) -> Iterator[tuple[dict[str, Value], Pool]]:
@@ -234,3 +193,80 @@ def _everyone(case: Case) -> Iterator[tuple[dict[str, Value], Pool]]:
         for pool in group:
             if pool.members.any():
                 yield {"name": pool.name, "kind": kind}, pool
+
+
+def answer(summary: Mapping[str, Value]) -> list[tuple[str, str]]:
+    """(heading, sentences): who qualifies, what that is worth, what to do."""
+    return templates.paragraphs(
+        __package__,
+        "answer.md.j2",
+        judges=summary["judges"],
+        left=summary["pool/judges"],
+        pool=summary["pool"],
+        asked_nothing=summary["pool"] == EVERYBODY,
+        accuracy=read_back(summary, "pool/accuracy"),
+        everybody=read_back(summary, "all/accuracy"),
+        agreement=read_back(summary, "pool/agreement"),
+    )
+
+
+def notes(context: Context, panel: Panel, case: Case, by: Mapping[str, str]) -> list[str]:
+    """Data, judges, and whatever limits what the numbers mean.
+
+    Args:
+        by: judge -> mechanism by which it is asked, where that is not the run's.
+    """
+    origin, responses = panel.provenance, case.responses
+    ways: dict[str, list[str]] = {}
+    for judge in responses.judges:
+        ways.setdefault(by.get(judge, context.mechanism.name), []).append(judge)
+    human = any(one.name == HUMAN for one in case.pools)
+    return templates.sentences(
+        __package__,
+        "notes.md.j2",
+        dataset=origin.get("dataset", "unnamed"),
+        where=origin.get("domain") or origin.get("source") or "as given",
+        items=len(panel.items),
+        pairs=len(responses.pairs),
+        ways=ways,
+        recorded=context.mechanism.name == RecordedScores.name,
+        facts=responses.facts,
+        exams=[_exam_facts(case, exam) for exam in case.marks],
+        enough=ENOUGH,
+        nobody=not case.chosen.members.any(),
+        pool=case.chosen.name,
+        same_list=case.chosen.same_list,
+        missing=case.missing,
+        known=case.known,
+        unpriced=responses.named(np.isnan(responses.cost)),
+        no_annotation_cost=math.isnan(case.annotation_cost) and human,
+    )
+
+
+def _exam_facts(case: Case, exam: str) -> dict[str, Any]:
+    """Who was excused, who fails by controls, and what noise or ties decide."""
+    marks, taken, judges = case.marks[exam], case.responses.taken[exam], case.responses.judges
+    value, named = marks.found.value, case.responses.named
+    known = value[~np.isnan(value)]
+    alike = len(known) > 1 and np.ptp(known) < 1e-12 and np.isclose(known[0], marks.bar, rtol=0)
+
+    def shares(shares: Floats, above: float, below: float = np.inf) -> str:
+        """The judges whose share lies between these, with it."""
+        each = zip(judges, shares, strict=True)
+        return ", ".join(f"{judge} ({share:.2f})" for judge, share in each if above < share < below)
+
+    return {
+        "name": exam,
+        "absent": named(~taken),
+        "unread": named(np.isnan(value) & taken),
+        "alone": named(marks.alone & marks.passed),
+        "beaten": [
+            (judge, name, marks.leads[name].at(k))
+            for k, judge in enumerate(judges)
+            if not np.isnan(value[k])
+            for name in marks.unbeaten(k)
+        ],
+        "same": float(known[0]) if alike else math.nan,
+        "ties": shares(case.responses.tied, MOSTLY) if exam == "consistency" else "",
+        "doubtful": shares(marks.p_pass, *DOUBTFUL),
+    }

@@ -21,9 +21,7 @@ from judgelab.exam.consistency import Consistency
 from judgelab.exam.pertinence import Pertinence, most_similar
 from judgelab.exam.protocol import NotHeldError
 from judgelab.exam.self_confidence import SelfConfidence, emitted
-from judgelab.exam.superficial import gaps
 from judgelab.mechanism.pairwise import Pairwise
-from judgelab.study.qualification.controls import LENGTH
 from tests.scripted import NOBODY, ScriptedChat, panel_of
 
 CONF = Path(__file__).resolve().parents[3] / "conf"
@@ -65,7 +63,6 @@ def test_an_exam_in_probabilities_is_not_taken_by_a_judge_that_shows_none() -> N
 
 
 def test_confidence_is_asked_in_words_where_a_judge_shows_no_probabilities() -> None:
-    """auto, for each judge; or a way for each."""
     prompts = Pairwise(Prompt("pairwise.txt")), Prompt("self_confidence.txt")
     exam = SelfConfidence(*prompts, easy=["a0", "a1"], hard=["a0", "a1"])
     panel = panel_of([["good", "bad"]] * 2)
@@ -73,10 +70,6 @@ def test_confidence_is_asked_in_words_where_a_judge_shows_no_probabilities() -> 
     paper = exam.prepare(panel, words, seed=0)
     said = exam.take(paper, words, seed=0)
     assert said.way == "words" and said.absence == "" and (said.scored == 4).all()
-    chosen = replace(exam, by={"a": "probability", "b": "words"})
-    assert [chosen.of(name).by for name in "abc"] == ["probability", "words", "auto"]
-    assert chosen.named_judges == ("a", "b")
-    assert chosen.of("a").take(paper, words, seed=0).absence
 
 
 def test_only_questions_that_were_asked_can_be_unread() -> None:
@@ -85,7 +78,7 @@ def test_only_questions_that_were_asked_can_be_unread() -> None:
     mute = ScriptedChat(lambda _: "hm")
     exam = Consistency(judge)
     said = exam.take(exam.prepare(panel, mute, seed=0), mute, seed=0)
-    assert said.asked is not None and said.asked.sum() == 3 + 1
+    assert said.asked.sum() == 3 + 1
     assert np.isnan(said.scored).all()
 
 
@@ -109,12 +102,13 @@ def test_a_judge_by_length_knows_half_whichever_agent_comes_first(
     lengths = [7, 2, 4]
     panel = answers(9, lengths[::-1] if swapped else lengths)
     exam = replace(PERTINENCE, pairs=pairs)
+    judge = ScriptedChat(lambda _: "one")
     paper = exam.prepare(panel, NOBODY, seed=0)
-    said = exam.asked_by(LENGTH).take(paper, NOBODY, seed=0)
-    assert np.nanmean(said.scored) == 0.5
-    assert (np.nanmean(said.scored, axis=1) == 0.5).all()  # of every item
-    gap = gaps(paper.panels[0], NOBODY)["words"]
-    assert abs(gap.mean()) < 1.0 and len(gap) >= (9 * (pairs or 4))
+    by_length = exam.take(paper, judge, seed=0).by_length
+    assert by_length is not None and np.nanmean(by_length) == 0.5
+    assert (np.nanmean(by_length, axis=1) == 0.5).all()  # of every item
+    words = np.array([[len(str(text).split()) for text in row] for row in paper.panels[0].texts])
+    assert abs(np.diff(words).mean()) < 1.0 and len(words) >= 9 * (pairs or 4)
     assert paper.facts["matched by length"] == "9 of 9 items"
     written = {one.id.split(": ")[1] for one in paper.panels[0].items}
     assert {name for one in written for name in one.split(" - ")} == {"a0", "a1", "a2"}
@@ -124,8 +118,8 @@ def test_one_agent_each_cannot_be_matched_and_is_said() -> None:
     exam = replace(PERTINENCE, relevant="a0", irrelevant="a1")
     paper = exam.prepare(answers(6, [7, 2]), NOBODY, seed=0)
     assert "no" in paper.facts["matched by length"] and len(paper.rows) == 6
-    said = exam.asked_by(LENGTH).take(paper, NOBODY, seed=0)
-    assert (said.scored == 1).all()
+    said = exam.take(paper, ScriptedChat(lambda _: "one"), seed=0)
+    assert said.by_length is not None and (said.by_length == 1).all()
 
 
 def test_problematic_agents_write_no_relevant_answers() -> None:
@@ -136,41 +130,32 @@ def test_problematic_agents_write_no_relevant_answers() -> None:
     assert facts["relevant"] == facts["irrelevant"] == "2 agents"
 
 
-def test_different_lms_may_write_a_question_and_answer_it() -> None:
-    writer, answerer = (ScriptedChat(lambda r, w=w: f"{w} writes this") for w in "QA")
-    exam = replace(PERTINENCE, question="lm", answer="writer", writer=writer, answerer=answerer)
-    paper = exam.prepare(answers(5, [2, 1, 9]), NOBODY, seed=0)
-    assert len(writer.seen) == len(answerer.seen) == 5
-    assert "Q writes this" in answerer.seen[0].messages[-1].content
-    assert {row[1] for row in paper.panels[0].texts} == {"A writes this"}
-    assert paper.facts["writer"] == paper.facts["answerer"] == "scripted chat"
-    assert paper.facts["items"] == "5 of 5"
-    cut = iter([None, "A"] * 5)
-    some = replace(exam, answerer=ScriptedChat(lambda _: next(cut)))
-    assert some.prepare(answers(5, [2, 1, 9]), NOBODY, seed=0).facts["items"] == "2 of 5"
+def test_an_lm_may_write_a_question_and_answer_it() -> None:
+    writer = ScriptedChat(lambda r: "A writes this" if "answers" in str(r) else "Q writes this")
+    exam = replace(PERTINENCE, question="lm", answer="writer")
+    panel = answers(5, [2, 1, 9])
+    paper = exam.prepare(panel, writer, seed=0)
+    assert len(writer.seen) == 10 and exam.needs_writer and not PERTINENCE.needs_writer
+    assert "writes this" in writer.seen[5].messages[-1].content
+    assert paper.facts["writer"] == "scripted chat" and paper.facts["items"] == "5 of 5"
+    cut = iter(["Q"] * 5 + [None, "A"] * 3)
+    some = exam.prepare(panel, ScriptedChat(lambda _: next(cut)), seed=0)
+    assert some.facts["items"] == "2 of 5"
     with pytest.raises(NotHeldError, match="nothing was written"):
-        nothing = replace(exam, writer=ScriptedChat(lambda _: None))
-        nothing.prepare(answers(5, [2, 1, 9]), NOBODY, seed=0)
-    used = exam.with_lms(lambda name, lm: ScriptedChat(lm.rule, identity=name))  # type: ignore[attr-defined]
-    assert (used.writer.identity, used.answerer.identity) == ("writer", "answerer")
-    both = replace(exam, writer=None, answerer=None).helpers(NOBODY)
-    assert both == {"writer": NOBODY, "answerer": NOBODY}  # the run's writer
-    assert replace(PERTINENCE, answer="self").helpers(NOBODY) == PERTINENCE.helpers(NOBODY) == {}
-    with pytest.raises(ConfigError, match="would write nothing: choose pertinence.question=lm"):
-        replace(PERTINENCE, writer=writer)
+        exam.prepare(panel, ScriptedChat(lambda _: None), seed=0)
+    with pytest.raises(ConfigError, match="have no answer yet"):
+        replace(PERTINENCE, question="lm")
 
 
-def test_a_judge_that_writes_answers_is_compared_with_controls_on_its_own() -> None:
+def test_a_judge_that_writes_answers_is_held_against_length_on_its_own() -> None:
     exam = replace(PERTINENCE, answer="self")
     paper = exam.prepare(answers(5, [2, 1, 9]), NOBODY, seed=0)
     judge = ScriptedChat(
-        lambda r: "one" if "[Answer one]" in r.messages[-1].content else "long " * 5
+        lambda r: "one" if "[Answer one]" in r.messages[-1].content else "long " * 30
     )
     said = exam.take(paper, judge, seed=0)
-    assert said.paper is not None and not said.paper.questions
-    control = exam.asked_by(LENGTH).take(said.paper, NOBODY, seed=0)
-    assert control.scored.shape == said.scored.shape
-    assert {row[1] for row in said.paper.panels[0].texts} == {("long " * 5).strip()}
+    assert paper.questions and said.by_length is not None
+    assert np.nanmax(said.by_length) == 0 and said.by_length.shape == said.scored.shape
 
 
 def test_the_most_similar_other_source() -> None:

@@ -14,7 +14,7 @@ from judgelab.core.result import Row
 from judgelab.stats.discrimination.standardized import verdict
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.templates import paragraphs
-from judgelab.study.qualification.words import answer as qualified
+from judgelab.study.qualification.tables import answer as qualified
 from judgelab.study.validation.study import _human_correlations
 
 UNKNOWN = Estimate(math.nan)

@@ -18,7 +18,7 @@ from judgelab.report.comparison import Comparison, comparisons
 from judgelab.report.figures.style import saved
 from judgelab.report.jobs import SweepJob, jobs
 from judgelab.report.sweep import write
-from judgelab.study.qualification.compare import confidence_table, methods_table
+from judgelab.study.qualification.figures import compare
 from tests.drawings import draw
 from tests.tiny_release import write_release
 from tests.unit.report.report_results import write_job
@@ -129,7 +129,7 @@ def test_a_sweep_ends_in_accuracy_against_cost(run: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("methods", "said"),
     [
-        ("{x: [frist]}", "study.methods: the data hold no verdict of 'frist'"),
+        ("{x: [frist]}", "study.methods: no judge is 'frist'"),
         ("{x: []}", "study.methods.x=.*name judges, each once"),
         ("{x: [first, first]}", "study.methods.x=.*name judges, each once"),
     ],
@@ -148,8 +148,7 @@ def test_a_judge_without_accuracy_stands_last() -> None:
         for name, value in (("unread", None), ("fair", 0.6), ("good", 0.8))
     ]
     table = {"name": "pools", "columns": list(rows[0]), "rows": rows}
-    found = methods_table([SweepJob(0, (), {}, None, {"tables": [table]}, None)])
-    assert found is not None
+    (found,) = compare([SweepJob(0, (), {}, None, {"tables": [table]}, None)])
     assert list(found.rows["name"]) == ["good", "fair", "unread"]
 
 
@@ -164,5 +163,5 @@ def test_confidence_that_no_job_changes_stands_there_once() -> None:
         SweepJob(k, (setting,), {}, None, result, None)
         for k, (setting, result) in enumerate(zip(weights, (tables, tables, again), strict=True))
     ]
-    found = confidence_table(made)
-    assert found is not None and list(found.rows["value"]) == [0.3, 0.4]
+    (found,) = compare(made)
+    assert list(found.rows["value"]) == [0.3, 0.4]

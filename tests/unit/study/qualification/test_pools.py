@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-import xarray as xr
 from numpy.testing import assert_allclose
 
 from judgelab.calls.log import LoggedLM
 from judgelab.calls.pace import Limits
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Panel
 from judgelab.evaluation_lm.openai import OpenAI
-from judgelab.mechanism.length import Length
 from judgelab.stats.qualification.exams import confidence, mark, shares
 from judgelab.study.qualification.case import Case
-from judgelab.study.qualification.controls import ByScore
-from judgelab.study.qualification.costs import JudgePrices
-from judgelab.study.qualification.judge_responses import JudgeResponses
+from judgelab.study.qualification.judge_responses import JudgePrices, JudgeResponses
 from judgelab.study.qualification.pools import (
     admitted,
     answer_scores,
@@ -32,8 +26,8 @@ from judgelab.study.qualification.pools import (
     filtered_by_people,
     single,
 )
-from judgelab.study.qualification.tables import bias_table
-from tests.scripted import NOBODY, ScriptedChat, panel_of
+from judgelab.study.qualification.tables import _bias
+from tests.scripted import ScriptedChat
 
 NAN = np.nan
 
@@ -131,7 +125,7 @@ def test_a_bias_rate_says_what_it_leaves_out() -> None:
         draws=5,
         seed=0,
     )
-    bias = {str(row["name"]): row for row in bias_table(case).rows}
+    bias = {str(row["name"]): row for row in _bias(case)}
     assert (bias["j2"]["n"], bias["j2"]["unscored"], bias["j2"]["accuracy_unscored"]) == (2, 1, 2)
     assert bias["all"]["unscored"] == 0
     found = case.gain(pools[0], case.singles[2])
@@ -162,25 +156,3 @@ def test_replies_are_paid_at_their_price_and_the_runs_list_counts(tmp_path: Path
     assert listed.listed("j1", lms["j1"]) is None
     own.write_text("currency: USD\nmodels: {}\n")
     assert np.isnan(replace(listed, judges={}).asked(logged)[0])
-
-
-@dataclass(frozen=True)
-class PartlyUnscored(Length):
-    """Length of all agents' texts but the first one's."""
-
-    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        data = super().measure(panel, lm, seed=seed)
-        return data.where(data["agent"] != "a0")
-
-
-def test_an_answer_without_a_score_gets_no_verdict() -> None:
-    judge, panel = ByScore(PartlyUnscored()), panel_of([["one", "one two", "one two three"]])
-    replies = judge.ask(panel, NOBODY).replies
-    said = {cell[1:]: reply.text for cell, reply in replies.items()}
-    assert {pair: text for pair, text in said.items() if 0 not in pair} == {
-        (1, 2): "two",
-        (2, 1): "one",
-    }
-    assert {text for pair, text in said.items() if 0 in pair} == {None}
-    verdict = judge.measure(panel, NOBODY, seed=0)["verdict"].values[0]
-    assert np.isnan(verdict[0]).all() and np.isnan(verdict[:, 0]).all()

@@ -87,7 +87,7 @@ def test_exams_pass_only_the_judge_who_judges(run: Run) -> None:
     for name, rows in found["by_name"].items():
         for row in rows:
             assert "value" not in row or {"low", "high", "n"} <= row.keys(), name
-    assert set(found["figures"]) >= {"qualification_exams", "qualification_pools"}
+    assert set(found["figures"]) >= {"qualification_exams", "qualification_confidence"}
     drawn = {table["name"]: frame(table) for table in found["tables"]}
     assert saved(draw("qualification_exams", drawn).figure, "svg") == saved(
         draw("qualification_exams", drawn).figure, "svg"
@@ -117,7 +117,7 @@ def test_other_ways_to_ask(run: Run) -> None:
         "study.self_confidence.by=words",
         "study.pertinence.question=lm",
         "study.pertinence.answer=self",
-        "study.pertinence.writer={_target_: tests.scripted_judges.ScriptedJudge, rule: writes}",
+        "+writer_lm={_target_: tests.scripted_judges.ScriptedJudge, rule: writes}",
         "study.threshold=fixed",
         "study.family=[wordy]",
         items=12,
@@ -129,17 +129,6 @@ def test_other_ways_to_ask(run: Run) -> None:
     assert exam(found, "self_confidence")["oracle"]["gap"] > 1  # levels
     bias = {row["name"]: row["value"] for row in found["by_name"]["bias"]}
     assert bias["longer"] == 1.0 and bias["oracle"] < 0.2 and bias["one"] == 0.0
-    drawn = {table["name"]: frame(table) for table in found["tables"]}
-    said = draw("qualification_pools", drawn).caption
-    assert "Accuracy: n" in said and "Spearman's rho: n" in said and "Bias rate: n" in said
-    panels = draw("qualification_pools", drawn).figure.axes
-    assert [side.get_title("left") for side in panels] == [
-        "Accuracy",
-        "Spearman's rho",
-        "Bias rate",
-    ]
-    judges_and_pools = len(found["by_name"]["pools"])
-    assert all(len(side.get_lines()) >= judges_and_pools for side in panels)
 
 
 def test_a_tie_in_both_orders_is_consistent_and_empty(run: Run) -> None:
@@ -252,7 +241,7 @@ def test_a_dry_run_counts_what_every_judge_is_asked(
         (["study.judges=null"], "study.judges"),
         (["mechanism=gptscore"], "only does chat"),
         (["study.self_confidence.easy=[brief,nobody]"], "no agent is called 'nobody'"),
-        (["study.self_confidence.by={nobody: words}"], "self_confidence: no judge is called"),
+        (["mechanism=length"], "mechanism=length asks no LM, and cannot take exams"),
         (["study.pertinence.question=lm"], "have no answer yet"),
         (["study.pertinence.relevant=nobody"], "No agent is called 'nobody'"),
         (["study.threshold=quantile"], "study.threshold='quantile'"),
@@ -290,23 +279,6 @@ def test_controls_decide_and_say_so(run: Run) -> None:
     assert rows["longer"]["passed"] is rows["oracle"]["passed"] is False
     assert rows["oracle"]["why_not"].startswith("no better than length")
     assert any("longer fails pertinence" in n and "control length" in n for n in found["notes"])
-    leads = {(r["exam"], r["judge"], r["control"]): r for r in found["by_name"]["leads"]}
-    assert leads["pertinence", "longer", "length"]["control_value"] == 1.0
-    assert 0.2 < leads["pertinence", "oracle", "random"]["value"] < 0.5
-    looks = {row["measure"]: row for row in found["by_name"]["superficial"]}
-    assert looks["words"]["value"] == 36 and looks["words"]["n"] == 8
-    assert looks["fluency"]["unscored"] == 0  # by the evaluation LM, a compressor
-
-
-def test_a_mechanism_that_asks_no_lm_is_one_judge(run: Run) -> None:
-    found = run("mechanism=length", items=8)
-    assert {row["judge"] for row in found["by_name"]["exams"]} == {"length"}
-    rows = {row["exam"]: row for row in found["by_name"]["exams"]}
-    assert rows["pertinence"]["passed"] is False and rows["pertinence"]["n"] == 16
-    assert any("mechanism=length does not say how sure it is" in n for n in found["notes"])
-    assert any("study.judges (one, longer, oracle) were not asked" in n for n in found["notes"])
-    pools = {row["name"]: row for row in found["by_name"]["pools"]}
-    assert pools["length"]["cost"] == 0 and pools["length"]["kind"] == "judge"
 
 
 @pytest.mark.parametrize("dry", ["true", "false"])
