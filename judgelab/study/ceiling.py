@@ -36,16 +36,11 @@ from judgelab.study.common.tables import WITHOUT_P, about, columns, entries
 from judgelab.study.common.templates import paragraphs
 
 CELLS = ("true_positive", "false_negative", "false_positive", "true_negative")
-SAYS = {
-    "youden_j": "TPR + TNR - 1",
-    "auc": "(1 + J) / 2, of the yes/no decision",
-    "tvd": "between the joint and the product of its marginals",
-    "tvd_from_j": "2 pi (1 - pi) |J|: equal to the TVD (half of |J| at prevalence 1/2)",
-    "kappa": "equal to J at prevalence 1/2",
-    "kappa_bound": "TVD / (1 - p_e): |kappa| is never above it",
-    "kappa_bound_printed": "2 TVD / (1 - p_e): as printed, loose by a factor 2",
-}
-INFINITE = "no finite value: an outcome occurs on one side alone"
+RELATIONS = (
+    "Intervals over items. J: TPR + TNR - 1; AUC of the decision: (1 + J) / 2; the TVD of the "
+    "joint from the product of its marginals equals 2 pi (1 - pi) |J|; kappa, equal to J at "
+    "prevalence 1/2, is never above TVD / (1 - p_e), of which the printed bound is twice."
+)
 
 Estimates = dict[tuple[str, str], Estimate]
 """(of what, by which f) -> information."""
@@ -95,66 +90,48 @@ class Ceiling(Study):
         summary = about(context, part.panel, "ceiling") | {"k": self.k, "delta": self.delta}
         for (what, name), one in estimates.items():
             summary |= entries(f"{what}/{name}", one, *WITHOUT_P)
-        rows = [self._row(what, name, one) for (what, name), one in estimates.items()]
+        rows: list[Row] = []
+        above: dict[str, list[str]] = {"finite": [], "infinite": []}
+        for (what, name), one in estimates.items():
+            top = ceiling(name, self.k, one.n) if one.n >= 2 else math.nan
+            row = {"what": what, "f": name, **columns(one, "value", *WITHOUT_P), "ceiling": top}
+            rows.append(row | {"above": "yes" if one.value > top else "no"})
+            if one.value > top:
+                above["infinite" if math.isinf(one.value) else "finite"].append(f"{what} ({name})")
         note = (
             f"With k = {self.k} and delta = {self.delta:g} a lower bound is above the ceiling with "
             f"probability {min(1.0, self.delta + 1 / self.k):.3g} at most. N: items, samples of "
             "each pair's joint law. An estimate above its ceiling may be right, but not be "
-            "certified without assumptions."
+            "certified without assumptions; it is infinite where an outcome occurs on one side "
+            "alone."
         )
+        tables = [Table("ceiling", "Information, and what could be certified", rows, note)]
+        if decisions:
+            tables += _decision_tables(decisions)
         return Result(
             summary=summary,
             primary="/".join(next(iter(estimates))),
-            tables=[
-                Table("ceiling", "Information, and what could be certified", rows, note),
-                *_decision_tables(decisions),
-            ],
+            tables=tables,
             notes=[f"Evaluation LM: {context.evaluation_lm.identity}."],
-            answer=paragraphs(__package__, "ceiling.md.j2", above=_above(rows)),
+            answer=paragraphs(__package__, "ceiling.md.j2", above=above),
             provenance={"clean": part.origin},
             estimators=estimators(part.scores),
         )
 
-    def _row(self, what: str, name: str, one: Estimate) -> Row:
-        top = ceiling(name, self.k, one.n) if one.n >= 2 else math.nan
-        return {
-            "what": what,
-            "f": name,
-            **columns(one, "value", *WITHOUT_P),
-            "ceiling": top,
-            "above": "yes" if one.value > top else "no",
-            "remark": INFINITE if math.isinf(one.value) else "",
-        }
-
-
-def _above(rows: list[Row]) -> dict[str, list[str]]:
-    """Estimates above their ceiling: those that are finite, and those that are not."""
-    above = [
-        (f"{row['what']} ({row['f']})", row["remark"]) for row in rows if row["above"] == "yes"
-    ]
-    return {
-        "finite": [name for name, remark in above if not remark],
-        "infinite": [name for name, remark in above if remark],
-    }
-
 
 def _decision_tables(decisions: dict[str, Floats]) -> list[Table]:
-    """Counts, and appendix F on them; nothing where nothing is decided."""
-    if not decisions:
-        return []
-    counted: list[Row] = [
-        {"what": what, **dict(zip(CELLS, map(int, counts.sum(axis=0).ravel()), strict=True))}
-        for what, counts in decisions.items()
-    ]
+    """Counts, and appendix F on them."""
+    counted: list[Row] = []
     measured: list[Row] = []
     for what, counts in decisions.items():
+        cells = zip(CELLS, map(int, counts.sum(axis=0).ravel()), strict=True)
+        counted.append({"what": what, **dict(cells)})
         for name, ends in MEASURES.items():
             one = over_items(counts, partial(_measure, name=name), *ends)
-            found = columns(one, "value", *WITHOUT_P)
-            measured.append({"what": what, "measure": name, "says": SAYS[name], **found})
+            measured.append({"what": what, "measure": name, **columns(one, "value", *WITHOUT_P)})
     return [
         Table("counts", "Truth by decision", counted),
-        Table("relations", "Appendix F on these tables", measured, "Intervals over items."),
+        Table("relations", "Appendix F on these tables", measured, RELATIONS),
     ]
 
 

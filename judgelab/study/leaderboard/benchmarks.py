@@ -37,9 +37,8 @@ class Benchmarks:
     @property
     def parameters(self) -> Mapping[str, float]:
         """Model -> size in billions of parameters, where known."""
-        if SIZE not in self.table:
-            return {}
-        return {str(name): float(size) for name, size in self.table[SIZE].dropna().items()}
+        sizes = self.table.get(SIZE, pd.Series(dtype=float)).dropna()
+        return {str(name): float(size) for name, size in sizes.items()}
 
     def correlations(self, scores: Mapping[str, Value]) -> Table:
         """Pearson and Spearman of the candidates' scores with every column, each by its name.
@@ -65,8 +64,8 @@ def read_benchmarks(path: str) -> Benchmarks:
     ``candidate`` as in ``tables/leaderboard.csv`` of a run.
 
     Raises:
-        DataError: it cannot be read, has no such column or no numbers, a name is missing or there
-            twice, or a number is infinite.
+        DataError: it cannot be read, has no such column or no finite numbers, or a name is missing
+            or there twice.
     """
     where, file = f"study.benchmarks={path!r}", own_or_shipped(path, conf() / "benchmarks")
     try:
@@ -81,21 +80,11 @@ def read_benchmarks(path: str) -> Benchmarks:
     if column is None:
         raise DataError(f"{where} needs a column 'model' or 'candidate' that names the models.")
     names = written[column].map(unquoted)
-    if names.empty:
-        raise DataError(f"{where} has no rows: give one for each model.")
-    for row, name in enumerate(names, start=1):
-        if not name.strip():
-            raise DataError(f"{where}, row {row}: there is no name in its column {column!r}.")
-    if names.duplicated().any():
-        twice = names[names.duplicated()].iloc[0]
-        raise DataError(f"{where} names {twice!r} twice in its column {column!r}: keep one.")
+    for name, wrong in zip(names, names.duplicated() | (names.str.strip() == ""), strict=True):
+        if wrong:
+            raise DataError(f"{where} has {name!r} in its column {column!r}: give each model once.")
     read = read.drop(columns=column).set_axis(names)
     numbers = read.select_dtypes("number").astype("float64")
-    if numbers.columns.empty:
-        raise DataError(f"{where} has no column of numbers: there is nothing to compare.")
-    for row, place in zip(*np.isinf(numbers.to_numpy()).nonzero(), strict=True):
-        raise DataError(
-            f"{where}: column {numbers.columns[place]!r} holds {numbers.iloc[row, place]} for "
-            f"{numbers.index[row]!r}: give a finite number, or leave it empty."
-        )
+    if numbers.size == 0 or np.isinf(numbers.to_numpy()).any():
+        raise DataError(f"{where} needs a row for each model and a column of finite numbers.")
     return Benchmarks(numbers, tuple(str(c) for c in read if c not in numbers))

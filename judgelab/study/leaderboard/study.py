@@ -5,32 +5,37 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.panel import GIVE_REFERENCES, Agent, Panel
-from judgelab.core.result import Result, Row, Value, read_estimate
+from judgelab.core.panel import GIVE_REFERENCES, Panel
+from judgelab.core.result import Result, Value, read_estimate
 from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
+from judgelab.report import format
 from judgelab.report.comparison import Comparison, keyed
+from judgelab.report.figures import style
+from judgelab.report.figures.style import Drawn, Mark, Tables
 from judgelab.report.jobs import SweepJob, axes, marked, scorer, setting
-from judgelab.report.tables import estimates, frame
-from judgelab.stats.intervals.arrays import Floats, Mask
-from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
+from judgelab.report.tables import estimates, frame, records
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.ranking.leaderboard import rank_intervals
 from judgelab.study.common.calls import call_entries, missing_calls
 from judgelab.study.common.panels import ScoredPanel, score_panels
 from judgelab.study.common.stopping import Stop
 from judgelab.study.common.tables import about, read_by
 from judgelab.study.common.templates import paragraphs, table
-from judgelab.study.leaderboard.benchmarks import Benchmarks, read_benchmarks
-from judgelab.study.leaderboard.figures import DRAWINGS
+from judgelab.study.leaderboard.benchmarks import read_benchmarks
 from judgelab.study.leaderboard.race import Race, race
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 LEVEL = 0.90
 """Of the intervals, as in the paper's bars."""
@@ -40,6 +45,64 @@ BOARDS_NOTE = (
     "Mean score of each candidate by each metric, 90 % interval over items; parameters in "
     "billions. Metrics have units of their own: compare within one. All parts: boards.csv."
 )
+
+
+PEOPLE = Mark(style.HUES[1], "D")
+MACHINE = Mark(style.HUES[0])
+BAND: dict[str, Any] = {"color": style.HUES[1], "alpha": 0.12, "lw": 0}
+
+
+def leaderboard(tables: Tables) -> Drawn:
+    """One row per candidate, best on top; a band and a dashed line at the human baseline."""
+    frame = tables["leaderboard"]
+    figure, side = style.single(0.9 + 0.3 * len(frame))
+    heights = style.name_rows(side, frame["candidate"])
+    for y, row in zip(heights, records(frame), strict=True):
+        person = row["kind"] == "human"
+        if style.interval(side, y, row, PEOPLE if person else MACHINE) and person:
+            style.reference_line(side, row["value"])
+            side.axvspan(row["low"], row["high"], **BAND)
+        style.aside(side, y, f"rank {row['rank_low']:.0f}–{row['rank_high']:.0f}")
+    side.set_xlabel("Mean score, 90 % interval")
+    said = "Lines and ranks are 90 % intervals over items."
+    if "human" in set(frame["kind"]):
+        said += " Diamonds, the dashed line and the band are people."
+    return Drawn("Leaderboard", figure, style.with_n(said, frame))
+
+
+def size(tables: Tables) -> Drawn:
+    """Score against the number of parameters."""
+    return _by_size("Score against size", {"": tables["leaderboard"]})
+
+
+def boards(tables: Tables) -> Drawn:
+    """One panel for each metric: score against size (GEM paper, figures 4 and 5)."""
+    parts = tables["boards"].groupby("metric", sort=False)
+    return _by_size("Scores against size", {str(metric): part for metric, part in parts})
+
+
+def _by_size(title: str, parts: Mapping[str, DataFrame]) -> Drawn:
+    """The points of leaderboards, and the band of people in each."""
+    figure, axes = style.multiples(list(parts), 0.3, 3.0)
+    said = "Score against size, for the candidates whose size is known."
+    for side, (metric, whole) in zip(axes.flat, parts.items(), strict=False):
+        people = whole[whole["kind"] == "human"].dropna(subset=["value"])
+        for row in records(people):
+            side.axhline(row["value"], **style.DASHED)
+            side.axhspan(row["low"], row["high"], **BAND)
+        if len(people):
+            said = f"{said.partition(' The')[0]} The dashed line and the band are people."
+        for row in records(whole.dropna(subset=["parameters", "value"])):
+            style.interval(side, row["parameters"], row, MACHINE, upright=True)
+            style.beside(side, row["parameters"], row["value"], row["candidate"], 24)
+        side.set(xscale="log", xlabel="Parameters, billions")
+        side.xaxis.set_major_formatter(style.TICKS)
+        side.xaxis.set_minor_formatter("")
+        side.grid(axis="y")
+        side.margins(x=0.15)
+        side.set_title(format.shorten(metric, 40), fontsize=9)
+    axes[0, 0].set_ylabel("Mean score, 90 % interval")
+    return Drawn(title, figure, said)
 
 
 @dataclass(frozen=True)
@@ -68,7 +131,11 @@ class Leaderboard(Study):
     benchmarks: str | None = None
     bootstrap: Count = 2000
     stop: Stop = field(default_factory=Stop)
-    drawings: ClassVar[Mapping[str, Any]] = DRAWINGS
+    drawings: ClassVar[Mapping[str, Any]] = {
+        "leaderboard": leaderboard,
+        "size": size,
+        "boards_by_size": boards,
+    }
 
     @classmethod
     def compare(cls, runs: Sequence[SweepJob]) -> Sequence[Comparison]:
@@ -76,13 +143,22 @@ class Leaderboard(Study):
         keys = [key for key in axes(runs) if key not in ("study", "dataset", "attack")]
         if len({setting(job, "dataset") for job in runs}) > 1:
             keys = list(dict.fromkeys(["mechanism", "dataset", *keys]))
-        rows: list[dict[str, Any]] = [
-            {"metric": scorer(job, keys, own), **{part: row.get(part) for part in PARTS}}
+        boards = [
+            (scorer(job, keys, own), board)
             for job, own in zip(runs, marked(runs), strict=True)
-            for row in _board(job)
+            if (board := _board(job))
+        ]
+        rows: list[dict[str, Any]] = [
+            {"metric": metric, **{part: row.get(part) for part in PARTS}}
+            for metric, board in boards
+            for row in board
         ]
         if not rows:
             return []
+        # who leads how many: scores of two metrics have units of their own
+        leaders = Counter(board[0]["candidate"] for _, board in boards).most_common()
+        words = ", ".join(f"{name} leads {n} of {len(boards)}" for name, n in leaders)
+        words += " leaderboards. Whether a lead is sure, each says itself."
         sized = any(row["parameters"] is not None for row in rows)
         score = estimates("value", [read_estimate(row, "value") | row for row in rows], "score")
         named = [keyed(rows, key) for key in ("metric", "candidate")]
@@ -93,7 +169,7 @@ class Leaderboard(Study):
             note=BOARDS_NOTE,
             tables={"Scores beside sizes": [*named, score, *rest]} if sized else {},
             figures=["boards_by_size"] if sized else [],
-            answer=_leaders(runs),
+            answer=[("Leaders", words)] if len(boards) > 1 else [],
         )
         return [made]
 
@@ -121,23 +197,49 @@ class Leaderboard(Study):
                 "rank: see the records of the run."
             )
         if run is None:
-            bounds = context.mechanism.bounds
+            bounds, asked = context.mechanism.bounds, np.ones(values.shape, np.bool_)
             ranking = rank_intervals(values, LEVEL, self.bootstrap, context.seed, bounds)
         else:
-            ranking = run.ranking
-        asked = np.ones(values.shape, np.bool_) if run is None else run.who
+            ranking, asked = run.ranking, run.who
         against = _against(clean, candidates)
-        agents = [panel.agents[k] for k in candidates]
-        rows = self._rows(agents, ranking, against, asked, others)
+        unscored = np.isnan(against) & asked[..., None]
+        sizes = {} if others is None else others.parameters
+        rows: list[dict[str, Value]] = []
+        for k in np.lexsort((-ranking.value, ranking.rank)):  # NaN last
+            agent = panel.agents[candidates[k]]
+            human = agent.name in self.humans
+            row: dict[str, Value] = {
+                "candidate": agent.name,
+                "kind": "human" if human else agent.meta.get("kind", "text"),
+                **{one.name: getattr(ranking, one.name)[k].item() for one in fields(ranking)},
+                "pairs": int(asked[:, k].sum()) * against.shape[2],
+                "pairs_unscored": int(unscored[:, k].sum()),
+            }
+            if agent.name in sizes:
+                row["parameters"] = sizes[agent.name]
+            if self.definition != "corrected":
+                row["half_width_over_rows"] = _bar(against[:, k].ravel())
+            rows.append(row)
         board = table(__package__, "leaderboard", rows, stopped=run is not None)
         made = [replace(board, level=LEVEL), *([] if run is None else [run.pairs])]
         if others is not None:
             made.append(others.correlations({str(r["candidate"]): r["value"] for r in rows}))
+        best = rows[0]
+        summary = about(context, clean.panel, "leaderboard", definition=self.definition) | {
+            "preprocessor": read_by(context),
+            "items": len(clean.panel.items),
+            "candidates": len(candidates),
+            "best": best["candidate"],
+            "clean/best_score": best["value"],
+            **{f"clean/best_score_{part}": best[part] for part in ("low", "high", "n")},
+            "clean/unscored_texts": int((np.isnan(values) & asked).sum()),
+            **{f"score/{row['candidate']}": row["value"] for row in rows},
+            "clean/unscored_pairs": int(unscored.sum()),
+            **call_entries(states),
+            **({} if run is None else run.summary),
+        }
         return Result(
-            summary=self._summary(context, clean.panel, values, asked, rows)
-            | {"clean/unscored_pairs": int((np.isnan(against) & asked[..., None]).sum())}
-            | call_entries(states)
-            | ({} if run is None else run.summary),
+            summary=summary,
             primary="clean/best_score",
             tables=made,
             figures=["leaderboard", *(["size"] if any("parameters" in r for r in rows) else [])],
@@ -184,49 +286,6 @@ class Leaderboard(Study):
             raise ConfigError(f"study.humans: no candidate is called {sorted(unknown)[0]!r}.")
         return found
 
-    def _rows(
-        self,
-        agents: Sequence[Agent],
-        ranking: Ranking,
-        pairs: Floats,
-        asked: Mask,
-        others: Benchmarks | None,
-    ) -> list[dict[str, Value]]:
-        rows: list[dict[str, Value]] = []
-        rows_of_each = np.moveaxis(pairs, 1, 0).reshape(len(agents), -1)
-        for k in np.lexsort((-ranking.value, ranking.rank)):  # NaN last
-            agent = agents[k]
-            row: dict[str, Value] = {
-                "candidate": agent.name,
-                "kind": "human" if agent.name in self.humans else agent.meta.get("kind", "text"),
-                **{one.name: getattr(ranking, one.name)[k].item() for one in fields(ranking)},
-            }
-            row["pairs"] = int(pairs[asked[:, k], k].size)
-            row["pairs_unscored"] = int(np.isnan(pairs[asked[:, k], k]).sum())
-            size = None if others is None else others.parameters.get(agent.name)
-            if size is not None:
-                row["parameters"] = size
-            if self.definition != "corrected":
-                row["half_width_over_rows"] = _bar(rows_of_each[k])
-            rows.append(row)
-        return rows
-
-    def _summary(
-        self, context: Context, panel: Panel, values: Floats, asked: Mask, rows: Sequence[Row]
-    ) -> dict[str, Value]:
-        best = rows[0]
-        summary = about(context, panel, "leaderboard", definition=self.definition)
-        summary |= {
-            "preprocessor": read_by(context),
-            "items": len(panel.items),
-            "candidates": values.shape[1],
-            "best": best["candidate"],
-            "clean/best_score": best["value"],
-        }
-        summary |= {f"clean/best_score_{part}": best[part] for part in ("low", "high", "n")}
-        summary["clean/unscored_texts"] = int((np.isnan(values) & asked).sum())
-        return summary | {f"score/{row['candidate']}": row["value"] for row in rows}
-
 
 def _against(clean: ScoredPanel, candidates: Sequence[int]) -> Floats:
     """[items, candidates, references] scores; alone in its row where no reference is looked at."""
@@ -241,16 +300,6 @@ def _bar(rows: Floats) -> float:
     """Half of the paper's bar: 1.645 standard errors, rows taken as independent."""
     known = rows[~np.isnan(rows)]
     return 1.645 * float(known.std(ddof=1)) / len(known) ** 0.5 if len(known) > 1 else np.nan
-
-
-def _leaders(runs: Sequence[SweepJob]) -> list[tuple[str, str]]:
-    """Who leads how many of them; their scores have units of their own."""
-    first = [rows[0]["candidate"] for job in runs if (rows := _board(job))]
-    if len(first) < 2:
-        return []
-    said = (f"{name} leads {n} of {len(first)}" for name, n in Counter(first).most_common())
-    words = f"{', '.join(said)} leaderboards. Whether a lead is sure, each says itself."
-    return [("Leaders", words)]
 
 
 def _board(job: SweepJob) -> Sequence[dict[str, Any]]:

@@ -1,4 +1,7 @@
-"""Does a metric punish degradation and resist manipulation? (GEM paper, Algorithm 1, section 4)"""
+"""Does a metric punish degradation and resist manipulation? (GEM paper, Algorithm 1, section 4)
+
+Several runs compare metrics by attacks (the paper's Tables 2 to 4).
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count, Positive
-from judgelab.core.errors import ConfigError
+from judgelab.core.errors import ConfigError, some
 from judgelab.core.panel import GIVE_REFERENCES, Panel
-from judgelab.core.result import Result, Row, Table, Value
+from judgelab.core.result import Headline, Result, Row, Table, Value, read_estimate
 from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
+from judgelab.report import format
 from judgelab.report.comparison import Comparison
-from judgelab.report.jobs import SweepJob
+from judgelab.report.figures import style
+from judgelab.report.figures.style import Drawn, Mark, Tables
+from judgelab.report.jobs import SweepJob, axes, marked, scorer, variant
+from judgelab.report.sweep_answer import counted
+from judgelab.report.tables import Column, column, frame, records
 from judgelab.stats.discrimination.correlation import METHODS, clustered_correlation
 from judgelab.stats.discrimination.standardized import (
     MARGIN,
@@ -34,7 +42,6 @@ from judgelab.study.common.panels import Panels, ScoredPanel, human_scores, scor
 from judgelab.study.common.tables import (
     about,
     columns,
-    diagnostics_tables,
     entries,
     estimate_rows,
     kind_of,
@@ -42,33 +49,56 @@ from judgelab.study.common.tables import (
     read_by,
 )
 from judgelab.study.common.templates import paragraphs, table
-from judgelab.study.validation.compare import DRAWINGS, HEADLINES, compare
 
 INTERVALS: Mapping[Definition, str] = {
     "corrected": "95 % interval over items",
     "paper": "1.96 paired standard errors over rows",
     "released": "1.645 paired standard errors over rows",
 }
+HEADLINES = (
+    Headline(
+        "clean/human_spearman",
+        "Rank correlation with people's scores",
+        0.0,
+        people=True,
+        unit="texts",
+    ),
+    Headline("clean/human_pearson", "Correlation with people's scores", 0.0, unit="texts"),
+)
+HONEST = ("falls", "does not rise")
+"""Verdicts on a metric that does what an honest one does under an attack."""
+SMD = "change/smd"
+PARTS = ("value", "low", "high", "p", "n", "unscored")
+ATTACKS_NOTE = (
+    "Standardised mean difference d, attacked minus clean, with its 95 % interval, and whether the "
+    "metric did what an honest one does under that attack. All parts: metrics_by_attacks.csv."
+)
+AS_HONEST, OTHERWISE = Mark(style.HUES[0]), Mark(style.HUES[1], "D", hollow=True)
+UNDECIDED = Mark(style.MUTED, "s", hollow=True)
 
 
-@dataclass(frozen=True)
-class Rows:
-    """What the statistics run over.
-
-    Attributes:
-        score: [rows] s_i = f(w_i, x_i, y_i); a row is a candidate's text against one reference,
-            or the text alone where the mechanism does not look at references.
-        item: [rows] number of the item.
-    """
-
-    score: Floats
-    item: NDArray[np.int64]
-
-    @property
-    def mean(self) -> float:
-        """Of the scored rows; NaN without any."""
-        known = self.score[~np.isnan(self.score)]
-        return float(known.mean()) if len(known) else np.nan
+def attacks(tables: Tables) -> Drawn:
+    """One panel for each attack, one row for each metric."""
+    cells = tables["metrics_by_attacks"]
+    names, metrics = (list(dict.fromkeys(cells[key])) for key in ("attack", "metric"))
+    figure, axes = style.multiples(names, 0.3, 0.9 + 0.26 * len(metrics), sharey=True)
+    for side, (attack, part) in zip(axes.flat, cells.groupby("attack", sort=False), strict=False):
+        heights = dict(zip(metrics, style.name_rows(side, metrics, 34), strict=True))
+        for row in records(part):
+            honest = AS_HONEST if row["verdict"] in HONEST else OTHERWISE
+            mark = UNDECIDED if row["verdict"] == "undecided" else honest
+            style.interval(side, heights[row["metric"]], row, mark)
+        style.reference_line(side, 0)
+        wanted = "should fall" if part["expects"].iloc[0] == "fall" else "should not rise"
+        side.set_title(f"{format.words(str(attack))}\n{wanted}", fontsize=9)
+        side.set_xlabel("d, attacked minus clean")
+    marks = {"as an honest metric does": AS_HONEST, "not": OTHERWISE, "undecided": UNDECIDED}
+    style.legend(figure, [style.key(mark, name) for name, mark in marks.items()])
+    said = (
+        "Filled: the metric did what an honest one does under this attack (its interval lies below "
+        "0, or below what counts as no rise); hollow: it did not. Lines are 95 % intervals."
+    )
+    return Drawn("Metrics by attacks", figure, style.with_n(said, cells, "rows"))
 
 
 @dataclass(frozen=True)
@@ -94,12 +124,43 @@ class Validation(Study):
     references: Sequence[str] | None = None
     margin: Positive = MARGIN
     bootstrap: Count = 2000
-    drawings: ClassVar[Mapping[str, Any]] = DRAWINGS
+    drawings: ClassVar[Mapping[str, Any]] = {"metrics_by_attacks": attacks}
 
     @classmethod
     def compare(cls, runs: Sequence[SweepJob]) -> Sequence[Comparison]:
-        """See Study."""
-        return compare(runs)
+        """Metrics by attacks; nothing where no run validated a metric under an attack."""
+        varying = axes(runs)
+        names = [key for key in varying if key.partition(".")[0] != "attack" and key != "study"]
+        rows = [
+            {
+                "metric": scorer(job, names, own),
+                "attack": variant(job, str(job.summary["attack"]), varying),
+                "expects": job.summary.get("expects"),
+                **{part: d for part, d in read_estimate(job.summary, SMD).items() if part in PARTS},
+                "verdict": job.summary.get("verdict"),
+            }
+            for job, own in zip(runs, marked(runs), strict=True)
+            if SMD in job.summary
+        ]
+        if not rows:
+            return []
+        verdicts = [row["verdict"] for row in rows]
+        undecided, honest = verdicts.count("undecided"), sum(one in HONEST for one in verdicts)
+        words = (
+            f"In {honest} of {counted(len(rows))} the metric does what an honest one does: it "
+            "punishes what is worse and does not rise with what is not better."
+        )
+        if undecided:
+            words += f" {counted(undecided).capitalize()} undecided: more items decide."
+        made = Comparison(
+            name="metrics_by_attacks",
+            rows=frame({"rows": rows, "columns": list(rows[0])}),
+            note=ATTACKS_NOTE,
+            tables={"Metrics by attacks": _by_attacks(rows)},
+            figures=["metrics_by_attacks"],
+            answer=[("Under attack", words)],
+        )
+        return [made]
 
     def ask(self, context: Context) -> None:
         """See Study."""
@@ -115,25 +176,46 @@ class Validation(Study):
         """
         states = score_panels(context, self._panels(context), self.definition, pairs=True)
         rows = {name: rows_of(one.panel, one.scores) for name, one in states.items()}
-        change = self._change(rows, context.seed) if len(states) > 1 else None
-        word = "" if change is None else verdict(context.attack.expects, change, self._margin)
-        how = (self.definition, self.bootstrap, context.seed)
-        human = _human_correlations(states["clean"], *how)
-        by_method = [({"correlation": name}, one) for name, one in human.items()]
-        made = [
-            None if change is None else self._change_table(context, rows, change, word),
-            table(__package__, "human", estimate_rows(by_method, "unscored_texts"))
-            if human
-            else None,
-            _agents_table(states, *how),
-            *diagnostics_tables(states),
+        expects, how = context.attack.expects, (self.definition, self.bootstrap, context.seed)
+        human, made = _human_correlations(states["clean"], *how), list[Table]()
+        change, word = None, ""
+        if "attacked" in rows:
+            (clean, item), (attacked, _) = rows["clean"], rows["attacked"]
+            change = standardized_mean_difference(clean, attacked, item, *how)
+            word = verdict(expects, change, self._margin)
+            row: Row = {
+                "mechanism": context.mechanism.name,
+                "attack": context.attack.name,
+                "honest_metric": "falls" if expects == "fall" else "does not rise",
+                "verdict": word,
+                **columns(change),
+                **{f"mean_{name}": _mean(scores) for name, (scores, _) in rows.items()},
+            }
+            made.append(table(__package__, "smd", [row], interval=INTERVALS[self.definition]))
+        if human:
+            by_method = [({"correlation": name}, one) for name, one in human.items()]
+            made.append(table(__package__, "human", estimate_rows(by_method, "unscored_texts")))
+        agents = [
+            (
+                {"panel": name, "agent": state.panel.agents[k].name},
+                mean_over_items(state.values[:, k], *how),
+            )
+            for name, state in states.items()
+            for k in state.candidates
         ]
+        made.append(table(__package__, "agents", estimate_rows(agents)))
+        texts = {
+            name: [row[k] for row in state.panel.texts for k in state.candidates]
+            for name, state in states.items()
+        }
+        unchanged = any(texts["clean"]) and texts["clean"] == texts.get("attacked")
+        panels = states["clean"].panel, states.get("attacked", states["clean"]).panel
         return Result(
             summary=self._summary(context, states, change, word, human),
-            primary="change/smd" if change is not None else "clean/human_spearman",
+            primary=SMD if change is not None else "clean/human_spearman",
             headlines=HEADLINES,
-            tables=[one for one in made if one is not None],
-            notes=(*sources(context, *_panels_of(states)), *missing_calls(states)),
+            tables=made,
+            notes=(*sources(context, *panels), *missing_calls(states)),
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
             answer=paragraphs(
@@ -141,8 +223,8 @@ class Validation(Study):
                 "answer.md.j2",
                 mechanism=context.mechanism.name,
                 attack=context.attack.name,
-                expects=context.attack.expects,
-                unchanged=_nothing_changed(states),
+                expects=expects,
+                unchanged=unchanged,
                 change=change,
                 verdict=word,
                 interval=INTERVALS[self.definition],
@@ -166,28 +248,16 @@ class Validation(Study):
             )
         panels = context.panels(self.references, spare_references=True, item_references=True)
         if len(panels) > 1 and context.mechanism.subject != "text":
-            _both_roles(panels["clean"])
+            agents = panels["clean"].agents
+            references = sum(agent.reference for agent in agents)
+            if references in (0, len(agents)):
+                own = "" if references else f"{GIVE_REFERENCES}, or "
+                raise ConfigError(
+                    "study=validation attacks candidates and leaves references alone, but "
+                    f"{references} of {len(agents)} agents are references: {own}set "
+                    f"study.references=[NAMES] ({some([agent.name for agent in agents])})."
+                )
         return panels
-
-    def _change(self, rows: Mapping[str, Rows], seed: int) -> Estimate:
-        clean, attacked = rows["clean"], rows["attacked"]
-        return standardized_mean_difference(
-            clean.score, attacked.score, clean.item, self.definition, self.bootstrap, seed
-        )
-
-    def _change_table(
-        self, context: Context, rows: Mapping[str, Rows], change: Estimate, word: str
-    ) -> Table:
-        """One row: d, its interval, and what it means for this attack."""
-        row: Row = {
-            "mechanism": context.mechanism.name,
-            "attack": context.attack.name,
-            "honest_metric": "falls" if context.attack.expects == "fall" else "does not rise",
-            "verdict": word,
-            **columns(change),
-            **{f"mean_{name}": one.mean for name, one in rows.items()},
-        }
-        return table(__package__, "smd", [row], interval=INTERVALS[self.definition])
 
     def _summary(
         self,
@@ -207,33 +277,23 @@ class Validation(Study):
             "candidates": len(clean.candidates),
         }
         if change is not None:
-            summary |= {"verdict": word, **entries("change/smd", change)}
+            summary |= {"verdict": word, **entries(SMD, change)}
         for name, estimate in human.items():
             summary |= entries(f"clean/human_{name}", estimate)
         for name, state in states.items():
             scored = state.values[:, state.candidates]
-            summary[f"{name}/mean_score"] = float(row_means(scored.reshape(1, -1))[0])
+            summary[f"{name}/mean_score"] = _mean(scored)
             summary[f"{name}/unscored_texts"] = int(np.isnan(scored).sum())
             summary |= {f"{name}/{k}": v for k, v in state.scores.diagnostics.items()}
         return summary | call_entries(states)
 
 
-def _nothing_changed(states: Panels) -> bool:
-    """Whether the attack left every text as it was: then nothing can be said of it."""
-    texts = {name: _texts_of_candidates(state) for name, state in states.items()}
-    return any(texts["clean"]) and texts["clean"] == texts.get("attacked")
+def rows_of(panel: Panel, scores: Scores) -> tuple[Floats, NDArray[np.int64]]:
+    """What the statistics run over: [rows] scores s_i = f(w_i, x_i, y_i), and number of the item.
 
-
-def _texts_of_candidates(state: ScoredPanel) -> list[str | None]:
-    return [row[k] for row in state.panel.texts for k in state.candidates]
-
-
-def _panels_of(states: Panels) -> tuple[Panel, Panel]:
-    return states["clean"].panel, states.get("attacked", states["clean"]).panel
-
-
-def rows_of(panel: Panel, scores: Scores) -> Rows:
-    """Candidates' scores, one row for each reference where the mechanism looks at references."""
+    A row is a candidate's text against one reference, or the text alone where the mechanism does
+    not look at references.
+    """
     candidate = np.array([not agent.reference for agent in panel.agents], dtype=np.bool_)
     if scores.directed is None:
         values = scores.agent.values[:, candidate]
@@ -242,20 +302,7 @@ def rows_of(panel: Panel, scores: Scores) -> Rows:
         apart = ~np.eye(len(candidate), dtype=np.bool_)  # the diagonal is no row
         values = scores.directed.values[:, np.outer(candidate, peer) & apart]
     item = np.repeat(np.arange(len(values), dtype=np.int64), values.shape[1])
-    return Rows(values.reshape(-1).astype(np.float64), item)
-
-
-def _both_roles(panel: Panel) -> None:
-    references = sum(agent.reference for agent in panel.agents)
-    if 0 < references < len(panel.agents):
-        return
-    names = ", ".join(agent.name for agent in panel.agents[:6])
-    own = "" if references else f"{GIVE_REFERENCES}, or "
-    raise ConfigError(
-        f"study=validation attacks candidates and leaves references alone, but {references} of "
-        f"{len(panel.agents)} agents are references: {own}set study.references=[NAMES] "
-        f"({names}, ...)."
-    )
+    return values.reshape(-1).astype(np.float64), item
 
 
 def _human_correlations(
@@ -276,14 +323,25 @@ def _human_correlations(
     }
 
 
-def _agents_table(states: Panels, definition: Definition, draws: int, seed: int) -> Table:
-    """Mean score of each candidate."""
-    cells = [
-        (
-            {"panel": name, "agent": state.panel.agents[k].name},
-            mean_over_items(state.values[:, k], definition, draws, seed),
-        )
-        for name, state in states.items()
-        for k in state.candidates
-    ]
-    return table(__package__, "agents", estimate_rows(cells))
+def _mean(scores: Floats) -> float:
+    """Of what is scored; NaN without any."""
+    return float(row_means(scores.reshape(1, -1))[0])
+
+
+def _by_attacks(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
+    """Metrics down, attacks across."""
+    metrics = list(dict.fromkeys(row["metric"] for row in rows))
+    made = [column("metric", metrics)]
+    for attack in dict.fromkeys(row["attack"] for row in rows):
+        here = {row["metric"]: row for row in rows if row["attack"] == attack}
+        expects = next(iter(here.values()))["expects"]
+        heading = f"{attack}\n({'should fall' if expects == 'fall' else 'should not rise'})"
+        values = tuple(here[name]["value"] if name in here else None for name in metrics)
+        cells = tuple(_verdict(here[name]) if name in here else format.NOTHING for name in metrics)
+        made.append(Column(attack, heading, True, cells, values))
+    return made
+
+
+def _verdict(row: Mapping[str, Any]) -> str:
+    missing = f", {row['unscored']} unscored" if row["unscored"] else ""
+    return f"{format.estimate(row['value'], row['low'], row['high'])}\n{row['verdict']}{missing}"
