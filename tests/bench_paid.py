@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from experiments.command import run_benchmark
+from judgelab.calls.budget import BudgetReachedError, Ledger
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
-from judgelab.calls.ledger import SharedLedger
-from judgelab.calls.meter import BudgetReachedError, Meter
+from judgelab.calls.meter import Meter
 from judgelab.calls.models import price_of
 from judgelab.calls.pace import Limits
 from judgelab.config.settings import Budget
@@ -51,7 +51,7 @@ def job(number: int, url: str, folder: Path, calls: int, setting: Setting, most:
         retries=12,
     )
     lm = OpenAI(MODEL, url, limits, api_key_env=None)
-    ledger, price = SharedLedger(folder / "budget.sqlite"), price_of(MODEL)
+    ledger, price = Ledger(folder / "budget.sqlite"), price_of(MODEL)
     budget = Budget(max_cost=most or None)
     lm.attach(Meter(folder / f"{number}.jsonl", price, budget, ledger, str(number), MODEL))
     cached = Cached(lm, CallCache(folder / "calls.sqlite"))

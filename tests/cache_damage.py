@@ -21,8 +21,7 @@ from typing import Any
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
-from judgelab.calls.logprobs import ScoredPrompt
-from judgelab.calls.prompts import PromptCache
+from judgelab.calls.prompts import PromptCache, ScoredPrompt
 from judgelab.core.errors import DataError
 from judgelab.core.lm import ChatRequest, LogProb, Message
 from tests.scripted import ScriptedChat, ScriptedLogProb
@@ -39,7 +38,7 @@ class Truth:
     logprobs: dict[bytes, LogProb]
     chats: dict[bytes, str]
     prompts: dict[str, ScoredPrompt]
-    lms: list[tuple[str, str]]
+    lms: list[str]
 
 
 def make(file: Path, rows: int = 150) -> Truth:

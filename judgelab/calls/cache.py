@@ -1,44 +1,40 @@
 """Every model call, kept once: a content-addressed SQLite file that parallel jobs can share.
 
-``python -m judgelab.calls.cache check|stats|prune FILE`` looks after such a file.
+``python -m judgelab.calls.cache FILE`` says what is in such a file, and whether it is sound.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
+import json
 import logging
 import sqlite3
-import struct
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from judgelab.core.errors import DataError, disk_fault
+from judgelab.core.errors import DataError, JudgelabError, disk_fault
 from judgelab.core.lm import LogProb
 from judgelab.store.private import private_file, private_folder
 
 APPLICATION_ID = 0x6A6C6162  # "jlab": marks our files
-LAYOUT = 1  # PRAGMA user_version
+LAYOUT = 2  # PRAGMA user_version
+COLUMNS = {"logprob": ("key", "total", "tokens"), "chat": ("key", "reply"), "lm": ("key",)}
+"""Table -> what a row's ``sum`` is over; ``lm`` names whose answers these are: keys are hashes."""
 SCHEMA = {
     "logprob": "(key BLOB PRIMARY KEY, total REAL, tokens INTEGER, sum BLOB) WITHOUT ROWID",
-    "chat": "(key BLOB PRIMARY KEY, reply TEXT NOT NULL, sum BLOB) WITHOUT ROWID",
-    "lm": "(identity TEXT, verb TEXT, sum BLOB, PRIMARY KEY (identity, verb)) WITHOUT ROWID",
+    "chat": "(key BLOB PRIMARY KEY, reply BLOB, sum BLOB) WITHOUT ROWID",
+    "lm": "(key BLOB PRIMARY KEY, sum BLOB) WITHOUT ROWID",
     "claim": "(key BLOB PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID",
 }
-CHECKED = {
-    "logprob": ("key", "total", "tokens"),
-    "chat": ("key", "reply"),
-    "lm": ("identity", "verb"),
-}
-"""Table -> the columns that its ``sum`` is over; a claim does not outlive its run."""
 PATIENCE = 60.0  # seconds to wait for another job that is opening the file
-NO_SUM = b"none"  # of what judgelab never writes: no checksum is as short
-
-_STATES = {table: hashlib.blake2b(digest_size=8, person=table.encode()) for table in CHECKED}
-_LENGTH, _NUMBERS = struct.Struct("<q"), struct.Struct("<qdq")
+BATCH = 500  # keys in one statement
 
 log = logging.getLogger("judgelab")
 T = TypeVar("T")
@@ -48,59 +44,9 @@ class UnusableFileError(sqlite3.DatabaseError):
     """The file is no call cache that this judgelab can use."""
 
 
-def row_sum(table: str, key: Any, *values: Any) -> bytes:
-    """Eight bytes over a row as it is read, its table and key included."""
-    state = _STATES[table].copy()
-    try:
-        if table == "logprob":
-            state.update(_NUMBERS.pack(len(key), *values) + key)
-        else:
-            for value in (key, *values):
-                text = value.encode() if isinstance(value, str) else value
-                state.update(_LENGTH.pack(len(text)))
-                state.update(text)
-    except (struct.error, TypeError, ValueError):
-        return NO_SUM
-    return state.digest()
-
-
-def summed(table: str) -> str:
-    """The SQL of a row's checksum; text goes into it as the bytes that are in the file."""
-    return f"row_sum('{table}', {_columns(table)})"
-
-
-def _columns(table: str) -> str:
-    return ", ".join(
-        f"CAST({table}.{name} AS BLOB)" if f"{name} TEXT" in SCHEMA[table] else f"{table}.{name}"
-        for name in CHECKED[table]
-    )
-
-
-def connect(path: Path, read_only: bool) -> sqlite3.Connection:
-    """A connection to a cache of this layout.
-
-    An absent file is made by whichever of several jobs comes first; a kill in the middle leaves
-    it empty.
-
-    Raises:
-        sqlite3.Error: it cannot be opened, or cannot be used.
-    """
-    if not read_only:
-        private_folder(path.parent)
-        private_file(path)
-
-    def opened() -> sqlite3.Connection:
-        db = _connect(path, read_only)
-        try:
-            _enter(db, read_only)
-        except BaseException as cause:
-            db.close()  # with whatever lock it holds
-            if isinstance(cause, UnicodeDecodeError):  # SQLite's words on a schema that is no text
-                raise UnusableFileError("it is damaged") from cause
-            raise
-        return db
-
-    return when_unlocked(opened)
+def row_sum(table: str, *values: Any) -> bytes:
+    """Eight bytes over a row, the name of its table included."""
+    return hashlib.blake2b(repr((table, *values)).encode(), digest_size=8).digest()
 
 
 def when_unlocked(attempt: Callable[[], T]) -> T:
@@ -115,30 +61,40 @@ def when_unlocked(attempt: Callable[[], T]) -> T:
             time.sleep(0.05)
 
 
-def _connect(path: Path, read_only: bool) -> sqlite3.Connection:
+def connect(path: Path, read_only: bool) -> sqlite3.Connection:
+    """A connection to a cache of this layout.
+
+    An absent file is made by whichever of several jobs comes first; a kill in the middle leaves
+    it empty.
+
+    Raises:
+        sqlite3.Error: it cannot be opened, or cannot be used.
+    """
     if read_only:
         # A file that no process is writing to can be read where no file can be made beside it.
         beside = path.with_name(f"{path.name}-wal")
         mode = "mode=ro" if beside.exists() and beside.stat().st_size else "immutable=1"
-        uri = f"{path.absolute().as_uri()}?{mode}"
-        db = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)
+        place = f"{path.absolute().as_uri()}?{mode}"
     else:
-        db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
-    db.text_factory = bytes  # a damaged text need not be one
-    db.create_function("row_sum", -1, row_sum, deterministic=True)
-    return db
+        private_folder(path.parent)
+        private_file(path)
+        place = path.absolute().as_uri()
 
+    def opened() -> sqlite3.Connection:
+        db = sqlite3.connect(
+            place, PATIENCE, isolation_level=None, check_same_thread=False, uri=True
+        )
+        db.text_factory = bytes  # a damaged text need not be one
+        try:
+            _enter(db, read_only)
+        except BaseException as cause:
+            db.close()  # with whatever lock it holds
+            if isinstance(cause, UnicodeDecodeError):  # SQLite's words on a schema that is no text
+                raise UnusableFileError("it is damaged") from cause
+            raise
+        return db
 
-def tables(db: sqlite3.Connection) -> dict[str, set[str]]:
-    """The tables that are there, and the names of their columns."""
-    there = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    return {
-        table: {
-            row[1].decode(errors="replace") for row in db.execute(f"PRAGMA table_info({table})")
-        }
-        for table in SCHEMA
-        if table.encode() in there
-    }
+    return when_unlocked(opened)
 
 
 def _enter(db: sqlite3.Connection, read_only: bool) -> None:
@@ -147,11 +103,12 @@ def _enter(db: sqlite3.Connection, read_only: bool) -> None:
         # Look and claim in one transaction: jobs of a sweep may all find that it is not there.
         db.execute("BEGIN IMMEDIATE")
     empty = _empty(db)
+    if empty:
+        for table, definition in SCHEMA.items():
+            db.execute(f"CREATE {'TEMP ' * read_only}TABLE {table} {definition}")
     if read_only:
         return
     if empty:
-        for table, definition in SCHEMA.items():
-            db.execute(f"CREATE TABLE {table} {definition}")
         db.execute(f"PRAGMA application_id={APPLICATION_ID}")
         db.execute(f"PRAGMA user_version={LAYOUT}")
     db.execute("COMMIT")
@@ -161,33 +118,16 @@ def _enter(db: sqlite3.Connection, read_only: bool) -> None:
 
 def _empty(db: sqlite3.Connection) -> bool:
     """Whether nothing was ever written to the file; an error where it is no cache of ours."""
-    owner, version, pages, objects = (
-        db.execute(question).fetchone()[0]
-        for question in (
-            *(f"PRAGMA {name}" for name in ("application_id", "user_version", "page_count")),
-            "SELECT count(*) FROM sqlite_master",
-        )
-    )
-    if not (owner or version or objects) and pages <= 1:  # a run may not have come further
+    names = ("application_id", "user_version", "page_count")
+    owner, version, pages = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
+    (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if not (owner or version or tables) and pages <= 1:  # a run may not have come further
         return True
     if owner != APPLICATION_ID:
         raise UnusableFileError("it was not written by judgelab")
     if version != LAYOUT:
         raise UnusableFileError(f"its layout is {version}, and this judgelab reads {LAYOUT} alone")
-    there = tables(db)
-    if not all(there.get(table, set()) >= {*names, "sum"} for table, names in CHECKED.items()):
-        raise UnusableFileError("it is damaged: tables are missing")
     return False
-
-
-BATCH = 500  # below SQLite's limit on variables in one statement
-UPSERT = {
-    table: f"INSERT INTO {table} VALUES ({', '.join('?' * (len(names) + 1))}) "
-    f"ON CONFLICT DO UPDATE SET {', '.join(f'{n} = excluded.{n}' for n in (*names, 'sum'))} "
-    f"WHERE {table}.sum IS NOT {summed(table)}"
-    for table, names in CHECKED.items()
-}
-"""What is there stays, unless its checksum is wrong."""
 
 
 class CallCache:
@@ -202,11 +142,10 @@ class CallCache:
     """
 
     def __init__(self, path: Path, read_only: bool = False) -> None:
-        self.path, self.read_only = path, read_only
+        self.path = path
         self._damaged: set[tuple[str, object]] = set()
         try:
             self._db = connect(path, read_only)
-            self._empty = read_only and not tables(self._db)
         except sqlite3.OperationalError as cause:
             raise DataError(
                 disk_fault(cause, path)
@@ -224,83 +163,70 @@ class CallCache:
         """How many different rows were met whose checksum is wrong."""
         return len(self._damaged)
 
-    def lms(self) -> list[tuple[str, str]]:
-        """(identity, verb) of whose answers are here."""
-        rows = self._sound("lm", "")
-        return sorted((identity.decode(), verb.decode()) for identity, verb in rows)
+    def lms(self) -> list[str]:
+        """Whose answers are here, and what they were asked for."""
+        return sorted(key.decode() for (key,) in self.sound("lm"))
 
     def note_lm(self, identity: str, verb: str) -> None:
-        """Remember whose answers are here: keys are hashes and do not tell."""
-        self._insert("lm", [(identity, verb)])
+        """Remember whose answers are here."""
+        self._insert("lm", [(f"{verb} of {identity}".encode(),)])
 
     def logprobs(self, keys: Sequence[bytes]) -> dict[bytes, LogProb]:
         """The (total nats, tokens) of those keys that are known."""
-        rows = self._sound("logprob", "WHERE key IN", keys)
-        return {key: LogProb(float(total), int(tokens)) for key, total, tokens in rows}
+        return {key: LogProb(nats, tokens) for key, nats, tokens in self.sound("logprob", keys)}
 
     def chats(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """The stored replies (JSON) of those keys that are known."""
-        return {key: reply.decode() for key, reply in self._sound("chat", "WHERE key IN", keys)}
+        return {key: reply.decode() for key, reply in self.sound("chat", keys)}
 
-    def replies(self) -> Iterator[str]:
-        """All stored replies and scored prompts (JSON)."""
-        return (reply.decode() for _, reply in self._sound("chat", ""))
-
-    def count(self, table: str) -> int:
-        """How many sound rows a table has."""
-        return len(self._sound(table, ""))
-
-    def compact(self) -> None:
-        """Give the space of removed rows back to the disk."""
-        with self._guarded():
-            self._db.execute("VACUUM")
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    def add_logprobs(self, rows: Mapping[bytes, LogProb], replace: bool = False) -> None:
-        """Store sums and counts, all or none; a reply in the place of one that is replaced goes."""
+    def add_logprobs(self, rows: Mapping[bytes, LogProb], replaced: Collection[bytes] = ()) -> None:
+        """Store sums and counts, all or none; replies in the place of ``replaced`` ones go."""
         # SQLite knows no negative zero
-        values = ((key, row.total + 0.0, row.tokens) for key, row in rows.items())
-        self._insert("logprob", values, list(rows) if replace else [])
+        values = [(key, float(row.total) + 0.0, int(row.tokens)) for key, row in rows.items()]
+        self._insert("logprob", values, replaced)
 
-    def add_chats(self, rows: Mapping[bytes, str], replace: bool = False) -> None:
-        """Store replies (JSON), all or none.
-
-        What is known already stays, and the new one is dropped; with ``replace`` the new one stays.
-        """
-        self._insert("chat", rows.items(), list(rows) if replace else [])
+    def add_chats(self, rows: Mapping[bytes, str], replaced: Collection[bytes] = ()) -> None:
+        """Store replies (JSON), all or none; what is known stays, unless it is ``replaced``."""
+        self._insert("chat", [(key, reply.encode()) for key, reply in rows.items()], replaced)
 
     def close(self) -> None:
         """Close the file."""
         self._db.close()
 
-    def _sound(self, table: str, where: str, keys: Sequence[bytes] | None = None) -> list[Any]:
-        """The rows whose checksum is right, without it; the others are counted."""
-        if self._empty:
-            return []
-        statement = f"SELECT sum, {', '.join(CHECKED[table])} FROM {table} {where}"
+    def sound(self, table: str, keys: Iterable[bytes] | None = None) -> list[Any]:
+        """The rows (of these keys) whose checksum is right, without it; the others are counted."""
+        statement = f"SELECT sum, {', '.join(COLUMNS[table])} FROM {table}"
         with self._guarded():
-            found = rows_of(self._db, statement, keys)
+            rows = rows_of(self._db, statement, keys)
         good = []
-        for given, *values in found:
+        for given, *values in rows:
             if given == row_sum(table, *values):
                 good.append(values)
-            else:
-                self._note_damaged(table, values[0])
+                continue
+            if not self._damaged:
+                log.warning(
+                    f"The call cache {self.path} holds damaged rows: none is used, and what they "
+                    f"answered is asked again (python -m judgelab.calls.cache {self.path})."
+                )
+            self._damaged.add((table, values[0]))
         return good
 
-    def _note_damaged(self, table: str, key: object) -> None:
-        if not self._damaged:
-            log.warning(
-                f"The call cache {self.path} holds damaged rows: none is used, and what they "
-                f"answered is asked again (python -m judgelab.calls.cache check {self.path})."
-            )
-        self._damaged.add((table, key))
-
-    def _insert(self, table: str, rows: Iterable[Any], replaced: Sequence[bytes] = ()) -> None:
+    def _insert(self, table: str, rows: Sequence[Any], replaced: Collection[bytes] = ()) -> None:
+        """What is there stays, unless its checksum is wrong or it is to be replaced."""
+        keys = [row[0] for row in rows]
+        marks = ", ".join("?" * (len(COLUMNS[table]) + 1))
         with self.transaction() as db:
-            db.executemany("DELETE FROM chat WHERE key = ?", [(key,) for key in replaced])
-            values = ((*row, row_sum(table, *row)) for row in rows)
-            db.executemany(UPSERT[table], values)
+            gone = [(key,) for key in keys if key in replaced]
+            db.executemany("DELETE FROM chat WHERE key = ?", gone)
+            known = {row[0] for row in self.sound(table, keys)}
+            values = [(*row, row_sum(table, *row)) for row in rows if row[0] not in known]
+            db.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", values)
+
+    def faults(self) -> list[str]:
+        """What SQLite finds wrong with the pages of the file."""
+        with self._guarded():
+            lines = [line for (line,) in self._db.execute("PRAGMA integrity_check")]
+        return [] if lines == [b"ok"] else [line.decode(errors="replace") for line in lines]
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -337,17 +263,58 @@ class CallCache:
 def rows_of(
     db: sqlite3.Connection, statement: str, keys: Iterable[bytes] | None = None
 ) -> list[Any]:
-    """The rows of a statement; with keys it ends in IN, and they are given to it."""
+    """The rows of a statement, of these keys alone where they are given."""
     if keys is None:
         return list(db.execute(statement))
-    found: list[Any] = []
+    rows: list[Any] = []
     left = iter(dict.fromkeys(keys))
     while batch := list(islice(left, BATCH)):
-        found += db.execute(f"{statement} ({','.join('?' * len(batch))})", batch)
-    return found
+        rows += db.execute(f"{statement} WHERE key IN ({','.join('?' * len(batch))})", batch)
+    return rows
+
+
+def report(file: Path) -> bool:
+    """Print whose answers a cache holds, how many, and what is damaged; whether nothing is.
+
+    Raises:
+        DataError: it is no cache of this judgelab, or cannot be read to its end.
+    """
+    if not file.is_file():
+        raise DataError(f"There is no call cache at {file}: give the file that paths.cache names.")
+    cache = CallCache(file, read_only=True)
+    print(f"{file}: {file.stat().st_size / 1e6:,.1f} MB", *cache.lms(), sep="\n  ")
+    print(f"log-probabilities: {len(cache.sound('logprob')):,}")
+    counts, reasons = Counter[str](), Counter[str]()
+    for _, stored in cache.sound("chat"):
+        values = json.loads(stored)
+        counts["scored prompts" if "tokens" in values else "replies"] += 1
+        if "tokens" not in values and values.get("text") is None:
+            reasons[str(values.get("reason") or "no reason given")] += 1
+    for kind in ("scored prompts", "replies"):
+        print(f"{kind}: {counts[kind]:,}")
+    print(f"replies without a result: {reasons.total():,}")
+    for reason, number in reasons.most_common():
+        print(f"  {number:,} {reason}")
+    pages = cache.faults()
+    print(*(f"pages: {line}" for line in pages[:5]), sep="\n", end="\n" if pages else "")
+    whole = not pages and not cache.damaged
+    print("sound" if whole else f"damaged: {cache.damaged:,} rows, never used and asked again")
+    cache.close()
+    return whole
+
+
+def main() -> None:
+    """The command; exit code 1 where the file is damaged or cannot be used."""
+    parser = argparse.ArgumentParser(
+        prog="python -m judgelab.calls.cache",
+        description="What is in a call cache, and whether it is sound (exit code 1: no).",
+    )
+    parser.add_argument("file", type=Path, help="paths.cache of the runs")
+    try:
+        sys.exit(0 if report(parser.parse_args().file) else 1)
+    except JudgelabError as cause:
+        sys.exit(f"error: {cause}")
 
 
 if __name__ == "__main__":
-    from judgelab.calls.cache_care import main
-
     main()

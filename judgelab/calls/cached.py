@@ -8,13 +8,16 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from judgelab.calls.cache import CallCache, rows_of
-from judgelab.calls.log import CallLog, LoggedLM, chat_key, logprob_keys
+from judgelab.calls.log import CallLog, LoggedCall, LoggedLM, chat_key, logprob_keys
+from judgelab.calls.sending import UNBOUNDED, estimate
 from judgelab.core.errors import DataError
 from judgelab.core.exchange import closed_batches, open_questions
 from judgelab.core.lm import (
+    NOT_ASKED,
+    UNKNOWN,
     ChatRequest,
     EvaluationLM,
     LogProb,
@@ -41,21 +44,15 @@ class CallCount:
     computed: int = 0
 
 
-class Watch(Protocol):
-    """Follows the calls of a run."""
+class Watch:
+    """Follows the calls of a run; this one does nothing."""
 
     def asked(self, calls: int, hits: int, *, one_item: bool = False) -> None:
         """A batch of so many different calls began, of a stage or of one item of it; ``hits`` of
         them were known."""
-        return None
 
     def answered(self, calls: int) -> None:
         """So many more have been answered."""
-        return None
-
-
-class Unwatched(Watch):
-    """Nothing is followed."""
 
 
 class Cached(LoggedLM):
@@ -84,8 +81,8 @@ class Cached(LoggedLM):
         self.cache = cache
         self.count = CallCount()
         self._unscored: dict[bytes, Any] = {}
-        self._computed, self._again = set[bytes](), frozenset[bytes]()
-        self._watch: Watch = watch or Unwatched()
+        self._computed, self._again, self._verbs = set[bytes](), set[bytes](), set[str]()
+        self._watch = watch or Watch()
         self._workers: dict[str, Mapping[str, Any]] = {}
         self._streaming = lm.streaming
         self._claims = None if self._streaming is None else Claims(cache)
@@ -103,7 +100,7 @@ class Cached(LoggedLM):
 
     def ask_again(self, keys: Iterable[bytes]) -> None:
         """Ask these once more, but for those just asked."""
-        self._again = frozenset(keys) - self._computed
+        self._again = set(keys) - self._computed
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
@@ -141,8 +138,6 @@ class Cached(LoggedLM):
             else:
                 yield from _slices(self.lm, missing)
 
-        if any(request.labels for request in requests):
-            self.cache.note_lm(self.identity, "labels")
         known = self._fill("chat", keys, requests, self.known_chats, ask)
         replies = [known[key] for key in keys]
         self._note_requests(keys, requests, replies)
@@ -171,18 +166,14 @@ class Cached(LoggedLM):
     ) -> None:
         """Take answers that a worker computed with the same LM. Unscored ones last this run."""
         keys = logprob_keys(self.identity, contexts, targets, pairs)
-        self.cache.note_lm(self.identity, "logprob")
-        self._accept(dict(zip(keys, table.rows, strict=True)))
+        self._accept("logprob", dict(zip(keys, table.rows, strict=True)))
 
     def accept_chats(self, requests: Sequence[ChatRequest], replies: Sequence[Reply]) -> None:
         """Take replies that a worker got from the same LM. Failed ones last this run."""
-        fresh = dict(zip((chat_key(self.identity, r) for r in requests), replies, strict=True))
-        self.cache.note_lm(self.identity, "chat")
-        if any(request.labels for request in requests):
-            self.cache.note_lm(self.identity, "labels")
-        self._accept(fresh)
+        keys = [chat_key(self.identity, request) for request in requests]
+        self._accept("chat", dict(zip(keys, replies, strict=True)))
 
-    def _accept(self, fresh: Mapping[bytes, A], remember: bool = True) -> None:
+    def _accept(self, verb: str, fresh: Mapping[bytes, A], remember: bool = True) -> None:
         """Kept and counted; unscored ones last this run: to ask again may be to pay again."""
         rows: dict[bytes, LogProb] = {}
         replies: dict[bytes, str] = {}
@@ -197,22 +188,17 @@ class Cached(LoggedLM):
                 replies[key] = _stored(Reply(None, answer.reason, settled=True))
             if unscored and remember:
                 self._unscored[key] = answer
-        self._keep(rows, replies)
+        if verb not in self._verbs:
+            self._verbs.add(verb)
+            self.cache.note_lm(self.identity, verb)
+        if rows:
+            self.cache.add_logprobs(rows, self._again)
+        if replies:
+            self.cache.add_chats(replies, self._again)
+        self._computed |= rows.keys() | replies.keys()
+        self._again -= self._computed
         self.count.computed += len(fresh)
         self._watch.answered(len(fresh))
-
-    def _keep(self, rows: Mapping[bytes, LogProb], replies: Mapping[bytes, str]) -> None:
-        """Store answers; those asked again take the place of the ones before."""
-        over = [*rows, *replies]
-        self._computed.update(over)
-        for again in (False, True) if self._again else (False,):
-            sums = {key: row for key, row in rows.items() if (key in self._again) is again}
-            texts = {key: text for key, text in replies.items() if (key in self._again) is again}
-            if sums:
-                self.cache.add_logprobs(sums, replace=again)
-            if texts:
-                self.cache.add_chats(texts, replace=again)
-        self._again -= frozenset(over)
 
     def close(self) -> None:
         """Close the LM and the cache."""
@@ -234,8 +220,6 @@ class Cached(LoggedLM):
         known = look(list(wanted))
         self.count.asked += len(keys)
         self._watch.asked(len(wanted), len(known), one_item=verb == "logprob")
-        if len(known) < len(wanted):
-            self.cache.note_lm(self.identity, verb)
         while missing := [key for key in wanted if key not in known]:
             mine = missing if self._claims is None else self._claims.take(missing)
             try:
@@ -246,7 +230,7 @@ class Cached(LoggedLM):
                 asking = [key for key in mine if key not in known]
                 for part in ask([wanted[key] for key in asking]) if asking else ():
                     fresh = {asking[index]: answer for index, answer in part.items()}
-                    self._accept(fresh, remember=self._claims is not None)
+                    self._accept(verb, fresh, remember=self._claims is not None)
                     known |= fresh
             finally:
                 if self._claims is not None:
@@ -347,5 +331,106 @@ class Claims:
 
 
 def _owners(db: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, str]:
-    rows = rows_of(db, "SELECT key, CAST(owner AS BLOB) FROM claim WHERE key IN", keys)
+    rows = rows_of(db, "SELECT key, owner FROM claim", keys)
     return {key: (owner or b"").decode(errors="replace") for key, owner in rows}
+
+
+@dataclass
+class StageTally:
+    """Different calls of one stage."""
+
+    calls: int = 0
+    hits: int = 0  # those the cache can answer
+    input_tokens: int = 0  # of the others, estimated
+    output_tokens: int = 0  # of the others, at most
+    chats: int = 0  # of the others, chat calls whose replies are generated
+    closed: int = 0  # of the others, chat calls with labels, of which nothing is generated
+
+
+class Counted(LoggedLM):
+    """``lm`` by name only: known answers come from the cache, all others are absent.
+
+    Attributes:
+        cache: where answers may be known; None where there is no cache yet.
+        pairs: contexts, targets and pairs of the first batch that the cache does not answer; None
+            before there is one.
+        requests, questions: the same of chat requests without and with labels.
+    """
+
+    def __init__(self, lm: EvaluationLM, cache: CallCache | None = None) -> None:
+        super().__init__(lm)
+        self.cache = cache
+        self.pairs: tuple[Sequence[str], Sequence[str], Pairs] | None = None
+        self.requests: list[ChatRequest] = []
+        self.questions: list[ChatRequest] = []
+        self._stages = [""]
+
+    @property
+    def total(self) -> int:
+        """Different calls over all stages."""
+        return self.log.calls
+
+    @property
+    def stages(self) -> dict[str, StageTally]:
+        """What would be asked in each stage; a call counts where it is put first."""
+        found = {stage: StageTally() for stage in self._stages if stage}
+        for row in self.log.rows.values():
+            tally = found.setdefault(row.stage, StageTally())
+            tally.calls += 1
+            tally.hits += row.known
+            if not row.known:
+                tally.input_tokens += row.input_tokens
+                tally.output_tokens += row.output_tokens
+                tally.closed += row.labels
+                tally.chats += row.verb == "chat" and not row.labels
+        return found
+
+    def begin(self, stage: str) -> None:
+        """What is asked from now on belongs to this stage."""
+        self._stages.append(stage)
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        """Known pairs; NaN for all others."""
+        keys = logprob_keys(self.identity, contexts, targets, pairs)
+        known = self.cache.logprobs(keys) if self.cache else {}
+        for key, (c, t) in zip(keys, pairs, strict=True):
+            if key not in self.log.rows:
+                size = estimate([contexts[c], targets[t]])
+                self._count(key, LoggedCall("", "logprob", (), known=key in known), size, 1)
+        unknown = [pair for key, pair in zip(keys, pairs, strict=True) if key not in known]
+        if self.pairs is None and unknown:
+            self.pairs = (contexts, targets, unknown)
+        return LogProbTable.of([known.get(key, UNKNOWN) for key in keys])
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        """Known replies; none for all others."""
+        keys = [chat_key(self.identity, request) for request in requests]
+        known = known_replies(self.cache, keys) if self.cache else {}
+        for key, request in zip(keys, requests, strict=True):
+            if key not in self.log.rows:
+                row = LoggedCall("", "chat", request.key, known=key in known)
+                row.labels = bool(request.labels)
+                size = estimate([*(m.content for m in request.messages), *request.labels])
+                most = 0 if request.labels else request.max_tokens or UNBOUNDED
+                self._count(key, row, size, most)
+        new = [request for key, request in zip(keys, requests, strict=True) if key not in known]
+        self.requests = self.requests or [request for request in new if not request.labels]
+        self.questions = self.questions or [request for request in new if request.labels]
+        return [known.get(key) or Reply(None, NOT_ASKED) for key in keys]
+
+    def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
+        """Nothing: this is no run."""
+
+    def about(self, *calls: object) -> None:
+        """Nothing either."""
+
+    def close(self) -> None:
+        """Close the cache."""
+        if self.cache is not None:
+            self.cache.close()
+
+    def _count(self, key: bytes, row: LoggedCall, tokens: int, most: int) -> None:
+        row.stage, row.input_tokens, row.output_tokens = self._stages[-1], tokens, most
+        self.log.rows[key] = row

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import math
-import random
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgelab.calls.meter import BudgetReachedError, Meter
+from judgelab.calls.budget import BudgetReachedError
+from judgelab.calls.meter import Meter
 from judgelab.calls.pace import Limits, Pace
 from judgelab.calls.sending import LOST, Answer, Call, EndpointError, Sender, accounts
-from judgelab.core.errors import require_room
+from judgelab.core.errors import require, require_room
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -60,34 +62,34 @@ class Breaker:
         self.served, self.open = served, False
         self._heard = self._probed = False
         self._row = self._useless = 0
-        self._news = asyncio.Event()
+        self._news, self._stopped = asyncio.Event(), asyncio.Event()
 
-    def heard(self) -> None:
-        """The server said something, whatever it was."""
-        self._heard = True
+    def note(self, result: Answer, probe: bool) -> None:
+        """An attempt ended so; ``probe``: all others wait for what comes of it.
 
-    def answered(self) -> None:
-        """A call was answered."""
-        self.served, self._useless = True, 0
-        self._lives()
-
-    def refused(self, reason: str) -> None:
-        """A call is over without a use: refused for good, or its answer is malformed.
-
-        Where so was every one so far, the next call raises: what this one was paid for is kept.
+        Where each call so far was of no use (refused for good, or malformed), the next one raises:
+        what this one was paid for is kept.
         """
-        self._lives()
+        self._heard |= result.status not in LOST
+        if result.again:
+            if probe:
+                self.stop(f"the endpoint stopped answering ({result.reason})")
+            return
+        self._row = 0
+        if self.open:
+            self.open = self._probed = False
+            self._change()
+        self.served |= result.body is not None
         self._useless += not self.served
-        if self._useless >= REFUSED and self.fatal is None:
+        if self._useless >= REFUSED and not self.served and self.fatal is None:
             self.fatal = EndpointError(
-                f"{self.where} has answered none of the first {self._useless} calls ({reason}): "
-                "mend the config, or the server and add retry=unscored to ask these calls again."
+                f"{self.where} has answered none of the first {self._useless} calls "
+                f"({result.reason}): mend the config, or the server and add retry=unscored to ask "
+                "these calls again."
             )
             self.stop(str(self.fatal))
 
-    def exhausted(
-        self, status: str, reason: str, wait: float | None, troubled: bool = False
-    ) -> None:
+    def exhausted(self, result: Answer, wait: float | None, troubled: bool = False) -> None:
         """A call used up its attempts; the last one ended so.
 
         Args:
@@ -99,29 +101,33 @@ class Breaker:
             EndpointError: it has never answered, and will not.
         """
         self._row += not (troubled and self._heard)
-        if wait is not None:
-            self.until = max(self.until or 0.0, time.time() + wait)
-        if not self._heard:
-            self._never_heard(status, reason)
-        most = self.limits.breaker
+        if not self._heard and result.status in ("unreached", "broken"):
+            raise EndpointError(
+                f"{self.where} cannot be reached ({result.reason}): is it running, and is "
+                "evaluation_lm.base_url right?"
+            )
+        most = self.limits.breaker if self._heard else SILENT
         if most is None or self._row < most or self.open or self.why is not None:
             return
-        if not self.served and wait is None:
-            raise EndpointError(
-                f"{self.where} has answered none of the first {self._row} calls of "
-                f"{self.limits.retries + 1} attempts each ({reason})."
-            )
         if wait is not None:
             self.stop(f"the endpoint asks to wait until {stamp(self.until)}")
-            return
-        self.open = True
-        seconds = self.limits.longest_wait
-        self.tell(f"{self.where} stopped answering ({reason}): one more look in {seconds:g} s")
-        self._change()
+        elif not (self._heard and self.served):
+            raise EndpointError(
+                f"{self.where} has answered none of the first {self._row} calls of "
+                f"{self.limits.retries + 1} attempts each ({result.reason}): is the address right, "
+                "and is evaluation_lm.limits.timeout long enough?"
+            )
+        else:
+            self.open, seconds = True, self.limits.longest_wait
+            self.tell(
+                f"{self.where} stopped answering ({result.reason}): one more look in {seconds:g} s"
+            )
+            self._change()
 
     def stop(self, why: str) -> None:
         """Send nothing more."""
         self.why = self.why or why
+        self._stopped.set()
         self._change()
 
     async def ready(self) -> bool:
@@ -145,44 +151,20 @@ class Breaker:
 
     async def sleep(self, seconds: float) -> None:
         """Wait; shorter, where something changes meanwhile."""
-        try:
-            async with asyncio.timeout(seconds):
-                await self._news.wait()
-        except TimeoutError:
-            pass
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._news.wait(), seconds)
 
     async def unless_stopped(self, job: Coroutine[Any, Any, None]) -> None:
         """Await this; StoppedError as soon as nothing more is sent."""
-        task = asyncio.create_task(job)
+        task, stopped = asyncio.create_task(job), asyncio.create_task(self._stopped.wait())
         try:
-            while not task.done():
-                if self.why is not None:
-                    raise StoppedError
-                news = asyncio.create_task(self._news.wait())
-                await asyncio.wait((task, news), return_when=asyncio.FIRST_COMPLETED)
-                news.cancel()
+            await asyncio.wait((task, stopped), return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise StoppedError
             await task
         finally:
             task.cancel()
-
-    def _never_heard(self, status: str, reason: str) -> None:
-        if status in ("unreached", "broken"):
-            raise EndpointError(
-                f"{self.where} cannot be reached ({reason}): is it running, and is "
-                "evaluation_lm.base_url right?"
-            )
-        if self._row >= SILENT:
-            raise EndpointError(
-                f"{self.where} has not answered once in {SILENT} calls of "
-                f"{self.limits.retries + 1} attempts each ({reason}): is it running "
-                "behind that address, and is evaluation_lm.limits.timeout long enough?"
-            )
-
-    def _lives(self) -> None:
-        self._heard, self._row = True, 0
-        if self.open:
-            self.open = self._probed = False
-            self._change()
+            stopped.cancel()
 
     def _change(self) -> None:
         before, self._news = self._news, asyncio.Event()
@@ -220,9 +202,11 @@ class Caller:
         tell: Callable[[str], None] = lambda words: None,
         kept: Path | None = None,
     ) -> None:
+        self._tenacity: Any = require("tenacity", extra="api")
         self.client, self.limits = client, limits
         self.where, self._sender = where, Sender(client, limits.timeout, secret, where)
         self.pace, self.kept = Pace(limits), kept
+        self._jitter = self._tenacity.wait_random_exponential(limits.backoff, limits.longest_wait)
         self.attach(meter, tell)
 
     def attach(self, meter: Meter, tell: Callable[[str], None]) -> None:
@@ -243,47 +227,57 @@ class Caller:
             ConfigError: the key, the address or the model is refused.
             EndpointError: nothing was answered before this.
         """
-        attempt, result = 0, Answer(None, status="unsent", again=True)
-        tries = 0
+        attempts, result = 0, Answer(None, status="unsent", again=True)
+
+        async def attempt() -> Answer:
+            nonlocal attempts, result
+            probe = await self.breaker.ready()
+            result = await self._attempt(call, attempts + 1)
+            attempts += 1
+            self.breaker.note(result, probe)
+            return result
+
+        retrying = self._tenacity.AsyncRetrying(
+            retry=self._tenacity.retry_if_result(self._passes),
+            stop=partial(self._exhausted, call),
+            wait=self._wait,
+            sleep=self.breaker.sleep,
+            before_sleep=self._tell,
+            retry_error_callback=lambda state: state.outcome.result(),
+        )
         try:
-            while True:
-                tries = 0 if self.breaker.open else tries
-                probe = await self.breaker.ready()
-                result = await self._attempt(call, attempt + 1)
-                attempt, tries = attempt + 1, tries + 1
-                if result.body is not None:
-                    self.breaker.answered()
-                    return result
-                if self._over(call, result, tries, probe):
-                    break
-                wait = self._wait(result, tries)
-                if wait >= SHOWN:
-                    self.breaker.tell(f"{self.where}: {result.reason}; again in {wait:.0f} s")
-                await self.breaker.sleep(wait)
+            await retrying(attempt)
         except (StoppedError, BudgetReachedError, EndpointError) as cause:
             self.breaker.stop(str(cause))
             if isinstance(cause, EndpointError) and not self.breaker.served:
                 raise  # later, an account that is empty leaves calls open as an outage does
-            if attempt == 0:
-                return replace(result, reason=f"not sent: {self.breaker.why}")
         except BaseException as cause:
             self.breaker.stop(str(cause))
             raise
-        tried = f" after {attempt} attempts" if attempt > 1 else ""
-        return replace(result, reason=f"{result.reason}{tried}{self._until(result)}")
+        if attempts == 0:
+            return replace(result, reason=f"not sent: {self.breaker.why}")
+        if result.body is not None:
+            return result
+        tried = f" after {attempts} attempts" if attempts > 1 else ""
+        late = self._beyond(result) is not None
+        until = f"; not before {stamp(self.breaker.until)}" if late else ""
+        return replace(result, reason=f"{result.reason}{tried}{until}")
 
-    def _over(self, call: Call, result: Answer, tries: int, probe: bool) -> bool:
-        """Whether a call that was not answered is not tried again."""
-        reason, beyond = result.reason or "", self._beyond(result)
-        if not result.again:
-            self.breaker.refused(reason)
-        elif probe:
-            self.breaker.stop(f"the endpoint stopped answering ({reason})")
-        elif beyond is None and (self.breaker.open or tries <= self.limits.retries):
-            return False  # where it is open, all wait for the last look
-        else:
-            troubled = call.mark in self.meter.troubled
-            self.breaker.exhausted(result.status, reason, beyond, troubled)
+    def _passes(self, result: Answer) -> bool:
+        """Whether another attempt may bring an answer."""
+        return result.again and self.breaker.why is None
+
+    def _exhausted(self, call: Call, state: Any) -> bool:
+        """Whether the attempts are used up, or the server asks to wait for longer than we do."""
+        result = state.outcome.result()
+        beyond = self._beyond(result)
+        if self.breaker.open and beyond is None:  # all wait for the last look, then begin anew
+            state.attempt_number = 0
+            return False
+        if beyond is None and state.attempt_number <= self.limits.retries:
+            return False
+        troubled = call.mark in self.meter.troubled
+        self.breaker.exhausted(result, beyond, troubled)
         return True
 
     def _beyond(self, result: Answer) -> float | None:
@@ -292,15 +286,16 @@ class Caller:
         longest = max(self.limits.longest_wait, SHOWN)
         return asked if asked is not None and asked > longest else None
 
-    def _until(self, result: Answer) -> str:
-        return "" if self._beyond(result) is None else f"; not before {stamp(self.breaker.until)}"
-
-    def _wait(self, result: Answer, tries: int) -> float:
-        """Seconds until the next attempt: as the server says, else our own."""
-        most = min(self.limits.longest_wait, self.limits.backoff * 2 ** (tries - 1))
-        wait = random.uniform(0, most)  # any number will do: it changes no result
+    def _wait(self, state: Any) -> float:
+        """Seconds until the next attempt: as the server says, else full jitter."""
+        result, wait = state.outcome.result(), float(self._jitter(state))
         asked = sensible(result.retry_after)
         return wait if asked is None else asked + min(wait, 0.1 * asked)
+
+    def _tell(self, state: Any) -> None:
+        if (wait := state.upcoming_sleep) >= SHOWN:
+            reason = state.outcome.result().reason
+            self.breaker.tell(f"{self.where}: {reason}; again in {wait:.0f} s")
 
     async def _attempt(self, call: Call, number: int) -> Answer:
         await self.breaker.unless_stopped(self.pace.admit(sum(call.tokens)))
@@ -313,9 +308,10 @@ class Caller:
             if tokens is not None:
                 self.pace.used(sum(call.tokens), sum(tokens))
             if result.status not in LOST:
-                self.breaker.heard()
                 beyond = self._beyond(result)
                 wait = sensible(result.retry_after) if beyond is None else None
+                if beyond is not None:
+                    self.breaker.until = max(self.breaker.until or 0.0, time.time() + beyond)
                 self.pace.answered(refused=result.status == "429", retry_after=wait)
             self.meter.ended(ticket, result.status, tokens, reason=result.reason, **facts)
         finally:

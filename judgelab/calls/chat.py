@@ -6,12 +6,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from judgelab.calls.logprobs import UnusableError, finite
-from judgelab.calls.sending import Answer, Call, estimate, usage
+from judgelab.calls.sending import (
+    UNBOUNDED,
+    Answer,
+    Call,
+    UnusableError,
+    estimate,
+    finite,
+    usage,
+)
 from judgelab.core.lm import WITHOUT_PROBABILITIES, ChatRequest, Reply
 
 TokenLimit = Literal["max_tokens", "max_completion_tokens"]
-UNBOUNDED = 500  # output tokens expected of a request without a limit, for pacing and estimates
 SAID = 200  # characters of a refusal that are kept
 LOWEST = -1e300  # nats of an alternative, which may be all but impossible
 

@@ -40,12 +40,11 @@ class Limits:
 
 
 AHEAD = 600.0  # seconds: no limit is waited for longer, whatever a file or a server says
-SAME_BOOT = 60.0  # seconds that two looks at the time of the last boot may differ by
 
 
 @dataclass
 class State:
-    """Times are of the machine's monotonic clock.
+    """Times are in seconds since 1970.
 
     Attributes:
         requests_free, tokens_free: when the next attempt may start by either limit.
@@ -63,33 +62,6 @@ class State:
     refused: float = 0.0
     row: float = 0.0
 
-    def settle(self, now: float) -> None:
-        """Begin to use it: time that nobody used is not made up for."""
-        values = astuple(self)
-        if not all(map(math.isfinite, values)) or not 0 < self.share <= 1 or min(values) < 0:
-            self.__init__()  # type: ignore[misc]  # a file that was damaged
-        for name in ("requests_free", "tokens_free"):
-            setattr(self, name, min(max(getattr(self, name), now), now + AHEAD))
-        self.held = min(self.held, now + AHEAD)
-        self.window = min(max(self.window, now - AHEAD), now + 1)
-
-
-class KeptState:
-    """The state in this process alone."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.clock, self._state = clock, State()
-        self._state.settle(clock())
-        self._state.window = clock()
-
-    @contextmanager
-    def turn(self) -> Iterator[State]:
-        """The state, to look at and to change."""
-        yield self._state
-
-    def close(self) -> None:
-        """Give it back."""
-
 
 def rate_file(cache: Path, *endpoint: str) -> Path:
     """Where processes that keep this call cache share the pace of an endpoint: address, model, key.
@@ -100,57 +72,53 @@ def rate_file(cache: Path, *endpoint: str) -> Path:
     return cache.with_name(f"{cache.name}.rates") / name
 
 
-LAYOUT = struct.Struct(f"<{len(fields(State)) + 1}d")
+LAYOUT = struct.Struct(f"<{len(fields(State))}d")
 
 
-class SharedState(KeptState):
-    """The state in a small file, locked for the microseconds of a turn.
+class KeptState:
+    """The state in this process alone, or in a small file, locked for the microseconds of a turn.
 
     A process that is killed holds nothing: the system gives back its lock, and all that it leaves
-    is one place in the queue. What an earlier boot of the machine left is begun anew.
+    is one place in the queue. Time that nobody used is not made up for; a damaged file is begun
+    anew.
     """
 
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        private_folder(path.parent)
-        self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        self._booted = time.time() - time.monotonic()
-        with self._locked():
-            state = State(window=self.clock())
-            data = os.pread(self._handle, LAYOUT.size, 0)
-            if len(data) == LAYOUT.size:
-                booted, *values = LAYOUT.unpack(data)
-                if abs(booted - self._booted) < SAME_BOOT:
-                    state = State(*values)
-            state.settle(self.clock())
-            self._put(state)
+    def __init__(self, path: Path | None = None, clock: Callable[[], float] = time.time) -> None:
+        self.clock, self._handle = clock, -1
+        self._state = State(window=clock())
+        if path is not None:
+            private_folder(path.parent)
+            self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        with self.turn() as state:
+            now = clock()
+            if not (all(0 <= one < math.inf for one in astuple(state)) and 0 < state.share <= 1):
+                state.__init__(window=now)  # type: ignore[misc]
+            state.window, state.held = min(state.window, now), min(state.held, now + AHEAD)
+            state.requests_free = min(max(state.requests_free, now), now + AHEAD)
+            state.tokens_free = min(max(state.tokens_free, now), now + AHEAD)
 
     @contextmanager
     def turn(self) -> Iterator[State]:
-        """See KeptState."""
-        with self._locked():
-            state = State(*LAYOUT.unpack(os.pread(self._handle, LAYOUT.size, 0))[1:])
+        """The state, to look at and to change."""
+        if self._handle < 0:
+            yield self._state
+            return
+        fcntl.flock(self._handle, fcntl.LOCK_EX)
+        try:
+            data = os.pread(self._handle, LAYOUT.size, 0)
+            state = State(*LAYOUT.unpack(data)) if len(data) == LAYOUT.size else State(share=0)
             before = astuple(state)
             yield state
             if astuple(state) != before:
-                self._put(state)
+                os.pwrite(self._handle, LAYOUT.pack(*astuple(state)), 0)
+        finally:
+            fcntl.flock(self._handle, fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """Close the file."""
+        """Give it back."""
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
-
-    def _put(self, state: State) -> None:
-        os.pwrite(self._handle, LAYOUT.pack(self._booted, *astuple(state)), 0)
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        fcntl.flock(self._handle, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(self._handle, fcntl.LOCK_UN)
 
 
 CATCH_UP = 2.0  # seconds of unused allowance that may be made up for after the program was busy

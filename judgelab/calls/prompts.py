@@ -1,4 +1,4 @@
-"""log P(target | context) of pairs, asked of a server that reports log-probabilities of prompts.
+"""log P(target | context) of pairs, asked of a completions endpoint that reports its prompt's.
 
 Texts go as they are (``RawPrompts``), or rendered and tokenised here by the model's own template
 and tokenizer (``FramedPrompts``): the server is then sent the very tokens that a local model is
@@ -13,23 +13,34 @@ import asyncio
 import hashlib
 import json
 import math
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
-from functools import cached_property, partial
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
+from unicodedata import normalize
 
-from judgelab.calls import logprobs
 from judgelab.calls.cache import CallCache
 from judgelab.calls.caller import Caller
-from judgelab.calls.logprobs import Mode, ScoredPrompt, UnusableError
-from judgelab.calls.sending import Call, EndpointError, estimate
-from judgelab.core.errors import CapabilityError, DataError
+from judgelab.calls.sending import Call, EndpointError, UnusableError, count, estimate, finite
+from judgelab.core.errors import CapabilityError
 from judgelab.core.lm import LogProb, Pairs
 from judgelab.scoring.encode import Encoder
 from judgelab.scoring.prefix_tree import Ids, Job
 
-Form = Literal["tokens", "text", "text without its first token"]
+Mode = Literal["none", "echo", "prompt"]
+PROBE = "The lighthouse keeper counted the ships twice before the fog came in, and then"
+GENERATED = 8  # tokens of the probe
+DRAWS = 4  # texts it may draw: one can read back as other tokens (" f", "ly" as " fly")
+BROKEN = "\ufffd"  # a token that ends inside a character: the text no longer says which it was
+TOLERANCE = 0.15  # nats a token: prefill and decoding differ by rounding, an error by nats
+SPECIAL = 3  # tokens that a server may put before a prompt
+NAMELESS = 64  # characters that a first token may be which has neither a name nor a value
+FOREIGN = re.compile(r"[^\x00-\x7f]*")  # characters of more than one byte
+FORMS = ("tokens", "text", "text without its first token")
 CONTEXT, TARGET = "Which ships came in before the fog did?\n", "Two of them, said the keeper."
 IMITATES = "a text spells out control tokens"
 UNSENDABLE = "the server takes text alone and would read other tokens than are meant"
@@ -37,39 +48,197 @@ OTHERS = "malformed answer (the tokens that it reports are not the prompt's)"
 GAP = "malformed answer (a token lacks its log-probability)"
 MISREAD = "the server read another number of tokens: it cuts prompts"
 Jobs = Sequence[Callable[[], Awaitable[LogProb]]]
-Alone = dict[str, asyncio.Task[ScoredPrompt | LogProb]]
-"""Contexts that are asked by themselves, each once a batch."""
+
+
+@dataclass(frozen=True)
+class ScoredPrompt:
+    """The tokens of a prompt and log P of each given those before it; None for the first."""
+
+    tokens: tuple[str, ...]
+    logprobs: tuple[float | None, ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every token but the first has its log-probability."""
+        return None not in self.logprobs[1:]
+
+    def total(self, start: int) -> tuple[float, int]:
+        """(sum, how many tokens) from one on, in nats; NaN where one is missing."""
+        values = self.logprobs[start:]
+        return math.fsum(math.nan if v is None else v for v in values), len(values)
+
+
+def scoring_body(model: str, mode: Mode, prompt: str | Sequence[int]) -> dict[str, Any]:
+    """A request for the log-probabilities of a text or tokens, and one token more."""
+    sent = prompt if isinstance(prompt, str) else list(prompt)
+    body: dict[str, Any] = {"model": model, "prompt": sent, "max_tokens": 1, "temperature": 0.0}
+    if mode == "echo":
+        return body | {"echo": True, "logprobs": 1}
+    return body | {"extra_body": {"prompt_logprobs": 0}}
+
+
+def read_prompt(body: Mapping[str, Any], mode: Mode) -> ScoredPrompt:
+    """The prompt's part of an answer; UnusableError where it is absent or of another length."""
+    try:
+        if mode == "prompt":
+            return _listed(body["choices"][0]["prompt_logprobs"])
+        prompt_tokens = count(body["usage"]["prompt_tokens"])
+        if prompt_tokens is None:
+            raise UnusableError("it does not say how many tokens the prompt is")
+        # some servers have a list of their own beside the choices
+        parts = body["prompt"] if body.get("prompt") else body["choices"]
+        tokens, values = parts[0]["logprobs"]["tokens"], parts[0]["logprobs"]["token_logprobs"]
+        if not isinstance(tokens, list) or not isinstance(values, list):
+            raise TypeError
+    except (KeyError, TypeError, IndexError, AttributeError) as cause:
+        asked = "echo and logprobs" if mode == "echo" else "prompt_logprobs"
+        raise UnusableError(f"it answers without the field that {asked} ask for") from cause
+    if len(tokens) != len(values) or len(tokens) < prompt_tokens:
+        raise UnusableError("it reports log-probabilities of its own tokens, not of the prompt's")
+    return _scored(tokens[:prompt_tokens], values[:prompt_tokens])
+
+
+def _listed(rows: Sequence[Mapping[str, Any] | None]) -> ScoredPrompt:
+    if any(row is not None and len(row) != 1 for row in rows):
+        raise UnusableError("it reports alternatives beside the prompt's tokens")
+    entries = [next(iter(row.values())) if row else {} for row in rows]
+    tokens = [entry.get("decoded_token") or "" for entry in entries]
+    return _scored(tokens, [entry.get("logprob") for entry in entries])
+
+
+def _scored(tokens: Sequence[Any], values: Sequence[Any]) -> ScoredPrompt:
+    if not tokens:
+        raise UnusableError("it reports no token of the prompt")
+    if not all(isinstance(token, str) for token in tokens):
+        raise UnusableError("it reports tokens that are not texts")
+    numbers = tuple(None if v is None else finite(v) for v in values)
+    return ScoredPrompt(tuple(tokens), numbers)
+
+
+def is_of(scored: ScoredPrompt, text: str) -> bool:
+    """Whether the tokens spell the text, behind special ones and as a tokenizer normalises it."""
+    texts = dict.fromkeys([text, *(normalize(form, text) for form in ("NFC", "NFKC"))])
+    for whole in texts:
+        if any(_spell(scored.tokens[special:], whole) for special in range(SPECIAL)):
+            return True
+        if scored.tokens[0] or scored.logprobs[0] is not None:
+            continue
+        if any(_spell(scored.tokens[1:], whole[n:]) for n in range(1, min(NAMELESS, len(whole)))):
+            return True
+    return False
+
+
+def _spell(tokens: Sequence[str], text: str) -> bool:
+    joined = "".join(tokens)
+    if BROKEN not in joined:
+        return joined == text
+    if len(joined) > 4 * len(text):
+        return False
+    ends = {0}
+    for k, part in enumerate(re.split(f"({BROKEN}+)", joined)):
+        if k % 2:  # of characters that take up to four bytes each
+            least, most = -(-len(part) // 4), len(part)
+            spans = ((p, FOREIGN.match(text, p, p + most)) for p in ends)
+            ends = {e for p, m in spans if m for e in range(p + least, m.end() + 1)}
+        else:
+            ends = {p + len(part) for p in ends if text.startswith(part, p)}
+    return len(text) in ends
+
+
+def _starts(tokens: Sequence[str], prompt: str) -> Iterator[int]:
+    """Where a token may start exactly behind the prompt: after special ones, or a nameless one."""
+    begins = [(special, prompt) for special in range(SPECIAL)]
+    if tokens and not tokens[0]:  # nameless, and the prompt's own first where none precedes it
+        begins += [(1, prompt[n:]) for n in range(1, min(NAMELESS, len(prompt)))]
+    for start, expected in begins:
+        length = 0
+        while start < len(tokens) and length < len(expected):
+            length += len(tokens[start])
+            start += 1
+        if length == len(expected) and "".join(tokens[:start]).endswith(expected):
+            yield start
+
+
+def split(scored: ScoredPrompt, context: str, target: str) -> tuple[float, int] | None:
+    """(sum in nats, tokens) of the target, where a token starts exactly at it; else None."""
+    for start in _starts(scored.tokens, context):
+        if "".join(scored.tokens[start:]) == target:
+            if not context and not scored.tokens[start] and scored.logprobs[start] is None:
+                start += 1  # a nameless first token is a special one
+            return scored.total(start)
+    return None
+
+
+async def probe(caller: Caller, model: str, mode: Mode) -> None:
+    """Ask for a few tokens with their log-probabilities, then for those of prompt and tokens.
+
+    The same tokens must get the same values both ways: a server that ignores the field, or reads
+    the distribution one position off, ends in a CapabilityError.
+    """
+    generate = {"model": model, "prompt": PROBE, "max_tokens": GENERATED, "temperature": 1.0}
+    for _ in range(DRAWS):
+        first = await _ask(caller, generate | {"logprobs": 1}, "logprobs")
+        try:
+            choice = first["choices"][0]
+            drawn = _scored(choice["logprobs"]["tokens"], choice["logprobs"]["token_logprobs"])
+            second = await _ask(caller, scoring_body(model, mode, PROBE + choice["text"]), mode)
+            echoed = read_prompt(second, mode)
+        except (KeyError, TypeError, IndexError):
+            raise _refusal(caller, "it answers without the field that logprobs asks for") from None
+        except UnusableError as cause:
+            raise _refusal(caller, str(cause)) from None
+        plain = list(takewhile(lambda token: token and BROKEN not in token, drawn.tokens))
+        for start in _starts(echoed.tokens, PROBE):
+            alike = map(str.__eq__, echoed.tokens[start:], plain)
+            n = len(list(takewhile(bool, alike)))
+            if n:
+                pairs = zip(echoed.logprobs[start : start + n], drawn.logprobs[:n], strict=True)
+                gaps = [math.inf if None in (a, b) else abs(a - b) for a, b in pairs]  # type: ignore[operator]
+                if sum(gaps) / n <= TOLERANCE:
+                    return
+                raise _refusal(
+                    caller,
+                    "a text it wrote itself gets other log-probabilities when read back "
+                    f"({sum(gaps) / n:.2f} nats a token apart), so they belong to other positions",
+                )
+    raise _refusal(caller, "the tokens it drew are not those it reads back")
+
+
+async def _ask(caller: Caller, body: dict[str, Any], what: str) -> dict[str, Any]:
+    tokens = (estimate([body["prompt"]]), int(body["max_tokens"]))
+    answer = await caller.call(Call("completions", body, ("probe", what), tokens))
+    if answer.body is None and not answer.settled:
+        raise EndpointError(f"{caller.where} could not be tried ({answer.reason}).")
+    if answer.body is None:
+        raise _refusal(caller, answer.reason or "no answer")
+    return answer.body
+
+
+def _refusal(caller: Caller, reason: str) -> CapabilityError:
+    return CapabilityError(
+        f"{caller.where} gives no usable log-probabilities of a prompt: {reason}. Use "
+        "evaluation_lm.logprobs=none and a mechanism that chats, or another server (vLLM has them)."
+    )
 
 
 class PromptCache:
     """Scored prompts in a call cache, beside the answers.
 
     A pair that takes two prompts is not an answer until both are there: what came of one is kept,
-    so that a later run pays for the other alone. The file is opened by the thread that uses it;
-    ``name`` is that of the LM and of how it is asked.
+    so that a later run pays for the other alone. ``name`` is that of the LM and of how it is asked.
     """
 
     def __init__(self, path: Path, name: str) -> None:
-        self._path, self._name = path, name
-
-    @cached_property
-    def _cache(self) -> CallCache:
-        return CallCache(self._path)
+        self._cache, self._name = CallCache(path), name
 
     def get(self, text: str) -> ScoredPrompt | None:
-        """What is known of this prompt (raises DataError: what is kept cannot be read)."""
+        """What is known of this prompt."""
         key = self._key(text)
         stored = self._cache.chats([key]).get(key)
         if stored is None:
             return None
-        try:
-            values = json.loads(stored)
-            return ScoredPrompt(tuple(values["tokens"]), tuple(values["logprobs"]))
-        except (ValueError, TypeError, KeyError) as cause:
-            raise DataError(
-                f"A prompt in the call cache {self._path} cannot be read: the file is damaged; "
-                "move it away, or give another with paths.cache=FILE."
-            ) from cause
+        values = json.loads(stored)
+        return ScoredPrompt(tuple(values["tokens"]), tuple(values["logprobs"]))
 
     def put(self, text: str, scored: ScoredPrompt) -> None:
         """Keep it."""
@@ -77,9 +246,8 @@ class PromptCache:
         self._cache.add_chats({self._key(text): json.dumps(values)})
 
     def close(self) -> None:
-        """Close the file, if it is open."""
-        if "_cache" in self.__dict__:
-            self._cache.close()
+        """Close the file."""
+        self._cache.close()
 
     def _key(self, text: str) -> bytes:
         whole = json.dumps(["prompt", self._name, text])
@@ -87,14 +255,14 @@ class PromptCache:
 
 
 class Prompts(ABC):
-    """One way to put pairs to a server; ``joint`` counts those that share a token."""
+    """One way to put pairs to a server."""
 
     def __init__(self, model: str, mode: Mode) -> None:
-        self.model, self.mode, self.joint = model, mode, 0
+        self.model, self.mode = model, mode
 
     async def settle(self, caller: Caller) -> None:
         """Find out whether the server can do it, and how (raises CapabilityError: it cannot)."""
-        await logprobs.probe(caller, self.model, self.mode)
+        await probe(caller, self.model, self.mode)
 
     @abstractmethod
     def jobs(
@@ -104,13 +272,13 @@ class Prompts(ABC):
 
     async def _ask(self, caller: Caller, prompt: str | Ids) -> ScoredPrompt | LogProb:
         """The prompt's tokens, or the row of a pair that it says nothing of."""
-        body = logprobs.scoring_body(self.model, self.mode, prompt)
+        body = scoring_body(self.model, self.mode, prompt)
         size = estimate([prompt]) if isinstance(prompt, str) else len(prompt)
         answer = await caller.call(Call("completions", body, ("logprob",), (size, 1)))
         if answer.body is None:
             return _unscored(answer.reason, answer.settled)
         try:
-            return logprobs.read_prompt(answer.body, self.mode)
+            return read_prompt(answer.body, self.mode)
         except UnusableError as cause:
             return _unscored(f"malformed answer ({cause})")
 
@@ -118,8 +286,10 @@ class Prompts(ABC):
 class RawPrompts(Prompts):
     """One prompt a pair, plus one a context where it cannot be told where the target starts.
 
-    A target is scored on the tokens that start after the context; where a token runs across the
-    boundary, log P(xy) - log P(x).
+    A target is scored on the tokens that start after the context. Where a token runs across the
+    boundary this is log P(xy) - log P(x), each in its own tokens; a local model
+    (``scoring.encode``) charges the target the whole token instead, so that the two differ by what
+    the last tokens of x alone cost.
     """
 
     cache: PromptCache | None = None
@@ -127,65 +297,60 @@ class RawPrompts(Prompts):
     def jobs(
         self, caller: Caller, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> Jobs:
-        """See ``Prompts``."""
-        alone: Alone = {}
+        """See ``Prompts``; a context is asked by itself once a batch."""
+        alone: dict[str, asyncio.Task[ScoredPrompt | LogProb]] = {}
         return [partial(self._score, caller, contexts[c], targets[t], alone) for c, t in pairs]
 
-    async def _score(self, caller: Caller, context: str, target: str, alone: Alone) -> LogProb:
+    async def _score(
+        self,
+        caller: Caller,
+        context: str,
+        target: str,
+        alone: dict[str, asyncio.Task[ScoredPrompt | LogProb]],
+    ) -> LogProb:
         if not target:
             return LogProb(0.0, 0)
         joint = await self._known(caller, context + target)
         if isinstance(joint, LogProb):
             return joint
-        found = logprobs.split(joint, context, target)
-        if found is not None:
-            return _sum(*found)
-        if context and context not in alone:
-            alone[context] = asyncio.create_task(self._context(caller, context))
-        before = await alone[context] if context else _unscored(MISREAD)
+        if (sums := split(joint, context, target)) is not None:
+            return _sum(*sums)
+        if not context:
+            return _unscored(MISREAD)
+        if context not in alone:
+            alone[context] = asyncio.create_task(self._known(caller, context, keep=True))
+        before = await alone[context]
         if isinstance(before, LogProb):
             self._keep(context + target, joint)
             return before
-        nats, tokens, clean = logprobs.difference(joint, before)
-        self.joint += not clean
-        return _sum(nats, tokens)
+        length = len(before.tokens)
+        if joint.tokens[:length] == before.tokens:
+            return _sum(*joint.total(length))
+        both, first = joint.total(1), before.total(1)  # they merge at the boundary
+        return _sum(both[0] - first[0], both[1] - first[1])
 
-    async def _context(self, caller: Caller, context: str) -> ScoredPrompt | LogProb:
-        found = await self._known(caller, context)
-        if isinstance(found, ScoredPrompt):
-            self._keep(context, found)
-        return found
-
-    async def _known(self, caller: Caller, text: str) -> ScoredPrompt | LogProb:
+    async def _known(self, caller: Caller, text: str, keep: bool = False) -> ScoredPrompt | LogProb:
         known = None if self.cache is None else self.cache.get(text)
-        found = known if known and whole(known) else await self._ask(caller, text)
-        if isinstance(found, ScoredPrompt) and not logprobs.is_of(found, text):
+        scored = known if known and known.whole else await self._ask(caller, text)
+        if isinstance(scored, LogProb):
+            return scored
+        if not is_of(scored, text):
             return _unscored(OTHERS)
-        return found
+        if keep:
+            self._keep(text, scored)
+        return scored
 
     def _keep(self, text: str, scored: ScoredPrompt) -> None:
-        if self.cache is not None and whole(scored):  # one with a gap would be asked for again
+        if self.cache is not None and scored.whole:  # one with a gap would be asked for again
             self.cache.put(text, scored)
 
 
-def whole(scored: ScoredPrompt) -> bool:
-    """Whether every token but the first has its log-probability."""
-    return None not in scored.logprobs[1:]
-
-
 class FramedPrompts(Prompts):
-    """Pairs as token sequences of the model's own tokenizer.
-
-    Counted as unscored: ``imitating`` pairs, a text of which spells out control tokens; ``unsent``
-    ones, where the server takes text alone and would read other tokens; ``misread`` ones, of which
-    the server read another number of tokens (it cuts prompts).
-    """
+    """Pairs as token sequences of the model's own tokenizer."""
 
     def __init__(self, model: str, mode: Mode, encoder: Encoder) -> None:
         super().__init__(model, mode)
-        self.encoder = encoder
-        self.imitating = self.unsent = self.misread = 0
-        self.form: Form | None = None
+        self.encoder, self.form = encoder, FORMS[0]
         self._texts: dict[int, str | None] = {}  # of tokens; None of those without a text
 
     async def settle(self, caller: Caller) -> None:
@@ -193,14 +358,17 @@ class FramedPrompts(Prompts):
         await super().settle(caller)
         (job,) = self.encoder.encode([CONTEXT], [TARGET], [(0, 0)]).jobs
         assert job is not None
-        forms: tuple[Form, ...] = ("tokens", "text", "text without its first token")
-        for form in forms:
-            prompt = self._prompt(job, form)
-            found = _unscored(UNSENDABLE) if prompt is None else await self._ask(caller, prompt)
-            if isinstance(found, LogProb) and not found.settled:
-                raise EndpointError(f"{caller.where} could not be tried ({found.reason}).")
-            if _as_meant(found, job):
-                self.form = form
+        for form in FORMS:
+            self.form = form
+            prompt = self._prompt(job)
+            scored = _unscored(UNSENDABLE) if prompt is None else await self._ask(caller, prompt)
+            if isinstance(scored, LogProb):
+                if not scored.settled:
+                    raise EndpointError(f"{caller.where} could not be tried ({scored.reason}).")
+                continue
+            read = "".join(scored.tokens[len(job[0]) :]).strip()
+            many = len(scored.tokens) == len(job[0]) + len(job[1])
+            if many and scored.whole and read.startswith(TARGET):
                 return
         raise CapabilityError(
             f"{caller.where} reads other tokens than the model's tokenizer makes of a rendered "
@@ -213,49 +381,44 @@ class FramedPrompts(Prompts):
     ) -> Jobs:
         """See ``Prompts``."""
         encoded = self.encoder.encode(contexts, targets, pairs)
-        self.joint += encoded.joint
         return [partial(self._score, caller, job) for job in encoded.jobs]
 
     async def _score(self, caller: Caller, job: Job | None) -> LogProb:
-        assert self.form is not None
         if job is None:
-            self.imitating += 1
             return _unscored(IMITATES)
-        prompt = self._prompt(job, self.form)
+        prompt = self._prompt(job)
         if prompt is None:
-            self.unsent += 1
             return _unscored(UNSENDABLE)
         if not job[1]:
             return LogProb(0.0, 0)
         scored = await self._ask(caller, prompt)
         if isinstance(scored, LogProb):
             return scored
-        if len(scored.logprobs) != len(job[0]) + len(job[1]):
-            self.misread += 1
+        if len(scored.tokens) != len(job[0]) + len(job[1]):
             return _unscored(MISREAD)
         if not all(map(self._alike, scored.tokens, (*job[0], *job[1]))):
             return _unscored(OTHERS)
-        return _sum(*logprobs.total(scored.logprobs[len(job[0]) :]))
+        return _sum(*scored.total(len(job[0])))
 
     def _alike(self, said: str, token: int) -> bool:
         """Whether the server's text of a token is the tokenizer's, as far as both can be spelt."""
         if token not in self._texts:
             words: Any = self.encoder.tokenizer
             own = words.decode([token], clean_up_tokenization_spaces=False)
-            special = token in words.all_special_ids or logprobs.BROKEN in own
+            special = token in words.all_special_ids or BROKEN in own
             self._texts[token] = None if special else own.strip()
         own = self._texts[token]
-        return own is None or logprobs.BROKEN in said or said.strip() in ("", own)
+        return own is None or BROKEN in said or said.strip() in ("", own)
 
-    def _prompt(self, job: Job, form: Form) -> Ids | str | None:
+    def _prompt(self, job: Job) -> Ids | str | None:
         """What is sent; None where the text of the tokens would be read as other tokens."""
         ids: Ids = (*job[0], *job[1])
-        if form == "tokens":
+        if self.form == "tokens":
             return ids
         words: Any = self.encoder.tokenizer
-        rest = ids if form == "text" else ids[1:]
+        rest = ids if self.form == "text" else ids[1:]
         text = str(words.decode(rest, clean_up_tokenization_spaces=False))
-        again = words(text, add_special_tokens=form != "text")["input_ids"]
+        again = words(text, add_special_tokens=self.form != "text")["input_ids"]
         return text if tuple(again) == ids else None
 
 
@@ -265,11 +428,3 @@ def _sum(nats: float, tokens: int) -> LogProb:
 
 def _unscored(reason: str | None, settled: bool = True) -> LogProb:
     return LogProb(math.nan, 0, reason or "no reason given", settled)
-
-
-def _as_meant(scored: ScoredPrompt | LogProb, job: Job) -> bool:
-    """Whether it holds our tokens: as many, and the target's text where the target is."""
-    if isinstance(scored, LogProb) or len(scored.tokens) != len(job[0]) + len(job[1]):
-        return False
-    read = "".join(scored.tokens[len(job[0]) :])
-    return read.strip().startswith(TARGET) and None not in scored.logprobs[1:]

@@ -8,19 +8,19 @@ import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from pathlib import Path
+from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from judgelab.calls.meter import Meter
 from judgelab.calls.models import Price, price_of
 from judgelab.calls.pace import Limits
-from judgelab.core.lm import ChatRequest, EvaluationLM, LogProb, LogProbTable, Pairs, Reply
+from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply, StreamingLM
 
 T = TypeVar("T")
 
 
-class Remote(EvaluationLM, ABC):
+class Remote(StreamingLM, ABC):
     """An evaluation LM that hands over each answer as it arrives, so that it can be kept at once.
 
     Limits, retries and the meter work below, on attempts: a wrapper around the LM would see calls,
@@ -53,20 +53,6 @@ class Remote(EvaluationLM, ABC):
         ``tell`` is called, from another thread, with words on a wait of more than some seconds.
         """
 
-    @abstractmethod
-    def keep(self, path: Path) -> None:
-        """Keep parts of answers in this call cache from now on."""
-
-    @abstractmethod
-    def stream_chat(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Reply]]:
-        """(index of the request, reply) in the order of arrival."""
-
-    @abstractmethod
-    def stream_logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> Iterator[tuple[int, LogProb]]:
-        """(index of the pair, its log-probability) in the order of arrival."""
-
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """One reply per request, in order."""
         replies = dict(self.stream_chat(requests))
@@ -80,36 +66,34 @@ class Remote(EvaluationLM, ABC):
         return LogProbTable.of([rows[index] for index in range(len(pairs))])
 
 
-class Interrupts:
-    """Holds the first SIGINT or SIGTERM back until the block is left; a second one acts at once.
+@contextmanager
+def interrupts_held(tell: Callable[[], None]) -> Iterator[None]:
+    """Hold the first SIGINT or SIGTERM back until the block is left; a second one acts at once.
 
     Signals reach the main thread alone: in any other nothing is held.
     """
+    before: dict[int, Any] = {}
+    held: list[int] = []
 
-    def __init__(self, told: Callable[[], None]) -> None:
-        self._told, self._held = told, 0
-        self._before: dict[int, Any] = {}
+    def restore() -> None:
+        while before:
+            signal.signal(*before.popitem())
 
-    def __enter__(self) -> None:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._hold)
-
-    def __exit__(self, *exception: object) -> None:
-        self._restore()
-        if self._held:
-            signal.raise_signal(self._held)
-
-    def _hold(self, number: int, frame: object) -> None:
-        self._held = number
-        self._restore()
+    def hold(number: int, frame: object) -> None:
+        held.append(number)
+        restore()
         print("Stopping: calls under way are waited for (once more: not)", file=sys.stderr)
-        self._told()
+        tell()
 
-    def _restore(self) -> None:
-        while self._before:
-            number, handler = self._before.popitem()
-            signal.signal(number, handler)
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before[number] = signal.signal(number, hold)
+    try:
+        yield
+    finally:
+        restore()
+        if held:
+            signal.raise_signal(held[0])
 
 
 class CallPool:
@@ -170,7 +154,7 @@ class CallPool:
 
         feeding = asyncio.run_coroutine_threadsafe(feed(), self.loop)
         fault: BaseException | None = None
-        with Interrupts(interrupted):
+        with interrupts_held(interrupted):
             try:
                 while (result := ready.get()) is not None:
                     index, value, cause = result

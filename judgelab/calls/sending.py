@@ -134,7 +134,23 @@ def usage(body: Mapping[str, Any]) -> tuple[int, int] | None:
     return None if read is None or written is None else (read, written)
 
 
+LEAST, ROUNDING = -1e4, 1e-3  # nats of a token; a little above 0 for rounding
+
+
+class UnusableError(Exception):
+    """The answer does not hold what was asked for; the message says what is missing."""
+
+
+def finite(value: Any, least: float = LEAST) -> float:
+    """A log-probability of a token; UnusableError where it is none."""
+    real = isinstance(value, int | float) and not isinstance(value, bool)
+    if not real or not least <= value <= ROUNDING:
+        raise UnusableError("it reports log-probabilities that are not numbers of at most 0")
+    return float(value)
+
+
 AGAIN = frozenset({408, 409, 429, *range(500, 600)})
+UNBOUNDED = 500  # output tokens expected of a request without a limit, for pacing and estimates
 BYTES_PER_TOKEN = 4  # of English, roughly; only for pacing and for estimates, never in a result
 LOST = ("timeout", "unreached", "broken")  # attempts that the server sent no answer to
 UNTRUSTED = "its certificate is self-signed, expired or of an unknown authority"
@@ -320,9 +336,3 @@ ENDINGS = {
 What ``retry=unscored`` asks again is settled: the call was paid for, or is refused for good. What
 the same command asks again is open, and leaves the run partial.
 """
-
-
-def endings_table() -> str:
-    """The table as docs/faults.md holds it."""
-    rows = (f"| {what} | {again} |" for what, again in ENDINGS.values())
-    return "\n".join(["| how a call ends | what asks it again |", "|---|---|", *rows])

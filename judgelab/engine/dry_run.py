@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from judgelab.calls.cache import CallCache
-from judgelab.calls.counted import Counted, StageTally
+from judgelab.calls.cached import Counted, StageTally
 from judgelab.calls.models import Price
 from judgelab.calls.pace import Limits
 from judgelab.calls.remote import Remote

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from judgelab.calls.budget import Ledger, budget_file
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
-from judgelab.calls.ledger import Ledger, SharedLedger, budget_file
 from judgelab.calls.log import CallLog
 from judgelab.calls.meter import Meter, together
 from judgelab.calls.models import change, warning
@@ -76,9 +76,9 @@ class Models:
         self._settings, self._folder = settings, folder
         self.retry = settings.retry is not None
         self._in_use: dict[str, ModelInUse] = {}
-        self._ledger, self._watch = Ledger(), None if sweep is None else watch(sweep)
-        if sweep is not None:
-            self._ledger = SharedLedger(budget_file(Path(settings.paths.cache), sweep))
+        self._watch = None if sweep is None else watch(sweep)
+        shared = None if sweep is None else budget_file(Path(settings.paths.cache), sweep)
+        self._ledger = Ledger(shared)
         if self._watch is not None:
             self._watch.busy = self._under_way
         self.progress = Progress(self._spending)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from ipaddress import ip_address
@@ -15,10 +15,9 @@ from urllib.parse import urlsplit
 
 from judgelab.calls.caller import Caller
 from judgelab.calls.chat import TokenLimit, chat_call, reply_of
-from judgelab.calls.logprobs import Mode
 from judgelab.calls.meter import Meter
-from judgelab.calls.pace import Limits, Pace, SharedState, rate_file
-from judgelab.calls.prompts import FramedPrompts, PromptCache, Prompts, RawPrompts
+from judgelab.calls.pace import KeptState, Limits, Pace, rate_file
+from judgelab.calls.prompts import FramedPrompts, Mode, PromptCache, Prompts, RawPrompts
 from judgelab.calls.remote import CallPool, Remote
 from judgelab.calls.sending import ASKED, keep_body
 from judgelab.core.errors import CapabilityError, ConfigError, require
@@ -120,13 +119,6 @@ class OpenAI(FramedLM, Remote):
         return self.framing.presentation(f"openai {self.model}")
 
     @property
-    def facts(self) -> Mapping[str, Any]:
-        """What became of pairs that were rendered here, for the manifest."""
-        if self.framing.plain or not self._probed:
-            return {}
-        return {name: getattr(self._framed, name) for name in ("imitating", "unsent", "misread")}
-
-    @property
     def capabilities(self) -> frozenset[Capability]:
         """CHAT, and LOGPROB where configured."""
         chat = frozenset({Capability.CHAT})
@@ -148,7 +140,8 @@ class OpenAI(FramedLM, Remote):
         """Keep prompts that are paid for, and share the rate with all that keep theirs there."""
         self._forget()
         self._beside = path
-        self._raw.cache = PromptCache(path, f"{self.identity} logprobs={self.logprobs}")
+        if self.logprobs != "none":
+            self._raw.cache = PromptCache(path, f"{self.identity} logprobs={self.logprobs}")
 
     def stream_chat(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Reply]]:
         """Replies in the order of arrival; see ``Caller`` for what is retried."""
@@ -202,15 +195,9 @@ class OpenAI(FramedLM, Remote):
         self._meter.close()
 
     def _forget(self) -> None:
-        """Close the kept prompts, where they were opened: in the pool's thread."""
-        kept, self._raw.cache = self._raw.cache, None
-
-        async def close() -> None:
-            if kept is not None:
-                kept.close()
-
-        if self._opened is not None:
-            self._opened[1].run(close())
+        if self._raw.cache is not None:
+            self._raw.cache.close()
+            self._raw.cache = None
 
     @cached_property
     def _source(self) -> ModelSource:
@@ -243,7 +230,7 @@ class OpenAI(FramedLM, Remote):
             caller = Caller(client, self.limits, *told, self._beside)
             if self._beside is not None:
                 file = rate_file(self._beside, self.base_url, self.model, key or "")
-                caller.pace = Pace(self.limits, SharedState(file))
+                caller.pace = Pace(self.limits, KeptState(file))
             self._opened = caller, CallPool()
         return self._opened
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
+from judgelab.calls.cached import Watch
 from judgelab.core.terminal import harmless, say
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 TOLD = 5.0  # seconds between two words on waiting
 
 
-class Progress:
+class Progress(Watch):
     """Stage, calls done, rate, time left, cache hits, cost so far.
 
     Args:

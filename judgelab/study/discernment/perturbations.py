@@ -14,7 +14,7 @@ import yaml
 from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
 
 from judgelab.attack.protocol import Attack
-from judgelab.calls.counted import Counted
+from judgelab.calls.cached import Counted
 from judgelab.config import build
 from judgelab.core.errors import CapabilityError, ConfigError, DataError, did_you_mean
 from judgelab.core.panel import GIVE_REFERENCES, Agent, Panel

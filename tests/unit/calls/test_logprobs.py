@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judgelab.calls.logprobs import ScoredPrompt, is_of
-from judgelab.calls.prompts import PromptCache, RawPrompts
+from judgelab.calls.prompts import PromptCache, RawPrompts, ScoredPrompt, is_of
 from judgelab.calls.sending import Answer
 
 B = "\ufffd"

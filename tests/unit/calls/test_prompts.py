@@ -15,6 +15,7 @@ pytest.importorskip("transformers", reason="needs the extra local")
 
 from experiments.random_llama import make_tokenizer, texts  # noqa: E402
 from judgelab.calls.pace import Limits  # noqa: E402
+from judgelab.calls.prompts import MISREAD, UNSENDABLE  # noqa: E402
 from judgelab.core.errors import CapabilityError, ConfigError  # noqa: E402
 from judgelab.evaluation_lm.openai import OpenAI  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
@@ -75,7 +76,7 @@ def test_a_server_gives_what_the_local_lm_gives(
     lm = endpoint(server, folder, logprobs=mode, **manner)
     same(lm, Transformers(str(folder), dtype="float32", **manner), CONTEXTS, TARGETS)
     refused = np.isnan(Transformers(str(folder), **manner).logprob(CONTEXTS, TARGETS, PAIRS).total)
-    assert lm.facts["imitating"] == refused.sum() == (6 if manner["template"] == "chat" else 0)
+    assert refused.sum() == (6 if manner["template"] == "chat" else 0)
 
 
 @pytest.mark.parametrize("reads", ["text", "text/bare"])
@@ -95,7 +96,7 @@ def test_a_text_that_such_a_server_would_read_as_a_control_token_is_unscored(
     table = lm.logprob(["Say it: "], ["Fog", "Fog <|end|>"], [(0, 0), (0, 1)])
     lm.close()
     assert np.isnan(table.total).tolist() == [False, True]
-    assert (lm.facts["unsent"], lm.facts["imitating"], table.tokens[1]) == (1, 0, 0)
+    assert (table.reasons, table.tokens[1]) == ({1: UNSENDABLE}, 0)
 
 
 def test_a_prompt_that_the_server_cut_is_unscored(server: str, folder: Path) -> None:
@@ -103,7 +104,7 @@ def test_a_prompt_that_the_server_cut_is_unscored(server: str, folder: Path) -> 
     table = lm.logprob(["Say it: ", "Long. " * 60], ["Fog"], [(0, 0), (1, 0)])
     lm.close()
     assert np.isnan(table.total).tolist() == [False, True]
-    assert lm.facts["misread"] == 1
+    assert table.reasons == {1: MISREAD}
 
 
 def test_another_models_tokenizer_is_refused(server: str, folder: Path, tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached
-from judgelab.calls.counted import Counted
+from judgelab.calls.cached import Cached, Counted
 from judgelab.calls.log import LoggedLM
 from judgelab.calls.pace import Limits
 from judgelab.core.estimator import LM, Estimator, differences, lines, marks, mixed, read_estimators

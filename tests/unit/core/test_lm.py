@@ -10,8 +10,7 @@ import pytest
 from hydra import compose, initialize_config_dir
 
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached
-from judgelab.calls.counted import Counted
+from judgelab.calls.cached import Cached, Counted
 from judgelab.config import resolved
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from judgelab.calls.counted import Counted
+from judgelab.calls.cached import Counted
 from judgelab.calls.pace import Limits
 from judgelab.core.lm import ChatRequest, Message
 from judgelab.engine import dry_run

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from judgelab.calls.ledger import budget_file
+from judgelab.calls.budget import budget_file
 
 
 def test_the_same_command_has_the_same_account(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_a_host_that_never_answers_ends_the_run(start: Start) -> None:
     """As one that drops packets: no refusal, no connection error, only time that passes."""
     patience = Limits(concurrency=1, timeout=0.05, backoff=0.01, retries=1)
     server, lm = start(delay=30, limits=patience)
-    with pytest.raises(EndpointError, match="has not answered once in 3 calls of 2 attempts each"):
+    with pytest.raises(EndpointError, match="none of the first 3 calls of 2 attempts each"):
         lm.chat([ask(f"judge {k}") for k in range(20)])
     assert 6 <= sum(server.seen().values()) <= 8, "and no more than are under way beside them"
 
@@ -215,7 +215,6 @@ def test_log_probabilities_are_the_servers(
         nats, tokens = expected(contexts[c], targets[t], **settings)
         assert table.total[k] == pytest.approx(nats, abs=1e-9)
         assert table.tokens[k] == tokens
-    assert lm._prompts.joint == (4 if settings.get("merge") else 0)
     assert lm.capabilities == {Capability.CHAT, Capability.LOGPROB}
 
 
@@ -278,7 +277,8 @@ def test_the_meter_notes_every_attempt_and_goes_on_after_a_kill(
     assert {tuple(e["key"]) for e in sent} == {("judge", str(k)) for k in range(40)}
     cost = sum(e["input_tokens"] + 2 * e["output_tokens"] for e in ended if e["cost"]) / 1e6
     with path.open("a") as torn:
-        torn.write('{"sent": 99, "attempt": 1, "key": [], "at": ""}\n{"ended": 99, "sta')
+        last = {**sent[-1], "sent": 99, "attempt": 1}
+        torn.write(json.dumps(last) + '\n{"ended": 99, "sta')
     again = Meter(path, Price(1.0, 2.0))
     assert again.totals.cost == pytest.approx(cost)
     assert (again.totals.sent, again.totals.ended) == (len(sent) + 1, len(ended))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judgelab.calls.counted import Counted
+from judgelab.calls.cached import Counted
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply.choice import read_choice, read_number

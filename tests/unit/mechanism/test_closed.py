@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached, reply_from
-from judgelab.calls.counted import Counted
+from judgelab.calls.cached import Cached, Counted, reply_from
 from judgelab.calls.log import chat_key
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.exchange import closed_batches, shares

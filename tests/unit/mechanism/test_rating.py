@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached
-from judgelab.calls.counted import Counted
+from judgelab.calls.cached import Cached, Counted
 from judgelab.config import build
 from judgelab.core.criteria import FOLDER, load_criteria
 from judgelab.core.errors import CapabilityError, ConfigError, DataError

@@ -1,0 +1,206 @@
+"""What several meters have spent together: those of one run, or of all jobs of a sweep."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from judgelab.calls.cache import PATIENCE, when_unlocked
+from judgelab.config.settings import Budget
+from judgelab.core.errors import DataError, JudgelabError
+from judgelab.store.private import Owner, private_file, private_folder
+
+Both = tuple[float, float]
+"""Of input and of output: tokens, what they cost, or a ratio."""
+LONGER: Both = (4.0, 20.0)
+"""Times the tokens expected, that attempts under way are held to beside others.
+
+As input one byte may be a token; a reply has no bound where a server ignores ``max_tokens``.
+"""
+
+
+class BudgetReachedError(JudgelabError):
+    """The next call would go beyond the budget; everything answered so far is kept."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """One meter's sums. Costs are in the currency of its price list.
+
+    Attributes:
+        model: which it pays for; ratios are those of a model, whichever meter has seen them.
+        owner: the process that keeps it; under way is only what a living one sent.
+        sent: attempts, retries included.
+        seen: those that ended, but for errors that cost nothing.
+        cost: what is known to be spent.
+        open: expected cost of attempts whose cost stays unknown.
+        under_way, way: attempts under way, and their expected cost.
+        ratios: the largest ones of real to expected tokens seen, at least 1.
+    """
+
+    model: str = ""
+    owner: str = ""
+    sent: int = 0
+    seen: int = 0
+    cost: float = 0.0
+    open: Both = (0.0, 0.0)
+    under_way: int = 0
+    way: Both = (0.0, 0.0)
+    ratios: Both = (1.0, 1.0)
+
+
+class Ledger:
+    """Accounts by name, looked at and changed in turns, one meter at a time.
+
+    Args:
+        path: a file that processes of one machine share; None: they are this process's own.
+
+    Raises:
+        DataError: the file cannot be used.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path, self.owner = path, ""
+        self._lock = threading.Lock()  # each LM has a thread of its own
+        self._accounts: dict[str, Account] = {}
+        if path is None:
+            return
+        private_folder(path.parent)
+        private_file(path)
+        self._mark = Owner(path.with_name(f"{path.name}.owners"))
+        self.owner = self._mark.name
+        with self._sound():
+            self._db = sqlite3.connect(
+                path, PATIENCE, isolation_level=None, check_same_thread=False
+            )
+            when_unlocked(lambda: self._db.execute("PRAGMA journal_mode=WAL"))
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.execute("CREATE TABLE IF NOT EXISTS account (name PRIMARY KEY, sums)")
+
+    @contextmanager
+    def turn(self) -> Iterator[dict[str, Account]]:
+        """All accounts by name; those set in the block are kept when it ends well."""
+        with self._lock, self._sound():
+            if self.path is None:
+                accounts = dict(self._accounts)
+                yield accounts
+                self._accounts = accounts
+                return
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                rows = self._db.execute("SELECT name, sums FROM account")
+                accounts = {name: self._account(json.loads(sums)) for name, sums in rows}
+                before = dict(accounts)
+                yield accounts
+                new = [(name, a) for name, a in accounts.items() if before.get(name) is not a]
+                self._db.executemany(
+                    "INSERT OR REPLACE INTO account VALUES (?, ?)",
+                    [(name, json.dumps(asdict(account))) for name, account in new],
+                )
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the file; what this process had under way counts as of unknown cost."""
+        if self.path is not None:
+            with self._lock:
+                self._db.close()
+                self._mark.close()
+
+    def _account(self, sums: dict[str, Any]) -> Account:
+        """As it counts now: what a process that is gone had under way may have cost something."""
+        pairs = {name: (sums[name][0], sums[name][1]) for name in ("open", "way", "ratios")}
+        account = Account(**sums | pairs)
+        if not account.under_way or self._mark.lives(account.owner):
+            return account
+        spent = account.open[0] + account.way[0], account.open[1] + account.way[1]
+        return replace(account, open=spent, under_way=0, way=(0.0, 0.0))
+
+    @contextmanager
+    def _sound(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as cause:
+            raise DataError(
+                f"The account of the sweep's budget {self.path} cannot be used ({cause}): move it "
+                "away. Each job then brings what it has spent back into a new one as it starts."
+            ) from cause
+
+
+ASIDE = re.compile(
+    r"[+~]*(budget|hydra|tracker|force|retry|on_error|scale|debug|dry_run|paths|trusted_packages)\b[./@=]?"
+)
+"""Overrides that say how a sweep is run and not what it is."""
+
+
+def budget_file(cache: Path, sweep: Path) -> Path:
+    """The account of a sweep, beside the call cache.
+
+    The same command continues the same account: sweeps are told apart by the overrides that Hydra
+    notes in their folder, but for those that change nothing that is asked. Where it noted none,
+    by the folder.
+    """
+    asked: Any = str(sweep.absolute())
+    try:
+        noted = yaml.safe_load((sweep / "multirun.yaml").read_text(encoding="utf-8"))["hydra"]
+        words = [word for word in noted["overrides"]["task"] if not ASIDE.match(word)]
+        asked = [sorted(words), (noted.get("sweeper") or {}).get("params")]
+    except (OSError, yaml.YAMLError, LookupError, TypeError, AttributeError):
+        pass
+    name = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
+    return cache.with_name(f"{cache.name}.budgets") / f"{name}.sqlite"
+
+
+def has_room(accounts: Sequence[Account], model: str, costs: Both, budget: Budget) -> bool:
+    """Whether an attempt of these expected costs may start beside those under way.
+
+    Raises:
+        BudgetReachedError: it must not, whatever those turn out to cost.
+    """
+    calls, most = budget.max_calls, budget.max_cost
+    if calls is not None and sum(a.sent for a in accounts) >= calls:
+        raise BudgetReachedError(
+            f"budget.max_calls={calls} is used up: what was answered is kept, and the same "
+            "command with a larger budget continues."
+        )
+    if most is None:
+        return True
+    ratios: dict[str, Both] = {}
+    for a in accounts:
+        ratios[a.model] = larger(a.ratios, ratios.get(a.model, (1.0, 1.0)))
+    spent = sum(a.cost for a in accounts)
+    perhaps = sum(dot(a.open, ratios[a.model]) for a in accounts)
+    if beside := sum(a.under_way for a in accounts):
+        held = sum(dot(a.way, larger(LONGER, ratios[a.model])) for a in accounts)
+        new = dot(costs, larger(LONGER, ratios[model]))
+        few = beside > sum(a.seen for a in accounts)
+        return not few and spent + perhaps + held + new <= most
+    if spent + perhaps + dot(costs, ratios[model]) > most:
+        raise BudgetReachedError(
+            f"budget.max_cost={most} would be exceeded ({spent:.4f} spent so far, and up to "
+            f"{perhaps:.4f} for attempts of unknown cost): what was answered is kept, and the "
+            "same command with a larger budget continues."
+        )
+    return True
+
+
+def dot(one: Both, other: Both) -> float:
+    """Input and output together."""
+    return one[0] * other[0] + one[1] * other[1]
+
+
+def larger(one: Both, other: Both) -> Both:
+    """The larger of each."""
+    return max(one[0], other[0]), max(one[1], other[1])
