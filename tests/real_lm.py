@@ -55,9 +55,9 @@ def loaded_once() -> Iterator[None]:
 @contextmanager
 def oracle_that_remembers() -> Iterator[None]:
     """One sequence at a time, each model and batch once: no planted fault reaches it."""
-    from judgelab.scoring import engine, rows
+    from judgelab.scoring import engine
 
-    score_rows, kept = rows.score_rows, dict[Any, Any]()
+    score_rows, kept = engine.score_rows, dict[Any, Any]()
 
     def remembered(lm: Any, jobs: Any, after: int = 0) -> Any:
         key = (id(lm), tuple(jobs), after)
@@ -67,5 +67,4 @@ def oracle_that_remembers() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "score_rows", remembered)
-        patch.setattr(rows, "score_rows", remembered)
         yield

@@ -9,7 +9,7 @@ from pathlib import Path
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.engine.context import Context
-from judgelab.scoring.trained_on import trained_on
+from judgelab.scoring.source import trained_on
 
 FEW_ITEMS = 30
 

@@ -23,7 +23,7 @@ from judgelab.calls.sending import ASKED, keep_body
 from judgelab.core.errors import CapabilityError, ConfigError, require
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import WITHOUT_PROBABILITIES, Capability, ChatRequest, LogProb, Pairs, Reply
-from judgelab.scoring.chat import FramedLM, Framing, Template
+from judgelab.scoring.encode import FramedLM, Framing, Template
 from judgelab.scoring.source import ModelSource, find_tokenizer
 
 SEVERAL = 3  # replies without what was asked for, after which it is no accident

@@ -17,11 +17,9 @@ from judgelab.core.estimator import Presentation
 from judgelab.core.lm import UNKNOWN, Capability, ChatRequest, LogProb, LogProbTable, Pairs, Reply
 from judgelab.core.terminal import say
 from judgelab.scoring import load, source
-from judgelab.scoring.chat import IMITATING, FramedLM, Framing, Template, refusal
-from judgelab.scoring.encode import Encoded
+from judgelab.scoring.encode import IMITATING, Encoded, FramedLM, Framing, Template, refusal
 from judgelab.scoring.prefix_tree import Job
-from judgelab.scoring.source import ModelSource
-from judgelab.scoring.trained_on import other_base
+from judgelab.scoring.source import ModelSource, other_base
 
 if TYPE_CHECKING:
     from judgelab.scoring.engine import Engine
@@ -243,8 +241,7 @@ class Transformers(FramedLM):
                     "something only if these are the same weights (a quantised copy is).",
                     sys.stderr,
                 )
-            dtype = load.resolve_dtype(self.dtype, folder)
-            form = load.Form(dtype, self.quantization, load.resolve_device(self.device_map))
+            form = load.Form.of(self.dtype, self.quantization, self.device_map, folder)
             model = load.load_model(folder, form, adapter)
             from judgelab.scoring.engine import Engine
 

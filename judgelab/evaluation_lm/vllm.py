@@ -11,7 +11,7 @@ from typing import Any
 from judgelab.core.errors import require
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import Capability, ChatRequest, LogProb, LogProbTable, Pairs, Reply
-from judgelab.scoring.chat import IMITATING, FramedLM, Framing, Template, refusal
+from judgelab.scoring.encode import IMITATING, FramedLM, Framing, Template, refusal
 from judgelab.scoring.source import ModelSource, fetch_weights, find, stored_quantization
 
 LONGEST = 1024  # tokens of a reply whose request sets no bound

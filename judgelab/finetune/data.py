@@ -1,39 +1,36 @@
-"""From a panel of reviews to training sequences: which papers, which texts, which tokens."""
+"""A panel of reviews as training sequences (which papers, texts, tokens), and as a measure.
+
+Held-out papers say how well a model predicts reviews, paper by paper.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from itertools import permutations
 from pathlib import Path
 
-from judgelab.core.errors import ConfigError, DataError
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from judgelab.core.errors import DataError
+from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Agent, Panel, rng_for
-from judgelab.core.prompt import Prompt
 from judgelab.finetune.settings import METRICS, Settings
-from judgelab.mechanism.conditional import Setting
-from judgelab.scoring.chat import ChatTemplate, ChatText
-from judgelab.scoring.encode import Encoder, RawText
+from judgelab.mechanism.conditional import Setting, measure_conditional
+from judgelab.scoring.encode import Framing
 from judgelab.scoring.load import load_tokenizer
-from judgelab.scoring.trained_on import long_texts
+from judgelab.scoring.source import long_texts
 
 IGNORED = -100
 """The label of a token that is read, but not to be predicted."""
 
+Floats = NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class Example:
-    """One training text of a paper, for gem or gem_s; context and target as scoring puts them."""
-
-    item: str
-    metric: str
-    context: str
-    target: str
-
-
-@dataclass(frozen=True)
-class Sequence:
     """Tokens of one training text, and which of them are to be predicted (others IGNORED)."""
 
     input_ids: tuple[int, ...]
@@ -41,7 +38,7 @@ class Sequence:
 
 
 @dataclass(frozen=True)
-class Sequences:
+class Examples:
     """Training texts as tokens.
 
     Attributes:
@@ -51,53 +48,38 @@ class Sequences:
             template, or nothing of their response is left.
     """
 
-    rows: tuple[Sequence, ...]
+    rows: tuple[Example, ...]
     cut: int
     left_out: int
 
 
-@dataclass(frozen=True)
-class Split:
-    """Papers that train, and papers that only measure; perhaps none of these."""
+def split(panel: Panel, share: float, seed: int) -> tuple[Panel, Panel]:
+    """Papers that train, and a share that only measures: at least one unless it is 0.
 
-    train: Panel
-    held_out: Panel
-
-
-def split(panel: Panel, share: float, seed: int) -> Split:
-    """Hold out a share of the papers, at least one unless it is 0; each draws its own number.
-
-    Papers that have a longer source, synopsis or text in common go the same way, so that nothing
-    of a held-out paper is trained on.
+    Each draws its own number. Papers that have a longer source, synopsis or text in common go the
+    same way, so that nothing of a held-out paper is trained on.
 
     Raises:
-        ConfigError: the share is not in [0, 1).
         DataError: no paper at all, or fewer than two that differ where some are to be held out.
     """
-    if not 0 <= share < 1:
-        raise ConfigError(f"study.held_out={share} must be at least 0 and below 1.")
-    if share == 0 and panel.items:
-        return Split(train=panel, held_out=part(panel, [False] * len(panel.items)))
     families = _families(panel)
-    draw = {name: float(rng_for(seed, "held out", name).random()) for name in set(families)}
-    wanted = max(1, round(share * len(families)))
     held: set[str] = set()
-    for name in sorted(draw, key=lambda name: (draw[name], name)):
-        if sum(family in held for family in families) >= wanted or len(held) + 1 == len(draw):
-            break
-        held.add(name)
-    if not held:
-        raise DataError(
-            f"{len(families)} papers cannot be split into training and held-out ones: fine-tuning "
-            "needs at least two papers without a common text."
-        )
-    return Split(
-        train=part(panel, [family not in held for family in families]),
-        held_out=part(panel, [family in held for family in families]),
-    )
+    if share or not families:
+        draws = {name: float(rng_for(seed, "held out", name).random()) for name in set(families)}
+        wanted = max(1, round(share * len(families)))
+        for name in sorted(draws, key=lambda name: (draws[name], name))[:-1]:
+            if sum(family in held for family in families) < wanted:
+                held.add(name)
+        if not held:
+            raise DataError(
+                f"{len(families)} papers cannot be split into training and held-out ones: "
+                "fine-tuning needs at least two papers without a common text."
+            )
+    apart = [family in held for family in families]
+    return part(panel, [not own for own in apart]), part(panel, apart)
 
 
-def part(panel: Panel, keep: list[bool]) -> Panel:
+def part(panel: Panel, keep: Sequence[bool]) -> Panel:
     """The panel's items that ``keep`` [items] marks."""
     chosen = [k for k, kept in enumerate(keep) if kept]
     return replace(
@@ -146,9 +128,13 @@ def _families(panel: Panel) -> list[str]:
     return [root(item.id) for item in panel.items]
 
 
-def metrics(prompt: Prompt, wanted: Collection[str] = METRICS) -> dict[str, Setting]:
+def settings_of(settings: Settings) -> dict[str, Setting]:
     """The ways in which a text is predicted: gem, and gem_s with the synopsis."""
-    return {name: Setting(prompt, name == "gem_s", None) for name in METRICS if name in wanted}
+    return {
+        name: Setting(settings.prompt, name == "gem_s", None)
+        for name in METRICS
+        if name in settings.metrics
+    }
 
 
 def chosen(panel: Panel, count: int, seed: int) -> Panel:
@@ -176,37 +162,36 @@ def chosen(panel: Panel, count: int, seed: int) -> Panel:
     )
 
 
-def examples(panel: Panel, prompt: Prompt, wanted: Collection[str] = METRICS) -> Iterator[Example]:
-    """Every ordered pair of an item's texts, and every text alone (appendix E.1).
+def prompts(panel: Panel, settings: Settings) -> Iterator[tuple[str, str]]:
+    """(context, target), as scoring puts them: every ordered pair of an item's texts, and every
+    text alone (appendix E.1).
 
-    Three texts give nine examples for GEM and, where the item has a synopsis, nine for GEM-S.
+    Three texts give nine of them for GEM and, where the item has a synopsis, nine for GEM-S.
     """
     for item, row in zip(panel.items, panel.texts, strict=True):
         present = [text for text in row if text is not None]
         pairs = [*permutations(present, 2), *((None, text) for text in present)]
-        for metric, setting in metrics(prompt, wanted).items():
+        for setting in settings_of(settings).values():
             if not setting.synopsis or item.synopsis:
                 for first, text in pairs:
-                    context = setting.context(item, first)
-                    yield Example(item.id, metric, context, setting.cut(text))
+                    yield setting.context(item, first), setting.cut(text)
 
 
-def encoder(settings: Settings, folder: Path) -> Encoder:
-    """The encoder that ``evaluation_lm=transformers`` would use."""
-    tokenizer = load_tokenizer(folder)
-    if not settings.chat:
-        return Encoder(tokenizer, RawText(), settings.ends)
-    template = ChatTemplate(tokenizer, date.fromisoformat(settings.template_date))
-    return Encoder(tokenizer, ChatText(template, settings.system), settings.ends)
-
-
-def sequences(found: list[Example], encoder: Encoder, settings: Settings) -> Sequences:
-    """The examples as tokens, each text encoded once."""
+def examples(panel: Panel, settings: Settings, folder: Path) -> Examples:
+    """The prompts of a panel as tokens of the folder's tokenizer, each text encoded once."""
+    asked = list(prompts(panel, settings))
     contexts, targets = (
-        {text: k for k, text in enumerate(dict.fromkeys(texts))}
-        for texts in ((one.context for one in found), (one.target for one in found))
+        {text: k for k, text in enumerate(dict.fromkeys(side))}
+        for side in ([context for context, _ in asked], [target for _, target in asked])
     )
-    pairs = [(contexts[one.context], targets[one.target]) for one in found]
+    pairs = [(contexts[context], targets[target]) for context, target in asked]
+    framing = Framing.of(
+        "chat" if settings.chat else "none",
+        settings.system,
+        settings.template_date,
+        settings.end_token,
+    )
+    encoder = framing.encoder(load_tokenizer(folder))
     rows, cut = [], 0
     for job in encoder.encode(list(contexts), list(targets), pairs).jobs:
         if job is None or not job[1] or len(job[0]) >= settings.max_seq_length:
@@ -216,5 +201,52 @@ def sequences(found: list[Example], encoder: Encoder, settings: Settings) -> Seq
         ids = whole[: settings.max_seq_length]
         cut += len(ids) < len(whole)
         read = len(context) if settings.loss_on == "response" else 0
-        rows.append(Sequence(ids, (*[IGNORED] * read, *ids[read:])))
-    return Sequences(tuple(rows), cut, len(found) - len(rows))
+        rows.append(Example(ids, (*[IGNORED] * read, *ids[read:])))
+    return Examples(tuple(rows), cut, len(asked) - len(rows))
+
+
+def measure(
+    panel: Panel, lm: EvaluationLM | None, settings: Settings
+) -> tuple[dict[str, Floats], dict[str, xr.Dataset]]:
+    """Score every ordered pair of a paper's texts, and every text alone.
+
+    Args:
+        panel: held-out papers as ``chosen`` narrows them.
+        lm: the base model, or the fine-tuned one; None where no paper was held out.
+        settings: prompt and metrics, as in training.
+
+    Returns:
+        name -> [items], NaN where a paper has nothing to score: ``loss``, the mean of -log P over
+        all tokens of all predictions of the paper's texts (with and without a first text, with and
+        without the synopsis), nats per token; of each metric the mean over ordered pairs of
+        log P(y | x, z) - log P(y | z), nats. And the measurements themselves by metric.
+    """
+    pairs = ~np.eye(len(panel.agents), dtype=np.bool_)
+    nats, tokens = np.zeros(len(panel.items)), np.zeros(len(panel.items))
+    values: dict[str, Floats] = {}
+    raw: dict[str, xr.Dataset] = {}
+    for metric, setting in settings_of(settings).items():
+        if lm is None:
+            values[metric] = np.empty(0)
+            continue
+        data = measure_conditional(panel, lm, setting, pairs)
+        gain = data["conditional"].values - data["marginal"].values[:, None, :]
+        if np.isnan(gain).all():
+            continue  # no paper has a synopsis
+        scored = np.count_nonzero(~np.isnan(gain), axis=(1, 2))
+        values[metric] = _ratio(np.nansum(gain, axis=(1, 2)), scored)
+        raw[metric] = data
+        for part, length in (
+            (data["conditional"].values, data["tokens"].values[:, None, :]),
+            (data["marginal"].values, data["tokens"].values),
+        ):
+            axes = tuple(range(1, part.ndim))
+            nats -= np.nansum(part, axis=axes)
+            tokens += np.where(np.isnan(part), 0.0, length).sum(axis=axes)
+    return {"loss": _ratio(nats, tokens), **values}, raw
+
+
+def _ratio(total: Floats, count: Floats) -> Floats:
+    """[items] NaN where nothing was counted."""
+    ratio: Floats = np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
+    return ratio

@@ -9,13 +9,12 @@ import gc
 import json
 import os
 import pickle
-import selectors
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,14 +23,13 @@ from typing import Any
 from judgelab.core import errors
 from judgelab.core.errors import ConfigError, JudgelabError, require
 from judgelab.core.resources import PACKAGE
-from judgelab.finetune.data import Sequence as Example
+from judgelab.finetune.data import Example
 from judgelab.finetune.settings import Settings
 from judgelab.scoring.source import ModelSource
 from judgelab.store.run_dir import RunDir
 
 ADAPTER = "adapter"
 RECORD = "training.json"
-SECONDS = 0.5  # between checks of a silent child
 COLUMNS = ("step", "epoch", "training_loss", "learning_rate", "held_out_loss")
 """Of the curve, in order."""
 
@@ -47,7 +45,7 @@ class Job:
     """What to train.
 
     Attributes:
-        settings, base, backend: as for ``base.load``.
+        settings, base, backend: as for ``child.load``.
         rows, held_out: sequences that train, and those whose loss is followed; perhaps none.
         checkpoints: their folder; it must belong to the same base, rows and settings.
         adapter: the folder that will hold the trained weights.
@@ -92,17 +90,13 @@ class Training:
 
 def curve(history: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
     """The log of transformers' Trainer as one row a step, in order."""
-    names = {"loss": "training_loss", "eval_loss": "held_out_loss"}
+    names = {"loss": "training_loss", "eval_loss": "held_out_loss", "learning_rate": ""}
     rows: dict[int, dict[str, float]] = {}
     for entry in history:
-        kept = {new: float(entry[old]) for old, new in names.items() if old in entry}
-        if kept:
-            row = rows.setdefault(
-                int(entry["step"]), {"step": int(entry["step"]), "epoch": float(entry["epoch"])}
-            )
-            row.update(kept)
-            if "learning_rate" in entry:
-                row["learning_rate"] = float(entry["learning_rate"])
+        if "loss" in entry or "eval_loss" in entry:
+            step = int(entry["step"])
+            row = rows.setdefault(step, {"step": step, "epoch": float(entry["epoch"])})
+            row |= {new or old: float(entry[old]) for old, new in names.items() if old in entry}
     return tuple(_in_order(rows[step]) for step in sorted(rows))
 
 
@@ -115,13 +109,15 @@ class TrainingWatch:
 
     Args:
         tell: shows a stage of the run.
-        draw: shows the points of the curve while the training lasts.
+        point: takes a point of the curve while the training lasts: step, epoch, what is known.
     """
 
     def __init__(
-        self, tell: Callable[[str, int], None], draw: Callable[[Row], None] | None = None
+        self,
+        tell: Callable[[str, int], None],
+        point: Callable[[Row], None] = lambda row: None,
     ) -> None:
-        self._tell, self._draw = tell, draw
+        self._tell, self.point = tell, point
         self._first, self._steps, self._began = 0, 0, time.monotonic()
 
     def begin(self, step: int, steps: int) -> None:
@@ -131,16 +127,11 @@ class TrainingWatch:
     def at(self, step: int, loss: float) -> None:
         """So many steps are done; ``loss`` in nats per token."""
         line = f"fine-tuning: step {step} of {self._steps}, loss {loss:.3f}"
-        done = step - self._first
-        if done > 0:
-            left = (time.monotonic() - self._began) / done * (self._steps - step)
+        if step > self._first:
+            spent = time.monotonic() - self._began
+            left = spent / (step - self._first) * (self._steps - step)
             line += f", {left / 60:.0f} min left"
         self._tell(line, 0)
-
-    def point(self, row: Row) -> None:
-        """A point of the curve: step, epoch, and what is known there."""
-        if self._draw is not None:
-            self._draw(row)
 
 
 def fit(
@@ -158,17 +149,17 @@ def fit(
     An earlier execution's adapter is taken as it is, and its last whole checkpoint is continued,
     if it had the same ``key``: the hash of everything that can change the adapter.
     """
-    done = _done(run_dir, key)
-    if done is not None:
-        return done
-    checkpoints = run_dir.path / "checkpoints" / key
-    checkpoints.mkdir(parents=True, exist_ok=True)
-    adapter = run_dir.path / ADAPTER
+    adapter, checkpoints = run_dir.path / ADAPTER, run_dir.path / "checkpoints"
+    if (run_dir.path / RECORD).is_file() and adapter.is_dir():
+        record = run_dir.read_json(RECORD)
+        if record.get("key") == key:
+            return Training.read(record["training"])
+    (checkpoints / key).mkdir(parents=True, exist_ok=True)
     release()  # the model that scored before: the child needs the memory
-    job = Job(settings, base, backend, rows, held_out, checkpoints, adapter)
+    job = Job(settings, base, backend, rows, held_out, checkpoints / key, adapter)
     training = train_apart(job, watch)
     run_dir.write_json(RECORD, {"key": key, "training": asdict(training)})
-    shutil.rmtree(run_dir.path / "checkpoints")
+    shutil.rmtree(checkpoints)
     return training
 
 
@@ -186,25 +177,28 @@ def release() -> None:
         torch.cuda.empty_cache()
 
 
-def _done(run_dir: RunDir, key: str) -> Training | None:
-    if not (run_dir.path / RECORD).is_file() or not (run_dir.path / ADAPTER).is_dir():
-        return None
-    record = run_dir.read_json(RECORD)
-    return Training.read(record["training"]) if record.get("key") == key else None
-
-
 def train_apart(job: Job, watch: TrainingWatch) -> Training:
     """Carry out a job in a child process, which ends with this one however this one ends.
+
+    The child finds this judgelab first, and leaves unsloth's generated code among checkpoints.
 
     Raises:
         JudgelabError: the child refused the job, or was killed.
         RuntimeError: it failed otherwise; a note holds its traceback.
     """
     command = [sys.executable, "-m", "judgelab.finetune.child", job.backend]
-    done, code = carry(command, job, _environment(job), watch)
-    if done is None:
-        raise _ended(code)
-    return Training.read(done)
+    path = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH"))))
+    generated = str((job.checkpoints / "unsloth_compiled_cache").resolve())
+    environment = {"UNSLOTH_COMPILE_LOCATION": generated, **os.environ, "PYTHONPATH": path}
+    training, code = carry(command, job, environment, watch)
+    if training is None:
+        cause = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        raise JudgelabError(
+            f"The training process ended early ({cause}); often memory is short: lower "
+            "study.settings.batch or max_seq_length, or set gradient_checkpointing=true. The same "
+            "command continues from the last checkpoint."
+        )
+    return Training.read(training)
 
 
 def carry(
@@ -221,75 +215,33 @@ def carry(
     ) as child:
         assert child.stdin is not None
         try:
-            try:
+            with suppress(BrokenPipeError):  # it ended before it was asked; an event says why
                 pickle.dump(job, child.stdin)
                 child.stdin.flush()
-            except BrokenPipeError:
-                pass  # it ended before it was asked; its last event says why
-            done = _follow(child, watch)
+            training = _follow(child, watch)
             with suppress(BrokenPipeError):
                 child.stdin.close()
             code = child.wait()
         finally:
             with suppress(ProcessLookupError, PermissionError):  # no process is left
                 os.killpg(child.pid, signal.SIGKILL)
-    return done, code
+    return training, code
 
 
 def _follow(child: subprocess.Popen[bytes], watch: TrainingWatch) -> dict[str, Any] | None:
-    """Pass events on until the child has ended; the training, if one was reported."""
-    done: dict[str, Any] | None = None
-    for line in _lines(child):
+    """Pass events on up to the last one; the training, if one was reported."""
+    for line in child.stdout or ():
         event = json.loads(line)
         kind = event.pop("kind")
-        if kind in ("begin", "at", "point"):
-            getattr(watch, kind)(**event)
-        elif kind == "done":
-            done = event["training"]
-        else:
-            raise _fault(kind, event)
-    return done
-
-
-def _lines(child: subprocess.Popen[bytes]) -> Iterator[bytes]:
-    """Its output's lines. What it started may hold the pipe open after it: that ends nothing."""
-    assert child.stdout is not None
-    rest = b""
-    with selectors.DefaultSelector() as selector:
-        selector.register(child.stdout, selectors.EVENT_READ)
-        while True:
-            ended = child.poll() is not None  # asked first: what it wrote is in the pipe by then
-            if not selector.select(0 if ended else SECONDS):
-                if ended:
-                    return
-                continue
-            read = os.read(child.stdout.fileno(), 1 << 16)
-            if not read:
-                return
-            *lines, rest = (rest + read).split(b"\n")
-            yield from lines
-
-
-def _fault(kind: str, event: Mapping[str, str]) -> Exception:
-    if kind == "refused":
-        found: type[JudgelabError] = getattr(errors, event["error"], ConfigError)
-        return found(event["message"])
-    fault = RuntimeError(f"in the training process: {event['message']}")
-    fault.add_note(event["traceback"])
-    return fault
-
-
-def _ended(code: int) -> JudgelabError:
-    name = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-    return JudgelabError(
-        f"The training process ended early ({name}); often memory is short: lower "
-        "study.settings.batch or max_seq_length, or set gradient_checkpointing=true. The same "
-        "command continues from the last checkpoint."
-    )
-
-
-def _environment(job: Job) -> dict[str, str]:
-    """This process's, with this judgelab first, and unsloth's generated code among checkpoints."""
-    path = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH"))))
-    generated = str((job.checkpoints / "unsloth_compiled_cache").resolve())
-    return {"UNSLOTH_COMPILE_LOCATION": generated, **os.environ, "PYTHONPATH": path}
+        if kind == "done":
+            training: dict[str, Any] = event["training"]
+            return training
+        if kind == "refused":
+            refusal: type[JudgelabError] = getattr(errors, event["error"], ConfigError)
+            raise refusal(event["message"])
+        if kind == "failed":
+            fault = RuntimeError(f"in the training process: {event['message']}")
+            fault.add_note(event["traceback"])
+            raise fault
+        getattr(watch, kind)(**event)
+    return None

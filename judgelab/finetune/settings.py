@@ -1,8 +1,9 @@
-"""Settings of a fine-tuning run: the base model, the texts' form, LoRA, and the schedule."""
+"""Settings of a fine-tuning run, whether they fit this machine, and the base model they name."""
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 from dataclasses import dataclass, field, fields
 from datetime import date
@@ -11,9 +12,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from judgelab.core.bounds import Count, Positive
-from judgelab.core.errors import ConfigError
+from judgelab.core.errors import ConfigError, require
 from judgelab.core.prompt import Prompt
-from judgelab.scoring.load import DTYPES, QUANTIZATIONS
+from judgelab.scoring.load import DTYPES, QUANTIZATIONS, quiet
+from judgelab.scoring.source import ModelSource, fetch_weights, find
 
 WHERE = "study.settings"
 """Where the settings stand in a config, for messages."""
@@ -24,41 +26,20 @@ METRICS: tuple[Literal["gem", "gem_s"], ...] = ("gem", "gem_s")
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of one fine-tuning (GEM paper, appendix E.1).
+    """Settings of one fine-tuning (GEM paper, appendix E.1); conf/finetune/gem_lora.yaml has each.
 
     Args:
-        name: as on the command line.
         model, revision, hint: the base model, as for ``evaluation_lm=transformers``.
-        backend: ``peft``, ``unsloth`` (CUDA only), or ``auto``: unsloth where it can run.
         dtype, quantization, device_map, threads: as for ``evaluation_lm=transformers``; the base
             of a model that is stored quantised stays so.
-        chat, system, template_date, end_token: how texts are put to the model; score with the
-            same.
         prompt: fields synopsis and response; score with the same.
-        texts: so many texts of a paper take part, at least two.
-        metrics: ``gem`` and ``gem_s``: prompts without the synopsis, prompts with it, or both.
-        max_seq_length: tokens; what is longer loses its end.
-        loss_on: predict the ``response`` alone, or the whole ``sequence`` as the authors' code.
-        r: rank of LoRA's matrices.
         alpha: what LoRA adds is scaled by alpha / r.
         dropout: share of LoRA's inputs that is left out at random while training.
-        bias: which biases are trained too: none, all or lora_only.
-        targets: layers of the model that get an adapter.
-        batch: sequences of one pass.
-        accumulate: passes of one step.
-        warmup_steps: steps until the learning rate is reached.
-        epochs: times that every sequence is seen.
         max_steps: None for ``epochs`` (the paper's 0); else so many steps instead.
-        learning_rate: the largest one of the training.
-        schedule: how it falls.
-        optimizer: what makes a step of the gradients.
-        weight_decay: share by which weights shrink with each step, times the learning rate.
         gradient_checkpointing: compute activations twice instead of keeping them.
         seed: of the LoRA weights and of the order of the prompts.
-        log_every: steps between points of the curve.
-        evaluate_every: steps between evaluations on held-out papers while training; None for none
-            (they are measured before and after anyway).
-        save_every: steps between checkpoints.
+        log_every, evaluate_every, save_every: steps between points of the curve, evaluations on
+            held-out papers while training (None for none), and checkpoints.
 
     Raises:
         ConfigError: a value out of its range.
@@ -107,8 +88,8 @@ class Settings:
     def __post_init__(self) -> None:
         for key, options in (("dtype", DTYPES), ("quantization", QUANTIZATIONS)):
             if getattr(self, key) not in options:
-                said = ", ".join(options)
-                raise ConfigError(f"{WHERE}.{key}={getattr(self, key)!r} must be one of {said}.")
+                listed = ", ".join(options)
+                raise ConfigError(f"{WHERE}.{key}={getattr(self, key)!r} must be one of {listed}.")
         if self.save_every % self.log_every:
             raise ConfigError(
                 f"{WHERE}.save_every={self.save_every} must be a multiple of {WHERE}.log_every="
@@ -120,11 +101,6 @@ class Settings:
             raise ConfigError(
                 f"{WHERE}.template_date={self.template_date!r} must be a date like 2024-07-26."
             ) from cause
-
-    @property
-    def ends(self) -> bool:
-        """Whether a text's or turn's end token is predicted, by the rule of scoring."""
-        return self.chat if self.end_token is None else self.end_token
 
     @property
     def scoring(self) -> dict[str, Any]:
@@ -147,3 +123,38 @@ class Settings:
         """A hash of what can change the adapter."""
         kept = {k: v for k, v in self.plain.items() if k not in ("name", "hint")}
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def source(settings: Settings) -> ModelSource:
+    """The base model's folder and exact content, its weights on this machine."""
+    base = find(settings.model, settings.revision, settings.hint, owner=WHERE)
+    return fetch_weights(settings.model, base, owner=WHERE)
+
+
+def check(settings: Settings) -> str:
+    """The back end that will train; nothing is loaded.
+
+    Raises:
+        ConfigError: the back end, or the optimizer, cannot run here.
+        MissingExtraError: peft is not installed.
+    """
+    torch = require("torch", extra="local")
+    quiet()
+    for package in ("transformers", "peft", "accelerate"):
+        require(package, extra="local")
+    if settings.optimizer == "adamw_8bit" and not _has("bitsandbytes"):
+        raise ConfigError(
+            f"{WHERE}.optimizer=adamw_8bit needs bitsandbytes, which is not installed here: "
+            f"pip install -e '.[local]', or set {WHERE}.optimizer=adamw_torch."
+        )
+    able = torch.cuda.is_available() and _has("unsloth")
+    if settings.backend == "unsloth" and not able:
+        raise ConfigError(
+            f"{WHERE}.backend=unsloth needs a CUDA GPU and the package unsloth, and one of them is "
+            f"not here: set {WHERE}.backend=peft."
+        )
+    return "unsloth" if able and settings.backend != "peft" else "peft"
+
+
+def _has(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None

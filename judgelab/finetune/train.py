@@ -17,30 +17,28 @@ import transformers
 from torch.nn.utils.rnn import pad_sequence
 
 from judgelab.core.errors import ConfigError
-from judgelab.finetune.base import Base
-from judgelab.finetune.data import IGNORED
-from judgelab.finetune.data import Sequence as Example
+from judgelab.finetune.data import IGNORED, Example
 from judgelab.finetune.fit import Job, Send, Training, curve
 from judgelab.finetune.settings import WHERE, Settings
+from judgelab.scoring.load import Form
 
 COMPLETE = "COMPLETE"
 """A file that a checkpoint holds once everything else of it is written."""
 
 KEPT = 2  # checkpoints: while one is written, the one before it stays
 
-Tensors = dict[str, torch.Tensor]
 
-
-def train(base: Base, job: Job, send: Send) -> Training:
-    """Train the LoRA weights of ``base``, from the job's last whole checkpoint if any."""
+def train(model: Any, form: Form, job: Job, send: Send) -> Training:
+    """Train the LoRA weights of ``model``, from the job's last whole checkpoint if any."""
     settings, folder = job.settings, job.checkpoints
-    checkpoint = last_whole(folder)
+    checkpoint, begun, spent = last_whole(folder), 0, 0.0
+    if checkpoint is not None:
+        begun = int(checkpoint.name.partition("-")[2])
+        spent = float(json.loads((checkpoint / COMPLETE).read_text(encoding="utf-8"))["seconds"])
     followed = list(job.held_out) if settings.evaluate_every is not None else []
-    begun = 0 if checkpoint is None else int(checkpoint.name.partition("-")[2])
-    spent = 0.0 if checkpoint is None else _seconds(checkpoint)
     trainer = _Trainer(
-        model=base.model,
-        args=_arguments(settings, base, folder, bool(followed), first=checkpoint is None),
+        model=model,
+        args=_arguments(settings, form, folder, bool(followed), first=checkpoint is None),
         train_dataset=list(job.rows),
         eval_dataset=followed or None,
         data_collator=_collate,
@@ -56,13 +54,13 @@ def train(base: Base, job: Job, send: Send) -> Training:
         seconds=spent + time.monotonic() - started,
         curve=curve(state.log_history),
         resumed_at=begun,
-        peak_gib=_peak(base),
+        peak_gib=_peak(form.device_map),
     )
 
 
-def _peak(base: Base) -> float | None:
+def _peak(device: str) -> float | None:
     """See ``Training.peak_gib``."""
-    if base.device != "cpu" and torch.cuda.is_available():
+    if device != "cpu" and torch.cuda.is_available():
         return round(torch.cuda.max_memory_allocated() / 2**30, 2)
     if sys.platform != "linux":  # elsewhere ru_maxrss is counted otherwise
         return None
@@ -81,9 +79,9 @@ def last_whole(folder: Path) -> Path | None:
 
 
 def _arguments(
-    settings: Settings, base: Base, folder: Path, evaluate: bool, first: bool
+    settings: Settings, form: Form, folder: Path, evaluate: bool, first: bool
 ) -> transformers.TrainingArguments:
-    on_cpu = base.device == "cpu"
+    on_cpu = form.device_map == "cpu"
     return transformers.TrainingArguments(
         output_dir=str(folder),
         per_device_train_batch_size=settings.batch,
@@ -97,8 +95,8 @@ def _arguments(
         optim=settings.optimizer,
         weight_decay=settings.weight_decay,
         seed=settings.seed,
-        bf16=base.dtype == "bfloat16" and not on_cpu,
-        fp16=base.dtype == "float16" and not on_cpu,
+        bf16=form.dtype == "bfloat16" and not on_cpu,
+        fp16=form.dtype == "float16" and not on_cpu,
         use_cpu=on_cpu,
         dataloader_pin_memory=not on_cpu,
         logging_strategy="steps",
@@ -118,7 +116,7 @@ def _arguments(
     )
 
 
-def _collate(rows: list[Example]) -> Tensors:
+def _collate(rows: list[Example]) -> dict[str, torch.Tensor]:
     """A batch, filled up on the right."""
 
     def padded(values: Iterable[Sequence[int]], filler: int) -> torch.Tensor:
@@ -188,7 +186,3 @@ class _Callback(transformers.TrainerCallback):
         part = place / f".{COMPLETE}"
         part.write_text(json.dumps({"seconds": seconds}), encoding="utf-8")
         part.replace(place / COMPLETE)
-
-
-def _seconds(checkpoint: Path) -> float:
-    return float(json.loads((checkpoint / COMPLETE).read_text(encoding="utf-8"))["seconds"])

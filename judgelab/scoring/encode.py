@@ -1,4 +1,4 @@
-"""From texts to tokens: where the context ends and the target begins, in one place.
+"""From texts to tokens: how they are put to a model, and where context ends and target begins.
 
 Sharing a context between targets changes nothing only if the tokens of x + y are those of x
 followed by those of y. That is checked for every pair; where it does not hold, the pair is encoded
@@ -10,48 +10,259 @@ log P(x)).
 
 from __future__ import annotations
 
+import hashlib
+import re
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from datetime import date
+from functools import cached_property
+from typing import Any, Literal
 
-from judgelab.core.lm import Pairs
-from judgelab.core.panel import halved
+from judgelab.core.errors import ConfigError, require
+from judgelab.core.estimator import Presentation
+from judgelab.core.lm import EvaluationLM, Message, Pairs
+from judgelab.core.panel import HALVED, halved
+from judgelab.scoring.load import load_tokenizer
 from judgelab.scoring.prefix_tree import Ids, Job
+from judgelab.scoring.source import ModelSource
 
+Template = Literal["none", "chat"]
+IMITATING = "a text spells out control tokens of the chat template"
+NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
+"""How a template asks for the date."""
+SHORT = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 WINDOW = 64  # characters on either side of the boundary that are encoded for the check
 AGREE = 8  # tokens on either side that must come out as in the whole text for that to count
 Texts = dict[int, str]
 Coded = dict[int, Ids]
 
 
-class TextFrame(Protocol):
-    """How a context and a target become one text; see ``RawText`` and ``chat.ChatText``."""
+def imitates(tokenizer: Any, text: str) -> bool:
+    """Whether a text spells out a control token, and so could end its own turn in a chat."""
+    tokens = tokenizer.added_tokens_decoder.values()
+    return any(token.special and token.content in text for token in tokens)
 
-    controls: bool  # whether control tokens written out in the framed texts are the model's own
-    guarded: bool  # whether a text must not write out control tokens itself
 
-    def context(self, text: str) -> str:
-        """What stands before the target."""
-        ...
+def refusal(tokenizer: Any, texts: Sequence[str]) -> str | None:
+    """Why a conversation of these texts is not put to the model; None where it may be."""
+    if any(map(halved, texts)):
+        return HALVED
+    return IMITATING if any(imitates(tokenizer, text) for text in texts) else None
 
-    def target(self, text: str) -> str:
-        """What follows the context: the target and, in a chat, what ends the turn."""
-        ...
+
+class ChatTemplate:
+    """Conversations as the text a model was trained on, printing ``today`` as the date.
+
+    Raises:
+        ConfigError: the tokenizer has no chat template, or one whose date cannot be pinned.
+    """
+
+    def __init__(self, tokenizer: Any, today: date) -> None:
+        if not tokenizer.chat_template:
+            raise ConfigError(
+                "this model has no chat template: set evaluation_lm.template=none for raw texts, "
+                "or choose an instruction-tuned model."
+            )
+        self.tokenizer, self.today = tokenizer, today
+        written = tokenizer.get_chat_template()
+        self._text = NOW.sub(lambda call: repr(today.strftime(call[2])), written)
+        if "strftime_now(" in self._text:
+            raise ConfigError(
+                "the chat template of this model prints today's date in a way that cannot be "
+                "pinned, so results would depend on the day: set evaluation_lm.template=none."
+            )
+
+    def render(self, messages: Sequence[Message], reply_follows: bool) -> str:
+        """The conversation as one text, up to where the model's reply begins if ``reply_follows``.
+
+        Raises ConfigError where the template refuses these roles.
+        """
+        jinja: Any = require("jinja2", extra="local")
+        try:
+            text = self.tokenizer.apply_chat_template(
+                [{"role": m.role, "content": m.content} for m in messages],
+                tokenize=False,
+                add_generation_prompt=reply_follows,
+                chat_template=self._text,
+                date_string=self.today.strftime("%d %b %Y"),
+            )
+        except jinja.TemplateError as cause:
+            roles = ", ".join(m.role for m in messages)
+            raise ConfigError(
+                f"the chat template of this model refuses the roles {roles} ({cause}): "
+                "set evaluation_lm.system=null if it knows no system message."
+            ) from cause
+        return str(text)
+
+    def reply(self, opening: Sequence[Message], text: str, undefined: str) -> str:
+        """What the template writes after its generation prompt where the reply is ``text``.
+
+        ConfigError, saying what is ``undefined``, where conversations do not continue that prompt.
+        """
+        ask = (*opening, Message("user", "-"))
+        before = self.render(ask, reply_follows=True)
+        whole = self.render((*ask, Message("assistant", text)), reply_follows=False)
+        if not whole.startswith(before):
+            raise differs(undefined)
+        return whole[len(before) :]
+
+
+def differs(undefined: str) -> ConfigError:
+    """A template that writes a conversation with a reply unlike one that awaits it."""
+    return ConfigError(
+        "the chat template of this model writes a reply differently from its generation prompt, "
+        f"so {undefined}."
+    )
 
 
 class RawText:
-    """Texts as they are; a control token written out in one is ordinary characters."""
+    """A context and a target as they are; a control token written out is ordinary characters.
+
+    Attributes:
+        controls: whether control tokens written out in the framed texts are the model's own.
+        guarded: whether a text must not write out control tokens itself.
+    """
 
     controls = False
     guarded = False
 
     def context(self, text: str) -> str:
-        """The text."""
+        """What stands before the target."""
         return text
 
     def target(self, text: str) -> str:
-        """The text."""
+        """What follows the context: the target and, in a chat, what ends the turn."""
         return text
+
+
+class ChatText(RawText):
+    """The context is a user's message, the target the assistant's reply.
+
+    The reply's text begins after the template's generation prompt; with ``end_token`` the sum
+    includes the token that ends the turn, as GEM's does. (GEM also counts the line break of the
+    header, whose probability is about 1.) Without a system message the template has its own.
+    """
+
+    controls = True
+    guarded = True
+
+    def __init__(self, template: ChatTemplate, system: str | None) -> None:
+        self.template = template
+        self._opening = () if system is None else (Message("system", system),)
+
+    def context(self, text: str) -> str:
+        """The conversation up to where the reply begins."""
+        return self.template.render((*self._opening, Message("user", text)), reply_follows=True)
+
+    def target(self, text: str) -> str:
+        """The reply as the template writes it (some trim it), with what ends the turn."""
+        undefined = "log P(reply) is not defined: set evaluation_lm.template=none"
+        return self.template.reply(self._opening, text, undefined)
+
+
+@dataclass(frozen=True)
+class Framing:
+    """How contexts and targets become one text; see ``of``."""
+
+    template: Template
+    system: str | None
+    today: date
+    end_token: bool
+
+    @classmethod
+    def of(
+        cls, template: Template, system: str | None, template_date: str, end_token: bool | None
+    ) -> Framing:
+        """From an LM's settings.
+
+        Args:
+            template: ``none``: as they are; ``chat``: the context is a user's message and the
+                target the reply, by the model's own chat template.
+            system: system message of the chat; None for the template's own.
+            template_date: the date that templates print, YYYY-MM-DD.
+            end_token: whether the sum includes the token that ends the text, or the turn; None
+                means yes in a chat and no for raw text.
+
+        Raises:
+            ConfigError: ``template_date`` is no date.
+        """
+        try:
+            today = date.fromisoformat(template_date)
+        except ValueError as cause:
+            raise ConfigError(
+                f"evaluation_lm.template_date={template_date!r} must be a date like 2024-07-26."
+            ) from cause
+        return cls(template, system, today, template == "chat" if end_token is None else end_token)
+
+    def encoder(self, tokenizer: Any) -> Encoder:
+        """Contexts and targets to tokens.
+
+        Raises:
+            ConfigError: the tokenizer has no chat template, or one whose date cannot be pinned;
+                or raw text is to end with a token, and the tokenizer names none.
+        """
+        if self.template == "chat":
+            frame = ChatText(ChatTemplate(tokenizer, self.today), self.system)
+            return Encoder(tokenizer, frame, self.end_token)
+        if self.end_token and tokenizer.eos_token_id is None:
+            raise ConfigError(
+                "evaluation_lm.end_token=true: the model's tokenizer has no eos_token that could "
+                "end a text: set evaluation_lm.end_token=null, or give one that names it."
+            )
+        return Encoder(tokenizer, RawText(), self.end_token)
+
+    @property
+    def plain(self) -> bool:
+        """Texts as they are, without an end token: what an LM without these settings does."""
+        return self.template == "none" and not self.end_token
+
+    def presentation(self, model: str, dtype: str = "", quantization: str = "none") -> Presentation:
+        """The same for an estimator's identity; precision as ``bf16`` or ``nf4 in bf16``."""
+        held = SHORT.get(dtype, "")
+        if quantization != "none":
+            held = f"{quantization} in {held or 'a dtype not known'}"
+        system = "" if self.template == "none" or self.system is None else self.system_name
+        counted = "counted" if self.end_token else "not counted"
+        return Presentation(model, self.template, counted, system, held)
+
+    @property
+    def identity(self) -> str:
+        """Whatever of it can change an answer."""
+        ends = f"template={self.template} end_token={'yes' if self.end_token else 'no'}"
+        if self.template == "none":
+            return ends
+        return f"{ends} system={self.system_name} template_date={self.today.isoformat()}"
+
+    @property
+    def system_name(self) -> str:
+        """The system message by its hash; none without one."""
+        if self.system is None:
+            return "none"
+        return hashlib.sha256(self.system.encode()).hexdigest()[:12]
+
+
+class FramedLM(EvaluationLM):
+    """An LM that puts texts to a model by a framing, and knows the model's tokenizer."""
+
+    framing: Framing
+
+    @property
+    @abstractmethod
+    def _source(self) -> ModelSource:
+        """Where the tokenizer lies, and which one it is."""
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return load_tokenizer(self._source.folder)
+
+    @cached_property
+    def _template(self) -> ChatTemplate:
+        return ChatTemplate(self._tokenizer, self.framing.today)
+
+    @cached_property
+    def _encoder(self) -> Encoder:
+        return self.framing.encoder(self._tokenizer)
 
 
 @dataclass(frozen=True)
@@ -73,91 +284,72 @@ class Encoder:
     With ``end_token``, what ends a text (a turn, in a chat) is part of the target.
     """
 
-    def __init__(self, tokenizer: Any, frame: TextFrame, end_token: bool) -> None:
+    def __init__(self, tokenizer: Any, frame: RawText, end_token: bool) -> None:
         self.tokenizer, self.frame, self.end_token = tokenizer, frame, end_token
         self._controls = frozenset(
             i for i, token in tokenizer.added_tokens_decoder.items() if token.special
         )
+        bos, eos = tokenizer.bos_token_id, tokenizer.eos_token_id
         first = tokenizer("a", add_special_tokens=True)["input_ids"][:1]
-        opens = tokenizer.bos_token_id is not None and first == [tokenizer.bos_token_id]
         # A template writes its own first token; raw text gets the one the model was trained with.
-        self._prefix: Ids = tuple(first) if opens and not frame.controls else ()
-        start = tokenizer.bos_token_id
-        self._start = tokenizer.eos_token_id if start is None else start
+        opens = bos is not None and first == [bos] and not frame.controls
+        self._prefix: Ids = (bos,) if opens else ()
+        self._start = eos if bos is None else bos
 
     def encode(self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs) -> Encoded:
         """Tokens of every pair; texts that no pair names are not looked at."""
-        used_x = sorted({c for c, _ in pairs})
-        used_y = sorted({t for _, t in pairs})
-        refused_x = {c for c in used_x if self._refuses(contexts[c])}
-        refused_y = {t for t in used_y if self._refuses(targets[t])}
-        x = {c: self.frame.context("" if c in refused_x else contexts[c]) for c in used_x}
-        y = {t: self.frame.target("" if t in refused_y else targets[t]) for t in used_y}
-        ids_x = dict(zip(used_x, self._ids(list(x.values())), strict=True))
-        ids_y = dict(zip(used_y, self._ids(list(y.values())), strict=True))
+        asked_x, asked_y = sorted({c for c, _ in pairs}), sorted({t for _, t in pairs})
+        refused_x = {c for c in asked_x if self._refuses(contexts[c])}
+        refused_y = {t for t in asked_y if self._refuses(targets[t])}
+        x = {c: self.frame.context("" if c in refused_x else contexts[c]) for c in asked_x}
+        y = {t: self.frame.target("" if t in refused_y else targets[t]) for t in asked_y}
+        ids_x = dict(zip(asked_x, self._ids(list(x.values())), strict=True))
+        ids_y = dict(zip(asked_y, self._ids(list(y.values())), strict=True))
         joint = self._joint(x, y, ids_x, ids_y, pairs)
-        ends_x = {c: self._prefix + ids for c, ids in ids_x.items()}
-        ends_y = {t: self._ended(ids) for t, ids in ids_y.items()}
+        whole_x = {c: self._opened(ids) for c, ids in ids_x.items()}
+        whole_y = {t: self._ended(ids) for t, ids in ids_y.items()}
         jobs: list[Job | None] = []
         for c, t in pairs:
+            context, target = whole_x[c], whole_y[t]
             if (c, t) in joint:
                 before, after = joint[c, t]
-                job = self._job(self._prefix + before, self._ended(after))
-            else:
-                job = self._job(ends_x[c], ends_y[t])
-            jobs.append(None if c in refused_x or t in refused_y else job)
+                context, target = self._opened(before), self._ended(after)
+            refused = c in refused_x or t in refused_y or not context
+            jobs.append(None if refused else (context, target))
         return Encoded(tuple(jobs), sum(pair in joint for pair in pairs))
 
     def _ids(self, texts: list[str]) -> list[Ids]:
         if not texts:
             return []
-        found = self.tokenizer(
+        coded = self.tokenizer(
             texts, add_special_tokens=False, split_special_tokens=not self.frame.controls
         )
-        return [tuple(ids) for ids in found["input_ids"]]
+        return [tuple(ids) for ids in coded["input_ids"]]
 
     def _refuses(self, text: str) -> bool:
         return halved(text) or (self.frame.guarded and imitates(self.tokenizer, text))
 
-    def _job(self, context: Ids, target: Ids) -> Job | None:
-        if not context:
-            if self._start is None:
-                return None
-            context = (self._start,)
-        return context, target
+    def _opened(self, ids: Ids) -> Ids:
+        """A context with its first token; of nothing, a token that begins or ends a text."""
+        start = () if self._start is None else (self._start,)
+        return self._prefix + ids or start
 
     def _ended(self, ids: Ids) -> Ids:
         """A raw target with its end token, if asked for; a chat turn up to the one it has."""
         if not self.frame.controls:
             end = self.tokenizer.eos_token_id
             return (*ids, end) if self.end_token and end is not None else ids
-        for place, token in enumerate(ids):
-            if token in self._controls:
-                return ids[: place + self.end_token]
-        return ids
+        place = next((k for k, token in enumerate(ids) if token in self._controls), len(ids))
+        return ids[: place + self.end_token]
 
     def _joint(
         self, x: Texts, y: Texts, ids_x: Coded, ids_y: Coded, pairs: Pairs
     ) -> dict[tuple[int, int], Job]:
-        """Pairs whose tokens are not those of their two texts, with the tokens they have."""
-        suspects = self._suspects(x, y, ids_x, ids_y, list(dict.fromkeys(pairs)))
-        whole = self._ids([x[c] + y[t] for c, t in suspects])
-        result = {}
-        for (c, t), ids in zip(suspects, whole, strict=True):
-            if ids != ids_x[c] + ids_y[t]:
-                shared = 0
-                while shared < min(len(ids), len(ids_x[c])) and ids[shared] == ids_x[c][shared]:
-                    shared += 1
-                result[c, t] = (ids[:shared], ids[shared:])
-        return result
+        """Pairs whose tokens are not those of their two texts, with the tokens they have.
 
-    def _suspects(
-        self, x: Texts, y: Texts, ids_x: Coded, ids_y: Coded, pairs: Pairs
-    ) -> list[tuple[int, int]]:
-        """Pairs that the few characters around the boundary do not clear.
-
-        Tokenizers decide locally: where a window gives the same tokens near the boundary as the
-        whole texts do, and splits at the boundary, so do the whole texts.
+        Only those are encoded that the few characters around the boundary do not clear. Tokenizers
+        decide locally: where a window gives the same tokens near the boundary as the whole texts
+        do, and splits at the boundary, so do the whole texts.
         """
         tails = {c: text[-WINDOW:] for c, text in x.items()}
         heads = {t: text[:WINDOW] for t, text in y.items()}
@@ -166,16 +358,19 @@ class Encoder:
         sound_x = {c for c in x if ids[tails[c]][-AGREE:] == ids_x[c][-AGREE:]}
         sound_y = {t for t in y if ids[heads[t]][:AGREE] == ids_y[t][:AGREE]}
         windows = list(dict.fromkeys((tails[c], heads[t]) for c, t in pairs))
-        found = self._ids([tail + head for tail, head in windows])
-        clear = {w for w, got in zip(windows, found, strict=True) if got == ids[w[0]] + ids[w[1]]}
-        return [
+        coded = self._ids([tail + head for tail, head in windows])
+        clear = {w for w, both in zip(windows, coded, strict=True) if both == ids[w[0]] + ids[w[1]]}
+        suspects = [
             (c, t)
-            for c, t in pairs
+            for c, t in dict.fromkeys(pairs)
             if c not in sound_x or t not in sound_y or (tails[c], heads[t]) not in clear
         ]
-
-
-def imitates(tokenizer: Any, text: str) -> bool:
-    """Whether a text spells out a control token, and so could end its own turn in a chat."""
-    tokens = tokenizer.added_tokens_decoder.values()
-    return any(token.special and token.content in text for token in tokens)
+        joint = {}
+        wholes = self._ids([x[c] + y[t] for c, t in suspects])
+        for (c, t), whole in zip(suspects, wholes, strict=True):
+            if whole != ids_x[c] + ids_y[t]:
+                shared = 0
+                while shared < min(len(whole), len(ids_x[c])) and whole[shared] == ids_x[c][shared]:
+                    shared += 1
+                joint[c, t] = (whole[:shared], whole[shared:])
+        return joint

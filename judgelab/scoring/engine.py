@@ -1,20 +1,29 @@
-"""One model, one way of scoring, and the check that it agrees with the oracle."""
+"""One model, one way of scoring, and the check that it agrees with the oracle: ``rows``.
+
+Floating-point sums depend on the order of their terms, so even one sequence at a time gives other
+digits in a batch of another shape. That noise is measured on the model at hand; a faster way may
+be off by a small multiple of it. Tokens are compared one by one: a wrong mask, position or token
+is far above the noise of a token, while in the sum over a long text it could hide.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from judgelab.scoring.attention import TreeRefused
+from judgelab.core.errors import JudgelabError
 from judgelab.scoring.head import head_of
 from judgelab.scoring.kv import score_kv
+from judgelab.scoring.load import positions, quantised
 from judgelab.scoring.prefix_tree import Job, ScoringPlan, make_plan
-from judgelab.scoring.rows import Drift, DriftError, drift, noise, score_rows
-from judgelab.scoring.tree import score_tree
+from judgelab.scoring.tree import TreeRefused, score_tree
 
 logger = logging.getLogger(__name__)
 
@@ -23,6 +32,52 @@ BUDGET = {"cpu": 1024, "cuda": 16384}
 
 CHECKED = 2
 """Passes of which the tokens are scored one sequence at a time, too: long prompts take time."""
+
+BLOCK = 64  # target positions whose logits are summed up in float64 at once
+
+LEAST = {torch.float32: 1e-5, torch.bfloat16: 2e-2, torch.float16: 2e-3}
+"""Noise of a token, nats, that is granted where two batch shapes happen to agree."""
+
+TYPICAL, LARGEST = 2.0, 25.0
+"""Multiples of the noise that a faster way may be off: root mean square, and any one token. On
+SmolLM2-135M in bf16 sound ways are off by 1.1 and 6, targets that begin one position too late by
+2.7 and 19; in fp32 the fault is ten thousand times the noise (docs/howto/gpu.md)."""
+
+SAMPLE, AFTER = 8, 37
+"""Sequences on which the noise is measured, and tokens that change the shape of their batch."""
+
+
+class DriftError(JudgelabError):
+    """Two ways of computing one log-probability disagree."""
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How far a way of scoring is off one sequence at a time, in nats per token.
+
+    Attributes:
+        typical, largest: root mean square over tokens; of any token.
+        allowed, allowed_largest: what these must not exceed.
+        tokens: how many were compared.
+    """
+
+    typical: float
+    largest: float
+    allowed: float
+    allowed_largest: float
+    tokens: int
+
+    @property
+    def small(self) -> bool:
+        """Whether the way is as good as one sequence at a time (False where it gives NaN)."""
+        return self.typical <= self.allowed and self.largest <= self.allowed_largest
+
+    def __str__(self) -> str:
+        """The comparison in one clause."""
+        return (
+            f"{self.typical:.2g} nats per token (largest {self.largest:.2g}; allowed "
+            f"{self.allowed:.2g} and {self.allowed_largest:.2g}) on {self.tokens} tokens"
+        )
 
 
 class Engine:
@@ -34,7 +89,7 @@ class Engine:
         budget: tokens of one pass; None for the device's default.
         tolerance: nats per token (root mean square) by which ``kv`` or ``tree`` may differ from
             ``rows`` on the first targets; None for a small multiple of what the precision cannot
-            tell, see ``rows.drift``.
+            tell, see ``drift``.
 
     Attributes:
         backend, reason: the way that is used, and why it is not the one asked for (or ``tree``).
@@ -48,15 +103,21 @@ class Engine:
         budget: int | None = None,
         tolerance: float | None = None,
     ) -> None:
-        self.model = model
+        self.model, self.tolerance = model, tolerance
         self.budget = budget or BUDGET.get(model.device.type, BUDGET["cuda"])
-        self.tolerance = tolerance
         self.drift: Drift | None = None
         self._whole = False  # whether targets of several tokens were among those checked
         self.reason: str | None = None
         self.head = None if backend == "rows" else head_of(model)
         self.named = backend != "auto"
-        self.backend = self._choose(backend if self.named else "tree")
+        self.backend = "tree" if backend == "auto" else backend
+        if backend != "rows":
+            linear = self.head is not None
+            refusal = cache_refusal(model) if linear else "its logits are not a linear head"
+            if refusal:
+                self._go_on_by("rows", refusal)
+            elif self.backend == "tree" and (refusal := tree_refusal(model)):
+                self._go_on_by("kv", refusal)
 
     def score(self, jobs: Sequence[Job]) -> NDArray[np.float64]:
         """[jobs] sum of log P over the target, nats; DriftError where a named back end is off."""
@@ -69,23 +130,11 @@ class Engine:
             self._whole = whole
         return plan.totals(self._run(plan))
 
-    def _choose(self, wanted: str) -> str:
-        if wanted == "rows":
-            return "rows"
-        if self.head is None:
-            return self._instead("rows", "its logits are not a linear head on its last states")
-        refusal = cache_refusal(self.model)
-        if refusal:
-            return self._instead("rows", refusal)
-        refusal = tree_refusal(self.model) if wanted == "tree" else None
-        return self._instead("kv", refusal) if refusal else wanted
-
-    def _instead(self, backend: str, reason: str) -> str:
-        self.reason = reason
+    def _go_on_by(self, backend: str, reason: str) -> None:
+        self.backend, self.reason = backend, reason
         logger.warning(
             "scoring by %s: this model does not allow the faster way (%s)", backend, reason
         )
-        return backend
 
     def _run(self, plan: ScoringPlan) -> NDArray[np.float64]:
         """[tokens] log P in the order of ``plan.places``."""
@@ -94,18 +143,20 @@ class Engine:
             try:
                 return score_tree(self.model, self.head, plan)
             except TreeRefused as refusal:
-                self.backend = self._instead("kv", str(refusal))
+                self._go_on_by("kv", str(refusal))
         if self.backend == "kv":
             assert self.head is not None
             return score_kv(self.model, self.head, plan, max(self.budget, 4096))
-        return score_rows(self.model, [(plan.context(x.node), x.tokens) for x in plan.leaves])
+        return score_rows(self.model, [plan.job(i) for i in range(len(plan.leaves))])
 
     def _check(self, plan: ScoringPlan) -> None:
         """Score the first targets both ways, down to a way that agrees."""
-        first = next((b.leaves for b in plan.bins if b.leaves), tuple(range(len(plan.leaves)))[:8])
-        jobs = [(plan.context(plan.leaves[i].node), plan.leaves[i].tokens) for i in first]
-        part = make_plan(_some(jobs, CHECKED * self.budget), self.budget)
-        ordered = [(part.context(x.node), x.tokens) for x in part.leaves]
+        first = next((b.leaves for b in plan.bins if b.leaves), range(len(plan.leaves))[:8])
+        jobs = [plan.job(i) for i in first]
+        ends = np.cumsum([len(context) + len(target) for context, target in jobs])
+        few = int(np.searchsorted(ends, CHECKED * self.budget, side="right"))
+        part = make_plan(jobs[: max(2, few)], self.budget)  # two at least: they share a context
+        ordered = [part.job(i) for i in range(len(part.leaves))]
         slow, floor = None, 0.0
         while self.backend != "rows":
             fast, way = self._run(part), self.backend  # an attention may refuse while it runs
@@ -114,31 +165,23 @@ class Engine:
             if slow is None:
                 slow = score_rows(self.model, ordered)
                 floor = noise(self.model, ordered, slow)
-            found = drift(fast, slow, floor, self.tolerance)
-            if found.small:
-                self.drift = found
+            off = drift(fast, slow, floor, self.tolerance)
+            if off.small:
+                self.drift = off
                 return
-            reason = f"{way} differs from one sequence at a time by {found}"
+            reason = f"{way} differs from one sequence at a time by {off}"
             if self.named:
                 raise DriftError(
                     f"evaluation_lm.backend={reason}: use backend=auto or rows, or raise "
                     "evaluation_lm.tolerance (nats per token)."
                 )
-            self.backend = self._instead({"tree": "kv", "kv": "rows"}[way], reason)
-
-
-def _some(jobs: Sequence[Job], most: int) -> Sequence[Job]:
-    """The first jobs of so many tokens together; two at least, so that they share a context."""
-    ends = np.cumsum([len(context) + len(target) for context, target in jobs])
-    return jobs[: max(2, int(np.searchsorted(ends, most, side="right")))]
+            self._go_on_by({"tree": "kv", "kv": "rows"}[way], reason)
 
 
 def cache_refusal(model: Any) -> str | None:
     """Why a context must not be encoded once for all its targets; None if it may."""
-    config = model.config.get_text_config()
-    rope = getattr(config, "rope_parameters", None) or {}
-    kinds = [rope, *(value for value in rope.values() if isinstance(value, dict))]
-    for kind in kinds:
+    rope = getattr(model.config.get_text_config(), "rope_parameters", None) or {}
+    for kind in (rope, *(value for value in rope.values() if isinstance(value, dict))):
         if kind.get("rope_type") in ("dynamic", "longrope"):
             return f"its position encoding ({kind['rope_type']}) depends on the whole length"
     if getattr(model, "_is_stateful", False):
@@ -155,9 +198,75 @@ def tree_refusal(model: Any) -> str | None:
     kinds = set(getattr(config, "layer_types", None) or []) - {"full_attention"}
     if kinds:
         return f"it has layers of another kind ({', '.join(sorted(kinds))})"
-    uses_window = getattr(config, "use_sliding_window", True)
-    if uses_window and getattr(config, "sliding_window", None):
+    if getattr(config, "use_sliding_window", True) and getattr(config, "sliding_window", None):
         return "its attention has a sliding window"
     if not getattr(model, "_supports_attention_backend", False):
         return "its attention cannot be exchanged"
-    return cache_refusal(model)
+    return None
+
+
+def score_rows(model: Any, jobs: Sequence[Job], after: int = 0) -> NDArray[np.float64]:
+    """[tokens] log P of every token of every target, nats, job after job: one at a time.
+
+    What the other ways are measured against: the model's own logits, no cache, no padding, no
+    shared prefix; their softmax in float64, as fp32 loses 1e-5 nats a token over a vocabulary of
+    50,000. Memory is one target (where the model cannot leave out the logits of its context: one
+    sequence) times the vocabulary.
+
+    Args:
+        after: so many tokens more behind every target. A causal model cannot see them, so the
+            answer is the same in exact arithmetic; how far it moves is what the precision cannot
+            tell.
+    """
+    selects = "logits_to_keep" in signature(model.forward).parameters
+    parts, fed = list[torch.Tensor](), ([0], 0)
+    for context, target in jobs:
+        ids = [*context, *target[:-1]]
+        ids += ids[:1] * after
+        keep = {"logits_to_keep": len(target) + after} if selects else {}
+        with torch.inference_mode():
+            if (ids, len(target)) != fed:  # labels of one token are read off the same pass
+                batch = torch.tensor([ids], device=model.device)
+                logits = model(input_ids=batch, use_cache=False, **keep).logits[0]
+                fed = (ids, len(target))
+            first = len(logits) - len(target) - after
+            asked = torch.split(torch.tensor(target, device=logits.device)[:, None], BLOCK)
+            blocks = torch.split(logits[first : first + len(target)], BLOCK)
+            parts += [
+                block.double().log_softmax(-1).gather(-1, tokens)[:, 0].cpu()
+                for block, tokens in zip(blocks, asked, strict=True)
+            ]
+    return np.asarray(torch.cat(parts).numpy())
+
+
+def noise(model: Any, jobs: Sequence[Job], slow: NDArray[np.float64]) -> float:
+    """What the precision cannot tell, root mean square of tokens, nats; ``slow`` by score_rows."""
+    picked = range(0, len(jobs), max(1, len(jobs) // SAMPLE))[:SAMPLE]
+    starts = np.cumsum([0, *(len(target) for _, target in jobs)])
+    once = np.concatenate([slow[starts[k] : starts[k + 1]] for k in picked])
+    longest = max(len(context) + len(target) for context, target in jobs)
+    room = max(0, min(AFTER, (positions(model) or longest + AFTER) - longest))
+    again = score_rows(model, [jobs[k] for k in picked], after=room)
+    # kernels of quantised weights compute in halves, whatever the model's own precision
+    held = torch.bfloat16 if quantised(model) else model.dtype
+    return max(LEAST.get(held, LEAST[torch.float16]), rms(again - once))
+
+
+def drift(
+    fast: NDArray[np.float64], slow: NDArray[np.float64], floor: float, tolerance: float | None
+) -> Drift:
+    """Compare two ways, token by token.
+
+    Args:
+        fast, slow: [tokens] of the way to be checked, and of one sequence at a time.
+        floor: the noise, nats per token.
+        tolerance: nats per token (root mean square) allowed instead of a multiple of the noise.
+    """
+    off = np.abs(fast - slow)
+    allowed = TYPICAL * floor if tolerance is None else tolerance
+    return Drift(rms(off), float(off.max()), allowed, allowed * LARGEST / TYPICAL, len(off))
+
+
+def rms(values: NDArray[np.float64]) -> float:
+    """Root mean square."""
+    return float(np.sqrt(np.mean(np.square(values))))

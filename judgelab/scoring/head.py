@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -38,32 +39,30 @@ class Head:
     def __init__(
         self, weight: Tensor, bias: Tensor | None, rows: int = 1024, columns: int = 4096
     ) -> None:
-        self.rows, self.columns = rows, columns
+        self.rows, self.columns = rows, min(columns, len(weight))
         self._weight = weight.detach()
         self._bias = None if bias is None else bias.detach()
-        self._buffer: Tensor | None = None
+
+    @cached_property
+    def _buffer(self) -> Tensor:
+        size = self.rows * self.columns
+        return torch.empty(size, dtype=torch.float32, device=self._weight.device)
 
     def logprobs(self, hidden: Tensor, asked: Asked) -> Tensor:
         """[asked] log P of each asked token, nats, fp32, from [positions, hidden] last states."""
         states = hidden.index_select(0, asked.rows)
-        normaliser = torch.empty(len(states), dtype=torch.float32, device=states.device)
-        for start in range(0, len(states), self.rows):
-            block = states[start : start + self.rows]
-            normaliser[start : start + self.rows] = self._logsumexp(block)
-        return self._logits(states, asked) - normaliser.index_select(0, asked.at)
+        normaliser = torch.cat([self._logsumexp(block) for block in torch.split(states, self.rows)])
+        wanted = (torch.split(part, self.rows) for part in (asked.at, asked.tokens))
+        logits = torch.cat(
+            [self._logits(states, at, tokens) for at, tokens in zip(*wanted, strict=True)]
+        )
+        return logits - normaliser.index_select(0, asked.at)
 
-    def _logits(self, states: Tensor, asked: Asked) -> Tensor:
+    def _logits(self, states: Tensor, at: Tensor, tokens: Tensor) -> Tensor:
         """[asked] logit of each asked token: one dot product each."""
-        result = torch.empty(len(asked.tokens), dtype=torch.float32, device=states.device)
-        for start in range(0, len(result), self.rows):
-            part = slice(start, start + self.rows)
-            tokens = asked.tokens[part]
-            left = states.index_select(0, asked.at[part]).float()
-            dots = (left * self._weight.index_select(0, tokens).float()).sum(-1)
-            if self._bias is not None:
-                dots += self._bias.index_select(0, tokens).float()
-            result[part] = dots
-        return result
+        weight = self._weight.index_select(0, tokens).float()
+        dots = (states.index_select(0, at).float() * weight).sum(-1)
+        return dots if self._bias is None else dots + self._bias.index_select(0, tokens).float()
 
     def _logsumexp(self, block: Tensor) -> Tensor:
         """[rows] log-sum-exp of the logits, over column blocks.
@@ -86,31 +85,16 @@ class Head:
     def _block(self, block: Tensor, start: int) -> Tensor:
         """[rows, columns] fp32 logits, in the shared buffer where the product can be put there."""
         weight = self._weight[start : start + self.columns]
-        logits = _wide(block, weight)
-        if logits is None:
+        if block.is_cuda and block.dtype == weight.dtype != torch.float32:
+            # halves, as the GPU sums them: not rounded to halves
+            logits = torch.mm(block, weight.t(), out_dtype=torch.float32)
+        else:
             size = len(block) * len(weight)
-            logits = self._room(size, block.device).view(len(block), len(weight))
+            logits = self._buffer[:size].view(len(block), len(weight))
             torch.mm(block.float(), weight.float().t(), out=logits)
         if self._bias is not None:
             logits += self._bias[start : start + self.columns]
         return logits
-
-    def _room(self, size: int, device: torch.device) -> Tensor:
-        """So many fp32 of the shared buffer."""
-        if self._buffer is None or len(self._buffer) < size or self._buffer.device != device:
-            most = max(size, self.rows * min(self.columns, len(self._weight)))
-            self._buffer = torch.empty(most, dtype=torch.float32, device=device)
-        return self._buffer[:size]
-
-
-def _wide(block: Tensor, weight: Tensor) -> Tensor | None:
-    """The product of halves as the GPU sums it, not rounded to halves; None where it cannot."""
-    if not block.is_cuda or block.dtype == torch.float32 or block.dtype != weight.dtype:
-        return None
-    try:
-        return torch.mm(block, weight.t(), out_dtype=torch.float32)
-    except TypeError:  # torch before 2.8
-        return None
 
 
 def head_of(model: Any) -> Head | None:
@@ -119,22 +103,21 @@ def head_of(model: Any) -> Head | None:
     plain = isinstance(embedding, torch.nn.Linear) and embedding.weight.is_floating_point()
     if not plain or model.base_model is model:
         return None
-    rows, columns = (1024, 4096) if model.device.type == "cpu" else (1024, 1 << 20)
-    head = Head(embedding.weight, embedding.bias, rows, columns)
+    columns = 4096 if model.device.type == "cpu" else 1 << 20
+    head = Head(embedding.weight, embedding.bias, columns=columns)
     return head if _agrees(model, head) else None
 
 
 def _agrees(model: Any, head: Head) -> bool:
     """Compare with the model's own logits on a few tokens (finds soft caps and scales)."""
-    device = model.device
     count = min(8, model.config.get_text_config().vocab_size)
-    ids = torch.arange(count, device=device)[None]
-    places = torch.arange(count, device=device)
+    places = torch.arange(count, device=model.device)
+    ids = places[None]
     with torch.inference_mode():
         states = model.base_model(input_ids=ids, use_cache=False).last_hidden_state[0]
-        found = head.logprobs(states, Asked(places, places, ids[0], places))
+        ours = head.logprobs(states, Asked(places, places, places, places))
         logits = model(input_ids=ids, use_cache=False).logits[0].float()
-        own = logits.log_softmax(-1).gather(-1, ids[0][:, None])[:, 0]
+        own = logits.log_softmax(-1).gather(-1, places[:, None])[:, 0]
     single = model.get_output_embeddings().weight.dtype == torch.float32
     slack = PROBE if single else 0.1 + 0.02 * float(own.abs().max())
-    return bool((found - own).abs().max() <= slack)
+    return bool((ours - own).abs().max() <= slack)

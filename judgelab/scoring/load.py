@@ -15,6 +15,8 @@ from judgelab.scoring.source import resolve_quantization, stored_quantization
 
 QUANTIZATIONS = ("none", "nf4", "int8")
 DTYPES = ("auto", "float32", "bfloat16", "float16")
+FAULTS = (OSError, ValueError, TypeError, AttributeError, KeyError, ImportError, RuntimeError)
+"""What transformers and peft raise over files that they cannot use."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,14 @@ class Form:
     quantization: str  # none (as stored), nf4 (4 bit, double quantisation off) or int8
     device_map: str  # a device, or transformers' ``auto``
 
+    @classmethod
+    def of(cls, dtype: str, quantization: str, device_map: str | None, folder: Path) -> Form:
+        """From settings, for the model of a folder: None is a GPU if there is one."""
+        if device_map is None:
+            cuda = require("torch", extra="local").cuda.is_available()
+            device_map = "cuda:0" if cuda else "cpu"
+        return cls(resolve_dtype(dtype, folder), quantization, device_map)
+
 
 def resolve_dtype(dtype: str, folder: Path) -> str:
     """``auto`` made concrete: fp32 on a CPU (bf16 has no fast kernel there), else the model's."""
@@ -33,21 +43,13 @@ def resolve_dtype(dtype: str, folder: Path) -> str:
     torch = require("torch", extra="local")
     if not torch.cuda.is_available():
         return "float32"
-    stored = getattr(_config(folder), "dtype", None)
-    return str(stored or torch.bfloat16).removeprefix("torch.")
-
-
-def resolve_device(device_map: str | None) -> str:
-    """The device named, or a GPU if there is one."""
-    if device_map is not None:
-        return device_map
-    return "cuda:0" if require("torch", extra="local").cuda.is_available() else "cpu"
+    return str(getattr(_config(folder), "dtype", None) or torch.bfloat16).removeprefix("torch.")
 
 
 def positions(model: Any) -> int | None:
     """Tokens that the model's positions hold; None where nothing bounds them."""
-    found: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
-    return found
+    longest: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+    return longest
 
 
 def quantised(model: Any) -> bool:
@@ -60,7 +62,7 @@ def load_tokenizer(folder: Path) -> Any:
     library = require("transformers", extra="local")
     try:
         tokenizer = library.AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-    except (OSError, ValueError, ImportError) as cause:
+    except FAULTS as cause:
         raise _unusable(folder, "tokenizer", cause) from cause
     if not tokenizer.is_fast:
         raise ConfigError(f"{folder} has no tokenizer.json (a fast tokenizer): convert it.")
@@ -79,25 +81,29 @@ def load_model(folder: Path, form: Form, adapter: Path | None) -> Any:
     """
     quiet()
     settings = {**_quantization(form, folder), "attn_implementation": "sdpa"}
-    model = _loaded("AutoModelForCausalLM", folder, form, "causal language model", settings)
-    if quantised(model):
-        _portable(model)
+    model = _loaded("AutoModelForCausalLM", folder, form, settings)
+    for module in model.modules():
+        # Where the CPU has AVX-512 BF16, bitsandbytes (0.50) repacks the weights of a 4-bit layer
+        # that is evaluated, for a kernel that rounds states and scales to bf16 whatever dtype was
+        # asked for (.4 % of the largest output) and has no gradient. So scores would differ by CPU,
+        # and training would end in silence at the first layer.
+        if hasattr(module, "support_avx512bf16_for_cpu"):
+            module.support_avx512bf16_for_cpu = False
     own = model.generation_config  # whatever a reply's own settings leave open is taken from here
     model.generation_config = require("transformers", extra="local").GenerationConfig(
         eos_token_id=own.eos_token_id, pad_token_id=own.pad_token_id
     )
     if adapter is not None:
-        model = _adapted(model, adapter, merge=not quantised(model))
+        model = _adapted(model, adapter)
     return model.eval().requires_grad_(False)
 
 
 def load_encoder(folder: Path, form: Form) -> Any:
     """A model whose last hidden states are wanted, in evaluation mode."""
-    model = _loaded("AutoModel", folder, form, "encoder", {})
-    return model.eval().requires_grad_(False)
+    return _loaded("AutoModel", folder, form, {}).eval().requires_grad_(False)
 
 
-def _loaded(auto: str, folder: Path, form: Form, what: str, settings: Mapping[str, Any]) -> Any:
+def _loaded(auto: str, folder: Path, form: Form, settings: Mapping[str, Any]) -> Any:
     """The model by one of transformers' classes; refused where weights would be drawn at random."""
     torch = require("torch", extra="local")
     library = require("transformers", extra="local")
@@ -112,12 +118,12 @@ def _loaded(auto: str, folder: Path, form: Form, what: str, settings: Mapping[st
             trust_remote_code=False,
             **settings,
         )
-    except (OSError, ValueError, ImportError, RuntimeError) as cause:
-        raise _unusable(folder, what, cause) from cause
-    # A pooler on top of the last states is often left out; tied weights are not among the missing.
-    missing = [
-        k for k in report["missing_keys"] if what != "encoder" or not k.startswith("pooler.")
-    ]
+    except FAULTS as cause:
+        kind = "encoder" if auto == "AutoModel" else "causal language model"
+        raise _unusable(folder, kind, cause) from cause
+    # An encoder's pooler is often left out and not used; tied weights are not among the missing.
+    optional = "pooler." if auto == "AutoModel" else ()
+    missing = [key for key in report["missing_keys"] if not key.startswith(optional)]
     misshapen = [key for key, *_ in report["mismatched_keys"]]
     if missing or misshapen:
         fault = "lacks" if missing else "has in another shape"
@@ -133,7 +139,7 @@ def _config(folder: Path) -> Any:
     library = require("transformers", extra="local")
     try:
         return library.AutoConfig.from_pretrained(folder, trust_remote_code=False)
-    except (OSError, ValueError, TypeError, AttributeError, KeyError, ImportError) as cause:
+    except FAULTS as cause:
         raise _unusable(folder, "config.json", cause) from cause
 
 
@@ -145,12 +151,8 @@ def _quantization(form: Form, folder: Path) -> dict[str, Any]:
     if kind not in ("nf4", "fp4") or stored_quantization(folder) == "none":
         return at_load(form, folder)
     config = _config(folder)  # stored in 4 bits, it names a dtype of its own to compute in
-    if getattr(config, "quantization_config", None) is None:
-        raise ConfigError(
-            f"{folder}/config.json has its quantization_config under text_config alone, where "
-            "transformers does not look for it: save the model anew with this transformers, or "
-            "give it in full precision."
-        )
+    if getattr(config, "quantization_config", None) is None:  # it is under text_config alone
+        raise ConfigError(f"{folder}/config.json has no quantization_config: save the model anew.")
     config.quantization_config["bnb_4bit_compute_dtype"] = form.dtype
     return {"config": config}
 
@@ -159,7 +161,6 @@ def at_load(form: Form, folder: Path) -> dict[str, Any]:
     """How weights that are stored in full are quantised while they are loaded, as an argument."""
     if form.quantization == "none" or stored_quantization(folder) != "none":
         return {}
-    torch = require("torch", extra="local")
     config = require("transformers", extra="local").BitsAndBytesConfig
     if form.quantization == "int8":
         return {"quantization_config": config(load_in_8bit=True)}
@@ -167,12 +168,12 @@ def at_load(form: Form, folder: Path) -> dict[str, Any]:
         load_in_4bit=True,
         bnb_4bit_quant_type="nf4",
         bnb_4bit_use_double_quant=False,
-        bnb_4bit_compute_dtype=getattr(torch, form.dtype),
+        bnb_4bit_compute_dtype=form.dtype,
     )
     return {"quantization_config": four}
 
 
-def _adapted(model: Any, adapter: Path, merge: bool) -> Any:
+def _adapted(model: Any, adapter: Path) -> Any:
     peft = require("peft", extra="local")
     try:
         with warnings.catch_warnings():
@@ -180,18 +181,18 @@ def _adapted(model: Any, adapter: Path, merge: bool) -> Any:
             warnings.simplefilter("ignore", FutureWarning)
             warnings.simplefilter("ignore", UserWarning)
             wrapped = peft.PeftModel.from_pretrained(model, adapter)
-            found = wrapped.load_adapter(adapter, wrapped.active_adapter)  # again, for its report
-    except (OSError, ValueError, RuntimeError, KeyError) as cause:
+            report = wrapped.load_adapter(adapter, wrapped.active_adapter)  # again, for its report
+    except FAULTS as cause:
         raise _unusable(adapter, "adapter for this model", cause) from cause
-    if found.missing_keys or found.unexpected_keys:
-        fault = "lacks" if found.missing_keys else "has what the model does not know:"
+    if report.missing_keys or report.unexpected_keys:
+        fault = "lacks" if report.missing_keys else "has what the model does not know:"
         raise ConfigError(
             f"the adapter {adapter} is not one of this model: it {fault} "
-            f"{some(sorted(found.missing_keys or found.unexpected_keys), 3)}. Give the model that "
-            "it was trained on, or an adapter of this one."
+            f"{some(sorted(report.missing_keys or report.unexpected_keys), 3)}. Give the model "
+            "that it was trained on, or an adapter of this one."
         )
     # Unmerged, the adapter's layers stay inside the model; the wrapper itself is not needed.
-    return wrapped.merge_and_unload() if merge else wrapped.get_base_model()
+    return wrapped.get_base_model() if quantised(model) else wrapped.merge_and_unload()
 
 
 def _unusable(folder: Path, what: str, cause: Exception) -> ConfigError:
@@ -204,39 +205,18 @@ def quiet() -> None:
     logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
 
 
-def _portable(model: Any) -> None:
-    """Keep the 4-bit layers on the way that every CPU has.
-
-    Where the CPU has AVX-512 BF16, bitsandbytes (0.50) repacks the weights of a layer that is
-    evaluated, for a kernel that rounds states and scales to bf16 whatever dtype was asked for (.4 %
-    of the largest output), has no gradient, and cannot hold layers whose width is no multiple of
-    64. So scores would differ by CPU, and training would end in silence at the first layer. What
-    is given up: with one token at a time that kernel is ten times as fast; with the hundreds that
-    scoring computes at once it is half as fast to twice as fast.
-    """
-    bitsandbytes = sys.modules.get("bitsandbytes")  # loading a model with such layers imports it
-    if bitsandbytes is None:
-        return
-    for module in model.modules():
-        if isinstance(module, bitsandbytes.nn.Linear4bit):
-            module.support_avx512bf16_for_cpu = False
-
-
 def check_gradients(model: Any, owner: str) -> None:
     """Refuse to train a model whose quantised layers cut the gradient (torch only warns).
 
     ``owner`` is the config path of the settings, for the message.
     """
     torch = require("torch", extra="local")
-    bitsandbytes = sys.modules.get("bitsandbytes")
+    bitsandbytes = sys.modules.get("bitsandbytes")  # loading a model with such layers imports it
     if bitsandbytes is None:
         return
     kinds = (bitsandbytes.nn.Linear4bit, bitsandbytes.nn.Linear8bitLt)
-    tried: set[type] = set()
-    for name, layer in model.named_modules():
-        if not isinstance(layer, kinds) or type(layer) in tried:
-            continue
-        tried.add(type(layer))
+    layers = {type(m): (name, m) for name, m in model.named_modules() if isinstance(m, kinds)}
+    for name, layer in layers.values():
         device = layer.weight.device
         probe = torch.ones(1, 2, layer.in_features, device=device, requires_grad=True)
         if not layer(probe).requires_grad:

@@ -16,11 +16,11 @@ import sys
 import threading
 import weakref
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from itertools import islice
-from typing import BinaryIO, NoReturn, cast
+from typing import BinaryIO, cast
 
 import pyppmd
 
@@ -59,10 +59,20 @@ class Workers:
 
     def sizes(self, texts: Iterable[bytes]) -> list[int]:
         """Size of each text in bytes, few texts held at a time; WorkerLost if one ended early."""
+        command = [sys.executable, "-P", __file__, *self._arguments]
+        path = os.pathsep.join(filter(None, sys.path))
         while len(self._running) < self.count:
-            self._running.append(self._start())
-        chunks, taking = enumerate(_chunks(texts)), threading.Lock()
-        found: dict[int, list[int]] = {}
+            worker = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=os.environ | {"PYTHONPATH": path},
+                start_new_session=True,
+            )
+            self._running.append(worker)
+        left, taking = iter(texts), threading.Lock()
+        chunks = enumerate(iter(lambda: list(islice(left, CHUNK)), []))
+        answers: dict[int, list[int]] = {}
 
         def work(worker: subprocess.Popen[bytes]) -> None:
             while True:
@@ -70,7 +80,11 @@ class Workers:
                     number, chunk = next(chunks, (-1, []))
                 if not chunk:
                     return
-                found[number] = _ask(worker, chunk)
+                try:
+                    send(cast(BinaryIO, worker.stdin), chunk)
+                    answers[number] = _numbers(cast(BinaryIO, worker.stdout), len(chunk))
+                except (OSError, EOFError, ValueError) as cause:  # closed by another thread's fault
+                    raise WorkerLost from cause
 
         with ThreadPoolExecutor(self.count) as threads:
             try:
@@ -79,30 +93,7 @@ class Workers:
             except BaseException:
                 self.close()  # the other threads end as well, instead of going on
                 raise
-        return [size for number in sorted(found) for size in found[number]]
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, "-P", __file__, *self._arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            start_new_session=True,
-        )
-
-
-def _chunks(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
-    left = iter(texts)
-    while chunk := list(islice(left, CHUNK)):
-        yield chunk
-
-
-def _ask(worker: subprocess.Popen[bytes], texts: Sequence[bytes]) -> list[int]:
-    try:
-        send(cast(BinaryIO, worker.stdin), texts)
-        return _numbers(cast(BinaryIO, worker.stdout), len(texts))
-    except (OSError, EOFError, ValueError) as cause:  # ValueError: closed by another thread's fault
-        raise WorkerLost from cause
+        return [size for number in sorted(answers) for size in answers[number]]
 
 
 def send(stream: BinaryIO, texts: Sequence[bytes]) -> None:
@@ -127,39 +118,31 @@ def _stop(running: list[subprocess.Popen[bytes]], owner: int) -> None:
 
 def _numbers(stream: BinaryIO, count: int) -> list[int]:
     """So many numbers; EOFError where the other side has gone."""
-    found = array(LENGTH)
-    data = stream.read(count * found.itemsize)
-    if len(data) < count * found.itemsize:
-        raise EOFError
-    found.frombytes(data)
-    return found.tolist()
+    numbers = array(LENGTH)
+    numbers.fromfile(stream, count)
+    return numbers.tolist()
 
 
 def _serve(order: int, memory: int) -> None:
     """Answer requests on standard input with sizes on standard output until the input ends."""
-    asked, answers = sys.stdin.buffer, sys.stdout.buffer
+    requests, answers = sys.stdin.buffer, sys.stdout.buffer
     while True:
         try:
-            (count,) = _numbers(asked, 1)
-            texts = [asked.read(length) for length in _numbers(asked, count)]
+            (count,) = _numbers(requests, 1)
+            texts = [requests.read(length) for length in _numbers(requests, count)]
         except EOFError:
             return
         child = os.fork()
         if child == 0:
-            _answer(answers, array(LENGTH, sizes(texts, order, memory)))
+            try:
+                answers.write(array(LENGTH, sizes(texts, order, memory)).tobytes())
+                answers.flush()
+            except BrokenPipeError:  # the process that asked was killed
+                os._exit(1)
+            os._exit(0)
         del texts
         if os.waitpid(child, 0)[1] != 0:
             sys.exit(1)
-
-
-def _answer(stream: BinaryIO, found: array[int]) -> NoReturn:
-    """Write the answer and end the fork; quietly also where the process that asked was killed."""
-    try:
-        stream.write(found.tobytes())
-        stream.flush()
-    except BrokenPipeError:
-        os._exit(1)
-    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, groupby
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,13 +56,16 @@ class ScoringPlan:
     """A forest of contexts with targets on top, and the bins to run it in.
 
     Attributes:
+        nodes: parents before children.
+        leaves: every distinct (context, target) once, in a canonical order.
         bins: forward passes in order; each holds at most the token budget, or one segment.
+        leaf_of: [jobs] index of the leaf that answers each job.
     """
 
-    nodes: tuple[Node, ...]  # parents before children
-    leaves: tuple[Leaf, ...]  # every distinct (context, target) once, in a canonical order
+    nodes: tuple[Node, ...]
+    leaves: tuple[Leaf, ...]
     bins: tuple[Bin, ...]
-    leaf_of: tuple[int, ...]  # [jobs] index of the leaf that answers each job
+    leaf_of: tuple[int, ...]
 
     @cached_property
     def places(self) -> tuple[int, ...]:
@@ -80,16 +84,15 @@ class ScoringPlan:
             node = self.nodes[node].parent
         return result[::-1]
 
-    def context(self, node: int) -> Ids:
-        """All tokens from the root to the end of ``node``."""
-        return tuple(token for n in self.path(node) for token in self.nodes[n].tokens)
+    def job(self, leaf: int) -> Job:
+        """All tokens before the target, and those of the target."""
+        target = self.leaves[leaf]
+        return tuple(i for n in self.path(target.node) for i in self.nodes[n].tokens), target.tokens
 
+    @cached_property
     def children(self) -> list[list[int]]:
-        """[nodes] the leaves that stand directly on each node."""
-        result: list[list[int]] = [[] for _ in self.nodes]
-        for index, leaf in enumerate(self.leaves):
-            result[leaf.node].append(index)
-        return result
+        """[nodes] the leaves that stand directly on each node, in order of length."""
+        return _children(self.nodes, self.leaves)
 
 
 def make_plan(jobs: Sequence[Job], budget: int) -> ScoringPlan:
@@ -100,17 +103,9 @@ def make_plan(jobs: Sequence[Job], budget: int) -> ScoringPlan:
     ``leaf_of``: the same set of jobs is always computed in the same passes. Contexts longer than
     the budget are encoded in several passes, a longer target has a pass of its own.
     """
-    distinct = sorted(set(jobs))
-    contexts = sorted({context for context, _ in distinct})
-    nodes, ends = _forest(contexts, budget)
-    below: dict[int, list[Ids]] = {}
-    for context, target in distinct:
-        below.setdefault(ends[context], []).append(target)
-    leaves = [
-        Leaf(node, target)
-        for node in sorted(below)
-        for target in sorted(below[node], key=lambda ids: (len(ids), ids))
-    ]
+    nodes, ends = _forest(sorted({context for context, _ in jobs}), budget)
+    distinct = {(ends[context], len(target), target) for context, target in jobs}
+    leaves = [Leaf(node, target) for node, _, target in sorted(distinct)]
     index = {(leaf.node, leaf.tokens): i for i, leaf in enumerate(leaves)}
     return ScoringPlan(
         nodes=tuple(nodes),
@@ -134,46 +129,38 @@ def _forest(contexts: list[Ids], budget: int) -> tuple[list[Node], dict[Ids, int
         if len(group[0]) == shared:
             ends[group[0]] = parent
             group = group[1:]
-        stack.extend((part, shared, parent) for part in reversed(_by_token(group, shared)))
+        parts = [list(part) for _, part in groupby(group, itemgetter(shared))]
+        stack.extend((part, shared, parent) for part in reversed(parts))
     return nodes, ends
 
 
-def _by_token(group: list[Ids], depth: int) -> list[list[Ids]]:
-    parts: list[list[Ids]] = []
-    for context in group:
-        if parts and parts[-1][0][depth] == context[depth]:
-            parts[-1].append(context)
-        else:
-            parts.append([context])
-    return parts
-
-
 def _common(a: Ids, b: Ids) -> int:
-    for i, (left, right) in enumerate(zip(a, b, strict=False)):
-        if left != right:
-            return i
-    return min(len(a), len(b))
+    pairs = enumerate(zip(a, b, strict=False))
+    return next((i for i, (left, right) in pairs if left != right), min(len(a), len(b)))
+
+
+def _children(nodes: Sequence[Node], leaves: Sequence[Leaf]) -> list[list[int]]:
+    on: list[list[int]] = [[] for _ in nodes]
+    for i, leaf in enumerate(leaves):
+        on[leaf.node].append(i)
+    return on
 
 
 def _bins(nodes: list[Node], leaves: list[Leaf], budget: int) -> Iterable[Bin]:
     """Depth first: a node, the targets on it, then its children; cut where the budget ends."""
-    on: list[list[int]] = [[] for _ in nodes]
-    for i, leaf in enumerate(leaves):
-        if leaf.inputs:  # one-token targets need no pass: the node's last state predicts them
-            on[leaf.node].append(i)
+    on, size = _children(nodes, leaves), 0
     held_nodes: list[int] = []
     held_leaves: list[int] = []
-    size = 0
     for n, node in enumerate(nodes):
-        lengths = [(-1, len(node.tokens)), *((i, len(leaves[i].inputs)) for i in on[n])]
-        for target, length in lengths:
+        # one-token targets need no pass: the node's last state predicts them
+        fed = [(held_leaves, i, len(leaves[i].inputs)) for i in on[n] if leaves[i].inputs]
+        for held, index, length in [(held_nodes, n, len(node.tokens)), *fed]:
             if size and size + length > budget:
                 yield Bin(tuple(held_nodes), tuple(held_leaves))
-                held_nodes, held_leaves, size = [], [], 0
-            if target < 0:
-                held_nodes.append(n)
-            else:
-                held_leaves.append(target)
+                size = 0
+                held_nodes.clear()
+                held_leaves.clear()
+            held.append(index)
             size += length
     if size:
         yield Bin(tuple(held_nodes), tuple(held_leaves))

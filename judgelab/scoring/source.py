@@ -1,21 +1,32 @@
-"""A model's folder or Hub id resolved to exact content, and how its weights are stored there."""
+"""Where weights come from: a model's folder or Hub id, resolved to exact content, and an adapter.
+
+What an adapter was trained on is kept beside it, so that a later run can look for itself.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from judgelab.core.errors import ConfigError
+from pydantic import TypeAdapter
+
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.panel import Panel
 from judgelab.store.network import HubError, hub_folder
 
 DESCRIPTION = ("*.json", "*.jinja", "*.model", "merges.txt", "vocab.txt")
 WEIGHTS = "*.safetensors"
 MODULES = "[0-9]*_*"
 """Folders of what sentence-transformers puts after an encoder: 1_Pooling, 2_Dense, ..."""
+
+TRAINED_ON = "trained_on.json"
+"""The file beside an adapter's weights that holds a ``TrainedOn``."""
+
+LONG = 100
+"""Characters from which two equal texts mean the same paper; shorter ones are stock phrases."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +62,8 @@ def find(
             f"{owner}.model={model!r} is no folder here"
             + (f": {hint}." if hint else ": give a folder with a model, or an id on the Hub.")
         )
-    found = _snapshot(model, revision, DESCRIPTION, owner)
-    return ModelSource(found, f"{model}@{found.name}")
+    snapshot = _snapshot(model, revision, DESCRIPTION, owner)
+    return ModelSource(snapshot, f"{model}@{snapshot.name}")
 
 
 def fetch_weights(model: str, source: ModelSource, owner: str = "evaluation_lm") -> ModelSource:
@@ -65,18 +76,6 @@ def fetch_weights(model: str, source: ModelSource, owner: str = "evaluation_lm")
             "code: convert it (model.save_pretrained), or choose a revision that has them."
         )
     return source
-
-
-def find_adapter(path: str) -> ModelSource:
-    """A LoRA adapter in a folder; ConfigError where that holds none in safetensors."""
-    folder = Path(path).expanduser()
-    for name in ("adapter_config.json", "adapter_model.safetensors"):
-        if not (folder / name).is_file():
-            raise ConfigError(
-                f"evaluation_lm.adapter={path!r} has no {name}: give a folder that peft's "
-                "save_pretrained wrote."
-            )
-    return ModelSource(folder, f"sha256:{digest(folder)}")
 
 
 def find_tokenizer(model: str) -> ModelSource:
@@ -99,8 +98,7 @@ def digest(folder: Path, patterns: Sequence[str] = (*DESCRIPTION, WEIGHTS)) -> s
     """Hash of all files in a model folder that can change an answer, an encoder's modules too."""
     total = hashlib.sha256()
     places = [place for pattern in patterns for place in (pattern, f"{MODULES}/{pattern}")]
-    files = {file for place in places for file in folder.glob(place)}
-    for file in sorted(files):
+    for file in sorted({file for place in places for file in folder.glob(place)}):
         with file.open("rb") as stream:
             total.update(f"{file.relative_to(folder).as_posix()} ".encode())
             total.update(hashlib.file_digest(stream, "sha256").digest())
@@ -131,34 +129,24 @@ def stored_quantization(folder: Path) -> str:
     """How a folder's weights are stored: none, nf4, fp4, int8, or the method's name (gptq, ...).
 
     Raises:
-        ConfigError: the folder's config.json cannot be read, or is no description of a model.
+        ConfigError: the folder's config.json is no description of a model.
     """
     file = folder / "config.json"
     try:
         config = json.loads(file.read_text(encoding="utf-8"))
+        text = config.get("text_config") or {}
+        settings = config.get("quantization_config") or text.get("quantization_config") or {}
+        if settings.get("load_in_4bit"):
+            return str(settings.get("bnb_4bit_quant_type", "fp4"))  # the library's own default
+        if settings.get("load_in_8bit"):
+            return "int8"
+        return str(settings.get("quant_method") or "unknown") if settings else "none"
     except FileNotFoundError:
         return "none"  # no model: loading says so
-    except (OSError, ValueError) as cause:
-        raise ConfigError(f"{file} cannot be read ({cause}): save the model again.") from cause
-    text = _part(config, "the file", file).get("text_config")
-    for place, where in ((config, ""), (_part(text or {}, "text_config", file), "text_config.")):
-        found = _part(place.get("quantization_config") or {}, f"{where}quantization_config", file)
-        if found.get("load_in_4bit"):
-            return str(found.get("bnb_4bit_quant_type", "fp4"))  # the library's own default
-        if found:
-            return (
-                "int8" if found.get("load_in_8bit") else str(found.get("quant_method") or "unknown")
-            )
-    return "none"
-
-
-def _part(value: Any, what: str, file: Path) -> dict[str, Any]:
-    if not isinstance(value, dict):
+    except (OSError, ValueError, AttributeError, TypeError) as cause:
         raise ConfigError(
-            f"{file} describes no model: {what} must be an object of settings, and is "
-            f"{type(value).__name__}. Download or save the model again."
-        )
-    return value
+            f"{file} describes no model ({cause}): download or save the model again."
+        ) from cause
 
 
 def resolve_quantization(asked: str, folder: Path) -> str:
@@ -171,3 +159,93 @@ def resolve_quantization(asked: str, folder: Path) -> str:
             "full precision."
         )
     return asked if stored == "none" else stored
+
+
+def find_adapter(path: str) -> ModelSource:
+    """A LoRA adapter in a folder; ConfigError where that holds none in safetensors."""
+    folder = Path(path).expanduser()
+    for name in ("adapter_config.json", "adapter_model.safetensors"):
+        if not (folder / name).is_file():
+            raise ConfigError(
+                f"evaluation_lm.adapter={path!r} has no {name}: give a folder that peft's "
+                "save_pretrained wrote."
+            )
+    return ModelSource(folder, f"sha256:{digest(folder)}")
+
+
+@dataclass(frozen=True)
+class TrainedOn:
+    """The base and the papers behind an adapter; of the texts, hashes alone.
+
+    Attributes:
+        model, content: the base as it was named, and its Hub id and commit or its folder's hash.
+        papers: ids of the papers that trained, in order; held-out ones are not among them.
+        texts: SHA-256 of their sources, synopses and texts of 100 characters or more, as they
+            came and as they trained, in lower case and with single spaces; sorted.
+    """
+
+    model: str
+    content: str
+    papers: tuple[str, ...]
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, model: str, content: str, train: Panel, loaded: Panel) -> TrainedOn:
+        """The record of a training on ``train``, whose papers are in ``loaded`` as they came."""
+        papers = tuple(item.id for item in train.items)
+        texts = [text for text, _ in long_texts(train)]
+        texts += [text for text, item in long_texts(loaded) if item in papers]
+        return cls(model, content, papers, tuple(sorted({_hash(text) for text in texts})))
+
+    def overlap(self, panel: Panel) -> list[str]:
+        """Ids of the panel's papers that share an id or a longer text with those that trained."""
+        texts = set(self.texts)
+        known = {*self.papers, *(item for text, item in long_texts(panel) if _hash(text) in texts)}
+        return [item.id for item in panel.items if item.id in known]
+
+
+def trained_on(folder: Path) -> TrainedOn | None:
+    """What the adapter in a folder was trained on; None if it does not say (others' adapters)."""
+    file = folder / TRAINED_ON
+    if not file.is_file():
+        return None
+    try:
+        return TypeAdapter(TrainedOn).validate_json(file.read_bytes())
+    except (OSError, ValueError) as cause:
+        raise DataError(
+            f"{file} is damaged ({type(cause).__name__}): train the adapter again, or "
+            "remove the file if you know that no paper to score was trained on."
+        ) from cause
+
+
+def other_base(adapter: Path, model: str, content: str) -> str | None:
+    """How the base of an adapter differs from the model it is put on; None where nothing is known.
+
+    Contents are compared where the adapter records one (``TrainedOn``), else names (as peft keeps
+    them). A quantised copy of the same weights differs too: that is for the reader to judge.
+    """
+    record = trained_on(adapter)
+    if record is not None:
+        base, same = f"{record.model} ({record.content})", record.content == content
+    else:
+        try:
+            config = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
+            base = config.get("base_model_name_or_path") or ""
+            paths = [Path(name).expanduser().resolve() for name in (base, model)]
+        except (OSError, ValueError, AttributeError, TypeError):
+            return None  # what is wrong with the file is for peft to say
+        same = base in ("", content.partition("@")[0]) or paths[0] == paths[1]
+    return None if same else f"trained on {base}, put on {model} ({content})"
+
+
+def long_texts(panel: Panel) -> Iterator[tuple[str, str]]:
+    """Every longer source, synopsis and text, in lower case with single spaces, and whose it is."""
+    for item, row in zip(panel.items, panel.texts, strict=True):
+        for text in (item.source, item.synopsis, *row):
+            plain = " ".join((text or "").casefold().split())
+            if len(plain) >= LONG:
+                yield plain, item.id
+
+
+def _hash(plain: str) -> str:
+    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,9 +1,14 @@
 """The fast way: packed targets on a prefix tree, exact, through transformers' own modules.
 
 All segments of a bin go through every linear layer side by side, without padding. Only attention
-knows of the tree (``attention``): it is registered with transformers' AttentionInterface, and the
-description of the pass travels as an extra keyword. Keys and values of a context come from the
-same forward pass as its targets, or are kept from an earlier one.
+knows of the tree: it is registered with transformers' AttentionInterface, and the description of
+the pass travels as an extra keyword. Keys and values of a context come from the same forward pass
+as its targets, or are kept from an earlier one.
+
+Queries see shared blocks of keys one after the other (cascade attention). softmax over the union of
+two sets of keys is the mean of the two softmaxes, weighted by their normalisers: with log-sum-exps
+l1, l2 the weight of the second is sigmoid(l2 - l1). So keys that many queries share are read by one
+call, keys of their own by another, and nothing is masked.
 """
 
 from __future__ import annotations
@@ -16,13 +21,83 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from judgelab.scoring.attention import NAME, Block, Own, Pass, Shared, tree_attention
 from judgelab.scoring.head import Asked, Head
-from judgelab.scoring.prefix_tree import Bin, ScoringPlan
+from judgelab.scoring.prefix_tree import Bin, Ids, ScoringPlan
 
+NAME = "judgelab_tree"
+JOIN = 2048  # keys up to which a path is copied into one block; longer ones stay apart
 ALONE = 64  # tokens from which a segment is worth a call of its own rather than padding
 SAME = 1e-5  # relative; a norm that is another function (Gemma's 1 + weight) is off by far more
+Block = tuple[Tensor, Tensor]
+"""Keys and values [1, kv heads, length, head size]."""
+
+
+class TreeRefused(Exception):
+    """This model's attention is not a plain softmax over all earlier tokens; says why."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Where one node (leaf < 0) or leaf lies in the pass."""
+
+    node: int  # the node itself, or the one below the leaf
+    leaf: int
+    parent: int  # what its queries see beside themselves
+    start: int
+    tokens: Ids
+    position: int
+
+    @property
+    def stop(self) -> int:
+        """The token after its last one."""
+        return self.start + len(self.tokens)
+
+
+@dataclass(frozen=True)
+class Own:
+    """Consecutive segments that attend causally to themselves in one call.
+
+    Attributes:
+        start, count, length: first token, number of segments, (padded) tokens of each.
+        gather: [count * length] token of each padded place; None where nothing is padded.
+        real: places that hold a token, in the order of the tokens.
+    """
+
+    start: int
+    count: int
+    length: int
+    gather: Tensor | None = None
+    real: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Consecutive tokens start..stop that all see the path that ends with ``node``."""
+
+    start: int
+    stop: int
+    node: int
+
+
+@dataclass
+class Pass:
+    """What the attention of one forward pass has to know.
+
+    Attributes:
+        own: covers all tokens in order.
+        shared: queries that have something above them.
+        nodes: segments of contexts, parents first.
+        keep: nodes whose path a later pass needs.
+        paths: (node, layer) -> blocks of its path; filled as layers run.
+    """
+
+    own: list[Own]
+    shared: list[Shared]
+    nodes: list[Segment]
+    keep: frozenset[int]
+    paths: dict[tuple[int, int], list[Block]]
 
 
 def score_tree(model: Any, head: Head, plan: ScoringPlan) -> NDArray[np.float64]:
@@ -31,16 +106,19 @@ def score_tree(model: Any, head: Head, plan: ScoringPlan) -> NDArray[np.float64]
     TreeRefused where the model's attention is not plain; see ``engine.tree_refusal``.
     """
     result = torch.full((plan.places[-1],), torch.nan, dtype=torch.float64)
-    last_use = _last_use(plan)
-    on = plan.children()
+    last_use = [-1] * len(plan.nodes)  # index of the last bin in which a node is seen
+    for b, part in enumerate(plan.bins):
+        for seen in [plan.nodes[n].parent for n in part.nodes if plan.nodes[n].parent >= 0]:
+            last_use[seen] = b
+        for i in part.leaves:
+            last_use[plan.leaves[i].node] = b
     paths: dict[tuple[int, int], list[Block]] = {}
     with torch.inference_mode(), _attention(model), one_pass_norms(model):
-        for b, bin_ in enumerate(plan.bins):
-            layout = _layout(plan, bin_)
-            tree = _pass(plan, layout, frozenset(n for n in bin_.nodes if last_use[n] > b))
-            tree.paths = paths
-            hidden = _forward(model, layout, tree)
-            asked = _asked(plan, layout, on, hidden.device)
+        for b, part in enumerate(plan.bins):
+            layout = _layout(plan, part)
+            keep = frozenset(n for n in part.nodes if last_use[n] > b)
+            hidden = _forward(model, layout, _pass(plan, layout, keep, paths, model.device))
+            asked = _asked(plan, layout, hidden.device)
             if asked is not None:
                 result[asked.place.cpu()] = head.logprobs(hidden, asked).double().cpu()
             for node, layer in [key for key in paths if last_use[key[0]] <= b]:
@@ -48,64 +126,47 @@ def score_tree(model: Any, head: Head, plan: ScoringPlan) -> NDArray[np.float64]
     return np.asarray(result.numpy())
 
 
-@dataclass(frozen=True)
-class _Segment:
-    """Where one node (leaf < 0) or leaf lies in the pass."""
-
-    node: int  # the node itself, or the one below the leaf
-    leaf: int
-    parent: int  # what its queries see beside themselves
-    start: int
-    tokens: tuple[int, ...]
-    position: int
-
-    @property
-    def stop(self) -> int:
-        return self.start + len(self.tokens)
-
-
-def _layout(plan: ScoringPlan, bin_: Bin) -> list[_Segment]:
-    result: list[_Segment] = []
+def _layout(plan: ScoringPlan, part: Bin) -> list[Segment]:
+    result: list[Segment] = []
     start = 0
-    for n in bin_.nodes:
+    for n in part.nodes:
         node = plan.nodes[n]
-        result.append(_Segment(n, -1, node.parent, start, node.tokens, node.start))
+        result.append(Segment(n, -1, node.parent, start, node.tokens, node.start))
         start += len(node.tokens)
-    for i in bin_.leaves:
+    for i in part.leaves:
         leaf = plan.leaves[i]
         end = plan.nodes[leaf.node].end
-        result.append(_Segment(leaf.node, i, leaf.node, start, leaf.inputs, end))
+        result.append(Segment(leaf.node, i, leaf.node, start, leaf.inputs, end))
         start += len(leaf.inputs)
     return result
 
 
-def _pass(plan: ScoringPlan, layout: list[_Segment], keep: frozenset[int]) -> Pass:
+def _pass(
+    plan: ScoringPlan,
+    layout: list[Segment],
+    keep: frozenset[int],
+    paths: dict[tuple[int, int], list[Block]],
+    device: torch.device,
+) -> Pass:
+    """Segments that see the same path are one call; equal ones, and short ones, are stacked."""
     shared: list[Shared] = []
+    runs: list[list[Segment]] = []
     for segment in layout:
-        if segment.parent < 0:
-            continue
-        if shared and shared[-1].node == segment.parent and shared[-1].stop == segment.start:
-            shared[-1] = Shared(shared[-1].start, segment.stop, segment.parent)
-        else:
-            shared.append(Shared(segment.start, segment.stop, segment.parent))
-    made = [(s.node, s.parent, s.start, s.stop) for s in layout if s.leaf < 0]
-    return Pass(_own(layout), shared, made, keep)
-
-
-def _own(layout: list[_Segment]) -> list[Own]:
-    """Stack equal segments; pad short ones together; give long ones a call each."""
-    runs: list[list[_Segment]] = []
-    for segment in layout:
-        length = len(segment.tokens)
+        start, length = segment.start, len(segment.tokens)
+        if shared and shared[-1].node == segment.parent and shared[-1].stop == start:
+            start = shared.pop().start
+        if segment.parent >= 0:
+            shared.append(Shared(start, segment.stop, segment.parent))
         last = len(runs[-1][-1].tokens) if runs else -1
         if last == length or (0 <= last < ALONE and length < ALONE):
             runs[-1].append(segment)
         else:
             runs.append([segment])
-    return [_stacked(run) for run in runs]
+    own = [_stacked(run, device) for run in runs]
+    return Pass(own, shared, [s for s in layout if s.leaf < 0], keep, paths)
 
 
-def _stacked(run: list[_Segment]) -> Own:
+def _stacked(run: list[Segment], device: torch.device) -> Own:
     lengths = [len(s.tokens) for s in run]
     longest = max(lengths)
     if min(lengths) == longest:
@@ -113,63 +174,37 @@ def _stacked(run: list[_Segment]) -> Own:
     places = torch.arange(longest)
     length = torch.tensor(lengths)[:, None]
     first = torch.tensor([s.start for s in run])[:, None]
-    gather = (first + torch.minimum(places, length - 1)).flatten()
-    real = (places < length).flatten().nonzero()[:, 0]
+    gather = (first + torch.minimum(places, length - 1)).flatten().to(device)
+    real = (places < length).flatten().nonzero()[:, 0].to(device)
     return Own(run[0].start, len(run), longest, gather, real)
 
 
-def _forward(model: Any, layout: list[_Segment], tree: Pass) -> torch.Tensor:
+def _forward(model: Any, layout: list[Segment], tree: Pass) -> Tensor:
     """[tokens, hidden] states after the final norm."""
-    device = model.device
-    ids = torch.tensor([[t for s in layout for t in s.tokens]], device=device)
+    ids = torch.tensor([[t for s in layout for t in s.tokens]], device=model.device)
     spans = [torch.arange(s.position, s.position + len(s.tokens)) for s in layout]
-    for k, part in enumerate(tree.own):
-        if part.gather is not None and part.real is not None and device.type != "cpu":
-            moved = (part.gather.to(device), part.real.to(device))
-            tree.own[k] = Own(part.start, part.count, part.length, *moved)
-    out = model.base_model(
-        input_ids=ids, position_ids=torch.cat(spans)[None].to(device), use_cache=False, tree=tree
-    )
-    hidden: torch.Tensor = out.last_hidden_state[0]
+    places = torch.cat(spans)[None].to(model.device)
+    out = model.base_model(input_ids=ids, position_ids=places, use_cache=False, tree=tree)
+    hidden: Tensor = out.last_hidden_state[0]
     return hidden
 
 
-def _asked(
-    plan: ScoringPlan, layout: list[_Segment], on: list[list[int]], device: torch.device
-) -> Asked | None:
+def _asked(plan: ScoringPlan, layout: list[Segment], device: torch.device) -> Asked | None:
     """A node's last state predicts the first token of every target on it; the rest in place."""
     rows: list[int] = []
-    at: list[int] = []
-    tokens: list[int] = []
-    place: list[int] = []
+    read: list[tuple[int, int, int]] = []  # row, token, place
     for segment in layout:
         if segment.leaf >= 0:
-            wanted = plan.leaves[segment.leaf].tokens[1:]
-            at.extend(range(len(rows), len(rows) + len(wanted)))
+            place = plan.places[segment.leaf] + 1
+            for k, token in enumerate(plan.leaves[segment.leaf].tokens[1:]):
+                read.append((len(rows) + k, token, place + k))
             rows.extend(range(segment.start, segment.stop))
-            tokens.extend(wanted)
-            first = plan.places[segment.leaf] + 1
-            place.extend(range(first, first + len(wanted)))
-        elif on[segment.node]:
-            at.extend([len(rows)] * len(on[segment.node]))
+        elif on := plan.children[segment.node]:
+            read += [(len(rows), plan.leaves[i].tokens[0], plan.places[i]) for i in on]
             rows.append(segment.stop - 1)
-            tokens.extend(plan.leaves[i].tokens[0] for i in on[segment.node])
-            place.extend(plan.places[i] for i in on[segment.node])
     if not rows:
         return None
-    return Asked(*(torch.tensor(values, device=device) for values in (rows, at, tokens, place)))
-
-
-def _last_use(plan: ScoringPlan) -> list[int]:
-    """[nodes] index of the last bin in which the node is seen."""
-    result = [-1] * len(plan.nodes)
-    for b, bin_ in enumerate(plan.bins):
-        for n in bin_.nodes:
-            if plan.nodes[n].parent >= 0:
-                result[plan.nodes[n].parent] = b
-        for i in bin_.leaves:
-            result[plan.leaves[i].node] = b
-    return result
+    return Asked(torch.tensor(rows, device=device), *torch.tensor(read, device=device).unbind(1))
 
 
 @contextmanager
@@ -188,6 +223,129 @@ def _attention(model: Any) -> Iterator[None]:
         model.set_attn_implementation(before)
 
 
+def tree_attention(
+    module: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    dropout: float = 0.0,
+    scaling: float | None = None,
+    tree: Pass | None = None,
+    **extra: Any,
+) -> tuple[Tensor, None]:
+    """Attention of packed segments; the signature is transformers' AttentionInterface.
+
+    Query, key and value are [1, heads, tokens, head size]; the result is [1, tokens, heads, head
+    size], and no weights. TreeRefused where the model asks for more than plain causal attention.
+    """
+    if tree is None:
+        raise TreeRefused("it does not hand extra arguments on to its attention")
+    for name in ("sliding_window", "softcap", "s_aux", "position_bias", "head_mask"):
+        if extra.get(name) is not None:
+            raise TreeRefused(f"its attention uses {name}")
+    if query.shape[-1] != value.shape[-1]:
+        raise TreeRefused("its keys and values differ in size")
+    if dropout or query.shape[0] != 1:
+        raise TreeRefused("its attention is not in evaluation mode")
+    scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    paths = _extend(tree, module.layer_idx, key, value)
+    out, norm = _see_own(tree.own, query, key, value, scale)
+    for part in tree.shared:
+        states = query[:, :, part.start : part.stop]
+        out_of, norm_of = out[part.start : part.stop], norm[part.start : part.stop]
+        blocks = paths.get(part.node) or tree.paths[part.node, module.layer_idx]
+        for keys, values in blocks:
+            seen, seen_norm = _see(states, keys, values, scale)
+            out_of.lerp_(seen, (seen_norm - norm_of).sigmoid_().unsqueeze(-1).to(out.dtype))
+            if len(blocks) > 1:
+                torch.logaddexp(norm_of, seen_norm, out=norm_of)
+    return out.unsqueeze(0), None
+
+
+def _extend(tree: Pass, layer: int, key: Tensor, value: Tensor) -> dict[int, list[Block]]:
+    """Paths of the nodes of this pass, at this layer."""
+    paths: dict[int, list[Block]] = {}
+    for node in tree.nodes:
+        span = slice(node.start, node.stop)
+        own = (key[:, :, span], value[:, :, span])
+        above: list[Block] = []
+        if node.parent >= 0:
+            above = paths.get(node.parent) or tree.paths[node.parent, layer]
+        if above and above[-1][0].shape[2] + len(node.tokens) <= JOIN:
+            own = (torch.cat((above[-1][0], own[0]), 2), torch.cat((above[-1][1], own[1]), 2))
+            above = above[:-1]
+        elif node.node in tree.keep:  # a view would keep the whole pass alive
+            own = (own[0].contiguous(), own[1].contiguous())
+        paths[node.node] = [*above, own]
+        if node.node in tree.keep:
+            tree.paths[node.node, layer] = paths[node.node]
+    return paths
+
+
+def _see_own(
+    parts: list[Own], query: Tensor, key: Tensor, value: Tensor, scale: float
+) -> tuple[Tensor, Tensor]:
+    """Causal attention inside each segment: [tokens, heads, size], and log-sum-exps."""
+    groups = query.shape[1] // key.shape[1]
+    outs, norms = [], []
+    for part in parts:
+        q, k, v = (_stack(x, part) for x in (query, key, value))
+        if groups > 1:
+            k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
+        out, norm = (x.transpose(1, 2).flatten(0, 1) for x in flash(q, k, v, True, scale))
+        if part.real is not None:
+            out, norm = out.index_select(0, part.real), norm.index_select(0, part.real)
+        outs.append(out)
+        norms.append(norm)
+    if len(outs) == 1:
+        return outs[0].contiguous(), norms[0].contiguous()
+    return torch.cat(outs), torch.cat(norms)
+
+
+def _stack(states: Tensor, part: Own) -> Tensor:
+    """[segments, heads, length, size] of the segments of one call."""
+    tokens = states[0].transpose(0, 1)
+    if part.gather is not None:
+        flat = tokens.index_select(0, part.gather)
+    else:
+        flat = tokens[part.start : part.start + part.count * part.length]
+    return flat.view(part.count, part.length, *flat.shape[1:]).transpose(1, 2)
+
+
+def _see(query: Tensor, key: Tensor, value: Tensor, scale: float) -> tuple[Tensor, Tensor]:
+    """Attention of all queries to all keys of a block: [tokens, heads, size], log-sum-exps."""
+    heads, length, size = query.shape[1:]
+    # nothing is masked: heads that share keys become more queries of one head
+    query = query.reshape(1, key.shape[1], heads // key.shape[1] * length, size)
+    out, norm = flash(query, key, value, False, scale)
+    out, norm = out.reshape(heads, length, size), norm.reshape(heads, length)
+    return out.transpose(0, 1), norm.transpose(0, 1)
+
+
+def flash(
+    query: Tensor, key: Tensor, value: Tensor, causal: bool, scale: float
+) -> tuple[Tensor, Tensor]:
+    """Attention [batch, heads, length, size] and its log-sum-exp [batch, heads, length] in fp32.
+
+    By the kernel torch has for this device and dtype; query, key and value have as many heads each.
+    """
+    ops = torch.ops.aten
+    if query.device.type == "cpu":
+        out, norm = ops._scaled_dot_product_flash_attention_for_cpu(
+            query, key, value, 0.0, causal, scale=scale
+        )
+    elif query.dtype == torch.float32:
+        out, norm, *_ = ops._scaled_dot_product_efficient_attention(
+            query, key, value, None, True, 0.0, causal, scale=scale
+        )
+    else:
+        out, norm, *_ = ops._scaled_dot_product_flash_attention(
+            query, key, value, 0.0, causal, False, scale=scale
+        )
+    return out, norm[:, :, : query.shape[2]]
+
+
 @contextmanager
 def one_pass_norms(model: Any) -> Iterator[None]:
     """The model with torch's RMS norm in the place of transformers' own, and then as before.
@@ -197,7 +355,7 @@ def one_pass_norms(model: Any) -> Iterator[None]:
     """
     replaced = [module for module in model.modules() if _is_plain(module)]
     for module in replaced:
-        module.forward = _one_pass(module.weight, module.variance_epsilon)
+        module.forward = _one_pass(module)
     try:
         yield
     finally:
@@ -205,8 +363,9 @@ def one_pass_norms(model: Any) -> Iterator[None]:
             vars(module).pop("forward", None)
 
 
-def _one_pass(weight: torch.Tensor, epsilon: float) -> Callable[[torch.Tensor], torch.Tensor]:
-    def forward(hidden_states: torch.Tensor) -> torch.Tensor:
+def _one_pass(norm: Any) -> Callable[[Tensor], Tensor]:
+    def forward(hidden_states: Tensor) -> Tensor:
+        weight, epsilon = norm.weight, norm.variance_epsilon
         return torch.nn.functional.rms_norm(hidden_states, tuple(weight.shape), weight, epsilon)
 
     return forward
@@ -216,12 +375,11 @@ def _is_plain(module: Any) -> bool:
     """Whether it is x / sqrt(mean x^2 + epsilon) * weight, by its fields and on an example."""
     if not type(module).__name__.endswith("RMSNorm") or "forward" in vars(module):  # or a hook's
         return False
-    weight, epsilon = getattr(module, "weight", None), getattr(module, "variance_epsilon", None)
-    if not isinstance(weight, torch.Tensor) or not isinstance(epsilon, float):
+    weight = getattr(module, "weight", None)
+    if not isinstance(weight, Tensor) or not hasattr(module, "variance_epsilon"):
         return False
     if weight.device.type != "cpu" or weight.dtype != torch.float32 or weight.ndim != 1:
         return False
     states = torch.linspace(-3, 5, 2 * len(weight)).view(2, -1)
-    wanted = module.forward(states)  # not its hooks
-    found = _one_pass(weight, epsilon)(states)
-    return bool(torch.allclose(found, wanted, rtol=SAME, atol=1e-6))
+    theirs, ours = module.forward(states), _one_pass(module)(states)  # not its hooks
+    return bool(torch.allclose(ours, theirs, rtol=SAME, atol=1e-6))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, ClassVar
 
 import yaml
@@ -20,25 +20,17 @@ from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.finetune import data
-from judgelab.finetune.base import check, source
 from judgelab.finetune.card import PROMPT, card, same_step, same_writer, usage, versions
-from judgelab.finetune.data import Split, part, refuse_overlap, split
-from judgelab.finetune.fit import ADAPTER, Row, Training, TrainingWatch, discard, fit, release
-from judgelab.finetune.measure import Measured, measure, nothing
-from judgelab.finetune.settings import Settings
+from judgelab.finetune.data import examples, part, refuse_overlap, split
+from judgelab.finetune.fit import ADAPTER, Row, TrainingWatch, discard, fit, release
+from judgelab.finetune.settings import Settings, check, source
 from judgelab.report.figures import style
 from judgelab.report.figures.style import Drawn, Tables
-from judgelab.scoring.encode import Encoder
-from judgelab.scoring.source import ModelSource
-from judgelab.scoring.trained_on import TRAINED_ON, training_on
-from judgelab.stats.intervals.estimate import Estimate
+from judgelab.scoring.source import TRAINED_ON, TrainedOn
 from judgelab.stats.intervals.means import item_mean
 from judgelab.study.common.panels import measurement_records, text_records
 from judgelab.study.common.tables import WITHOUT_P, entries, estimate_table, read_by
 from judgelab.study.common.templates import paragraphs, sentences
-
-Estimates = Mapping[tuple[str, str], Estimate]
-"""Of a statistic before and after, and of its change."""
 
 TEMPLATE = "finetune.md.j2"
 MEANING = {
@@ -46,17 +38,6 @@ MEANING = {
     "gem": "PMI of held-out pairs, nats",
     "gem_s": "PMI of held-out pairs given the synopsis, nats",
 }
-
-
-@dataclass(frozen=True)
-class Trained:
-    """What a run made, for tables and the model card."""
-
-    base: ModelSource
-    papers: Split
-    rows: data.Sequences
-    training: Training
-    backend: str
 
 
 LOSSES = (
@@ -78,11 +59,11 @@ def losses(tables: Tables) -> Drawn:
     side.grid(axis="y")
     side.legend(loc="upper right")
     held = "over all prompts of held-out papers" if "held_out_loss" in frame else "not measured"
-    said = (
+    caption = (
         "The training loss is a mean over the steps since the point before; the held-out loss is "
         f"{held}. {int(frame['step'].max())} steps."
     )
-    return Drawn("Loss during training", figure, said)
+    return Drawn("Loss during training", figure, caption)
 
 
 @dataclass(frozen=True)
@@ -119,35 +100,111 @@ class Finetune(Study):
             DataError: papers overlap with evaluation papers, or are too few.
         """
         context.no_attack("finetune")
+        settings, run_dir = self.settings, context.run_dir
         if context.force:
-            discard(context.run_dir)
-        backend, base = check(self.settings), source(self.settings)
-        papers = self._papers(context)
-        encoder = data.encoder(self.settings, base.folder)
-        rows, held = (self._sequences(panel, encoder) for panel in (papers.train, papers.held_out))
-        if not rows.rows or (papers.held_out.items and not held.rows):
+            discard(run_dir)
+        backend, base = check(settings), source(settings)
+        train, held_out = self._papers(context)
+        rows = examples(train, settings, base.folder)
+        held = examples(held_out, settings, base.folder)
+        if not rows.rows or (held_out.items and not held.rows):
             raise DataError(
                 "No training text is short enough: raise study.settings.max_seq_length="
-                f"{self.settings.max_seq_length}."
+                f"{settings.max_seq_length}."
             )
         context.tell("held-out papers, before", 0)
-        before = self._measure(papers.held_out, None)
-        key = _key(self.settings, base, papers, backend)
-        watch = TrainingWatch(context.tell, draw=lambda row: context.draw("loss_curve", row))
-        training = fit(
-            *(self.settings, base, backend, rows.rows, held.rows, context.run_dir, key, watch)
-        )
+        before = self._measure(context, "before", held_out, None)
+        parts = (settings.digest, base.name, train.digest, held_out.digest, backend)
+        key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+        watch = TrainingWatch(context.tell, point=lambda row: context.draw("loss_curve", row))
+        training = fit(settings, base, backend, rows.rows, held.rows, run_dir, key, watch)
         context.tell("held-out papers, after", 0)
-        after = self._measure(papers.held_out, str(context.run_dir.path / ADAPTER))
-        made = Trained(base, papers, rows, training, backend)
-        return self._report(context, made, {"before": before, "after": after})
+        after = self._measure(context, "after", held_out, str(run_dir.path / ADAPTER))
+        for name, panel in (("train", train), ("held_out", held_out)):
+            run_dir.write_table(f"records/{name}_texts.parquet", text_records(panel))
+        values = {"before": before, "after": after}
+        values["change"] = {name: after[name] - old for name, old in before.items()}
+        figures = [
+            (state, name, item_mean(items))
+            for state, group in values.items()
+            for name, items in group.items()
+        ]
+        told = {
+            **{"settings": settings, "base": base, "train": train, "rows": rows},
+            **{"backend": backend, "steps": training.steps, "tokens": training.tokens},
+            **{"papers": len(train.items), "held": len(held_out.items), "figures": figures},
+            **{state: one for state, name, one in figures if name == "loss"},
+            "command": usage(settings, as_trained(context), str(run_dir.path / ADAPTER)),
+            "too_few": int(str(train.provenance.get("too_few_texts", 0))),
+            "lacking": sum(not item.synopsis for item in train.items),
+            "meaning": MEANING,
+        }
+        facts = self._facts(context, held_out, told)
+        self._describe(context, facts, told)
+        return self._result(facts, told, training.curve)
 
-    def _sequences(self, panel: Panel, encoder: Encoder) -> data.Sequences:
-        settings = self.settings
-        found = list(data.examples(panel, settings.prompt, settings.metrics))
-        return data.sequences(found, encoder, settings)
+    def _result(
+        self, facts: Mapping[str, Any], told: Mapping[str, Any], curve: Sequence[Row]
+    ) -> Result:
+        summary: dict[str, Value] = {
+            "study": "finetune",
+            "settings": self.settings.name,
+            "base_model": told["base"].name,
+            "dataset": str(told["train"].provenance.get("dataset", "")),
+            "backend": told["backend"],
+            "loss_on": self.settings.loss_on,
+            "papers": told["papers"],
+            "held_out_papers": told["held"],
+            "training_texts": len(told["rows"].rows),
+            "steps": told["steps"],
+            "tokens": told["tokens"],
+        }
+        cells = []
+        for state, name, one in told["figures"]:
+            summary |= entries(f"{state}/{name}", one, *WITHOUT_P)
+            cells.append(({"panel": state, "statistic": name, "meaning": MEANING[name]}, one))
+        note = "Means over held-out papers, 95 % intervals over them; change is paired."
+        if not told["held"]:
+            note = "No paper was held out (study.held_out=0)."
+        title = "What fine-tuning changes on held-out papers"
+        on_curve = "Nats per predicted token; the training loss is a mean since the row before."
+        return Result(
+            summary=summary,
+            primary="after/loss",
+            headlines=[Headline("after/loss", "Held-out loss", lower=True)],
+            tables=[
+                estimate_table("held_out", title, cells, note),
+                Table("loss_curve", "Loss during training", curve, on_curve),
+            ],
+            figures=("loss_curve",) if curve else (),
+            notes=sentences(__package__, TEMPLATE, part="notes", **told),
+            provenance={**facts, "versions": versions()},
+            answer=paragraphs(__package__, TEMPLATE, part="answer", **told),
+        )
 
-    def _papers(self, context: Context) -> Split:
+    def _facts(
+        self, context: Context, held_out: Panel, told: Mapping[str, Any]
+    ) -> dict[str, dict[str, Any]]:
+        """Heading -> name -> value, for the model card."""
+        train, rows = told["train"], told["rows"]
+        plain = str | int | float | None
+        return {
+            "Base model": {"model": self.settings.model, "content": told["base"].name},
+            "Data": {
+                **{k: v for k, v in train.provenance.items() if isinstance(v, plain)},
+                "preprocessor": read_by(context),
+                "synopsis": context.synopsis.name,
+                "papers trained on": f"{len(train.items)} (digest {train.digest})",
+                "papers held out": f"{len(held_out.items)} (digest {held_out.digest})",
+                "training texts": len(rows.rows),
+                "cut at max_seq_length": rows.cut,
+                "left out": rows.left_out,
+            },
+            "Settings": {**self.settings.plain, "back end used": told["backend"]},
+            "Training": {key: told[key] for key in ("steps", "tokens")},
+        }
+
+    def _papers(self, context: Context) -> tuple[Panel, Panel]:
         """The papers to train on and to hold out, none of them an evaluation paper."""
         loaded = context.dataset.load(limit=context.limit)
         later = [k >= self.skip for k in range(len(loaded.items))]
@@ -162,154 +219,46 @@ class Finetune(Study):
         narrowed = data.chosen(clean, self.settings.texts, self.settings.seed)
         return split(narrowed, self.held_out, self.settings.seed)
 
-    def _measure(self, held_out: Panel, adapter: str | None) -> Measured:
-        if not held_out.items:
-            return nothing(self.settings.metrics)
-        lm = Transformers(**self.settings.scoring, adapter=adapter)
+    def _measure(
+        self, context: Context, state: str, held_out: Panel, adapter: str | None
+    ) -> dict[str, data.Floats]:
+        """Loss and PMI of each held-out paper, before or after; measurements go to records/."""
+        lm = Transformers(**self.settings.scoring, adapter=adapter) if held_out.items else None
         try:
-            return measure(held_out, lm, self.settings.prompt, self.settings.metrics)
+            values, raw = data.measure(held_out, lm, self.settings)
         finally:
-            lm.close()
-            release()
-
-    def _report(self, context: Context, made: Trained, measured: Mapping[str, Measured]) -> Result:
-        for state, found in measured.items():
-            for metric, raw in found.raw.items():
-                name = f"records/{state}_{metric}_measurements.parquet"
-                context.run_dir.write_table(name, measurement_records(raw))
-        for name, panel in (("train", made.papers.train), ("held_out", made.papers.held_out)):
-            context.run_dir.write_table(f"records/{name}_texts.parquet", text_records(panel))
-        figures = self._figures(measured)
-        facts = self._facts(context, made)
-        words = self._words(context, made, figures)
-        outcome = dict(paragraphs(__package__, TEMPLATE, part="outcome", **words))
-        self._describe(context, made, {**facts, "Held-out papers": outcome, "Versions": versions()})
-        return Result(
-            summary=self._summary(made, figures),
-            primary="after/loss",
-            headlines=[Headline("after/loss", "Held-out loss", lower=True)],
-            tables=[_figures_table(figures, words["held"]), _curve_table(made.training.curve)],
-            figures=("loss_curve",) if made.training.curve else (),
-            notes=sentences(__package__, TEMPLATE, part="notes", **words),
-            provenance={**facts, "versions": versions()},
-            answer=paragraphs(__package__, TEMPLATE, part="answer", **words),
-        )
+            if lm is not None:
+                lm.close()
+                release()
+        for metric, measured in raw.items():
+            records = measurement_records(measured)
+            context.run_dir.write_table(f"records/{state}_{metric}_measurements.parquet", records)
+        return values
 
     def _describe(
-        self, context: Context, made: Trained, facts: Mapping[str, Mapping[str, Any]]
+        self, context: Context, facts: Mapping[str, Mapping[str, Any]], told: Mapping[str, Any]
     ) -> None:
         """Leave beside the adapter what it is, its prompt, and what it was trained on."""
-        command = usage(self.settings, as_trained(context))
-        context.run_dir.write_text(f"{ADAPTER}/README.md", card(self.settings, command, facts))
-        context.run_dir.write_text(f"{ADAPTER}/{PROMPT}", f"{self.settings.prompt.template}\n")
+        run_dir, settings = context.run_dir, self.settings
+        outcome = dict(paragraphs(__package__, TEMPLATE, part="outcome", **told))
+        whole = {**facts, "Held-out papers": outcome, "Versions": versions()}
+        text = card(settings, usage(settings, as_trained(context)), whole)
+        run_dir.write_text(f"{ADAPTER}/README.md", text)
+        run_dir.write_text(f"{ADAPTER}/{PROMPT}", f"{settings.prompt.template}\n")
         loaded = context.dataset.load(limit=context.limit)
-        record = training_on(self.settings.model, made.base.name, made.papers.train, loaded)
-        context.run_dir.write_json(f"{ADAPTER}/{TRAINED_ON}", record.plain)
-
-    def _figures(self, measured: Mapping[str, Measured]) -> Estimates:
-        values = {state: {"loss": found.loss, **found.pmi} for state, found in measured.items()}
-        after = values["after"]
-        values["change"] = {name: after[name] - old for name, old in values["before"].items()}
-        return {
-            (state, name): item_mean(items)
-            for state, group in values.items()
-            for name, items in group.items()
-        }
-
-    def _facts(self, context: Context, made: Trained) -> dict[str, dict[str, Any]]:
-        train, held = made.papers.train, made.papers.held_out
-        origin = {
-            key: value
-            for key, value in train.provenance.items()
-            if isinstance(value, str | int | float | bool | None)
-        }
-        return {
-            "Base model": {"model": self.settings.model, "content": made.base.name},
-            "Data": {
-                **origin,
-                "preprocessor": read_by(context),
-                "synopsis": context.synopsis.name,
-                "papers trained on": f"{len(train.items)} (digest {train.digest})",
-                "papers held out": f"{len(held.items)} (digest {held.digest})",
-                "training texts": len(made.rows.rows),
-                "cut at max_seq_length": made.rows.cut,
-                "left out": made.rows.left_out,
-            },
-            "Settings": {**self.settings.plain, "back end used": made.backend},
-            "Training": {"steps": made.training.steps, "tokens": made.training.tokens},
-        }
-
-    def _summary(self, made: Trained, figures: Estimates) -> dict[str, Value]:
-        summary: dict[str, Value] = {
-            "study": "finetune",
-            "settings": self.settings.name,
-            "base_model": made.base.name,
-            "dataset": str(made.papers.train.provenance.get("dataset", "")),
-            "backend": made.backend,
-            "loss_on": self.settings.loss_on,
-            "papers": len(made.papers.train.items),
-            "held_out_papers": len(made.papers.held_out.items),
-            "training_texts": len(made.rows.rows),
-            "steps": made.training.steps,
-            "tokens": made.training.tokens,
-        }
-        for (state, name), estimate in figures.items():
-            summary |= entries(f"{state}/{name}", estimate, *WITHOUT_P)
-        return summary
-
-    def _words(self, context: Context, made: Trained, figures: Estimates) -> dict[str, Any]:
-        """What the template is filled with."""
-        train = made.papers.train
-        adapter = str(context.run_dir.path / ADAPTER)
-        return {
-            "settings": self.settings,
-            "made": made,
-            "papers": len(train.items),
-            "held": len(made.papers.held_out.items),
-            "command": usage(self.settings, as_trained(context), adapter),
-            "too_few": int(str(train.provenance.get("too_few_texts", 0))),
-            "lacking": sum(not item.synopsis for item in train.items),
-            "figures": [(MEANING[name], state, one) for (state, name), one in figures.items()],
-            **{state: figures[state, "loss"] for state in ("before", "after", "change")},
-        }
+        record = TrainedOn.of(settings.model, told["base"].name, told["train"], loaded)
+        run_dir.write_json(f"{ADAPTER}/{TRAINED_ON}", asdict(record))
 
 
 def as_trained(context: Context) -> dict[str, Any]:
     """Overrides by which a scoring run makes texts as this run did, from the run's own config."""
     file = context.run_dir.path / "config.yaml"
     config: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    found = same_step("synopsis", context.synopsis.name, config["synopsis"])
+    given = same_step("synopsis", context.synopsis.name, config["synopsis"])
     preprocessed = context.mechanism.reads == "preprocessed"
     if preprocessed:
-        found |= same_step("preprocessor", context.preprocessor.name, config["preprocessor"])
+        given |= same_step("preprocessor", context.preprocessor.name, config["preprocessor"])
     else:
-        found["preprocessor"] = "identity"
+        given["preprocessor"] = "identity"
     asked = context.synopsis.requires or (preprocessed and context.preprocessor.requires)
-    return found | (same_writer(config.get(WRITER) or config["evaluation_lm"]) if asked else {})
-
-
-def _key(settings: Settings, base: ModelSource, papers: Split, backend: str) -> str:
-    """A hash of everything that can change the adapter."""
-    parts = (settings.digest, base.name, papers.train.digest, papers.held_out.digest, backend)
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
-
-
-def _figures_table(figures: Estimates, held: int) -> Table:
-    cells = [
-        ({"panel": state, "statistic": name, "meaning": MEANING[name]}, one)
-        for (state, name), one in figures.items()
-    ]
-    note = "Means over held-out papers, 95 % intervals over them; change is paired."
-    if not held:
-        note = "No paper was held out (study.held_out=0)."
-    return estimate_table("held_out", "What fine-tuning changes on held-out papers", cells, note)
-
-
-def _curve_table(curve: Sequence[Row]) -> Table:
-    measured = any("held_out_loss" in row for row in curve)
-    held = "over all held-out prompts" if measured else "not followed while training"
-    note = (
-        "Nats per predicted token; the training loss is a mean since the row before, the held-out "
-        f"loss is {held}."
-    )
-    return Table("loss_curve", "Loss during training", curve, note)
+    return given | (same_writer(config.get(WRITER) or config["evaluation_lm"]) if asked else {})

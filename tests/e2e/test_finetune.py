@@ -19,7 +19,7 @@ pytest.importorskip("peft", reason="needs the extra local")
 
 from judgelab.dataset.jsonl import Jsonl  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from judgelab.scoring.trained_on import trained_on  # noqa: E402
+from judgelab.scoring.source import trained_on  # noqa: E402
 from tests.e2e.conftest import inside, only_run, started  # noqa: E402
 from tests.tiny_reviews import REVIEWER, papers, write  # noqa: E402
 

@@ -18,7 +18,7 @@ pytest.importorskip("bitsandbytes", reason="needs the extra local")
 from judgelab.core.errors import ConfigError, JudgelabError  # noqa: E402
 from judgelab.core.prompt import Prompt  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from judgelab.finetune.data import Sequence  # noqa: E402
+from judgelab.finetune.data import Example  # noqa: E402
 from judgelab.finetune.fit import (  # noqa: E402
     Job,
     TrainingWatch,
@@ -104,7 +104,7 @@ def test_scored_in_its_process_the_model_would_be_another(base: Path, fake: Path
 def job(base: Path, folder: Path, backend: str) -> Job:
     """A few steps on a few tokens."""
     settings = Settings("t", str(base), Prompt("second_opinion.txt"), max_steps=2, threads=1)
-    row = Sequence((5, 6, 7, 8), (-100, 6, 7, 8))
+    row = Example((5, 6, 7, 8), (-100, 6, 7, 8))
     (folder / "checkpoints").mkdir()
     where = (folder / "checkpoints", folder / "adapter")
     return Job(settings, find(str(base), None), backend, [row] * 4, [], *where)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 from judgelab.engine.provenance import trained, unwritten
 from judgelab.evaluation_lm.transformers import Transformers
-from judgelab.scoring import trained_on as record
+from judgelab.scoring import source as record
 from tests.scripted import ScriptedChat, panel_of
 
 PANEL = panel_of([["a"], ["b"], ["c"]])
@@ -19,7 +20,7 @@ def adapter(folder: Path) -> Transformers:
 
 def test_training_items_among_those_scored_are_counted(tmp_path: Path) -> None:
     known = record.TrainedOn("a/model", "commit", ("i0", "i2"), ())
-    (tmp_path / record.TRAINED_ON).write_text(json.dumps(known.plain))
+    (tmp_path / record.TRAINED_ON).write_text(json.dumps(asdict(known)))
     [said] = trained(adapter(tmp_path), PANEL)
     assert said.startswith("2 of 3 items are among those")
 

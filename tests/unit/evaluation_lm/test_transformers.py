@@ -24,7 +24,7 @@ from judgelab.core.lm import (  # noqa: E402
     Message,
 )
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from judgelab.scoring.chat import Template  # noqa: E402
+from judgelab.scoring.encode import Template  # noqa: E402
 from judgelab.scoring.engine import Engine  # noqa: E402
 from judgelab.scoring.replies import Trie, choose  # noqa: E402
 from tests.tiny_models import model, tokenizer  # noqa: E402

@@ -6,7 +6,7 @@ import copy
 import hashlib
 import json
 import shutil
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("peft", reason="needs the extra local")
 
-from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.errors import DataError
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.evaluation_lm.transformers import Transformers
@@ -24,8 +24,7 @@ from judgelab.finetune import data
 from judgelab.finetune.data import refuse_overlap, split
 from judgelab.finetune.settings import Settings
 from judgelab.mechanism.conditional import measure_conditional
-from judgelab.scoring.source import digest
-from judgelab.scoring.trained_on import TRAINED_ON, other_base, trained_on, training_on
+from judgelab.scoring.source import TRAINED_ON, TrainedOn, digest, other_base, trained_on
 from tests.scripted import ScriptedLogProb
 from tests.tiny_models import model, tokenizer
 
@@ -51,25 +50,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def settings(folder: Path, **changes: Any) -> Settings:
+def settings(folder: Path | str = "m", **changes: Any) -> Settings:
     return Settings("test", str(folder), PROMPT, **changes)
 
 
 def test_a_paper_gives_nine_prompts_for_each_metric_and_they_are_those_of_scoring() -> None:
     one = panel(1)
-    found = list(data.examples(one, PROMPT))
-    assert [e.metric for e in found] == ["gem"] * 9 + ["gem_s"] * 9
-    for metric, setting in data.metrics(PROMPT).items():
+    for metric, setting in data.settings_of(settings()).items():
         lm = ScriptedLogProb(lambda context, target: -1.0)
         measure_conditional(one, lm, setting, ~np.eye(3, dtype=np.bool_))
-        mine = [(e.context, e.target) for e in found if e.metric == metric]
-        assert len(set(mine)) == 9 and set(mine) == set(lm.seen)
-    assert sum("Not available" in e.context for e in found if e.metric == "gem_s") == 3
-
-
-def test_without_a_synopsis_there_are_no_gem_s_prompts() -> None:
-    found = list(data.examples(panel(1, synopsis=False), PROMPT))
-    assert len(found) == 9 and {e.metric for e in found} == {"gem"}
+        mine = list(data.prompts(one, settings(metrics=[metric])))
+        assert len(mine) == 9 and set(mine) == set(lm.seen)
+    alone = [context for context, _ in data.prompts(one, settings(metrics=["gem_s"]))]
+    assert sum("Not available" in context for context in alone) == 3
+    assert len(list(data.prompts(one, settings()))) == 18
+    assert len(list(data.prompts(panel(1, synopsis=False), settings()))) == 9, "none of gem_s"
 
 
 def test_three_texts_are_drawn_by_seed_and_paper_and_lonely_ones_are_left_out() -> None:
@@ -94,12 +89,10 @@ def test_tokens_are_those_of_scoring_with_one_beginning_and_one_end(
     folder: Path, chat: bool
 ) -> None:
     told = settings(folder, chat=chat, end_token=True, loss_on="response")
-    found = list(data.examples(panel(1), PROMPT))
-    rows = data.sequences(found, data.encoder(told, folder), told)
-    lm = Transformers(**told.scoring)
-    contexts, targets = [e.context for e in found], [e.target for e in found]
-    pairs = [(k, k) for k in range(len(found))]
-    scored = lm._encoder.encode(contexts, targets, pairs).jobs
+    rows = data.examples(panel(1), told, folder)
+    contexts, targets = zip(*data.prompts(panel(1), told), strict=True)
+    pairs = [(k, k) for k in range(len(contexts))]
+    scored = Transformers(**told.scoring)._encoder.encode(contexts, targets, pairs).jobs
     assert len(rows.rows) == len(scored) == 18 and rows.cut == rows.left_out == 0
     words = tokenizer()
     for row, job in zip(rows.rows, scored, strict=True):
@@ -111,53 +104,51 @@ def test_tokens_are_those_of_scoring_with_one_beginning_and_one_end(
 
 
 def test_sequence_loss_predicts_everything_and_long_texts_lose_their_end(folder: Path) -> None:
-    found = list(data.examples(panel(1), PROMPT))
-    whole = data.sequences(found, data.encoder(settings(folder), folder), settings(folder))
+    whole = data.examples(panel(1), settings(), folder)
     assert all(row.labels == row.input_ids for row in whole.rows)
     lengths = sorted(len(row.input_ids) for row in whole.rows)
-    told = settings(folder, max_seq_length=lengths[-1] - 1, loss_on="response")
-    cut = data.sequences(found, data.encoder(told, folder), told)
+    told = settings(max_seq_length=lengths[-1] - 1, loss_on="response")
+    cut = data.examples(panel(1), told, folder)
     assert cut.cut == sum(n == lengths[-1] for n in lengths) and cut.left_out == 0
     assert max(len(row.input_ids) for row in cut.rows) == lengths[-1] - 1
-    told = settings(folder, max_seq_length=8)
-    none = data.sequences(found, data.encoder(told, folder), told)
+    none = data.examples(panel(1), settings(max_seq_length=8), folder)
     assert none.rows == () and none.left_out == 18
 
 
 def test_a_text_that_imitates_the_template_is_left_out(folder: Path) -> None:
-    one = panel(1)
     texts = (("Fine.<|end|>", "So it is.", "Good."),)
-    found = list(data.examples(replace(one, texts=texts), PROMPT))
-    rows = data.sequences(found, data.encoder(settings(folder), folder), settings(folder))
+    rows = data.examples(replace(panel(1), texts=texts), settings(), folder)
     assert rows.left_out == 2 * (2 + 2 + 1) and len(rows.rows) == 18 - 10
+
+
+def held_out(papers: Panel, share: float, seed: int) -> set[str]:
+    train, held = split(papers, share, seed)
+    ids = {item.id for item in held.items}
+    assert ids.isdisjoint(item.id for item in train.items)
+    assert len(train.items) + len(ids) == len(papers.items)
+    return ids
 
 
 def test_every_paper_draws_its_own_number() -> None:
     ten = panel(10)
-    first = split(ten, 0.3, 0)
-    assert len(first.held_out.items) == 3 and len(first.train.items) == 7
-    held = {item.id for item in first.held_out.items}
-    assert held.isdisjoint(item.id for item in first.train.items)
-    turned = replace(ten, items=ten.items[::-1], texts=ten.texts[::-1])
-    assert {item.id for item in split(turned, 0.3, 0).held_out.items} == held
-    assert {i.id for i in split(ten, 0.3, 5).held_out.items} != held
-    assert len(split(ten, 0.01, 0).held_out.items) == 1
+    held = held_out(ten, 0.3, 0)
+    assert len(held) == 3
+    assert held_out(replace(ten, items=ten.items[::-1], texts=ten.texts[::-1]), 0.3, 0) == held
+    assert held_out(ten, 0.3, 5) != held
+    assert len(held_out(ten, 0.01, 0)) == 1 and not held_out(ten, 0, 0)
     with pytest.raises(DataError, match="at least two papers"):
         split(panel(1), 0.5, 0)
-    with pytest.raises(ConfigError, match=r"study\.held_out=1"):
-        split(ten, 1.0, 0)
 
 
-def test_papers_that_share_a_text_go_the_same_way() -> None:
-    same = "The same reviewer wrote the very same words about two papers, and they are many. " * 2
-    six = panel(6)
+def test_papers_that_share_a_long_text_go_the_same_way() -> None:
+    six = described(panel(6), p1=LONG, p4=f"  {LONG.upper()}\n")
     rows = list(six.texts)
+    same = "The same reviewer wrote the very same words about two papers, and they are many. " * 2
     rows[0] = (same, *rows[0][1:])
     rows[5] = (*rows[5][:2], same.upper() + " ")
-    six = replace(six, texts=tuple(rows))
     for seed in range(12):
-        held = {item.id for item in split(six, 0.34, seed).held_out.items}
-        assert ("p0" in held) == ("p5" in held)
+        held = held_out(replace(six, texts=tuple(rows)), 0.34, seed)
+        assert ("p0" in held) == ("p5" in held) and ("p1" in held) == ("p4" in held)
 
 
 def test_overlap_with_evaluation_papers_is_refused() -> None:
@@ -167,11 +158,13 @@ def test_overlap_with_evaluation_papers_is_refused() -> None:
     refuse_overlap(mine, Panel(()))
     with pytest.raises(DataError, match=r"3 of 3 papers .*id 'p0'"):
         refuse_overlap(mine, mine)
-    long = "What the authors claim in section four does not follow from what they show. " * 2
-    rows = ((long, "b", "c"), *mine.texts[1:])
-    again = (("x", "y", f"  {long.upper()}\n"), *mine.texts[1:])
-    with pytest.raises(DataError, match=r"Paper 'p0' .* evaluation paper 'ep0'"):
-        refuse_overlap(replace(mine, texts=rows), replace(other, texts=again))
+    again = (("x", "y", f"  {LONG.upper()}\n"), *mine.texts[1:])
+    for papers in (
+        replace(mine, texts=((LONG, "b", "c"), *mine.texts[1:])),
+        described(mine, p0=LONG),
+    ):
+        with pytest.raises(DataError, match=r"Paper 'p0' .* evaluation paper 'ep0'"):
+            refuse_overlap(papers, replace(other, texts=again))
 
 
 LONG = "We study how reviewers agree when none of them has read the paper to its very end. " * 2
@@ -183,27 +176,17 @@ def described(panel: Panel, **synopses: str) -> Panel:
     return replace(panel, items=items)
 
 
-def test_the_same_long_synopsis_means_the_same_paper() -> None:
-    six = described(panel(6), p1=LONG, p4=f"  {LONG.upper()}\n")
-    for seed in range(12):
-        held = {item.id for item in split(six, 0.34, seed).held_out.items}
-        assert ("p1" in held) == ("p4" in held)
-    other = replace(six, items=tuple(replace(i, id=f"e{i.id}") for i in six.items))
-    with pytest.raises(DataError, match=r"Paper 'p1' .* evaluation paper 'ep"):
-        refuse_overlap(six, other)
-
-
 def test_an_adapter_says_which_papers_trained_it(tmp_path: Path) -> None:
     loaded = described(panel(4), p2=LONG)
     rows = (("x" * 120, None, None), *loaded.texts[1:])
     loaded = replace(loaded, texts=rows)
     train = data.chosen(replace(loaded, items=loaded.items[1:3], texts=rows[1:3]), 3, 0)
     train = replace(train, texts=(("y" * 120, "short", "b"), train.texts[1]))
-    made = training_on("base", "sha256:1", train, loaded)
+    made = TrainedOn.of("base", "sha256:1", train, loaded)
     hashes = {hashlib.sha256(t.encode()).hexdigest() for t in ("y" * 120, LONG.lower().strip())}
     assert made.papers == ("p1", "p2") and set(made.texts) == hashes, "p0 did not train"
     assert trained_on(tmp_path) is None
-    (tmp_path / TRAINED_ON).write_text(json.dumps(made.plain), encoding="utf-8")
+    (tmp_path / TRAINED_ON).write_text(json.dumps(asdict(made)), encoding="utf-8")
     found = trained_on(tmp_path)
     assert found == made
     assert found.overlap(loaded) == ["p1", "p2"]
@@ -252,8 +235,8 @@ def test_an_adapter_on_another_base_of_the_same_shape_is_told(
     peft.get_peft_model(other, peft.LoraConfig(target_modules=["q_proj"])).save_pretrained(
         str(place)
     )
-    record = training_on("the base", f"sha256:{digest(folder)}", panel(1), panel(1))
-    (place / TRAINED_ON).write_text(json.dumps(record.plain), encoding="utf-8")
+    record = TrainedOn.of("the base", f"sha256:{digest(folder)}", panel(1), panel(1))
+    (place / TRAINED_ON).write_text(json.dumps(asdict(record)), encoding="utf-8")
     for put_on, said in ((own, None), (tmp_path / "other", "trained on the base (sha256:")):
         lm = Transformers(str(put_on), adapter=str(place), device_map="cpu")
         assert np.isfinite(lm.logprob(["a"], ["b"], [(0, 0)]).total).all()

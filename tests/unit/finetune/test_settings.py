@@ -24,10 +24,9 @@ from judgelab.core.errors import ConfigError  # noqa: E402
 from judgelab.core.prompt import Prompt  # noqa: E402
 from judgelab.core.result import Result, Table  # noqa: E402
 from judgelab.engine.parts import build_parts  # noqa: E402
-from judgelab.finetune.base import check  # noqa: E402
 from judgelab.finetune.card import card, same_writer, usage  # noqa: E402
 from judgelab.finetune.fit import TrainingWatch, curve  # noqa: E402
-from judgelab.finetune.settings import Settings  # noqa: E402
+from judgelab.finetune.settings import Settings, check  # noqa: E402
 from judgelab.finetune.train import COMPLETE, last_whole  # noqa: E402
 from judgelab.report.figures.style import saved  # noqa: E402
 from judgelab.report.progress import Progress  # noqa: E402

@@ -16,7 +16,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from judgelab.core.errors import ConfigError
 from judgelab.mechanism.bertscore import BertScore
-from judgelab.scoring.embed import Embedder, EncoderHead
+from judgelab.scoring.embed import Embedder, pool
 from judgelab.scoring.source import digest
 from tests.scripted import NOBODY, panel_of
 from tests.stored_models import save_encoder
@@ -83,9 +83,10 @@ def test_a_folder_says_pooling_and_dense_layers(write: Write, encoder: Path) -> 
     found = Embedder(str(folder), None, 4).embed([SHORT, LONG])
     vector = torch.tanh(weight.double() @ states(encoder, SHORT)[0] + bias.double())
     np.testing.assert_allclose(found[0], unit(vector), atol=1e-6)
-    write({"1_Pooling/config.json": {"pooling_mode": "weighted"}})
-    with pytest.raises(ConfigError, match="pooling weighted cannot be used"):
-        Embedder(str(folder), None, 4)
+    for config in ({"pooling_mode": "max"}, {"pooling_mode": "mean", "include_prompt": False}):
+        write({"1_Pooling/config.json": config})
+        with pytest.raises(ConfigError, match="its pooling m.* cannot be used"):
+            Embedder(str(folder), None, 4)
 
 
 def test_a_prompt_is_put_before_texts_by_its_name(write: Write) -> None:
@@ -103,28 +104,15 @@ def test_a_prompt_is_put_before_texts_by_its_name(write: Write) -> None:
         BertScore(model=str(folder), prompt="s2s_qury").measure(panel, NOBODY, seed=0)
 
 
-@pytest.mark.parametrize("mode", ["mean", "max", "cls"])
-def test_tokens_of_a_prompt_count_where_the_folder_says_so(
-    write: Write, encoder: Path, mode: str
-) -> None:
-    """include_prompt=false: the mean and the maximum are of the tokens behind the prompt."""
-    config = {"pooling_mode": mode, "include_prompt": False}
-    folder = write({"modules.json": [POOLING], "1_Pooling/config.json": config})
-    prompt = "Represent the text: "
-    found = Embedder(str(folder), None, 4).embed([SHORT, LONG], prompt)
-    opening = len(AutoTokenizer.from_pretrained(encoder)(prompt.strip())["input_ids"])
-    for vector, text in zip(found, (SHORT, LONG), strict=True):
-        behind = states(encoder, prompt + text)
-        kept = {"mean": behind[opening:].mean(0), "max": behind[opening:].max(0).values}
-        np.testing.assert_allclose(vector, unit(kept.get(mode, behind[0])), atol=1e-5)
-    with pytest.raises(ConfigError, match=r"the prompt 'long .* has \d+ tokens and .* at 64"):
-        Embedder(str(folder), None, 4).embed([SHORT], "long " * 80)
-
-
-def test_padding_may_stand_before_a_prompt() -> None:
+@pytest.mark.parametrize(
+    ("pooling", "expected"), [("mean", [2, 8]), ("cls", [0, 7]), ("lasttoken", [4, 9])]
+)
+def test_padding_may_stand_on_either_side(pooling: str, expected: list[float]) -> None:
     states, attended = torch.arange(10.0).reshape(2, 5, 1), torch.tensor([[1] * 5, [0, 0, 1, 1, 1]])
-    found = EncoderHead("mean", include_prompt=False)(states, attended, 2)
-    assert found.ravel().tolist() == [3.0, 9.0]
+    assert pool(pooling, states, attended).ravel().tolist() == expected
+    assert pool(pooling, states.flip(1), attended.flip(1)).ravel().tolist() == (
+        {"cls": [4, 9], "lasttoken": [0, 7]}.get(pooling, expected)
+    )
 
 
 def test_a_folder_says_where_texts_are_cut_and_whether_they_are_lower_case(

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import Message
-from judgelab.scoring.chat import ChatTemplate, ChatText, Framing
-from judgelab.scoring.encode import Encoder, RawText
+from judgelab.scoring.encode import ChatTemplate, ChatText, Encoder, Framing, RawText
 from tests.tiny_models import tokenizer
 
 BEGIN, END, USER, ASSISTANT, SYSTEM = range(5)

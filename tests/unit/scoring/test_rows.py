@@ -14,10 +14,18 @@ torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("transformers", reason="needs the extra local")
 
 from judgelab.scoring import engine, tree  # noqa: E402
-from judgelab.scoring.attention import Shared  # noqa: E402
-from judgelab.scoring.engine import Engine  # noqa: E402
+from judgelab.scoring.engine import (  # noqa: E402
+    AFTER,
+    LARGEST,
+    TYPICAL,
+    DriftError,
+    Engine,
+    drift,
+    noise,
+    score_rows,
+)
 from judgelab.scoring.prefix_tree import Job, ScoringPlan, make_plan  # noqa: E402
-from judgelab.scoring.rows import AFTER, LARGEST, TYPICAL, DriftError, drift, noise, score_rows  # noqa: E402
+from judgelab.scoring.tree import Shared  # noqa: E402
 from tests.real_lm import SMOLLM2, needs_smollm2, oracle_that_remembers  # noqa: E402
 from tests.tiny_models import model  # noqa: E402
 
@@ -49,9 +57,9 @@ def random_jobs() -> list[Job]:
     return [(x, y) for x in contexts for y in targets]
 
 
-def hides_a_response(plan: ScoringPlan, layout: Any, keep: Any) -> Any:
+def hides_a_response(plan: ScoringPlan, layout: Any, *rest: Any) -> Any:
     """Targets see what stands before the last stretch of their context, not the stretch itself."""
-    made = SOUND_PASS(plan, layout, keep)
+    made = SOUND_PASS(plan, layout, *rest)
     made.shared = [
         Shared(s.start, s.stop, above) if (above := plan.nodes[s.node].parent) >= 0 else s
         for s in made.shared
@@ -137,7 +145,7 @@ def exactly(smollm2: dict[str, Any]) -> tuple[list[Any], Any]:
     """Pairs, and their log-probabilities in double precision, one row each."""
     jobs = smollm2["jobs"] + [((1,), x + y) for x, y in smollm2["jobs"][:2]]
     exact = make_plan(jobs, 1024)
-    rows = [(exact.context(leaf.node), leaf.tokens) for leaf in exact.leaves]
+    rows = [exact.job(leaf) for leaf in range(len(exact.leaves))]
     return jobs, exact.totals(engine.score_rows(smollm2["float64"], rows))
 
 
@@ -205,4 +213,4 @@ def test_long_prompts_are_checked_on_a_few() -> None:
         patch.setattr(engine, "score_rows", counted)
         Engine(lm, "tree", budget=64).score(long)
         Engine(lm, "tree", budget=1024).score(long)
-    assert fed == [2, 6]
+    assert fed == [2, 2, 6, 6], "and once more for the noise"

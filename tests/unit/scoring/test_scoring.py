@@ -17,11 +17,10 @@ from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from judgelab.scoring.encode import Encoder, RawText  # noqa: E402
-from judgelab.scoring.engine import DriftError, Engine  # noqa: E402
+from judgelab.scoring.engine import DriftError, Engine, score_rows  # noqa: E402
 from judgelab.scoring.head import Asked, Head  # noqa: E402
 from judgelab.scoring.kv import score_kv  # noqa: E402
 from judgelab.scoring.prefix_tree import Job, make_plan  # noqa: E402
-from judgelab.scoring.rows import score_rows  # noqa: E402
 from judgelab.scoring.tree import one_pass_norms, score_tree  # noqa: E402
 from tests.tiny_models import model, tokenizer  # noqa: E402
 
@@ -161,7 +160,7 @@ def test_plan_holds_every_job_once_and_parents_first(jobs: list[Job], budget: in
     plan = make_plan(jobs, budget)
     assert len(plan.leaves) == len(set(jobs))
     for job, leaf in zip(jobs, plan.leaf_of, strict=True):
-        assert (plan.context(plan.leaves[leaf].node), plan.leaves[leaf].tokens) == job
+        assert plan.job(leaf) == job
     done: set[int] = set()
     for bin_ in plan.bins:
         for n in bin_.nodes:
