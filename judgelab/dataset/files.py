@@ -1,4 +1,4 @@
-"""Tables as people save them: CSV, TSV, JSON, JSONL, parquet, DataFrames, and the Hub's files."""
+"""Rows of any file: CSV, TSV, JSON, JSONL, parquet, DataFrames; and texts inside of nested rows."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
 """What a cell may hold where a value is missing, in any case."""
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE | re.ASCII)
-COMMA = re.compile(r"[-+]?\d+,\d+", re.ASCII)
 MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 LINE_END = re.compile(r"\r\n|\r|\n")
 INDEX = "__index_level_"  # how pandas names an index without a name in parquet
+PLACE = re.compile(r"-?\d+")
+SLICE = re.compile(r"(-?\d+)?:(-?\d+)?")
 
 
 @dataclass(slots=True)
@@ -50,6 +51,15 @@ class Records:
     columns: tuple[str, ...] = ()
     comma: bool = False
     noun: str = "line"
+
+    def add(self, line: int, row: object) -> None:
+        """Take a value of JSON as a row."""
+        if isinstance(row, dict):
+            self.rows.append((line, row))
+            if not row.keys() <= set(self.columns):
+                self.columns = tuple(dict.fromkeys([*self.columns, *row]))
+        else:
+            self.faults.append(f"{self.noun} {line}: not a JSON object")
 
 
 def read_records(path: str, setting: str = "dataset.path") -> Records:
@@ -94,13 +104,8 @@ def read_frame(path: str, setting: str = "dataset.path") -> DataFrame:
     return pd.DataFrame([row for _, row in records.rows], columns=list(records.columns))
 
 
-def read_rows(files: Sequence[Path], limit: int | None = None) -> list[Row]:
-    """The first ``limit`` rows (all where None) of files, of the Hub or of a user's copy."""
-    return list(itertools.islice(each_row(files), limit))
-
-
 def each_row(files: Sequence[Path]) -> Iterator[Row]:
-    """The rows of ``read_rows`` one by one, for parquet files that are too large to be held."""
+    """The rows of files, of the Hub or of a user's copy; of parquet without holding them all."""
     for file in files:
         if file.suffix.lower() == ".parquet" and file.is_file():
             yield from _parquet_rows(file)
@@ -110,13 +115,17 @@ def each_row(files: Sequence[Path]) -> Iterator[Row]:
             yield from (row for _, row in records.rows)
 
 
+def read_rows(files: Sequence[Path], limit: int | None = None) -> list[Row]:
+    """The first ``limit`` of these rows (all where None)."""
+    return list(itertools.islice(each_row(files), limit))
+
+
 def of_frame(frame: DataFrame) -> Records:
     """The rows of a DataFrame, numbered from 1."""
-    columns = tuple(str(name) for name in frame.columns)
+    columns = tuple(map(str, frame.columns))
     if len(set(columns)) < len(columns):
         raise DataError("Two columns of the table have one name: rename one of them.")
-    values = (frame.iloc[:, k].tolist() for k in range(len(columns)))
-    rows = (dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True))
+    rows: list[Any] = frame.set_axis(columns, axis=1).to_dict("records")
     return Records(list(enumerate(rows, start=1)), columns=columns, noun="row")
 
 
@@ -126,7 +135,7 @@ def need(frame: DataFrame, columns: Iterable[str], path: str, setting: str) -> N
     Raises:
         DataError: names the column, where it was asked for, and the nearest one.
     """
-    present = [str(column) for column in frame.columns]
+    present = list(map(str, frame.columns))
     for column in columns:
         if column not in present:
             hint = did_you_mean(column, present)
@@ -147,11 +156,9 @@ def refuse(where: str, faults: Sequence[str]) -> None:
         raise DataError("\n".join([head, *(f"  {one}" for one in faults[:SHOWN]), *more]))
 
 
-def number(cell: str, comma: bool = False) -> float:
+def number(cell: str) -> float:
     """A finite number, written in the usual way; NaN for all else."""
     text = cell.strip()
-    if comma and COMMA.fullmatch(text):
-        text = text.replace(",", ".")
     value = float(text) if NUMBER.fullmatch(text) else math.nan
     return value if math.isfinite(value) else math.nan
 
@@ -172,6 +179,74 @@ def cell_text(value: Any) -> str | None:
         return None
 
 
+def _missing(value: Any) -> bool:
+    """Whether a cell is NaN, NaT or NA."""
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return not hasattr(value, "__len__")  # pandas' NA answers no comparison
+
+
+def value_at(row: object, path: str) -> object:
+    """What lies at a path such as ``translation.de`` or ``reviews.0.text``.
+
+    A path descends into nested columns, into lists by number, and into columns that hold JSON.
+    Numbers may count from the end (``dialog.-1``); a slice of a list of texts (``dialog.:-1``)
+    is put together line by line.
+
+    Raises:
+        KeyError: there is no such path.
+    """
+    if isinstance(row, Mapping) and path in row:
+        return row[path]
+    value = row
+    for part in path.split("."):
+        value = unpacked(value)
+        if isinstance(value, Mapping) and part in value:
+            value = value[part]
+        elif isinstance(value, str) or not isinstance(value, Sequence):
+            raise KeyError(path)
+        elif PLACE.fullmatch(part) and -len(value) <= int(part) < len(value):
+            value = value[int(part)]
+        elif ends := SLICE.fullmatch(part):
+            value = value[slice(*(int(end) if end else None for end in ends.groups()))]
+            if all(isinstance(one, str) for one in value):
+                value = "\n".join(value)
+        else:
+            raise KeyError(path)
+    return value
+
+
+def text_at(row: Row, path: str) -> str | None:
+    """The text at a path; a null stays None.
+
+    A path that ends in ``.*`` takes a whole form (a review form, for instance): every text or
+    number of it, as sections ``Heading:``, blank line, text.
+
+    Raises:
+        KeyError: there is no such column or path.
+        TypeError: what is there is not text.
+        UnicodeError: the text holds half of a surrogate pair, which no encoding can write.
+    """
+    value = value_at(row, path if path in row else path.removesuffix(".*"))
+    if path.endswith(".*") and isinstance(form := unpacked(value), Mapping):
+        value = sections({k: v for k, v in form.items() if isinstance(v, str | int | float)})
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"is not text but {type(value).__name__}")
+    if value is not None:
+        value.encode()
+    return value
+
+
+def sections(form: Mapping[str, object]) -> str:
+    """The parts of a form that are not blank, each under its name."""
+    return "\n\n".join(
+        f"{key.replace('_', ' ').title()}:\n\n{text}"
+        for key, part in form.items()
+        if part is not None and (text := str(part).strip())
+    )
+
+
 def unpacked(value: object) -> object:
     """What a column of JSON text holds (None where it is no JSON); other values as they are."""
     if not isinstance(value, str):
@@ -182,37 +257,13 @@ def unpacked(value: object) -> object:
         return None
 
 
-def parsed(text: str) -> Any:
-    """The value of a JSON text.
-
-    Raises:
-        DataError: it is none, or an object has a key twice, of which JSON would keep the last.
-    """
-    try:
-        return json.loads(text, object_pairs_hook=_no_repeats)
-    except (ValueError, RecursionError) as cause:
-        said = cause.msg if isinstance(cause, json.JSONDecodeError) else "too large or too deep"
-        raise DataError(f"not usable JSON ({said})") from cause
-
-
-def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    row = dict(pairs)
-    if len(row) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"the key {repeated!r} occurs twice in one object")
-    return row
-
-
 def _separated(file: Path) -> Records:
     text = _decoded(file)
-    told = re.match(r"sep=(.)(\r\n|\r|\n)", text)  # as Excel writes and reads it
-    skipped = 0
-    if told:
-        text, skipped = text[told.end() :], 1
+    told = re.match(r"sep=(.)(?:\r\n|\r|\n)", text)  # as Excel writes and reads it
+    skipped = 1 if told else 0
+    text = text[told.end() :] if told else text
     head = LINE_END.split(text.lstrip("\r\n"), maxsplit=1)[0]
-    counts = {mark: head.count(mark) for mark in ",;\t"}
-    mark = told[1] if told else max(counts, key=lambda one: counts[one])
+    mark = told[1] if told else max(",;\t", key=head.count)
     csv.field_size_limit(2**31 - 1)  # a source may be a whole document
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
     records, line = Records(comma=mark != ","), 1 + skipped
@@ -224,17 +275,15 @@ def _separated(file: Path) -> Records:
             if not records.columns:
                 records.columns = _header(cells, file)
             elif len(cells) != len(records.columns):
-                spoken = "tabs" if mark == "\t" else repr(mark)
                 records.faults.append(
                     f"line {here}: {len(cells)} cells where the header has {len(records.columns)} "
-                    f"(quote cells that hold {spoken} or line breaks)"
+                    f"(quote cells that hold {mark!r} or line breaks)"
                 )
             else:
                 records.rows.append((here, dict(zip(records.columns, cells, strict=True))))
     except csv.Error as cause:
-        raise DataError(f"{str(file)!r}, line {line}: {cause} (a quote that is left open?).") from (
-            cause
-        )
+        why = f"{cause} (a quote that is left open?)"
+        raise DataError(f"{str(file)!r}, line {line}: {why}.") from cause
     return records
 
 
@@ -252,7 +301,7 @@ def _objects(file: Path) -> Records:
     for line, text in enumerate(LINE_END.split(_decoded(file)), start=1):
         if text.strip():
             try:
-                _add(records, line, parsed(text))
+                records.add(line, _parsed(text))
             except DataError as cause:
                 records.faults.append(f"line {line}: {cause}")
     return records
@@ -260,7 +309,7 @@ def _objects(file: Path) -> Records:
 
 def _list(file: Path) -> Records:
     try:
-        rows = parsed(_decoded(file))
+        rows = _parsed(_decoded(file))
     except DataError as cause:
         raise DataError(f"{str(file)!r}: {cause}") from cause
     if not isinstance(rows, list):
@@ -270,17 +319,26 @@ def _list(file: Path) -> Records:
         )
     records = Records(noun="row")
     for line, row in enumerate(rows, start=1):
-        _add(records, line, row)
+        records.add(line, row)
     return records
 
 
-def _add(records: Records, line: int, row: object) -> None:
-    if isinstance(row, dict):
-        records.rows.append((line, row))
-        if not row.keys() <= set(records.columns):
-            records.columns = tuple(dict.fromkeys([*records.columns, *row]))
-    else:
-        records.faults.append(f"{records.noun} {line}: not a JSON object")
+def _parsed(text: str) -> Any:
+    """The value of a JSON text; DataError where it is none or a key is there twice."""
+    try:
+        return json.loads(text, object_pairs_hook=_no_repeats)
+    except (ValueError, RecursionError) as cause:
+        why = cause.msg if isinstance(cause, json.JSONDecodeError) else "too large or too deep"
+        raise DataError(f"not usable JSON ({why})") from cause
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) < len(pairs):  # JSON would keep the last
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"the key {repeated!r} occurs twice in one object")
+    return row
 
 
 def _parquet(file: Path) -> Records:
@@ -297,8 +355,8 @@ def _parquet_rows(file: Path) -> Iterator[Row]:
         for batch in table.iter_batches(batch_size=1024, columns=names):
             yield from batch.to_pylist()
     except (OSError, ValueError) as cause:  # pyarrow's errors are ValueErrors
-        said = " ".join(str(cause).split())[:200]
-        raise DataError(f"{str(file)!r} cannot be read as parquet: {said}.") from cause
+        why = " ".join(str(cause).split())[:200]
+        raise DataError(f"{str(file)!r} cannot be read as parquet: {why}.") from cause
 
 
 def _decoded(file: Path) -> str:
@@ -311,11 +369,3 @@ def _decoded(file: Path) -> str:
         raise DataError(
             f"{str(file)!r}, line {line}: not valid UTF-8; save the file as UTF-8."
         ) from cause
-
-
-def _missing(value: Any) -> bool:
-    """Whether a cell is NaN, NaT or NA."""
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):
-        return not hasattr(value, "__len__")  # pandas' NA answers no comparison

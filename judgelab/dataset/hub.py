@@ -1,23 +1,85 @@
-"""A public dataset: its shipped sample, the real thing on the Hugging Face Hub, or a local copy."""
+"""A public dataset, a row an item: its sample, the Hugging Face Hub, or a copy; and which rows."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
 
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Item, Panel
-from judgelab.dataset.files import Row, read_rows
-from judgelab.dataset.nested import text_at
-from judgelab.dataset.provenance import Provenance, SourcedDataset, check_keys, find_rows
+from judgelab.core.sentences import sentences
+from judgelab.dataset.files import Row, read_rows, text_at, value_at
+from judgelab.dataset.provenance import SourcedDataset, find_rows, settings_of
 
-FIELDS = ("source", "reference", "id", "synopsis", "gloss")
+REST = "less than a passage, at the end of a document"
+FIELD = re.compile(r"\{([^{}]+)\}")
+HEADING = r"(?:[A-Z]{5,}(?: (?:AND )?[A-Z]{5,})*)"
+
+
+class Columns(BaseModel):
+    """What holds what: columns, or paths like ``translation.de`` into nested ones; null: nothing.
+
+    Attributes:
+        source: a column, or a pattern with {columns}.
+        reference: a column, one that holds a list, or a list of columns.
+        id, synopsis: of the item; without an id it is the dataset's name and the row's number.
+        gloss: a literal translation, which only our own samples carry.
+        right: the column that numbers the right reference (from 1, nulls counted); the other, where
+            there is just one, becomes the item's meta ``wrong``.
+        document: the column that tells which rows belong together; null: all do.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    source: str = Field(min_length=1, description="a column")
+    reference: str | list[str] | None = Field(
+        None, min_length=1, description="a column, a list of columns, or null"
+    )
+    id: str | None = None
+    synopsis: str | None = None
+    gloss: str | None = None
+    right: str | None = None
+    document: str | None = None
+
+
+class Selection(BaseModel):
+    """Which references and items take part (DHP paper, appendix C).
+
+    Attributes:
+        reference: which of several references: the first; the one with the most sentences, the
+            first among equals; or the one that the column ``right`` numbers.
+        characters: only references that are longer than so many characters.
+        join: rows are segments of texts: consecutive ones of a document are joined until their
+            reference is longer than ``characters``; what is left at its end is left out.
+        section: only the part of source and reference under this heading in capitals.
+        unique: only the first of rows with the same source and reference.
+        draw: so many items at random, all where there are fewer; null for all.
+        seed: of that draw.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    reference: Literal["first", "most_sentences", "right"] = Field(
+        "first", description="first, most_sentences or right"
+    )
+    characters: int | None = Field(None, ge=1, description="at least 1, or null")
+    join: bool = Field(False, description="true or false")
+    section: str | None = Field(None, pattern=r"\S", description="a heading, or null")
+    unique: bool = Field(False, description="true or false")
+    draw: int | None = Field(None, ge=1, description="at least 1, or null")
+    seed: int = Field(0, ge=0, description="a whole number from 0 up")
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublicTexts(SourcedDataset):
-    """What datasets of the Hub have in common: one set of columns, three places to find it.
+class Hub(SourcedDataset):
+    """Items of one dataset, each from one row; a row without a source is left out and counted.
 
     Args:
         name: key of the dataset; names the sample file and items without an id.
@@ -25,6 +87,9 @@ class PublicTexts(SourcedDataset):
         task_description: one line for prompts.
         noun: what a source is called in prompts, e.g. "article".
         path: a local parquet, jsonl, json or csv file with the same columns.
+        fields: see ``Columns``.
+        select: see ``Selection``, for studies that degrade good texts: items have one reference
+            each, others are left out; null: all rows as they are.
     """
 
     name: str
@@ -32,90 +97,170 @@ class PublicTexts(SourcedDataset):
     task_description: str
     noun: str
     hub: Mapping[str, Any]
+    fields: Mapping[str, Any]
+    select: Mapping[str, Any] | None = None
 
-    def _facts(self, found: Provenance, items: Sequence[Item]) -> dict[str, object]:
-        return {
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        chosen = self._selection
+        if (chosen.reference == "right") != bool(self._columns.right):
+            raise ConfigError(
+                "dataset.select.reference=right and dataset.fields.right go together: give both."
+            )
+        if chosen.join and (chosen.characters is None or self._columns.right):
+            raise ConfigError(
+                "dataset.select.join joins rows until they are longer than "
+                "dataset.select.characters: give that, and leave dataset.fields.right null."
+            )
+
+    @cached_property
+    def _columns(self) -> Columns:
+        return settings_of(Columns, self.fields, "dataset.fields")
+
+    @cached_property
+    def _selection(self) -> Selection:
+        return settings_of(Selection, self.select or {}, "dataset.select")
+
+    def _panel(self, limit: int | None) -> Panel:
+        found = find_rows(self.name, self.source, self.path, self.hub)
+        rows = read_rows(found.files, limit if self.select is None else None)
+        read = [self._item(k, row, found.where) for k, row in enumerate(rows)]
+        if self._selection.join:
+            column = self._columns.document
+            documents = [row.get(column) if column else None for row in rows]
+            read = _joined(read, documents, self._selection.characters or 0)
+        items, left_out = self._selected(read)
+        if not items:
+            raise DataError(
+                f"Dataset {self.name!r} ({found.where}): none of {len(rows)} rows is left "
+                f"({dict(left_out)}): correct the file, or loosen dataset.select."
+            )
+        items = items[:limit]
+        facts = {
             "dataset": self.name,
             "source": self.source,
             **found.facts,
             "rows": len(items),
             "task_description": self.task_description,
             "content": Panel(items=tuple(items)).digest,
+            "rows_left_out": dict(left_out),
+            "selection": None if self.select is None else self._selection.model_dump(),
         }
+        return Panel(items=tuple(items), task=self.task, provenance=facts)
 
+    def _selected(self, read: Sequence[Item | str]) -> tuple[list[Item], Counter[str]]:
+        """Items in the order of the rows, and why the other rows are not among them."""
+        chosen = self._selection
+        why: Counter[str] = Counter()
+        kept: list[Item] = []
+        seen: set[tuple[str, str | None]] = set()
+        for item in read:
+            if isinstance(item, str):
+                why[item] += 1
+            elif chosen.characters and len(item.reference or "") <= chosen.characters:
+                why[f"not longer than {chosen.characters} characters"] += 1
+            elif chosen.unique and (item.source, item.reference) in seen:
+                why["repeated"] += 1
+            else:
+                seen.add((item.source, item.reference))
+                kept.append(item)
+        if chosen.draw is not None and chosen.draw < len(kept):
+            why["not drawn"] = len(kept) - chosen.draw
+            rng = np.random.default_rng(chosen.seed)
+            drawn = np.sort(rng.choice(len(kept), size=chosen.draw, replace=False))
+            kept = [kept[k] for k in drawn]
+        return kept, why
 
-@dataclass(frozen=True, kw_only=True)
-class Hub(PublicTexts):
-    """Items of one dataset, each from one row.
-
-    Args:
-        fields: columns that become ``source``, ``reference``, ``id``, ``synopsis`` and ``gloss``;
-            a path like ``translation.de`` reaches into nested columns; null: there is none.
-        empty_rows: what to do with a row whose source is empty: ``error``, or ``skip`` it and list
-            it in the provenance.
-    """
-
-    fields: Mapping[str, str | None]
-    empty_rows: str = "error"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not check_keys(self.fields, FIELDS, "dataset.fields")["source"]:
-            raise ConfigError("dataset.fields.source must name the column that holds the source.")
-        if self.empty_rows not in ("error", "skip"):
-            raise ConfigError(f"dataset.empty_rows={self.empty_rows!r} must be error or skip.")
-
-    def _panel(self, limit: int | None) -> Panel:
-        found = find_rows(self.name, self.source, self.path, self.hub)
-        where = found.where
-        rows = read_rows(found.files, limit)
-        read = [self._item(index, row, where) for index, row in enumerate(rows)]
-        items = tuple(item for item in read if item is not None)
-        if not items:
-            raise DataError(f"Dataset {self.name!r} ({where}) has no rows with a source.")
-        facts = self._facts(found, items)
-        facts["skipped_rows"] = [index for index, item in enumerate(read) if item is None]
-        return Panel(items=items, task=self.task, provenance=facts)
-
-    def _item(self, index: int, row: Row, where: str) -> Item | None:
-        texts = {key: self._cell(key, index, row, where) for key in FIELDS}
-        source = texts["source"]
-        if source is None and self.empty_rows == "skip":
-            return None
-        if source is None:
-            raise self._bad(index, "source", "is empty (empty_rows=skip leaves it out)", row, where)
-        return Item(
-            id=texts["id"] or f"{self.name}-{index}",
-            source=source,
-            reference=texts["reference"],
-            synopsis=texts["synopsis"],
-            meta={} if texts["gloss"] is None else {"gloss": texts["gloss"]},
-        )
-
-    def _cell(self, key: str, index: int, row: Row, where: str) -> str | None:
-        """One text; None where the field is not mapped, null or blank."""
-        field = self.fields.get(key)
-        if not field:
-            return None
-        if key == "id" and isinstance(row.get(field), int):
-            return str(row[field])
+    def _item(self, number: int, row: Row, where: str) -> Item | str:
+        """The item of a row, or why it has none."""
+        columns = self._columns
         try:
-            text = text_at(row, field)
-        except (KeyError, TypeError, UnicodeError) as cause:
-            if key == "gloss" and isinstance(cause, KeyError):  # only our own samples carry one
-                return None
-            said = {KeyError: "is missing", TypeError: str(cause)}
-            fault = said.get(type(cause), "is not valid Unicode")
-            raise self._bad(index, key, fault, row, where) from None
-        if text is not None and text.strip():
-            return text
-        if key == "id":
-            raise self._bad(index, key, "is empty", row, where)
-        return None
+            pattern = columns.source if "{" in columns.source else f"{{{columns.source}}}"
+            source = FIELD.sub(lambda name: _text(row, name[1]) or "", pattern)
+            references = _texts(row, columns.reference)
+            right = None if columns.right is None else int(row[columns.right])
+            if right is not None and not 1 <= right <= len(references):
+                raise ValueError(f"{columns.right}={right}")
+            id_ = f"{self.name}-{number}" if not columns.id else str(value_at(row, columns.id))
+            if id_ in ("", "None"):
+                raise ValueError(f"{columns.id!r} is empty")
+            synopsis = _text(row, columns.synopsis)
+            gloss = _text(row, columns.gloss) if columns.gloss in row else None
+        except (KeyError, TypeError, ValueError) as cause:
+            why = f"{cause} is missing" if isinstance(cause, KeyError) else cause
+            raise DataError(
+                f"Row {number} (the first is 0) of dataset {self.name!r} ({where}): {why}; columns "
+                f"present: {', '.join(map(str, row))}. Mend the row, or set dataset.fields."
+            ) from cause
+        item = Item(id_, source, synopsis=synopsis, meta={"gloss": gloss} if gloss else {})
+        if self.select is None:
+            reference = next((text for text in references if text.strip()), None)
+            return replace(item, reference=reference) if source.strip() else "no source"
+        texts, source = [self._part(text) for text in references], self._part(source)
+        if not source:
+            return "no source"
+        reference = self._choose(texts) if right is None else texts[right - 1]
+        if not reference:
+            return "no reference"
+        others = [] if right is None else texts[: right - 1] + texts[right:]
+        wrong = [text for text in others if text]
+        meta = {"wrong": wrong[0]} if len(wrong) == 1 else {}
+        return replace(item, source=source, reference=reference, meta=meta)
 
-    def _bad(self, index: int, key: str, fault: str, row: Row, where: str) -> DataError:
-        return DataError(
-            f"Row {index} (the first is 0) of dataset {self.name!r} ({where}): column "
-            f"{self.fields[key]!r} {fault}; columns present: {', '.join(map(str, row)) or 'none'}. "
-            f"Mend the row, lower limit, or set dataset.fields.{key}."
-        )
+    def _choose(self, texts: Sequence[str]) -> str | None:
+        present = [text for text in texts if text]
+        if present and self._selection.reference == "most_sentences":
+            return max(present, key=lambda text: len(sentences(text)))
+        return next(iter(present), None)
+
+    def _part(self, text: str) -> str:
+        """The section asked for, up to the next heading in capitals; the whole where none is."""
+        if self._selection.section is None:
+            return text.strip()
+        pattern = rf"\b{re.escape(self._selection.section)}\b:?(.*?)(?=\b{HEADING}\b|\Z)"
+        match = re.search(pattern, text, re.DOTALL)
+        return match[1].strip() if match else ""
+
+
+def _joined(
+    read: Sequence[Item | str], documents: Sequence[object], longer_than: int
+) -> list[Item | str]:
+    """Passages of consecutive rows, and why rows are in none; a row without an item ends one."""
+    made: list[Item | str] = []
+    part: list[Item] = []
+    for place, (item, document) in enumerate(zip(read, documents, strict=True)):
+        if isinstance(item, str) or (place and document != documents[place - 1]):
+            made += [REST] * len(part)
+            part = []
+        if isinstance(item, str):
+            made.append(item)
+            continue
+        part.append(item)
+        reference = " ".join(one.reference or "" for one in part)
+        if len(reference) > longer_than:
+            source = " ".join(one.source for one in part)
+            made.append(Item(part[0].id, source, reference, meta={"segments": str(len(part))}))
+            part = []
+    return made + [REST] * len(part)
+
+
+def _text(row: Row, path: str | None) -> str | None:
+    """One text; None where the field is not mapped, null or blank."""
+    try:
+        text = text_at(row, path) if path else None
+    except (TypeError, UnicodeError) as cause:
+        why = cause if isinstance(cause, TypeError) else "is not valid Unicode"
+        raise ValueError(f"{path!r} {why}") from cause
+    return text if text and text.strip() else None
+
+
+def _texts(row: Row, columns: str | Sequence[str] | None) -> list[str]:
+    """All references; empty where one is null, so that their numbers stay."""
+    texts: list[str] = []
+    for column in [columns] if isinstance(columns, str) else columns or ():
+        value = row.get(column)
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            texts += ["" if one is None else str(one) for one in value]
+        else:
+            texts.append(_text(row, column) or "")
+    return texts

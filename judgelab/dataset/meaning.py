@@ -1,26 +1,22 @@
-"""How the cells of a table are read: as preferences, grades or categories, and what they mean."""
+"""What cells mean: preferences, grades or categories, which spellings are one, and the good one."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from judgelab.core.errors import ConfigError, did_you_mean
+from judgelab.core.errors import ConfigError, DataError, did_you_mean, some
 from judgelab.core.judgments import Kind
-from judgelab.dataset.categories import (
-    NO,
-    RATERS,
-    STRAY,
-    YES,
-    Categories,
-    Cells,
-    is_figure,
-    spellings,
-    word,
-)
-from judgelab.dataset.files import MISSING, number
+from judgelab.dataset.files import MISSING, cell_text, number
+
+RATERS = ""
+"""Whose cells are what people said; judges have names."""
+
+Cells = Mapping[str, Counter[str]]
+"""Who (``RATERS``, or a judge) -> cell -> how often."""
 
 NO_VERDICT = "no verdict in the data"
 NO_NUMBER = "the verdict is no number"
@@ -38,141 +34,120 @@ CODINGS: Mapping[str, Mapping[float, float]] = {
 }
 """What numbers may mean -> number -> 1 where the first text is better, 0 the second, .5 neither."""
 
-NUMBERS = frozenset(value for coding in CODINGS.values() for value in coding)
-SIDES: Mapping[str, float] = {"a": 1.0, "first": 1.0, "left": 1.0, "1": 1.0} | {
-    "b": 0.0, "second": 0.0, "right": 0.0, "2": 0.0
-}  # fmt: skip
 NOUNS = "answer|assistant|candidate|model|option|output|response|summary|system|text"
-SIDE = re.compile(rf"(?:(?:{NOUNS})[ _-]?)?(a|b|1|2)|(first|second|left|right)")
-TIE = re.compile(r"c|tied?|ties|equal|both|neither|draw|same|tie \(.*\)")
+PLACES = {
+    1.0: re.compile(rf"(?:(?:{NOUNS})[ _-]?)?[a1]|first|left"),
+    0.0: re.compile(rf"(?:(?:{NOUNS})[ _-]?)?[b2]|second|right"),
+    0.5: re.compile(r"c|tied?|ties|equal|both|neither|draw|same|tie \(.*\)"),
+}
+"""The usual words for the first text, the second, and neither."""
+
 MEANINGS: Mapping[str, float] = {"first": 1.0, "second": 0.0, "tie": 0.5}
+
+YES, NO = (
+    frozenset(words.split())
+    for words in (
+        "1 true yes y pass passed good correct right safe ok okay accept accepted",
+        "0 false no n fail failed bad incorrect wrong unsafe reject rejected",
+    )
+)
+PLAIN = frozenset({"1", "0", "true", "false"})
+"""Words that name a level only where nobody has a better one."""
+
+MOST = 50
+"""More categories than these are free text."""
+
+LONGEST = 40
+"""What a judge says in more letters is an explanation, and no category."""
+
+STRAY = 20
+"""Numbers that are at most one in so many of somebody's cells do not say what the others mean."""
+
+
+def is_figure(one: str) -> bool:
+    """Whether a word is a number."""
+    return not math.isnan(number(one))
+
+
+def word(cell: str) -> str:
+    """What a cell says, however it is spelled: 1.0 is 1, and True is true."""
+    value = number(cell)
+    return f"{value + 0.0:.15g}" if abs(value) < MOST_GRADE else cell.strip().casefold()
 
 
 @dataclass(frozen=True)
-class Preferences:
-    """The meaning of cells.
+class Meaning:
+    """How cells are read.
 
     Attributes:
-        coding: how numbers are read; a key of ``CODINGS``, or "as given".
-        numbers: number -> value.
-        words: cell, in small letters -> value; before all else but names of systems.
-        comma: see CellTable.
+        kind: of all judgments.
+        preferences: which text a cell prefers.
+        categories: their levels.
+        cells: what is said of single texts.
+        figures: cell -> the grade that its word stands for.
+        shown: whether "1" or "A" is the text that was shown first, not the one stored first.
     """
 
-    coding: str
-    numbers: Mapping[float, float]
-    words: Mapping[str, float]
-    comma: bool
+    kind: Kind
+    preferences: Preferences
+    categories: Categories
+    cells: Cells
+    figures: Mapping[str, float]
+    shown: bool
 
-    @staticmethod
-    def of(
-        said: Mapping[str, Iterable[str]], given: Mapping[str, object] | None, comma: bool
-    ) -> Preferences:
-        """As the settings say, or as the numbers of all fit together.
+    def read(self, cell: str, pair: tuple[str, str] | None, order: int) -> float | str:
+        """The value; or why there is none.
 
         Args:
-            said: who -> cells.
-            given: first, second, tie -> what cells say; None: found out.
-
-        Raises:
-            ConfigError: numbers are used in ways that do not fit together.
+            pair: the systems, first as stored in this row; None where one text is judged.
+            order: 1 where the second one of them was shown first.
         """
-        if given is not None:
-            for name in given:
-                if name not in MEANINGS:
-                    hint = did_you_mean(name, MEANINGS)
-                    raise ConfigError(f"dataset.preferences.{name} is not a known key.{hint}")
-            words = {str(said).strip().lower(): MEANINGS[name] for name, said in given.items()}
-            numbers = {number(said): value for said, value in words.items()}
-            return Preferences("as given", numbers, words, comma)
-        found = {
-            name: coding
-            for name, cells in said.items()
-            if (coding := _coding({number(cell, comma) for cell in cells} & NUMBERS))
-        }
-        if len(set(found.values())) > 1:
-            (one, its), *rest = found.items()
-            two, others = next(pair for pair in rest if pair[1] != its)
-            raise ConfigError(
-                f"Numbers of {one} seem to mean {its}, those of {two} {others}: say what cells "
-                "mean with 'dataset.preferences={first: 1, second: 2, tie: 0}'."
-            )
-        coding = next(iter(found.values()), next(iter(CODINGS)))
-        return Preferences(coding, CODINGS[coding], {}, comma)
+        if self.kind == "category":
+            return self.categories.values.get(cell, NO_CATEGORY)
+        if pair is None:
+            value = number(cell)
+            if abs(value) > MOST_GRADE:
+                return NO_GRADE
+            return value if value == value else self.figures.get(cell, NO_NUMBER)
+        if (text := cell.strip()) in pair:
+            return float(text == pair[0])
+        value = self.preferences.value(text)
+        if value != value:
+            return NO_TEXT
+        return 1 - value if self.shown and order else value
 
-    def read(self, cell: str, first: str, second: str) -> tuple[float, bool] | None:
-        """1, 0 or .5, and whether a place was named (no system, no tie); None where unreadable."""
-        text = cell.strip()
-        if text in (first, second):
-            return float(text == first), False
-        figure, value = number(text, self.comma), self.words.get(text.lower())
-        if value is None:
-            value = self.numbers.get(figure) if figure == figure else self._named(text.lower())
-        return None if value is None else (value, value != 0.5)
+    def missing(self, cell: str) -> bool:
+        """Whether nothing is said; a category may well be called none."""
+        known = self.kind == "category" and cell in self.categories.values
+        return cell.strip().lower() in MISSING and not known
 
-    def _named(self, low: str) -> float | None:
-        """What the usual words mean, where the settings say no others."""
-        if self.words:
-            return None
-        low = low if low.startswith("tie") else low.strip("[]().\"' ")
-        side = SIDE.fullmatch(low)
-        return SIDES[side[1] or side[2]] if side else 0.5 if TIE.fullmatch(low) else None
+    def told(self, pairs: Cells) -> str:
+        """In one line, how cells were read; the same in whatever order rows stand.
 
+        Args:
+            pairs: who -> which text of a pair is better -> how often.
+        """
 
-def _coding(numbers: set[float]) -> str | None:
-    """How a column uses numbers; None where it does not show."""
-    one_two, one_zero, signs = CODINGS
-    if -1.0 in numbers:
-        return signs
-    if numbers & {2.0, 1.5}:
-        return one_two
-    return one_zero if 0.0 in numbers else None
+        def places(counts: Counter[str]) -> str:
+            order = ("first", "second", "neither", "missing")
+            return ", ".join(f"{place} ({counts[place]})" for place in order if counts[place])
 
+        of_texts = self.categories.told if self.kind == "category" else self._grades_told
+        lines = _told_each(pairs, places), _told_each(self.cells, of_texts)
+        line = "; of texts: ".join(filter(None, lines))
+        return line if len(line) <= 300 else line[:297] + "..."
 
-def kind_of(cells: Cells, ordered: bool, comma: bool) -> Kind:
-    """Categories where people (without people: judges) say two things; grades where numbers.
-
-    Two things are two words or whole numbers; a yes or no alone is one of two. They are grades
-    where a judge answers them with more than two numbers.
-
-    Args:
-        ordered: whether a setting says which of two words the higher number is.
-    """
-    main = [_words(cells.get(RATERS, Counter()), comma)]
-    if not main[0]:
-        main = [said for its in cells.values() if (said := _words(its, comma))]
-    counts = sum(main, Counter[str]())
-    known = bool(main) and all(map(_known, main))
-    forms = {number(one) % 1 if is_figure(one) else None for one in counts}
-    if known or (len(counts) == 2 and forms in ({None}, {0.0})):
-        ordered = ordered or known or all(map(is_figure, counts))
-        graded = ordered and any(_graded(_words(its, comma), counts) for its in cells.values())
-        return "grade" if graded else "category"
-    figures = sum(n for one, n in counts.items() if is_figure(one))
-    return "grade" if 2 * figures >= counts.total() else "category"
-
-
-def figures_of(cells: Cells, positive: object, comma: bool) -> dict[str, float]:
-    """Cell -> 1 or 0, where people say two words as pass and fail, and judges give grades.
-
-    Raises:
-        ConfigError: positive is none of two words.
-    """
-    said = set(_words(cells.get(RATERS, Counter()), comma))
-    figures = len(said) > 2 or all(map(is_figure, said))
-    top, rest = set(YES), set(NO)
-    if positive is not None:
-        top = spellings(positive)
-        rest = said - top
-        if figures or not top & said:
-            raise ConfigError(
-                f"dataset.positive={positive!r} names a category, but this table holds grades or "
-                "preferences: leave it out, or set dataset.kind=category."
-            )
-    elif figures or not _known(said):
-        return {}
-    words = {cell: word(cell, comma) for its in cells.values() for cell in its}
-    return {cell: float(one in top) for cell, one in words.items() if one in top | rest}
+    def _grades_told(self, cells: Counter[str]) -> str:
+        """From which to which number, and how often."""
+        values = [
+            (self.figures.get(cell, number(cell)), n)
+            for cell, n in cells.items()
+            if cell.strip().lower() not in MISSING
+        ]
+        known = [(value, n) for value, n in values if abs(value) <= MOST_GRADE]
+        count, lost = sum(n for _, n in known), sum(n for _, n in values)
+        parts = [f"grades from {min(known)[0]:g} to {max(known)[0]:g} ({count})"] if known else []
+        return ", ".join([*parts, *([f"unreadable ({lost - count})"] if lost > count else [])])
 
 
 def _told_each(cells: Cells, told: Callable[[Counter[str]], str]) -> str:
@@ -188,107 +163,407 @@ def _told_each(cells: Cells, told: Callable[[Counter[str]], str]) -> str:
     return "; ".join(f"{who}: {told(its)}" for who, its in voices.items())
 
 
-def _told_grades(cells: Counter[str], figures: Mapping[str, float], comma: bool) -> str:
-    """From which to which number, and how often."""
-    said = {cell: n for cell, n in cells.items() if cell.strip().lower() not in MISSING}
-    values = {cell: figures.get(cell, number(cell, comma)) for cell in said}
-    known = {cell: value for cell, value in values.items() if abs(value) <= MOST_GRADE}
-    count = sum(said[cell] for cell in known)
-    lost = sum(said.values()) - count
-    ends = f"from {min(known.values()):g} to {max(known.values()):g}" if known else ""
-    parts = [f"grades {ends} ({count})"] if known else []
-    return ", ".join([*parts, *([f"unreadable ({lost})"] if lost else [])])
+@dataclass(frozen=True)
+class Preferences:
+    """Which text of a pair a cell prefers.
+
+    Attributes:
+        coding: how numbers are read; a key of ``CODINGS``, or "as given".
+        numbers: number -> 1 (first), 0 (second) or .5 (neither).
+        words: cell in small letters -> the same; None: the usual words.
+    """
+
+    coding: str
+    numbers: Mapping[float, float]
+    words: Mapping[str, float] | None = None
+
+    @staticmethod
+    def of(cells: Cells, given: Mapping[str, object] | None) -> Preferences:
+        """As the settings say (first, second, tie -> what cells say), or as all numbers fit.
+
+        Raises:
+            ConfigError: numbers are used in ways that do not fit together.
+        """
+        if given is not None:
+            for name in given:
+                if name not in MEANINGS:
+                    hint = did_you_mean(name, MEANINGS)
+                    raise ConfigError(f"dataset.preferences.{name} is not a known key.{hint}")
+            words = {str(cell).strip().lower(): MEANINGS[name] for name, cell in given.items()}
+            return Preferences("as given", {number(one): v for one, v in words.items()}, words)
+        codings = {
+            who or "people": coding
+            for who, its in cells.items()
+            if (coding := _coding({number(cell) for cell in its}))
+        }
+        if len(set(codings.values())) > 1:
+            (one, its), *rest = codings.items()
+            two, others = next(pair for pair in rest if pair[1] != its)
+            raise ConfigError(
+                f"Numbers of {one} seem to mean {its}, those of {two} {others}: say what cells "
+                "mean with 'dataset.preferences={first: 1, second: 2, tie: 0}'."
+            )
+        coding = next(iter(codings.values()), next(iter(CODINGS)))
+        return Preferences(coding, CODINGS[coding])
+
+    def value(self, text: str) -> float:
+        """1, 0 or .5; NaN where it cannot be read."""
+        low, figure = text.lower(), number(text)
+        if self.words and low in self.words:
+            return self.words[low]
+        if figure == figure:
+            return self.numbers.get(figure, math.nan)
+        if self.words is not None:
+            return math.nan
+        bare = low if low.startswith("tie") else low.strip("[]().\"' ")
+        return next((v for v, words in PLACES.items() if words.fullmatch(bare)), math.nan)
 
 
-def _told_places(places: Counter[str]) -> str:
-    """How often each text of a pair, or neither, was better."""
-    order = ("first", "second", "neither", "missing")
-    return ", ".join(f"{place} ({places[place]})" for place in order if places[place])
+def _coding(numbers: set[float]) -> str | None:
+    """How somebody uses numbers; None where it does not show."""
+    one_two, one_zero, signs = CODINGS
+    if -1.0 in numbers:
+        return signs
+    if numbers & {2.0, 1.5}:
+        return one_two
+    return one_zero if 0.0 in numbers else None
 
 
-def _words(cells: Counter[str], comma: bool) -> Counter[str]:
+def kind_of(cells: Cells, ordered: bool) -> Kind:
+    """Categories where people (without people: judges) say two things; grades where numbers.
+
+    Two things are two words or whole numbers; a yes or no alone is one of two. They are grades
+    where a judge answers them with more than two numbers.
+
+    Args:
+        ordered: whether a setting says which of two words the higher number is.
+    """
+    main = [_words(cells.get(RATERS, Counter()))]
+    if not main[0]:
+        main = [its for given in cells.values() if (its := _words(given))]
+    counts = sum(main, Counter[str]())
+    known = bool(main) and all(map(_known, main))
+    forms = {number(one) % 1 if is_figure(one) else None for one in counts}
+    if known or (len(counts) == 2 and forms in ({None}, {0.0})):
+        ordered = ordered or known or all(map(is_figure, counts))
+        graded = ordered and any(_graded(_words(its), counts) for its in cells.values())
+        return "grade" if graded else "category"
+    figures = sum(n for one, n in counts.items() if is_figure(one))
+    return "grade" if 2 * figures >= counts.total() else "category"
+
+
+def figures_of(cells: Cells, positive: object) -> dict[str, float]:
+    """Cell -> 1 or 0, where people say two words as pass and fail, and judges give grades.
+
+    Raises:
+        ConfigError: positive is none of two words.
+    """
+    people = set(_words(cells.get(RATERS, Counter())))
+    figures = len(people) > 2 or all(map(is_figure, people))
+    top, rest = set(YES), set(NO)
+    if positive is not None:
+        top = _spellings(positive)
+        rest = people - top
+        if figures or not top & people:
+            raise ConfigError(
+                f"dataset.positive={positive!r} names a category, but this table holds grades or "
+                "preferences: leave it out, or set dataset.kind=category."
+            )
+    elif figures or not _known(people):
+        return {}
+    words = {cell: word(cell) for its in cells.values() for cell in its}
+    return {cell: float(one in top) for cell, one in words.items() if one in top | rest}
+
+
+def _words(cells: Counter[str]) -> Counter[str]:
     """What is said, without missing values."""
-    said = Counter[str]()
+    words = Counter[str]()
     for cell, n in cells.items():
         if cell.strip().lower() not in MISSING:
-            said[word(cell, comma)] += n
-    return said
+            words[word(cell)] += n
+    return words
 
 
-def _known(said: Collection[str]) -> bool:
+def _known(words: Collection[str]) -> bool:
     """Whether these are a yes, a no, or both, in words that everybody knows."""
-    words = set(said)
-    return bool(words) and words <= YES | NO and max(len(words & YES), len(words & NO)) == 1
+    its = set(words)
+    return bool(its) and its <= YES | NO and max(len(its & YES), len(its & NO)) == 1
 
 
-def _graded(said: Counter[str], two: Collection[str]) -> bool:
+def _graded(words: Counter[str], two: Collection[str]) -> bool:
     """Whether somebody gives numbers, and more than two with those among ``two``."""
-    figures = {one: n for one, n in said.items() if is_figure(one)}
+    figures = {one: n for one, n in words.items() if is_figure(one)}
     base = sum(map(is_figure, two))
     others = sorted((n for one, n in figures.items() if one not in two), reverse=True)
     beyond = sum(others[max(0, 2 - base) :])
-    return 2 * sum(figures.values()) >= said.total() and beyond * STRAY > said.total()
+    return 2 * sum(figures.values()) >= words.total() and beyond * STRAY > words.total()
 
 
 @dataclass(frozen=True)
-class Meaning:
-    """How cells are read.
+class Categories:
+    """The classes of a table.
 
     Attributes:
-        kind: of all judgments.
-        preferences: which text a cell prefers.
-        categories: their levels.
-        cells: what is said of single texts.
-        figures: cell -> the grade that its word stands for.
-        shown: whether "1" or "A" is the text that was shown first, not the one stored first.
-        comma: whether 4,5 is the number 4.5.
+        levels: names: those of people, by number or letter, then those that only judges say.
+        positive: the level that matters; "" where none does.
+        values: cell -> place of its level.
+        worth: of each level as a grade: of two its number, or 1 and 0; NaN where it has none.
     """
 
-    kind: Kind
-    preferences: Preferences
-    categories: Categories
-    cells: Cells
-    figures: Mapping[str, float]
-    shown: bool
-    comma: bool
+    levels: tuple[str, ...] = ()
+    positive: str = ""
+    values: Mapping[str, float] = field(default_factory=dict)
+    worth: tuple[float, ...] = ()
 
-    def read(self, cell: str, pair: tuple[str, str] | None, order: int) -> float | str:
-        """The value; or why there is none.
+    @staticmethod
+    def of(
+        where: str,
+        cells: Cells,
+        categories: Sequence[object] | None = None,
+        labels: Mapping[object, object] | None = None,
+        positive: object = None,
+    ) -> Categories:
+        """What cells say and settings name.
 
-        Args:
-            pair: the systems, first as stored in this row; None where one text is judged.
-            order: 1 where the second one of them was shown first.
-        """
-        if self.kind == "category":
-            return self.categories.values.get(cell, NO_CATEGORY)
-        if pair is None:
-            value = number(cell, self.comma)
-            if abs(value) > MOST_GRADE:
-                return NO_GRADE
-            return value if value == value else self.figures.get(cell, NO_NUMBER)
-        preferred = self.preferences.read(cell, *pair)
-        if preferred is None:
-            return NO_TEXT
-        value, place_named = preferred
-        return 1 - value if self.shown and order and place_named else value
-
-    def missing(self, cell: str) -> bool:
-        """Whether nothing is said; a category may well be called none."""
-        known = self.kind == "category" and cell in self.categories.values
-        return cell.strip().lower() in MISSING and not known
-
-    def told(self, pairs: Cells) -> str:
-        """In one line, how cells were read; the same in whatever order rows stand.
+        Where people have one known yes (``YES``) and a judge has one, they are the same, and so
+        with no. A short word that judges say twice is a level, though people never say it.
 
         Args:
-            pairs: who -> which text of a pair is better -> how often.
+            where: the table, for messages.
+            categories: names, in order; there are no others.
+            labels: name -> its spellings.
+            positive: the level that matters; None: of two the yes.
+
+        Raises:
+            ConfigError: a setting contradicts itself, or names what there is not.
+            DataError: a judge shares no word with people, or cells are free text.
         """
+        words = {cell: word(cell) for its in cells.values() for cell in its}
+        order, same, names = _settings(categories, labels)
+        same = _merged(_counted(cells, words, same), order, same)
+        counted = _counted(cells, words, same)
+        order = [same.get(one, one) for one in order]
+        names = {same.get(one, one): name for one, name in names.items()}
+        people = counted.pop(RATERS, Counter[str]())
+        counts = sum(counted.values(), Counter[str]())
+        short = {one for one in counts if len(one) <= LONGEST and one not in MISSING}
+        own, more = set(people) if people else short, {one for one in short if counts[one] > 1}
+        if all(is_figure(one) or one in PLAIN for one in own - MISSING):
+            own -= MISSING  # beside words, None may well be a category
+        own |= set(order)
+        if categories is not None:
+            own, more = set(order), set()
+        more -= own
+        many = own if len(own) > MOST else own | more
+        if len(many) > MOST and categories is None:
+            first, second = (f"{name[:30]!r}" for name in sorted(many)[:2])
+            raise DataError(
+                f"{where} has {len(many):,} different labels, such as {first} and {second}, "
+                "which look like free text: name the column of labels with "
+                "dataset.columns.human=COLUMN (of verdicts: dataset.columns.verdict=COLUMN), or "
+                "group them with dataset.labels='{NAME: [SPELLING, ...], ...}'."
+            )
+        main = people if categories is None else Counter(order)
+        for who in _strangers(main, counted, own, short):
+            _refuse_stranger(where, who, cells, [names.get(one, one) for one in sorted(own)])
+        names = _names(cells, words, same, own | more) | names
 
-        def told(cells: Counter[str]) -> str:
-            if self.kind == "category":
-                return self.categories.told(cells)
-            return _told_grades(cells, self.figures, self.comma)
+        def place(one: str) -> tuple[bool, int, float, str]:
+            value = number(names[one])
+            listed = order.index(one) if one in order else len(order)
+            return one in more, listed, value if value == value else math.inf, names[one].casefold()
 
-        lines = _told_each(pairs, _told_places), _told_each(self.cells, told)
-        line = "; of texts: ".join(filter(None, lines))
-        return line if len(line) <= 300 else line[:297] + "..."
+        ranked = sorted(own | more, key=place)
+        two = ranked[:2] if len(own) == 2 or len(ranked) <= 2 else []
+        good = _good(two, same)
+        top = good if positive is None else _positive(positive, ranked, two, same, names)
+        places = {one: float(k) for k, one in enumerate(ranked)}
+        levels = {cell: same.get(one, one) for cell, one in words.items()}
+        return Categories(
+            tuple(names[one] for one in ranked),
+            names.get(top, ""),
+            {cell: places[one] for cell, one in levels.items() if one in places},
+            tuple(_worth(one, two, good or top, names) for one in ranked),
+        )
+
+    def told(self, cells: Counter[str]) -> str:
+        """How often each level was said, and by which words, in one line."""
+        parts, lost = dict[float, Counter[str]](), 0
+        for cell, n in cells.items():
+            if cell in self.values:
+                parts.setdefault(self.values[cell], Counter())[word(cell)] += n
+            elif cell.strip().lower() not in MISSING:
+                lost += n
+        lines = []
+        for k in sorted(parts, key=lambda k: (self.levels[int(k)] != self.positive, k)):
+            name = self.levels[int(k)]
+            spelled = "/".join(one[:20] for one in sorted(parts[k])[:3] if one != word(name))
+            head = f"{spelled} = " if spelled else ""
+            lines.append(f"{head}{name[:20]} ({parts[k].total()})")
+        more = [f"and {len(lines) - 6} more"] if len(lines) > 6 else []
+        return ", ".join([*lines[:6], *more, *([f"unreadable ({lost})"] if lost else [])])
+
+
+def _name(value: object) -> str:
+    """A category as a setting writes it."""
+    text = str(value).lower() if isinstance(value, bool) else cell_text(value)
+    if not text or not text.strip():
+        raise ConfigError(f"{value!r} is no name of a category: write a word or a number.")
+    return text.strip()
+
+
+def _spellings(value: object) -> set[str]:
+    """What a setting means; YAML reads yes and no as true and false."""
+    more = {("no", "yes")[value]} if isinstance(value, bool) else set[str]()
+    return {word(_name(value))} | more
+
+
+def _settings(
+    categories: Sequence[object] | None, labels: Mapping[object, object] | None
+) -> tuple[list[str], dict[str, str], dict[str, str]]:
+    """The words of the levels in order; word -> level; level -> its name."""
+    names, same = dict[str, str](), dict[str, str]()
+    for name in map(_name, categories or ()):
+        if word(name) in names:
+            raise ConfigError(f"dataset.categories names {name!r} twice: leave one out.")
+        names[word(name)] = name
+    listed = {_name(key): its for key, its in (labels or {}).items()}
+    for name in listed:
+        if categories is not None and word(name) not in names:
+            hint = did_you_mean(name, names.values())
+            raise ConfigError(f"dataset.labels: {name!r} is none of dataset.categories.{hint}")
+        names.setdefault(word(name), name)
+    for name, its in listed.items():
+        one = word(name)
+        for value in its if isinstance(its, Sequence) and not isinstance(its, str) else [its]:
+            for spelling in _spellings(value):
+                level = same.setdefault(spelling, spelling if spelling in names else one)
+                if level != one:
+                    raise ConfigError(
+                        f"dataset.labels: {spelling!r} is {names[level]!r} and {name!r}, too: "
+                        "leave it out of one of them."
+                    )
+    return list(names), same, names
+
+
+def _counted(
+    cells: Cells, words: Mapping[str, str], same: Mapping[str, str]
+) -> dict[str, Counter[str]]:
+    """Who -> level -> how often."""
+    counted = {who: Counter[str]() for who in cells}
+    for who, its in cells.items():
+        for cell, n in its.items():
+            if (one := words[cell]) not in ("", "nan"):
+                counted[who][same.get(one, one)] += n
+    return counted
+
+
+def _polar(words: Counter[str], side: Collection[str]) -> set[str]:
+    """Words of one side; 1 and 0 are none where they stand in a scale."""
+    odd = sum(n for one, n in words.items() if is_figure(one) and one not in PLAIN)
+    scale = odd * STRAY > words.total()
+    return {one for one in words if one in side and not (scale and is_figure(one))}
+
+
+def _merged(
+    counted: Mapping[str, Counter[str]], order: Iterable[str], same: Mapping[str, str]
+) -> dict[str, str]:
+    """Word -> level, with the only yes of one and the only yes of another as one level."""
+    judges = [its for who, its in counted.items() if who != RATERS]
+    groups = [Counter(order)], [counted.get(RATERS, Counter())], judges
+    merged = dict[str, str]()
+    for side in (YES, NO):
+        voices = [[_polar(its, side) for its in group] for group in groups]
+        leading = next((group for group in voices if any(group)), [])
+        if all(len(its) <= 1 for its in leading):
+            joined = set[str]().union(*(its for group in voices for its in group if len(its) == 1))
+            merged |= {one: min(joined) for one in joined}
+    return merged | {one: merged.get(level, level) for one, level in same.items()}
+
+
+def _strangers(
+    main: Counter[str], counted: Mapping[str, Counter[str]], own: set[str], short: set[str]
+) -> list[str]:
+    """Judges that say nothing of what people say, or have another yes or no."""
+    if not main:
+        return []
+    known, apart, strange = set(own), list[str](), dict[str, set[str]]()
+    for who, its in counted.items():
+        mine = short & its.keys()
+        sides = (_polar(its, side) & mine for side in (YES, NO) if _polar(main, side))
+        if any(polar and not polar & own for polar in sides):
+            apart.append(who)
+        elif mine & own:
+            known |= mine
+        elif mine:
+            strange[who] = mine
+    return apart + [who for who, mine in strange.items() if not mine & known]
+
+
+def _refuse_stranger(where: str, who: str, cells: Cells, names: Sequence[str]) -> None:
+    """Both sides' words, and the setting that joins them."""
+
+    def quoted(its: Counter[str]) -> str:
+        words = sorted((cell for cell in its if cell.strip()), key=lambda cell: (-its[cell], cell))
+        return some([f"{cell.strip()[:LONGEST]!r}" for cell in words])
+
+    people = quoted(cells[RATERS]) if cells.get(RATERS) else ", ".join(names[:4])
+    groups = ", ".join(f"{name[:20]}: [...]" for name in names[:4])
+    numbers = sum(map(is_figure, cells[who])) > 2 and len(names) == 2
+    rest = f"; or, if it gives grades, dataset.positive={names[0]} for high ones" if numbers else ""
+    raise DataError(
+        f"{where}: people say {people}, judge {who!r} says {quoted(cells[who])}, and nothing shows "
+        f"which mean the same: write dataset.labels='{{{groups}}}' with the judge's words for each"
+        f"{rest}."
+    )
+
+
+def _names(
+    cells: Cells, words: Mapping[str, str], same: Mapping[str, str], levels: Collection[str]
+) -> dict[str, str]:
+    """Level -> its word: of the judge with most verdicts, of other judges, of people."""
+    judges = sorted(cells.keys() - {RATERS}, key=lambda who: (-cells[who].total(), who))
+    names = dict[str, str]()
+    for plain in (False, True):
+        for who in [*judges, *({RATERS} & cells.keys())]:
+            its = [cell for cell in cells[who] if (words[cell] in PLAIN) == plain]
+            for cell in sorted(its, key=lambda cell: (-cells[who][cell], cell)):
+                one = words[cell]
+                if (level := same.get(one, one)) in levels:
+                    names.setdefault(level, one if plain or is_figure(one) else cell.strip())
+    return names
+
+
+def _good(two: Sequence[str], same: Mapping[str, str]) -> str:
+    """Of two levels the yes, or what is not the no, by any spelling; "" where neither is known."""
+    spelled = Counter([*two, *(one for one, level in same.items() if level in two)])
+    yes, no = ({same.get(one, one) for one in _polar(spelled, side)} for side in (YES, NO))
+    rest = set(two) - no if not yes and len(no) == 1 else yes
+    return rest.pop() if len(rest) == 1 else ""
+
+
+def _positive(
+    positive: object,
+    levels: Sequence[str],
+    two: Sequence[str],
+    same: Mapping[str, str],
+    names: Mapping[str, str],
+) -> str:
+    """The level that a setting means: by any of its spellings, of two by yes or no."""
+    spelled = _spellings(positive)
+    named = {same.get(one, one) for one in spelled} & set(levels)
+    for side in (YES, NO):
+        named = named or (_polar(Counter(two), side) if spelled & side else set())
+    if len(named) != 1:
+        hint = did_you_mean(_name(positive), (names[one] for one in levels))
+        raise ConfigError(f"dataset.positive={positive!r} is no category.{hint}")
+    return named.pop()
+
+
+def _worth(one: str, two: Sequence[str], good: str, names: Mapping[str, str]) -> float:
+    """A level as a grade."""
+    if one not in two:
+        return math.nan
+    if all(is_figure(names[other]) for other in two):
+        return number(names[one])
+    return float(one == good) if good else math.nan

@@ -3,31 +3,88 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    ValidationError,
+    model_validator,
+)
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.panel import Agent, Item, Panel
-from judgelab.dataset.files import Row, each_row, read_rows, unpacked
-from judgelab.dataset.nested import child, text_at
-from judgelab.dataset.provenance import SourcedDataset, find_rows
+from judgelab.dataset.files import Row, each_row, sections, text_at, unpacked, value_at
+from judgelab.dataset.provenance import SourcedDataset, find_rows, settings_of
+from judgelab.dataset.rows import fault_of
 
-KEYS = ("id", "source", "synopsis", "texts", "grades")
 LETTERS = {"A": 3.0, "B": 2.0, "C": 1.0}
-"""An instructor's grades (GEM paper, section 4.1) as numbers; more is better."""
-
 
 PeerItem = tuple[Item, tuple[str | None, ...]]
 """An item with its grades, and the texts about it (None where there is none)."""
 
 
+def _grade(given: object) -> object:
+    """An instructor's grade (GEM paper, section 4.1) as a number; more is better."""
+    if not isinstance(given, str):
+        return given
+    if (letter := given.strip().upper()) not in LETTERS:
+        raise ValueError("must be A, B, C, a number or null")
+    return LETTERS[letter]
+
+
+Text = Annotated[
+    str | None,
+    BeforeValidator(lambda text: None if isinstance(text, str) and not text.strip() else text),
+]
+Grade = Annotated[FiniteFloat | None, BeforeValidator(_grade)]
+Id = Annotated[
+    str,
+    BeforeValidator(lambda given: str(given) if type(given) is int else given),
+    Field(pattern=r"\S"),
+]
+
+
+class PeerRecord(BaseModel):
+    """A row of our own form: an item and what peers wrote about it, graded or not.
+
+    Attributes:
+        id: text or a whole number.
+        source, synopsis: of the item; may be empty.
+        texts: null where one is missing.
+        grades: A, B, C, a number or null for each text; A counts 3, B 2, C 1.
+    """
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    id: Id
+    source: Text = None
+    synopsis: Text = None
+    texts: list[Text] = Field(min_length=1)
+    grades: list[Grade] | None = None
+
+    @model_validator(mode="after")
+    def _paired(self) -> PeerRecord:
+        if self.grades and len(self.grades) != len(self.texts):
+            raise ValueError("grades must be a list with one entry for each of the texts")
+        return self
+
+    def item(self) -> PeerItem:
+        """The item, whose k-th text reviewer_k wrote."""
+        grades = enumerate(self.grades or (), start=1)
+        human = {f"reviewer_{k}": grade for k, grade in grades if grade is not None}
+        item = Item(self.id, self.source or "", synopsis=self.synopsis, human=human)
+        return item, tuple(self.texts)
+
+
 class Fields(BaseModel):
-    """Where a row holds what (``dataset.fields``).
+    """Where a row of another form holds what (``dataset.fields``).
 
     Attributes:
         id, source, synopsis: columns, or paths into nested ones; null: there is none.
@@ -41,7 +98,7 @@ class Fields(BaseModel):
             the provenance.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True)
 
     id: str
     source: str | None = None
@@ -51,105 +108,69 @@ class Fields(BaseModel):
     sections: tuple[str, ...] = ()
     reviewers: int = Field(3, ge=2)
 
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Fields:
-        """The settings, checked.
-
-        Raises:
-            ConfigError: one is missing, unknown or of the wrong kind.
-        """
-        try:
-            return cls.model_validate(dict(given))
-        except ValidationError as cause:
-            fault = cause.errors()[0]
-            key = ".".join(map(str, fault["loc"]))
-            raise ConfigError(f"dataset.fields.{key}: {fault['msg'].lower()}.") from cause
-
     def items(
         self, rows: Iterable[Row], where: str, limit: int | None = None
-    ) -> tuple[list[PeerItem], tuple[int, ...]]:
+    ) -> tuple[list[PeerItem], list[int]]:
         """The first ``limit`` items, and the rows before them that have too few texts.
 
         Raises:
             DataError: a row lacks a column, a form none of the sections, or no row has enough.
         """
-        found: list[PeerItem] = []
+        items: list[PeerItem] = []
         skipped: list[int] = []
         for index, row in enumerate(rows):
-            if limit is not None and len(found) == limit:
+            if len(items) == limit:
                 break
-            item = self._item(row, f"{where}, row {index} (the first is 0)")
-            found += [] if item is None else [item]
-            skipped += [index] if item is None else []
-        if not found:
+            try:
+                item = self._item(row)
+            except (KeyError, TypeError, ValueError) as cause:
+                said = f"{cause} is missing" if isinstance(cause, KeyError) else str(cause)
+                raise DataError(
+                    f"{where}, row {index} (the first is 0): {said}; columns present: "
+                    f"{', '.join(map(str, row))}: set dataset.fields."
+                ) from cause
+            items += [item] if item else []
+            skipped += [] if item else [index]
+        if not items:
             raise DataError(f"{where}: no row has {self.reviewers} reviews or more.")
-        return found, tuple(skipped)
+        return items, skipped
 
-    def _item(self, row: Row, where: str) -> PeerItem | None:
-        reviews = self._at(row, self.reviews, where)
+    def _item(self, row: Row) -> PeerItem | None:
+        """None where it has too few texts."""
+        reviews = unpacked(value_at(row, self.reviews))
         if not isinstance(reviews, list):
-            raise DataError(f"{where}: {self.reviews!r} is no list of reviews.")
-        texts = [text for text in (self._text(one, where) for one in reviews) if text]
+            raise TypeError(f"{self.reviews!r} is no list of reviews")
+        texts = [text for text in map(self._text, reviews) if text]
         if len(texts) < self.reviewers:
             return None
-        id_, source, synopsis = (
-            self._cell(row, key, where) for key in ("id", "source", "synopsis")
-        )
+        paths = (self.id, self.source, self.synopsis)
+        id_, source, synopsis = (text_at(row, path) if path else None for path in paths)
+        if not (id_ or "").strip():
+            raise ValueError(f"{self.id!r} is empty")
+        synopsis = synopsis if (synopsis or "").strip() else None
         return Item(id_ or "", source or "", synopsis=synopsis), tuple(texts[: self.reviewers])
 
-    def _text(self, entry: object, where: str) -> str | None:
-        form = (
-            entry if self.form is None else self._at({"entry": entry}, f"entry.{self.form}", where)
-        )
+    def _text(self, entry: object) -> str:
+        form = entry if self.form is None else value_at(entry, self.form)
         if isinstance(form, str):
-            return form.strip() or None
+            return form.strip()
         if not isinstance(form, Mapping):
-            raise DataError(f"{where}: a review is neither text nor a form.")
-        held = [key for key in self.sections if key in form]
-        if not held:
-            raise DataError(
-                f"{where}: a review has none of the sections {', '.join(self.sections)}, but "
-                f"{', '.join(map(str, form)) or 'nothing'}: set dataset.fields.sections."
+            raise TypeError("a review is neither text nor a form")
+        parts = {key: form[key] for key in self.sections if key in form}
+        if not parts:
+            raise ValueError(
+                f"a review has none of the sections {', '.join(self.sections)}, but "
+                f"{', '.join(map(str, form)) or 'nothing'}"
             )
-        parts = {key: str(form[key] or "").strip() for key in held}
-        headings = (
-            f"{key.replace('_', ' ').title()}:\n\n{text}" for key, text in parts.items() if text
-        )
-        return "\n\n".join(headings) or None
-
-    def _cell(self, row: Row, key: str, where: str) -> str | None:
-        field = getattr(self, key)
-        if field is None:
-            return None
-        try:
-            text = text_at(row, field)
-        except (KeyError, TypeError, UnicodeError) as cause:
-            raise DataError(f"{where}: {field!r} is missing or is no text.") from cause
-        if key == "id" and not (text or "").strip():
-            raise DataError(f"{where}: {field!r} is empty.")
-        return text if text and text.strip() else None
-
-    def _at(self, row: Mapping[str, Any], path: str, where: str) -> object:
-        value: object = row
-        try:
-            for part in path.split("."):
-                value = child(unpacked(value), part)
-        except KeyError as cause:
-            present = ", ".join(map(str, row))
-            raise DataError(
-                f"{where}: there is no {path!r}; columns present: {present}."
-            ) from cause
-        return unpacked(value) if isinstance(value, str) and path == self.reviews else value
+        return sections(parts)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PeerTexts(SourcedDataset):
     """Rows with several texts by peers, as agents ``reviewer_1`` to ``reviewer_M``.
 
-    A row holds ``id``, ``source`` (may be empty), ``synopsis`` (or null), ``texts``
-    (a list, null where one is missing) and optionally ``grades`` (A, B, C, a number or null for
-    each text; A counts 3, B 2, C 1). The k-th text of every item belongs to reviewer_k, who need
-    not be the same person on every item.
+    A row is a ``PeerRecord``, or what ``fields`` says. The k-th text of every item belongs to
+    reviewer_k, who need not be the same person on every item.
 
     Args:
         name: names the sample file.
@@ -180,30 +201,37 @@ class PeerTexts(SourcedDataset):
 
     def _panel(self, limit: int | None) -> Panel:
         found = find_rows(self.name, self.source, self.path, self.hub)
-        items, skipped = self._items(found.files, found.where, limit)
         facts: dict[str, object] = {"dataset": self.name, "source": self.source, **found.facts}
         facts["task_description"] = self.task_description
+        own = found.files[0].suffix != ".parquet" and "texts" in next(each_row(found.files), {})
+        if own or self.fields is None:
+            items = read_items(found.files[0])
+        else:
+            fields = settings_of(Fields, self.fields, "dataset.fields")
+            items, skipped = fields.items(each_row(found.files), found.where, limit)
+            facts |= {"skipped_rows": skipped} if skipped else {}
         if self.source != "hub":
             facts["sha256"] = hashlib.sha256(found.files[0].read_bytes()).hexdigest()
-        if skipped:
-            facts["skipped_rows"] = list(skipped)
         return peer_panel(items, self.references, self.task, facts).head(limit)
 
-    def _items(
-        self, files: Sequence[Path], where: str, limit: int | None
-    ) -> tuple[list[PeerItem], tuple[int, ...]]:
-        """Rows of our own form, else as ``fields`` says; and which were skipped."""
-        if self.fields is None or (self.source != "hub" and _own(files[0])):
-            return read_items(files[0]), ()
-        return Fields.of(self.fields).items(each_row(files), where, limit)
 
+def read_items(file: Path) -> list[PeerItem]:
+    """All rows of a file of our own form.
 
-def _own(file: Path) -> bool:
-    """Whether a file's first row is of our own form."""
-    if file.suffix.lower() == ".parquet":
-        return False
-    first = read_rows([file], 1)
-    return not first or "texts" in first[0]
+    Raises:
+        DataError: the file is missing or empty, or a row is not as described.
+    """
+    items = []
+    for k, row in enumerate(each_row([file]), start=1):
+        try:
+            items.append(PeerRecord.model_validate(row).item())
+        except ValidationError as cause:
+            keys = tuple(PeerRecord.model_fields)
+            hints = (did_you_mean(str(key), keys) for key in row if key not in keys)
+            raise DataError(
+                f"{str(file)!r}, row {k}: {fault_of(cause)}.{next(hints, '')}"
+            ) from None
+    return items
 
 
 def peer_panel(
@@ -215,12 +243,12 @@ def peer_panel(
         ConfigError: a reference is no reviewer, or all reviewers are references.
     """
     width = max(len(texts) for _, texts in items)
-    names = [f"reviewer_{number}" for number in range(1, width + 1)]
+    names = [f"reviewer_{k}" for k in range(1, width + 1)]
     for name in references:
         if name not in names:
             hint = did_you_mean(name, names)
             raise ConfigError(f"dataset.references: there is no reviewer {name!r}.{hint}")
-    if names and not set(names) - set(references):
+    if not set(names) - set(references):
         raise ConfigError("dataset.references names every reviewer: leave one to be judged.")
     return Panel(
         items=tuple(item for item, _ in items),
@@ -229,65 +257,3 @@ def peer_panel(
         task=task,
         provenance={**facts, "rows": len(items), "references": list(references)},
     )
-
-
-def read_items(file: Path) -> list[PeerItem]:
-    """All rows of a file.
-
-    Raises:
-        DataError: the file is missing or empty, or a row is not as described.
-    """
-    items = [
-        _item(row, f"{str(file)!r}, row {number}")
-        for number, row in enumerate(read_rows([file]), start=1)
-    ]
-    if not items:
-        raise DataError(f"{str(file)!r} has no rows.")
-    return items
-
-
-def _item(row: Row, where: str) -> PeerItem:
-    for key in row:
-        if key not in KEYS:
-            raise DataError(f"{where}: unknown key {key!r}.{did_you_mean(str(key), KEYS)}")
-    texts = row.get("texts")
-    if not isinstance(texts, list) or not texts:
-        raise DataError(f"{where}: texts must be a list of at least one text.")
-    grades = row.get("grades") or [None] * len(texts)
-    if not isinstance(grades, list) or len(grades) != len(texts):
-        raise DataError(f"{where}: grades must be a list with one entry for each of the texts.")
-    id_ = row.get("id")
-    if isinstance(id_, bool) or not isinstance(id_, str | int) or not str(id_).strip():
-        raise DataError(f"{where}: id must be text or a whole number.")
-    source = _text(row.get("source") or "", where, "source") or ""
-    synopsis = _text(row.get("synopsis"), where, "synopsis")
-    read = tuple(_text(text, where, "a text") for text in texts)
-    numbers = enumerate((_grade(grade, where) for grade in grades), start=1)
-    human = {f"reviewer_{k}": number for k, number in numbers if number is not None}
-    return Item(str(id_), source, synopsis=synopsis, human=human), read
-
-
-def _text(value: Any, where: str, what: str) -> str | None:
-    """The text; None for null and for blank."""
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise DataError(f"{where}: {what} is not text but {type(value).__name__}.")
-    return value if value.strip() else None
-
-
-def _grade(value: Any, where: str) -> float | None:
-    if value is None:
-        return None
-    letter = value.strip().upper() if isinstance(value, str) else None
-    if letter in LETTERS:
-        return LETTERS[letter]
-    try:
-        number = float(value) if type(value) in (int, float) else math.nan
-    except OverflowError:  # an integer of hundreds of digits
-        number = math.nan
-    if math.isfinite(number):
-        return number
-    said = repr(value)
-    said = said if len(said) <= 40 else said[:40] + "..."
-    raise DataError(f"{where}: a grade must be A, B, C, a finite number or null, not {said}.")

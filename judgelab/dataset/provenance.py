@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.resources import samples
 from judgelab.dataset import LimitedDataset
 from judgelab.store.network import HubError, hub_folder
 
+Settings = TypeVar("Settings", bound=BaseModel)
 SAMPLES = samples()
 HUB = ("id", "config", "revision", "split", "data_files")
 """What says where a dataset lies on the Hub."""
@@ -66,31 +69,39 @@ class SourcedDataset(LimitedDataset):
             raise ConfigError("dataset.path and dataset.source=path go together: give both.")
 
 
-def check_keys(given: Mapping[str, Any], known: Sequence[str], where: str) -> dict[str, Any]:
-    """The mapping itself, absent keys as None; unknown ones are refused."""
+def check_keys(given: Mapping[str, Any], known: Iterable[str], where: str) -> None:
+    """Refuse a mapping of settings with an unknown key."""
     for key in given:
         if key not in known:
             raise ConfigError(f"{where}.{key} is not a known key.{did_you_mean(str(key), known)}")
-    return {key: given.get(key) for key in known}
 
 
-def sample_file(name: str) -> tuple[Path, str]:
-    """The shipped sample of a dataset, and how a record names it."""
-    file = SAMPLES / f"{name}.jsonl"
-    return file, f"judgelab/dataset/samples/{file.name}"
+def settings_of(model: type[Settings], given: Mapping[str, Any], where: str) -> Settings:
+    """A mapping of settings, which the config calls ``where``, as its model.
+
+    Raises:
+        ConfigError: a key is unknown, missing, or not of its kind.
+    """
+    check_keys(given, model.model_fields, where)
+    try:
+        return model.model_validate(dict(given))
+    except ValidationError as cause:
+        error = cause.errors()[0]
+        key = str(error["loc"][0])
+        must = model.model_fields[key].description or f"other: {error['msg'].lower()}"
+        raise ConfigError(f"{where}.{key}={given.get(key)!r} must be {must}.") from None
 
 
 def find_rows(
     name: str, source: str, path: str | None, hub: Mapping[str, Any] | None
 ) -> Provenance:
-    """The files of a dataset, downloaded where they have to be."""
-    if source == "sample":
-        file, told = sample_file(name)
-        return Provenance((file,), {"file": told}, str(file))
+    """The files of a dataset: its sample, downloaded from the Hub, or the user's own."""
     if source == "hub":
         return fetch(hub)
-    file = Path(str(path)).expanduser()
-    return Provenance((file,), {"file": str(path)}, str(file))
+    shipped = SAMPLES / f"{name}.jsonl"
+    file = shipped if source == "sample" else Path(str(path)).expanduser()
+    told = f"judgelab/dataset/samples/{file.name}" if source == "sample" else str(path)
+    return Provenance((file,), {"file": told}, str(file))
 
 
 def fetch(hub: Mapping[str, Any] | None) -> Provenance:
@@ -117,10 +128,15 @@ def fetch(hub: Mapping[str, Any] | None) -> Provenance:
         )
     except HubError as cause:
         raise _refusal(hub, str(cause)) from cause
-    files = _matching(folder, patterns)
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.parquet"))
+    chosen = [name for pattern in patterns for name in names if fnmatch(name, pattern)]
+    files = tuple(folder / name for name in dict.fromkeys(chosen))
     if not files:
         raise _refusal(hub, f"no file there matches {' or '.join(patterns)}")
-    if obstacle and _lacks_some(files, patterns):
+    shards = {
+        file.name[: -len(n[0])]: int(n[1]) for file in files if (n := SHARD.search(file.name))
+    }
+    if obstacle and "*" in "".join(patterns) and len(files) < sum(shards.values()):
         raise _refusal(hub, f"{obstacle}, and the cache holds a part of the split only")
     asked = {key: hub.get(key) for key in HUB if key != "data_files"}
     return Provenance(files, {"hub": asked, "commit": folder.name}, str(hub["id"]))
@@ -144,22 +160,6 @@ def split_patterns(hub: Mapping[str, Any]) -> list[str]:
     if str(hub["revision"]).startswith("refs/convert/"):
         return [f"{config}/{split}/*.parquet"]
     return [f"{'data' if config == 'default' else config}/{split}-*.parquet"]
-
-
-def _matching(folder: Path, patterns: Sequence[str]) -> tuple[Path, ...]:
-    """The files in the order of the patterns, then by name; matched as the Hub matches them."""
-    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.parquet"))
-    chosen = [name for pattern in patterns for name in names if fnmatch(name, pattern)]
-    return tuple(folder / name for name in dict.fromkeys(chosen))
-
-
-def _lacks_some(files: Sequence[Path], patterns: Sequence[str]) -> bool:
-    """Whether numbered files are missing where a pattern asks for all of them."""
-    totals = {}
-    for file in files:
-        if match := SHARD.search(file.name):
-            totals[str(file)[: -len(match[0])]] = int(match[1])
-    return any("*" in one for one in patterns) and 0 < len(files) < sum(totals.values())
 
 
 def _refusal(hub: Mapping[str, Any], reason: str) -> DataError:

@@ -1,39 +1,63 @@
-"""Texts that people graded (RoSE, SummEval): our sample, the Hub, or tables of the user's."""
+"""Texts that people graded: RoSE and SummEval (sample, Hub, or a table), and FRANK."""
 
 from __future__ import annotations
 
-import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import ValidationError as Invalid
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.panel import Panel
-from judgelab.dataset.files import (
-    MISSING,
-    Row,
-    cell_text,
-    need,
-    number,
-    of_frame,
-    read_frame,
-    read_rows,
-)
+from judgelab.dataset import LimitedDataset
+from judgelab.dataset.files import cell_text, need, of_frame, read_frame, read_rows
 from judgelab.dataset.provenance import SAMPLES, SourcedDataset, check_keys, find_rows
-from judgelab.dataset.table import LabelledTable
+from judgelab.dataset.rows import fault_of
+from judgelab.dataset.table import LabelledTable, file_facts
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 COLUMNS = ("id", "agent", "text", "source", "reference")
-FIELDS = ("id", "source", "reference", "texts", "scores")
-JUDGES = ("evaluator", "prompt", "dimension", "score")
 SYNTHETIC = (
     "excerpts of articles written for this project; human scores and judges are made by a formula"
 )
 """What a result must say of a sample: no person scored its texts. A score is a quality for each
 way of excerpting plus noise; the judges add noise, one of them errors of its own per system."""
+
+FILES = ("human_annotations.json", "baseline_factuality_metrics_outputs.json")
+SAME = ["hash", "model_name", "dataset", "split"]
+NO_SCORE = "the metric has no score of this text"
+
+
+class RatedArticle(BaseModel):
+    """A row of the Hub: an article with its summaries and their scores, by system.
+
+    Where systems have no names, the texts are a list, and so is each score.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    source: str
+    reference: str | list[str] | None = None
+    texts: dict[str, str | None]
+    scores: dict[str, dict[str, Any]]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, row: dict[str, Any]) -> dict[str, Any]:
+        if isinstance(texts := row["texts"], list):
+            names = [f"system_{k:02d}" for k in range(1, len(texts) + 1)]
+            lists = {k: v for k, v in row["scores"].items() if isinstance(v, list)}
+            even = {k: v for k, v in lists.items() if len(v) == len(texts)}
+            scores = {one: {k: v[j] for k, v in even.items()} for j, one in enumerate(names)}
+            row = row | {"texts": dict(zip(names, texts, strict=True)), "scores": scores}
+        return row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,14 +70,13 @@ class RatedSummaries(SourcedDataset):
         human: which score is the human one.
         metrics: columns that are metrics, for ``mechanism=recorded_scores``; null: every other
             column of numbers.
-        columns: what ``path`` and the table of texts call id, agent, text, source and reference.
-        texts: ``path`` of a table of articles and references; null: summaries alone.
+        columns: what ``path`` calls id, agent, text, source and reference.
         judges: ``path`` of a long table of scores by LM judges (id, agent, evaluator, prompt,
             dimension, score); each evaluator/prompt becomes a metric of the dimension ``human``.
         hub: as for other datasets.
-        fields: where a row of the Hub holds id, source, reference, the texts (by system, or a
-            list) and their scores (by system; null: lists under the names of the scores).
-        path: one row for each summary.
+        fields: where a row of the Hub holds the fields of a ``RatedArticle``; without scores they
+            are lists under their own names.
+        path: a table with one row for each summary.
     """
 
     name: str
@@ -61,17 +84,15 @@ class RatedSummaries(SourcedDataset):
     human: str
     metrics: Sequence[str] | None = None
     columns: Mapping[str, str]
-    texts: Mapping[str, Any]
     judges: Mapping[str, Any]
     hub: Mapping[str, Any]
     fields: Mapping[str, str | None]
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_keys(self.texts, ("path",), "dataset.texts")
         check_keys(self.judges, ("path",), "dataset.judges")
         check_keys(self.columns, COLUMNS, "dataset.columns")
-        check_keys(self.fields, FIELDS, "dataset.fields")
+        check_keys(self.fields, RatedArticle.model_fields, "dataset.fields")
 
     def _panel(self, limit: int | None) -> Panel:
         facts: dict[str, object] = {"dataset": self.name, "source": self.source}
@@ -80,27 +101,20 @@ class RatedSummaries(SourcedDataset):
             frame, where = self._of_sample(), "the sample"
             facts["synthetic"] = SYNTHETIC
         elif self.source == "hub":
-            files = find_rows(self.name, "hub", None, self.hub)
-            frame, where = self._of_hub(read_rows(files.files, limit)), files.where
-            facts |= files.facts
+            frame, hub = self._of_hub(limit)
+            where, facts = str(self.hub["id"]), facts | dict(hub)
         else:
-            frame, where = self._of_files(str(self.path)), repr(self.path)
-            for key, path in (("scores", self.path), *self._beside().items()):
-                if path is not None:
-                    content = Path(path).expanduser().read_bytes()
-                    facts[key] = {"file": path, "sha256": hashlib.sha256(content).hexdigest()}
+            frame, where = self._of_files(), repr(self.path)
+            for key, path in (("scores", self.path), ("judges", self.judges.get("path"))):
+                facts |= {key: file_facts(path)} if path else {}
         scored = frame.drop(columns=[*COLUMNS, "human"], errors="ignore")
-        metrics = [name for name in scored if any(cell_text(cell) for cell in scored[name])]
         table = LabelledTable(
             kind="grade",
             columns={name: name if name in frame else False for name in (*COLUMNS, "human")},
-            judges=metrics,
+            judges=[name for name in scored if any(cell_text(cell) for cell in scored[name])],
             task_description=self.task_description,
         )
         return table.panel(of_frame(frame), where, facts, limit)
-
-    def _beside(self) -> dict[str, str | None]:
-        return {"texts": self.texts.get("path"), "judges": self.judges.get("path")}
 
     def _of_sample(self) -> DataFrame:
         import pandas as pd
@@ -112,102 +126,140 @@ class RatedSummaries(SourcedDataset):
             raise ConfigError(f"dataset.human={self.human!r} is not in the sample.{hint}")
         return rows[rows["dimension"] == self.human].drop(columns="dimension")
 
-    def _of_hub(self, rows: Sequence[Row]) -> DataFrame:
-        """A row for each text: by system, or numbered where systems have no names."""
+    def _of_hub(self, limit: int | None) -> tuple[DataFrame, Mapping[str, object]]:
+        """A row for each text, and what a record says of the files."""
         import pandas as pd
 
-        return pd.DataFrame([one for row in rows for one in self._of_article(row)])
+        found = find_rows(self.name, "hub", None, self.hub)
+        texts = []
+        for k, row in enumerate(read_rows(found.files, limit), start=1):
+            given = {key: row.get(str(field)) for key, field in self.fields.items() if field}
+            try:
+                article = RatedArticle.model_validate({"scores": row, **given})
+            except Invalid as cause:
+                raise DataError(f"{found.where}, row {k}: {fault_of(cause)}.") from None
+            texts += self._texts(article, f"{found.where}, row {k}")
+        return pd.DataFrame(texts), found.facts
 
-    def _of_article(self, row: Row) -> list[dict[str, Any]]:
-        field = dict(self.fields)
-        where = f"{self.hub['id']}, article {row.get(str(field['id']))!r}"
-        texts = row.get(str(field["texts"]))
-        if field["scores"] is None:
-            scores = row.get(self.human)
-            if not (isinstance(texts, list) and isinstance(scores, list)) or (
-                len(texts) != len(scores)
-            ):
-                raise DataError(f"{where}: {field['texts']} and {self.human} must be equal lists.")
-            names = [f"system_{k:02d}" for k in range(1, len(texts) + 1)]
-            texts = dict(zip(names, texts, strict=True))
-            scores = {name: {self.human: one} for name, one in zip(names, scores, strict=True)}
-        else:
-            scores = row.get(str(field["scores"]))
-        if not isinstance(texts, Mapping) or not isinstance(scores, Mapping):
-            raise DataError(f"{where}: {field['texts']} and {field['scores']} are not by system.")
-        reference = row.get(str(field["reference"]))
-        article = {
-            "id": row[str(field["id"])],
-            "source": row[str(field["source"])],
-            "reference": reference[0] if isinstance(reference, list) and reference else reference,
-        }
-        made = []
-        for system, given in scores.items():
+    def _texts(self, article: RatedArticle, where: str) -> list[dict[str, Any]]:
+        """A row for each text of an article, its metrics in columns of their own."""
+        reference = article.reference
+        reference = next(iter(reference), None) if isinstance(reference, list) else reference
+        head = {"id": article.id, "source": article.source, "reference": reference}
+        rows = []
+        for system, given in article.scores.items():
             if self.human not in given:
-                hint = did_you_mean(self.human, [str(key) for key in given])
+                hint = did_you_mean(self.human, map(str, given))
                 raise DataError(f"{where}: no annotation {self.human!r} (dataset.human).{hint}")
             numbers = {k: v for k, v in given.items() if isinstance(v, int | float)}
             chosen = numbers.keys() - {self.human} if self.metrics is None else self.metrics
+            text = {"agent": system, "text": article.texts.get(system)}
             metrics = {name: numbers.get(name) for name in given if name in chosen}
-            text = {"agent": system, "text": texts.get(system), "human": given[self.human]}
-            made.append({**article, **text, **metrics})
-        return made
-
-    def _of_files(self, path: str) -> DataFrame:
-        """Summaries with their scores, beside them articles and judges of other tables."""
-        id_, agent, text = (self.columns[name] for name in ("id", "agent", "text"))
-        rows = read_frame(path)
-        need(rows, (id_, agent), path, "dataset.columns")
-        need(rows, (self.human,), path, "dataset.human")
-        metrics = self.metrics
-        if metrics is None:
-            texts = (*self.columns.values(), self.human, "count_id")  # a number of the item
-            metrics = [str(name) for name in rows if name not in texts and _numeric(rows[name])]
-        need(rows, metrics, path, "dataset.metrics")
-        kept = {id_: "id", agent: "agent", text: "text", self.human: "human"}
-        rows = _named(rows[[name for name in (*kept, *metrics) if name in rows]], kept)
-        beside = self._beside()
-        if beside["texts"] is not None:
-            articles = read_frame(beside["texts"], "dataset.texts.path")
-            names = {self.columns[key]: key for key in ("id", "source", "reference")}
-            need(articles, names, beside["texts"], "dataset.texts.path")
-            articles = _named(articles[list(names)], names).drop_duplicates("id")
-            rows = rows.merge(articles, on="id", how="left")
-        if beside["judges"] is not None:
-            rows = rows.merge(self._judged(beside["judges"]), on=["id", "agent"], how="left")
+            rows.append({**head, **text, "human": given[self.human], **metrics})
         return rows
 
-    def _judged(self, path: str) -> DataFrame:
-        """A column for each evaluator/prompt: its scores of the dimension."""
-        names = {self.columns["id"]: "id", self.columns["agent"]: "agent"}
-        table = read_frame(path, "dataset.judges.path")
-        need(table, (*names, *JUDGES), path, "dataset.judges.path")
-        table = _named(table[table["dimension"] == self.human], names)
-        table["judge"] = table["evaluator"] + "/" + table["prompt"]
-        place = ["id", "agent", "judge"]
-        if (twice := table[table.duplicated(place)])[place].size:
-            item, system, judge = twice.iloc[0][place]
-            raise DataError(
-                f"{path!r}: {judge} rates system {system!r} on {item!r} twice: keep one row."
-            )
-        order = list(dict.fromkeys(table["judge"]))
-        return table.pivot(index=["id", "agent"], columns="judge", values="score")[
-            order
-        ].reset_index()
+    def _of_files(self) -> DataFrame:
+        """Summaries with their scores, and beside them those of judges in another table."""
+        import pandas as pd
+
+        path, judges = str(self.path), self.judges.get("path")
+        rows = read_frame(path)
+        names = {column: name for name, column in self.columns.items()}
+        need(rows, [self.columns["id"], self.columns["agent"]], path, "dataset.columns")
+        need(rows, [self.human], path, "dataset.human")
+        metrics = self.metrics
+        if metrics is None:
+            rest = [name for name in rows if name not in (*names, self.human, "count_id")]
+            figures = rows[rest].apply(pd.to_numeric, errors="coerce").notna().any()
+            metrics = [str(name) for name in rest if figures[name]]
+        need(rows, metrics, path, "dataset.metrics")
+        names[self.human] = "human"
+        rows = rows[[name for name in (*names, *metrics) if name in rows]].rename(columns=names)
+        if judges is None:
+            return rows
+        said = read_frame(judges, "dataset.judges.path").rename(columns=names)
+        need(said, ["id", "agent", *("evaluator", "prompt", "dimension", "score")], judges, "")
+        said = said[said["dimension"] == self.human]
+        said = said.assign(judge=said["evaluator"] + "/" + said["prompt"])
+        for table in (rows, said):  # as text, so that tables of any format fit together
+            table[["id", "agent"]] = table[["id", "agent"]].map(cell_text)
+        if (twice := said[said.duplicated(["id", "agent", "judge"])]["judge"]).size:
+            raise DataError(f"{judges!r}: {twice.iloc[0]} rates a text twice: keep one row.")
+        wide = said.pivot(index=["id", "agent"], columns="judge", values="score")
+        return rows.merge(
+            wide[said["judge"].unique()].reset_index(), on=["id", "agent"], how="left"
+        )
 
 
-def _named(frame: DataFrame, names: Mapping[str, str]) -> DataFrame:
-    """Columns by our names, ids and systems as text, so that tables of any format fit together."""
-    named = frame.rename(columns=names)
-    return named.assign(
-        **{name: named[name].map(cell_text) for name in ("id", "agent") if name in named}
-    )
+@dataclass(frozen=True, kw_only=True)
+class Frank(LimitedDataset):
+    """Pagnoni et al. 2021 (arXiv 2104.13346): 2,246 summaries of 9 systems of two domains.
+
+    An item is an article; summaries of one article are one cluster. Texts do not come along.
+
+    Args:
+        path: a clone of the authors' repository (artidoro/frank); or .parquet or .csv with item
+            (the article), system, dataset (cnndm or bbc), split, the human column, and after them
+            one column for each metric.
+        domain: whose summaries; null: both, each a stratum. No system wrote for both.
+        split: of the authors: valid, test; null: both.
+        human: which human score.
+        metrics: names of columns; null: all after the column ``split``.
+
+    Raises:
+        ConfigError: no path.
+        DataError: the file cannot be read, lacks a column, or holds nothing of what was chosen.
+    """
+
+    path: str
+    domain: Literal["cnndm", "bbc"] | None = None
+    split: Literal["valid", "test"] | None = None
+    human: str = "Factuality"
+    metrics: Sequence[str] | None = None
+
+    def _panel(self, limit: int | None) -> Panel:
+        folder = Path(self.path).expanduser()
+        rows = _clone(folder) if folder.is_dir() else read_frame(self.path)
+        need(rows, ("item", "system", "dataset", "split", self.human), self.path, "dataset.human")
+        for column, wanted in (("dataset", self.domain), ("split", self.split)):
+            rows = rows if wanted is None else rows[rows[column] == wanted]
+        if rows.empty:
+            raise DataError(f"{self.path!r} has no summary of {self.domain} ({self.split}).")
+        columns = [str(name) for name in rows.columns]
+        metrics = columns[columns.index("split") + 1 :] if self.metrics is None else self.metrics
+        need(rows, metrics, self.path, "dataset.metrics")
+        names = {"item": "id", "system": "agent", "dataset": "stratum", self.human: "human"}
+        kept = rows[[*names, *metrics]].rename(columns=names)
+        # a row for each score, since a metric without one is unscored, and not left out
+        long = kept.melt([*names.values()], var_name="judge", value_name="score")
+        long["reason"] = [NO_SCORE if cell_text(one) == "" else "" for one in long["score"]]
+        table = LabelledTable(kind="grade", columns={"stratum": None if not self.domain else False})
+        facts = {"dataset": "frank", "file": self.path, "human": self.human}
+        return table.panel(of_frame(long), repr(self.path), facts, limit)
 
 
-def _numeric(column: Any) -> bool:
-    """Whether all cells are numbers, or missing."""
-    cells = [cell for value in column if (cell := cell_text(value)) is None or cell.strip()]
-    return bool(cells) and all(
-        cell is not None and (cell.strip().lower() in MISSING or number(cell) == number(cell))
-        for cell in cells
-    )
+def _clone(folder: Path) -> DataFrame:
+    """The table of a clone: people's scores, then the split, then metrics.
+
+    Raises:
+        DataError: a file is missing, is no JSON, or the two are not of the same summaries.
+    """
+    import pandas as pd
+
+    try:
+        people, metrics = (
+            pd.DataFrame(json.loads((folder / "data" / name).read_text(encoding="utf-8")))
+            for name in FILES
+        )
+        rows = people.merge(metrics, on=SAME, validate="one_to_one")
+        if not len(rows) == len(people) == len(metrics):
+            raise ValueError("the files are not of the same summaries")
+    except (OSError, ValueError, KeyError) as cause:
+        why = " ".join(str(cause).split())[:200]
+        raise DataError(
+            f"{str(folder)!r} is no clone of artidoro/frank: {why} (data/{FILES[0]}, {FILES[1]})."
+        ) from cause
+    given = people.columns.difference(SAME, sort=False)
+    rest = metrics.columns.difference(SAME, sort=False)
+    rows = rows[["hash", "model_name", "dataset", *given, "split", *rest]]
+    return rows.rename(columns={"hash": "item", "model_name": "system"})

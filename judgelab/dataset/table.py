@@ -3,24 +3,47 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import ValidationError
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.judgments import Kind
-from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Panel
+from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Agent, Panel
 from judgelab.dataset import LimitedDataset
-from judgelab.dataset.categories import RATERS, Categories
-from judgelab.dataset.files import Records, cell_text, number, of_frame, read_records, refuse
-from judgelab.dataset.jsonl import PEOPLE, near, refuse_categories
-from judgelab.dataset.judged import JudgedRow, JudgedRows
-from judgelab.dataset.meaning import Meaning, Preferences, figures_of, kind_of
+from judgelab.dataset.files import (
+    MISSING,
+    Records,
+    cell_text,
+    number,
+    of_frame,
+    read_records,
+    refuse,
+)
+from judgelab.dataset.meaning import (
+    RATERS,
+    Categories,
+    Meaning,
+    Preferences,
+    figures_of,
+    kind_of,
+)
+from judgelab.dataset.rows import (
+    CATEGORIES,
+    PEOPLE,
+    Gathered,
+    JudgedRow,
+    fault_of,
+    gathered,
+    near,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -54,6 +77,8 @@ COLUMNS: Mapping[str, Sequence[str]] = {
 KINDS: Sequence[Kind] = ("preference", "grade", "category")
 PAIR = ("first", "second")  # systems of a pair that has no names
 TEXT = "response"  # system of a text that has none
+FIGURES = {"human", "preference", "order", "verdict", "score", "words", "other_words", "turn"}
+COMMA = re.compile(r"[-+]?\d+,\d+", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,11 +153,7 @@ class LabelledTable(LimitedDataset):
     def _panel(self, limit: int | None) -> Panel:
         if not self.path:
             raise ConfigError("dataset=table needs dataset.path=FILE.")
-        file = Path(self.path).expanduser()
-        records = read_records(self.path)
-        sha = hashlib.sha256(file.read_bytes()).hexdigest()
-        facts = {"dataset": file.stem, "source": "path", "file": self.path, "sha256": sha}
-        return self.panel(records, repr(self.path), facts, limit)
+        return self.panel(read_records(self.path), repr(self.path), file_facts(self.path), limit)
 
     def of(self, frame: DataFrame) -> Panel:
         """The panel of a table in memory; path is not read."""
@@ -153,65 +174,77 @@ class LabelledTable(LimitedDataset):
         """
         if not records.rows:
             refuse(where, records.faults)
-        wide = {
-            "raters": _wide(self.raters, "raters", records.columns, 1),
-            "judges": _wide(self.judges, "judges", records.columns, 2),
-        }
-        own = {c for names in wide.values() for its in names.values() for c in its}
+        raters = _wide(self.raters, "raters", records.columns, 1)
+        judges = _wide(self.judges, "judges", records.columns, 2)
+        own = {column for its in (raters, judges) for names in its.values() for column in names}
         columns = self._mapped(records.columns, own, where)
         if "category" not in (self.columns or {}) and not _good_faith(records, columns):
             columns.pop("category", None)  # of texts or topics, and not of agents
+        self._refuse_misread(records, columns, where)
+        rows, faults = _rows(records, columns, raters, judges)
+        refuse(where, [*records.faults, *faults])
+        meaning = self._meaning(rows, where)
+        together = gathered(rows, meaning, where, records.noun)
         used = {*columns.values()} | own
-        cells, odd = _cells(records, [name for name in records.columns if name in used])
-        rows = [_row(line, row, columns, **wide) for line, row in cells]
-        self._refuse_misread(rows, columns, where)
-        meaning = self._meaning(rows, where, records.comma)
-        judged = JudgedRows(meaning, records.noun, "agent" not in columns)
-        for row in rows:
-            judged.add(row)
-        refuse(where, [*records.faults, *(odd or judged.faults)])
-        _refuse_silent(where, wide["judges"], judged)
+        not_read = [name for name in records.columns if name not in used]
+        self._refuse_silent(together, judges, not_read)
         facts = dict(facts) | {
             "kind": meaning.kind,
             "preferences": meaning.preferences.coding if meaning.kind == "preference" else None,
             "columns": columns | {k: False for k, v in (self.columns or {}).items() if v is False},
-            "columns_not_read": [name for name in records.columns if name not in used],
+            "columns_not_read": not_read,
             "task_description": self.task_description,
         }
-        return self._categorised(judged.panel(where, facts, limit, self.task), judged)
+        given = {str(name): category for name, category in (self.agents or {}).items()}
+        for name in given:
+            if name not in together.agents:
+                hint = near(name, together.agents)
+                raise DataError(f"dataset.agents: {name!r} has no text in this table{hint}")
+        categories = {name: together.fact("category", name) for name in together.agents} | given
+        agents = [Agent(name, categories[name]) for name in together.agents]
+        return together.panel(facts, limit, self.task, agents)
 
-    def _refuse_misread(
-        self, rows: Sequence[JudgedRow], columns: Mapping[str, str], where: str
-    ) -> None:
+    def _refuse_misread(self, records: Records, columns: Mapping[str, str], where: str) -> None:
         """Refuse figures as names of systems, and verdicts as names of judges."""
+
+        def cells(name: str) -> list[str]:
+            its = (cell_text(row.get(columns.get(name, ""))) for _, row in records.rows)
+            return [cell for cell in its if cell and cell.strip()]
+
         other = columns.get("other")
         if other and other not in (self.columns or {}).values():
-            names, others = (
-                [number(cell) for row in rows if (cell := row.get(column))]
-                for column in ("agent", "other")
-            )
+            names, others = ([number(cell) for cell in cells(name)] for name in ("agent", "other"))
             if others and np.isnan(names).any() and not np.isnan(others).any():
                 raise DataError(
                     f"{where} has a column {other!r} of numbers, which names no other system of a "
                     f"pair: write dataset.columns.other=false, or ={other} if these are names."
                 )
-        if not columns.keys() & {"verdict", "score"} and any(row.get("judge") for row in rows):
+        if not columns.keys() & {"verdict", "score"} and cells("judge"):
             raise DataError(
                 f"{where} has a column {columns['judge']!r} and none of verdicts: write "
                 f"dataset.judges=[{columns['judge']}] if it holds one judge's verdicts, or, if it "
                 "names judges, what they said with dataset.columns.verdict=COLUMN."
             )
 
-    def _categorised(self, panel: Panel, judged: JudgedRows) -> Panel:
-        """Its agents with the categories that they were given."""
-        names = {name for key in judged.units for name in key[1:]}
-        for name in map(str, self.agents or {}):
-            if name not in names:
-                hint = near(name, names)
-                raise DataError(f"dataset.agents: {name!r} has no text in this table{hint}")
-        given = {str(name): category for name, category in (self.agents or {}).items()}
-        agents = (replace(one, category=given.get(one.name, one.category)) for one in panel.agents)
-        return replace(panel, agents=tuple(agents))
+    def _refuse_silent(
+        self, together: Gathered, judges: Mapping[str, Sequence[str]], not_read: Sequence[str]
+    ) -> None:
+        """Refuse a judge whose columns are empty, and a table that says nothing."""
+        heard = {judge for judge, *_ in together.verdicts}
+        for name, columns in judges.items():
+            if name not in heard:
+                raise DataError(
+                    f"{together.where} holds no verdict of {name!r}: {' and '.join(columns)} "
+                    f"{'is' if len(columns) == 1 else 'are'} empty. Fill it, or leave this judge "
+                    "out of dataset.judges."
+                )
+        if not (heard or together.labels or any(name == "text" for name, *_ in together.facts)):
+            listed = f" Not read are: {', '.join(not_read)[:300]}." if not_read else ""
+            raise DataError(
+                f"{together.where} holds no label, no verdict and no text: name its columns with "
+                "dataset.columns.text=COLUMN, dataset.columns.human=COLUMN or, where each person "
+                f"or judge has one, with dataset.raters=[...] and dataset.judges=[...].{listed}"
+            )
 
     def _mapped(self, present: Sequence[str], own: set[str], where: str) -> dict[str, str]:
         """Column, as judgelab calls it -> the table's name; own are those of one person or judge.
@@ -225,78 +258,104 @@ class LabelledTable(LimitedDataset):
                 hint = did_you_mean(str(column), present)
                 raise DataError(f"{where} has no column {column!r} (dataset.columns.{name}).{hint}")
         low = {name.strip().lower(): name for name in reversed(present)}
-        found = {name: str(column) for name, column in given.items() if column}
-        taken = own | set(found.values())
+        names = {name: str(column) for name, column in given.items() if column}
+        taken = own | set(names.values())
         for name, others in COLUMNS.items():
             free = (low[one] for one in (name, *others) if one in low and low[one] not in taken)
             if name not in given and (its := next(free, None)):
-                found[name] = its
+                names[name] = its
         none = {name for name, column in given.items() if column is False}
-        there, read = found.keys() | given.keys(), own | set(found.values())
+        there, read = names.keys() | given.keys(), own | set(names.values())
         _refuse_misspelled(where, present, there, none, read)
-        if "id" not in found:
+        if "id" not in names:
             raise DataError(
                 f"{where} has no column 'id', which says what an item is: add it, or name it with "
                 f"dataset.columns.id=COLUMN. Columns are: {', '.join(present)[:300]}."
             )
-        if "preference" in found and "agent" in found and "other" not in found:
+        if "preference" in names and "agent" in names and "other" not in names:
             raise DataError(
                 f"{where} has preferences between the text of 'agent' and another one, but no "
                 "column 'other' that names it (dataset.columns.other=COLUMN)."
             )
-        return found
+        return names
 
-    def _meaning(self, rows: Sequence[JudgedRow], where: str, comma: bool) -> Meaning:
+    def _meaning(self, rows: Sequence[JudgedRow], where: str) -> Meaning:
         """How cells are read, from settings and cells."""
         cells: dict[str, Counter[str]] = {RATERS: Counter()}
-        of_pairs: dict[str, list[str]] = {}
-        pairs = False
+        of_pairs: dict[str, Counter[str]] = {}
         for row in rows:
-            two = row.get("other")
-            pairs = pairs or bool(two)
-            names = row.get("agent"), two
-            said = [(RATERS, cell) for _, cell in row.labels]
-            said += [(judge, cell) for judge, _, cell, _ in row.said if judge]
-            for who, cell in said:
-                if two and cell.strip() not in names:
-                    of_pairs.setdefault(who or PEOPLE, []).append(cell)
-                elif cell.strip() and not two:
+            spoken = [(RATERS, one.cell) for one in row.labels]
+            spoken += [(one.who, one.cell) for one in row.verdicts]
+            for who, cell in spoken:
+                if not row.other and cell.strip():
                     cells.setdefault(who, Counter())[cell] += 1
-        kind: Any = self.kind or ("preference" if pairs else None)
+                elif row.other and cell.strip() not in (row.agent, row.other):
+                    of_pairs.setdefault(who, Counter())[cell] += 1
+        kind: Any = self.kind or ("preference" if any(row.other for row in rows) else None)
         if self.categories or self.labels:
             kind = "category"
-        kind = kind or kind_of(cells, self.positive is not None, comma)
-        read = Preferences.of(of_pairs if kind == "preference" else {}, self.preferences, comma)
+        kind = kind or kind_of(cells, self.positive is not None)
+        preferences = Preferences.of(of_pairs if kind == "preference" else {}, self.preferences)
         classes, figures = Categories(), dict[str, float]()
         if kind == "category":
             named = self.categories or None, self.labels, self.positive
-            classes = Categories.of(where, cells, *named, comma=comma)
+            classes = Categories.of(where, cells, *named)
         else:
-            figures = figures_of(cells, self.positive, comma)
-        return Meaning(kind, read, classes, cells, figures, self.numbering == "shown", comma)
+            figures = figures_of(cells, self.positive)
+        return Meaning(kind, preferences, classes, cells, figures, self.numbering == "shown")
+
+
+def file_facts(path: str) -> dict[str, object]:
+    """What a record says of a user's file."""
+    file = Path(path).expanduser()
+    sha = hashlib.sha256(file.read_bytes()).hexdigest()
+    return {"dataset": file.stem, "source": "path", "file": path, "sha256": sha}
+
+
+def refuse_categories(agents: Mapping[str, str | None] | None) -> None:
+    """ConfigError where ``dataset.agents`` gives an agent a category that there is not."""
+    for name, category in (agents or {}).items():
+        if category is not None and category not in CATEGORIES:
+            raise ConfigError(
+                f"dataset.agents.{name}={category!r} is no category"
+                f"{near(str(category), CATEGORIES) or ': use ' + ', '.join(CATEGORIES)}"
+            )
 
 
 def _good_faith(records: Records, columns: Mapping[str, str]) -> bool:
     """Whether a column ``category`` says who wrote in good faith; ``Other`` may be a topic."""
     column = columns.get("category", "")
-    said = (cell_text(row.get(column)) or "" for _, row in records.rows)
-    return "agent" in columns and any(cell.strip() in GOOD_FAITH | PROBLEMATIC for cell in said)
+    cells = (cell_text(row.get(column)) or "" for _, row in records.rows)
+    return "agent" in columns and any(cell.strip() in GOOD_FAITH | PROBLEMATIC for cell in cells)
 
 
-def _cells(
-    records: Records, columns: Sequence[str]
-) -> tuple[list[tuple[int, dict[str, str]]], list[str]]:
-    """The rows with every cell as text, and what cannot be text."""
-    rows, odd = [], []
-    for line, row in records.rows:
-        cells = {name: cell_text(row.get(name)) for name in columns}
-        for name, cell in cells.items():
+def _rows(
+    records: Records,
+    columns: Mapping[str, str],
+    raters: Mapping[str, Sequence[str]],
+    judges: Mapping[str, Sequence[str]],
+) -> tuple[list[JudgedRow], list[str]]:
+    """What rows say, long or wide; and what of them is no text, or not as a row must be."""
+    own = {column for its in (raters, judges) for names in its.values() for column in names}
+    used = [name for name in records.columns if name in own or name in columns.values()]
+    figures = own | {column for name, column in columns.items() if name in FIGURES}
+    rows, faults = [], []
+    for line, record in records.rows:
+        cells = dict[str, str]()
+        for name in used:
+            cell = cell_text(record.get(name))
             if cell is None:
-                half = isinstance(row[name], str)
+                half = isinstance(record[name], str)
                 why = "holds half a character" if half else "is no text and no number"
-                odd.append(f"{records.noun} {line}: the cell {name!r} {why}")
-        rows.append((line, {name: cell or "" for name, cell in cells.items()}))
-    return rows, odd
+                faults.append(f"{records.noun} {line}: the cell {name!r} {why}")
+            elif records.comma and name in figures and COMMA.fullmatch(cell.strip()):
+                cell = cell.replace(",", ".")
+            cells[name] = cell or ""
+        try:
+            rows.append(_row(line, cells, columns, raters, judges))
+        except ValidationError as cause:
+            faults.append(f"{records.noun} {line}: {fault_of(cause)}")
+    return rows, faults
 
 
 def _row(
@@ -313,25 +372,26 @@ def _row(
         own["agent"] = PAIR[0] if pairs else TEXT
         if pairs and "other" not in columns:
             own["other"] = PAIR[1]
-    row = JudgedRow(line, own)
-    two = bool(row.get("other"))
-    label = "preference" if two and "preference" in columns else "human"
-    labels = [(rater, cells[column]) for rater, (column,) in raters.items()]
-    if "rater" in columns and (row.get("rater") or row.get(label)):
-        labels.append((row.get("rater"), own.get(label, "")))
-    elif "rater" not in columns and label in columns:
-        labels.append((PEOPLE, own[label]))
-    verdict = own.get("verdict") or own.get("score", "")
-    said = [
-        (judge, str(order), cells[column], "")
-        for judge, its in judges.items()
-        for order, column in enumerate(its)
+    if own.get("category", "").strip().lower() in MISSING:
+        own.pop("category", None)
+    compared = own.get("other", "").strip() and "preference" in own
+    label = own.get("preference" if compared else "human")
+    rater, judge = own.pop("rater", PEOPLE), own.pop("judge", None)
+    verdict, score = own.pop("verdict", ""), own.pop("score", "")
+    order, reason = own.pop("order", ""), own.pop("reason", "")
+    labels = [(name, cells[column]) for name, (column,) in raters.items()]
+    if label is not None and (rater.strip() or label.strip()):
+        labels.append((rater, label))
+    verdicts: list[tuple[Any, ...]] = [
+        (name, cells[column], place)
+        for name, its in judges.items()
+        for place, column in enumerate(its)
         if cells[column].strip()
     ]
-    if row.get("judge") or verdict.strip():
-        judge = row.get("judge") or ("" if "judge" in columns else "judge")
-        said.append((judge, row.get("order"), verdict, row.get("reason")))
-    return JudgedRow(line, own, labels, said)
+    if (judge or "").strip() or (verdict or score).strip():
+        verdicts.append(("judge" if judge is None else judge, verdict or score, order, reason))
+    facts = {name: cell for name, cell in own.items() if name not in ("human", "preference")}
+    return JudgedRow.model_validate(facts | {"line": line, "labels": labels, "verdicts": verdicts})
 
 
 def _wide(given: Any, setting: str, present: Sequence[str], most: int) -> dict[str, list[str]]:
@@ -353,18 +413,6 @@ def _wide(given: Any, setting: str, present: Sequence[str], most: int) -> dict[s
                 hint = did_you_mean(column, present)
                 raise DataError(f"There is no column {column!r} (dataset.{setting}).{hint}")
     return found
-
-
-def _refuse_silent(where: str, judges: Mapping[str, Sequence[str]], judged: JudgedRows) -> None:
-    """Refuse a judge whose columns are empty: who names it means to hear of it."""
-    said = {judge for judge, *_ in judged.verdicts}
-    for name, columns in judges.items():
-        if name not in said:
-            raise DataError(
-                f"{where} holds no verdict of {name!r}: {' and '.join(columns)} "
-                f"{'is' if len(columns) == 1 else 'are'} empty. Fill it, or leave this judge out "
-                "of dataset.judges."
-            )
 
 
 def _refuse_misspelled(

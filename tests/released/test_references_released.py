@@ -13,7 +13,7 @@ import yaml
 from judgelab.config import build
 from judgelab.core.panel import Item
 from judgelab.core.sentences import sentences
-from judgelab.dataset.references import References
+from judgelab.dataset.hub import Hub
 
 CONF = Path(__file__).resolve().parents[2] / "conf" / "dataset"
 
@@ -22,14 +22,14 @@ def load(name: str, file: Path, fields: dict[str, Any], **select: Any) -> tuple[
     node = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
     node["select"] |= select
     node |= {"source": "path", "path": str(file), "fields": {**node["fields"], **fields}}
-    made: References = build(node, "dataset")
+    made: Hub = build(node, "dataset")
     return made.load().items
 
 
 def test_summeval_references_with_most_sentences(shared_data: Path) -> None:
     """The paper prints 340.4 characters, 58.3 words and 4.0 sentences."""
     folder = shared_data / "summeval"
-    columns = {"source": "article", "references": ["reference", "extra_references"], "id": "doc_id"}
+    columns = {"source": "article", "reference": ["reference", "extra_references"], "id": "doc_id"}
     items = load("summeval", folder / "summeval_100docs.parquet", columns)
     texts = [item.reference or "" for item in items]
     assert len(texts) == 100
@@ -48,7 +48,7 @@ def test_wmt22_references_above_300_characters(shared_data: Path, pair: str, cou
     The paper prints 436.8 characters, 71.0 words and 3.8 sentences for what it drew of those.
     """
     file = shared_data / "summeval" / "dhp_inputs" / f"wmt22_{pair}-en_general_test.parquet"
-    name, columns = f"wmt22_{pair}_en", {"source": "source", "references": "ref_A", "id": "seg"}
+    name, columns = f"wmt22_{pair}_en", {"source": "source", "reference": "ref_A", "id": "seg"}
     items = load(name, file, columns)
     assert len(items) == 100
     assert all(len(item.reference or "") > 300 for item in items)

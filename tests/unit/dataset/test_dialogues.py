@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from judgelab.core.errors import ConfigError, DataError
+from judgelab.dataset.files import text_at
 from judgelab.dataset.hub import Hub
-from judgelab.dataset.nested import text_at
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "dataset"
 
@@ -36,11 +36,11 @@ def test_the_last_turn_is_the_reference_and_the_others_the_source(tmp_path: Path
 def test_a_conversation_of_one_turn_has_no_source(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text(json.dumps({"dialog": ["Alone."]}))
-    with pytest.raises(DataError, match="is empty"):
+    with pytest.raises(DataError, match="none of 1 rows is left .*no source"):
         dataset("dailydialog", source="path", path=str(file)).load()
     file.write_text(json.dumps({"dialog": []}))
     with pytest.raises(DataError, match="'dialog.-1' is missing"):
-        dataset("dailydialog", source="path", path=str(file), empty_rows="skip").load()
+        dataset("dailydialog", source="path", path=str(file)).load()
 
 
 def test_questions_come_without_references(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from judgelab.core.errors import DataError
-from judgelab.dataset.frank import FILES, NO_SCORE, Frank
+from judgelab.dataset.rated import FILES, NO_SCORE, Frank
 
 
 @pytest.fixture(scope="module")

@@ -96,16 +96,11 @@ def test_a_review_form_becomes_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        (
-            {"id": "1", "document": "x"},
-            "column 'summary' is missing; columns present: id, document",
-        ),
-        ({"id": "1", "document": " ", "summary": "s"}, "column 'document' is empty"),
-        ({"id": "1", "document": None, "summary": "s"}, "column 'document' is empty"),
-        ({"id": "1", "document": 5, "summary": "s"}, "column 'document' is not text but int"),
-        ({"id": "1", "document": "x", "summary": ["s"]}, "column 'summary' is not text but list"),
-        ({"id": None, "document": "x", "summary": "s"}, "column 'id' is empty"),
-        ({"id": "1", "document": "\ud800", "summary": "s"}, "column 'document' is not valid Uni"),
+        ({"id": "1", "document": "x"}, "'summary' is missing; columns present: id, document"),
+        ({"id": "1", "document": 5, "summary": "s"}, "'document' is not text but int"),
+        ({"id": "1", "document": "x", "summary": 2.5}, "'summary' is not text but float"),
+        ({"id": None, "document": "x", "summary": "s"}, "'id' is empty"),
+        ({"id": "1", "document": "\ud800", "summary": "s"}, "'document' is not valid Unicode"),
     ],
 )
 def test_a_bad_row_is_named_with_column_and_reason(
@@ -118,12 +113,11 @@ def test_a_bad_row_is_named_with_column_and_reason(
     assert reason in str(caught.value)
 
 
-def test_empty_rows_are_left_out_only_on_request_and_named(tmp_path: Path) -> None:
-    rows = [{"id": str(n), "document": "x" * (n != 1), "summary": "s"} for n in range(3)]
-    file = as_jsonl(tmp_path / "x.jsonl", *rows)
-    panel = xsum(file, empty_rows="skip").load()
-    assert [item.id for item in panel.items] == ["0", "2"]
-    assert panel.provenance["skipped_rows"] == [1] and panel.provenance["rows"] == 2
+def test_rows_without_a_source_are_left_out_and_counted(tmp_path: Path) -> None:
+    rows = [{"id": str(n), "document": ("x", " ", None)[n], "summary": "s"} for n in range(3)]
+    panel = xsum(as_jsonl(tmp_path / "x.jsonl", *rows)).load()
+    assert [item.id for item in panel.items] == ["0"]
+    assert panel.provenance["rows_left_out"] == {"no source": 2} and panel.provenance["rows"] == 1
 
 
 def test_two_rows_of_one_id_are_refused(tmp_path: Path) -> None:
@@ -162,9 +156,8 @@ def test_wrong_settings_are_refused_with_a_hint(tmp_path: Path) -> None:
         ({"source": "web"}, "sample, hub, path"),
         ({"source": "path"}, "go together"),
         ({"path": "x.jsonl"}, "go together"),
-        ({"empty_rows": "drop"}, "error or skip"),
         ({"fields": {"source": "document", "refrence": "summary"}}, "Did you mean 'reference'"),
-        ({"fields": {"source": None}}, "must name the column"),
+        ({"fields": {"source": None}}, "source=None must be a column"),
         ({"hub": {"revison": "main"}}, "Did you mean 'revision'"),
     ):
         with pytest.raises(Exception, match=hint) as caught:

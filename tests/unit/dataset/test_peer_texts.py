@@ -13,7 +13,6 @@ import pytest
 
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.dataset.peer_texts import PeerTexts
-from judgelab.dataset.provenance import Provenance
 from judgelab.dataset.yelp import Yelp
 
 ROW = {"id": 1, "source": "s", "synopsis": "z", "texts": ["a", "b"], "grades": ["A", 2.5]}
@@ -60,19 +59,17 @@ def test_rows_become_reviewers_with_grades(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"texts": "a"}, "texts must be a list"),
-        ({"texts": []}, "texts must be a list"),
-        ({"texts": 5, "grades": None}, "texts must be a list"),
-        ({"texts": {"a": "b"}}, "texts must be a list"),
-        ({"texts": ["a", 1]}, "a text is not text but int"),
+        ({"texts": "a"}, "texts 'a' must be a valid list"),
+        ({"texts": []}, r"texts \[\] list should have at least 1 item"),
+        ({"texts": ["a", 1]}, "texts 1 must be a valid string"),
         ({"grades": ["A"]}, "grades must be a list with one entry for each"),
-        ({"grades": ["A", "F"]}, "a grade must be A, B, C"),
-        ({"grades": ["A", True]}, "a grade must be A, B, C"),
-        ({"grades": ["A", math.inf]}, "a grade must be A, B, C, a finite number .* not inf"),
-        ({"grades": ["A", math.nan]}, "a grade must be A, B, C, a finite number .* not nan"),
-        ({"grades": ["A", 10**400]}, "a grade must be A, B, C, a finite number .* not 1000"),
-        ({"id": None}, "id must be"),
-        ({"synopses": "z"}, "unknown key 'synopses'. Did you mean 'synopsis'"),
+        ({"grades": ["A", "F"]}, "grades 'F' must be A, B, C, a number or null"),
+        ({"grades": ["A", True]}, "grades True must be"),
+        ({"grades": ["A", math.inf]}, "grades inf must be a finite number"),
+        ({"grades": ["A", math.nan]}, "grades nan must be a finite number"),
+        ({"grades": ["A", 10**400]}, "grades 1000"),
+        ({"id": None}, "id None must be a valid string"),
+        ({"synopses": "z"}, "synopses is no key that is known. Did you mean 'synopsis'"),
     ],
 )
 def test_faults_of_a_row_are_named(tmp_path: Path, change: dict[str, Any], fault: str) -> None:
@@ -193,7 +190,7 @@ def test_reviews_of_a_public_dataset_are_read_by_their_form(tmp_path: Path) -> N
         ({"sections": SECTIONS, "reviewers": 9}, "no row has 9 reviews"),
         (
             {"sections": SECTIONS, "reviews": "json.all"},
-            "no 'json.all'; columns present: paper, abstract",
+            "'json.all' is missing; columns present: paper, abstract",
         ),
         ({"sections": SECTIONS, "synopsis": "gist"}, "'gist' is missing"),
     ],
@@ -207,34 +204,3 @@ def test_other_forms_than_expected_are_named(
         peers(tmp_path / "p.parquet", fields={**FORM, **fields}).load()
     with pytest.raises(ConfigError, match=r"dataset\.fields\.rewiews"):
         peers(tmp_path / "p.parquet", fields={**FORM, "rewiews": "x"}).load()
-
-
-def test_yelp_with_business_and_review_in_one_row(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The same restaurants and reviews from the joined table as from Yelp's two files."""
-    rows = [
-        {
-            "business_id": f"b{b}",
-            "name": f"N{b}",
-            "categories": "Restaurants, Thai" if b else "Bars",
-            "review_id": f"r{b}{k}",
-            "text": f"{b}{k}" * 600,
-        }
-        for b in range(4)
-        for k in range(5)
-    ]
-    table = pd.DataFrame(rows)
-    table.to_parquet(tmp_path / "joined.parquet")
-    names = ["business_id", "name", "categories"]
-    businesses = table[names].drop_duplicates()
-    businesses.to_json(tmp_path / "business.json", orient="records", lines=True)
-    table.drop(columns=names[1:]).to_json(tmp_path / "review.json", orient="records", lines=True)
-    settings: Any = {"task_description": "d", "restaurants": 3, "minimum": 5}
-    found = Provenance((tmp_path / "joined.parquet",), {"commit": "c"}, "the Hub")
-    monkeypatch.setattr("judgelab.dataset.yelp.fetch", lambda hub: found)
-    hub = Yelp(source="hub", hub={"id": "x/y"}, **settings).load()
-    local = Yelp(source="path", path=str(tmp_path), **settings).load()
-    assert hub.texts == local.texts and hub.items == local.items
-    assert hub.items[0].synopsis == "Restaurants, Thai" and len(hub.items) == 3
-    assert hub.provenance["commit"] == "c"

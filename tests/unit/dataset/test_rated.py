@@ -100,23 +100,20 @@ def test_samples_say_that_their_scores_are_invented(words: tuple[str, ...]) -> N
 
 
 def test_rose_from_files(tmp_path: Path) -> None:
-    file, texts = tmp_path / "rose.csv", tmp_path / "texts.csv"
+    file = tmp_path / "rose.csv"
     file.write_text(
-        "example_id,count_id,system,summary,acu,rouge1_f\n"
-        "d1,7,bart,One.,0.5,0.3\nd1,7,brio,,0.25,0.4\n"
+        "example_id,count_id,system,summary,source,acu,rouge1_f\n"
+        'd1,7,bart,One.,"Long, text.",0.5,0.3\nd1,7,brio,,,0.25,0.4\n'
     )
-    texts.write_text('example_id,source,reference\nd1,"Long, text.",Ref.\n')
     words = ["rose", "dataset.source=path"]
-    panel = read(*words, f"dataset.path={file}", f"dataset.texts.path={texts}")
-    assert panel.texts == (("One.", None),)
-    assert panel.items[0].source == "Long, text." and panel.items[0].reference == "Ref."
+    panel = read(*words, f"dataset.path={file}")
+    assert panel.texts == (("One.", None),) and panel.items[0].source == "Long, text."
     assert human(panel) == [[0.5, 0.25]]
     assert panel.items[0].scores == {"rouge1_f": {"bart": 0.3, "brio": 0.4}}
     parquet = str(tmp_path / "rose.parquet")
     pd.read_csv(file).to_parquet(parquet)
     every = read(*words, f"dataset.path={parquet}")
     assert list(every.items[0].scores) == ["rouge1_f"], "count_id is a number but no score"
-    assert every.items[0].source == ""
     with pytest.raises(DataError, match=r"no column 'acux' \(dataset\.human\)"):
         read(*words, f"dataset.path={parquet}", "dataset.human=acux")
 
@@ -172,7 +169,7 @@ def test_the_hubs_layouts(
     assert panel.items[0].scores == scored
     assert panel.items[0].source == "Text." and panel.items[0].reference == "Ref."
     assert panel.provenance["commit"] == "c0ffee"
-    with pytest.raises(DataError, match=r"Did you mean 'acu'|equal lists"):
+    with pytest.raises(DataError, match=r"no annotation 'acus' .*(Did you mean 'acu'|Known are)"):
         read(name, "dataset.source=hub", "dataset.human=acus")
 
 
@@ -200,7 +197,7 @@ def test_summeval_from_files(tmp_path: Path) -> None:
         ("dataset.source=file", "sample, hub, path"),
         ("dataset.source=path", "go together"),
         ("+dataset.hub.ids=1", r"dataset\.hub\.ids"),
-        ("+dataset.texts.paths=1", r"dataset\.texts\.paths"),
+        ("+dataset.judges.paths=1", r"dataset\.judges\.paths"),
         ("dataset.limit=0", "limit"),
     ],
 )

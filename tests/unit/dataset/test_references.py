@@ -11,17 +11,17 @@ import yaml
 
 from judgelab.config import build
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.dataset.references import References
+from judgelab.dataset.hub import Hub
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "dataset"
 NAMES = ["summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_de_en", "wmt22_zh_en"]
 
 
-def dataset(name: str, **changes: Any) -> References:
+def dataset(name: str, **changes: Any) -> Hub:
     node = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
     for key, value in changes.items():
         node[key] = {**node[key], **value} if isinstance(value, dict) else value
-    made: References = build(node, "dataset")
+    made: Hub = build(node, "dataset")
     return made
 
 
@@ -137,7 +137,7 @@ def test_nulls_keep_their_number_and_only_a_text_is_a_wrong_ending(
     tmp_path: Path, endings: list[str | None], right: int, reference: str, wrong: str | None
 ) -> None:
     row = {"story": "He came.", "endings": endings, "right": right}
-    fields = {"source": "story", "references": "endings", "right": "right", "id": None}
+    fields = {"source": "story", "reference": "endings", "right": "right", "id": None}
     path = rows(tmp_path, row)
     (item,) = dataset("story_cloze", source="path", path=path, fields=fields).load().items
     assert (item.reference, item.meta.get("wrong")) == (reference, wrong)
@@ -145,7 +145,7 @@ def test_nulls_keep_their_number_and_only_a_text_is_a_wrong_ending(
 
 def test_a_null_cannot_be_right(tmp_path: Path) -> None:
     given = [{"story": "s", "endings": [None, "He sat."], "right": right} for right in (1, 2)]
-    fields = {"source": "story", "references": "endings", "right": "right", "id": None}
+    fields = {"source": "story", "reference": "endings", "right": "right", "id": None}
     path = rows(tmp_path, *given)
     panel = dataset("story_cloze", source="path", path=path, fields=fields).load()
     assert [item.reference for item in panel.items] == ["He sat."]
@@ -154,7 +154,7 @@ def test_a_null_cannot_be_right(tmp_path: Path) -> None:
 
 def test_faults_name_what_to_mend(tmp_path: Path) -> None:
     path = rows(tmp_path, {"id": "a", "article": "x"})
-    with pytest.raises(DataError, match=r"'text' is missing.*columns: id, article"):
+    with pytest.raises(DataError, match=r"'text' is missing.*present: id, article"):
         dataset("summeval", source="path", path=path).load()
     few = rows(tmp_path, {"id": "a", "text": "x", "human_summaries": ["short"]})
     with pytest.raises(DataError, match="none of 1 rows is left"):
@@ -171,11 +171,10 @@ def test_faults_name_what_to_mend(tmp_path: Path) -> None:
         ({"select": {"unique": "yes"}}, "unique='yes' must be true or false"),
         ({"select": {"section": 3}}, "section=3 must be a heading"),
         ({"select": {"reference": ["first"]}}, r"reference=\['first'\]"),
-        ({"fields": {"references": 3}}, "references must name a column or a list of columns"),
-        ({"fields": {"references": ["a", 3]}}, "references must name a column or a list"),
-        ({"fields": {"source": ["a"]}}, "source must name a column"),
+        ({"fields": {"reference": 3}}, "reference=3 must be a column, a list of columns"),
+        ({"fields": {"reference": ["a", 3]}}, "reference=.* must be a column, a list"),
+        ({"fields": {"source": ["a"]}}, "must be a column"),
         ({"fields": {"right": "n"}}, "go together"),
-        ({"fields": {"references": None}}, "must name a column"),
         ({"source": "path"}, "give both"),
     ):
         with pytest.raises(ConfigError, match=said):

@@ -15,7 +15,6 @@ from judgelab.core.panel import Item, Panel
 from judgelab.dataset.files import read_rows
 from judgelab.dataset.hub import Hub
 from judgelab.dataset.provenance import SAMPLES
-from judgelab.dataset.references import References
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "dataset"
 PEERS = {"iclr_reviews", "peer_grading", "yelp"}  # texts by several peers: test_peer_samples.py
@@ -27,10 +26,10 @@ CHOICE = re.compile(r"^\d+: .*$", re.MULTILINE)  # a grade of a review form read
 
 
 @cache
-def dataset(name: str) -> Hub | References:
+def dataset(name: str) -> Hub:
     """The dataset as a user gets it, so that sample and Hub go through one field map."""
     options = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
-    made: Hub | References = build(options | {"source": "sample", "limit": None}, name)
+    made: Hub = build(options | {"source": "sample", "limit": None}, name)
     return made
 
 

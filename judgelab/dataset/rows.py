@@ -1,0 +1,461 @@
+"""The row on which all readers meet, and the panel that rows make: who said what of which text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
+
+import numpy as np
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+
+from judgelab.core.errors import DataError, did_you_mean
+from judgelab.core.judgments import JudgeFacts, JudgmentTable, Units
+from judgelab.core.panel import Agent, Item, Panel
+from judgelab.dataset.files import MISSING, number, refuse
+from judgelab.dataset.meaning import NO_VERDICT, RATERS, Meaning
+
+Category = Literal["Faithful", "Low Effort", "Other", "Strategic", "Style"]
+CATEGORIES: Sequence[str] = get_args(Category)
+PEOPLE = "people"  # who gave labels that come without a name
+BETTER = {1.0: "first", 0.0: "second", 0.5: "neither"}
+
+Key = tuple[str, str, str]
+"""Item, first and second system; the second is empty where one text is judged."""
+
+
+def _finite(cell: object) -> object:
+    """A number as people write it; NaN where a value is missing."""
+    if not isinstance(cell, str):
+        return cell
+    value = number(cell)
+    if value != value and cell.strip().lower() not in MISSING:
+        raise ValueError("is no number")
+    return value
+
+
+def _count(value: float) -> float:
+    if value < 0:
+        raise ValueError("is no number of words")
+    return value
+
+
+def _place(cell: object) -> object:
+    place = number(cell) if isinstance(cell, str) and cell.strip() else cell or 0
+    if place not in (0, 1):
+        raise ValueError("is not 0 (agent is shown first) or 1 (other is)")
+    return int(place)
+
+
+def _full(text: str) -> str:
+    if not text:
+        raise ValueError("is empty")
+    return text
+
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True)]
+Number = Annotated[float, BeforeValidator(_finite)]
+Words = Annotated[Number, AfterValidator(_count)]
+
+
+class Said(NamedTuple):
+    """A person's label or a judge's verdict.
+
+    Attributes:
+        who: the person or judge.
+        cell: as it was written; ``Meaning`` reads it. A blank verdict is one that is missing.
+        order: of a verdict on a pair: 1 where ``other`` was shown first.
+        reason: why there is no verdict.
+    """
+
+    who: Name
+    cell: str
+    order: Annotated[int, BeforeValidator(_place)] = 0
+    reason: Name = ""
+
+
+class JudgedRow(BaseModel):
+    """What one row of a table, line of a log or entry of a list says.
+
+    A reader of another format makes these and hands them to ``gathered``: it needs to know
+    nothing else. Facts that are empty are those that the row does not say; a row without
+    ``agent`` is of the item alone.
+
+    Attributes:
+        line: where it stands, for messages.
+        id: the item.
+        agent, other: who wrote the text, and the other one of a pair.
+        source, reference, synopsis: of the item.
+        category: of the agent.
+        text, other_text: of ``agent`` and ``other``.
+        words, other_words: how many words these have, where they are not there to be counted.
+        stratum, cluster, turn: of the text or pair; see ``core.judgments.Units``.
+        labels: what people said of it.
+        verdicts: what judges said of it.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    line: int
+    id: Annotated[Name, AfterValidator(_full)]
+    agent: Name = ""
+    other: Name = ""
+    source: str = ""
+    reference: str = ""
+    synopsis: str = ""
+    category: Literal["", Category] = ""
+    text: str = ""
+    other_text: str = ""
+    words: Words = np.nan
+    other_words: Words = np.nan
+    stratum: Name = ""
+    cluster: Name = ""
+    turn: Number = np.nan
+    labels: tuple[Said, ...] = ()
+    verdicts: tuple[Said, ...] = ()
+
+    @model_validator(mode="after")
+    def _sound(self) -> Self:
+        if not self.agent and (self.other or self.text or self.labels or self.verdicts):
+            raise ValueError("agent is empty")
+        if self.agent and self.agent == self.other:
+            raise ValueError(f"agent and other are both {self.agent!r}")
+        if not all(one.who for one in self.labels):
+            raise ValueError("rater is empty, and nobody's label means nothing")
+        if not all(one.who for one in self.verdicts):
+            raise ValueError("judge is empty, and nobody's verdict means nothing")
+        if not self.other and any(one.order for one in self.verdicts):
+            raise ValueError("order 1 is of pairs; this is one text")
+        return self
+
+
+def fault_of(cause: ValidationError) -> str:
+    """The first thing that is wrong with a row, and where in it."""
+    error = cause.errors()[0]
+    where = ".".join(part for part in map(str, error["loc"]) if not part.isdigit())
+    if error["type"] == "missing":
+        return f"{where} is missing"
+    if error["type"] == "extra_forbidden":
+        return f"{where} is no key that is known"
+    why = error["msg"].removeprefix("Value error, ")
+    if not error["loc"] or why == "is empty":
+        return f"{where} {why}".strip()
+    why = why.replace("Input should be", "must be")
+    return f"{where} {short(error['input'])} {why[0].lower()}{why[1:]}"
+
+
+def short(value: object) -> str:
+    """A value in few letters, for messages."""
+    text = repr(value)
+    return text if len(text) <= 42 else text[:39] + "..."
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """``, did you mean 'x'?`` where a known name is close; otherwise nothing."""
+    hint = did_you_mean(name, known)
+    return f", did{hint[4:]}" if hint.startswith(" Did") else ""
+
+
+def gathered(
+    rows: Iterable[JudgedRow],
+    meaning: Meaning,
+    where: str,
+    noun: str = "line",
+    faults: Sequence[str] = (),
+) -> Gathered:
+    """What rows say together.
+
+    Args:
+        where: what holds the rows, for messages.
+        noun: what a row is called in messages.
+        faults: of rows that are none.
+
+    Raises:
+        DataError: rows contradict or repeat each other, or a label cannot be read.
+    """
+    together = Gathered(meaning, where, noun)
+    faults = list(faults)
+    for row in rows:
+        try:
+            together.add(row)
+        except _BadRow as cause:
+            faults.append(f"{noun} {row.line}: {cause}")
+    refuse(where, faults)
+    return together
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What the rows said so far.
+
+    Attributes:
+        items, agents: in the order in which they first appear.
+        units: texts and pairs, numbered as they first appear.
+        facts: (what, whose) -> (value, line).
+        labels: (unit, rater) -> (value, line).
+        verdicts: (judge, unit, order) -> (value, NaN where it is missing; line).
+        reasons: judge -> why verdicts are missing.
+        pairs: who (``RATERS``, or a judge) -> which text of a row is better -> how often.
+    """
+
+    meaning: Meaning
+    where: str
+    noun: str
+    items: dict[str, None] = field(default_factory=dict)
+    agents: dict[str, None] = field(default_factory=dict)
+    units: dict[Key, int] = field(default_factory=dict)
+    facts: dict[tuple[str, ...], tuple[Any, int]] = field(default_factory=dict)
+    labels: dict[tuple[int, str], tuple[float, int]] = field(default_factory=dict)
+    verdicts: dict[tuple[str, int, int], tuple[float, int]] = field(default_factory=dict)
+    reasons: dict[str, Counter[str]] = field(default_factory=dict)
+    pairs: dict[str, Counter[str]] = field(default_factory=dict)
+    _lines: dict[object, int] = field(default_factory=dict)
+
+    def add(self, row: JudgedRow) -> None:
+        """Take what a row says."""
+        item, one, two = row.id, row.agent, row.other
+        if two and self.meaning.kind != "preference":
+            raise _BadRow(f"a {self.meaning.kind} is of one text: leave other empty")
+        swapped = bool(two) and (item, two, one) in self.units
+        key = (item, two, one) if swapped else (item, one, two)
+        raters = tuple(one.who for one in row.labels)
+        judges = tuple((one.who, one.order) for one in row.verdicts)
+        first = self._lines.setdefault((key, swapped, raters, judges), row.line)
+        if first != row.line and (raters or judges):  # a row of facts alone may come again
+            raise _BadRow(f"says once more what {self.noun} {first} is about: keep one of them")
+        self.items[item] = None
+        self._facts(row, key, swapped)
+        if not one:
+            return
+        self.agents |= dict.fromkeys(filter(None, (one, two)))
+        unit = self.units.setdefault(key, len(self.units))
+        pair = (one, two) if two else None
+        for label in row.labels:
+            if self.meaning.missing(label.cell):
+                continue
+            value = self.meaning.read(label.cell, pair, 0)
+            if isinstance(value, str):
+                hint = near(label.cell.strip(), pair or self.meaning.categories.levels)
+                why = value.removeprefix("the verdict ")
+                raise _BadRow(f"{label.who} said {short(label.cell)}, which {why}{hint}")
+            self._count(RATERS, value, pair)
+            value = 1 - value if swapped else value
+            self._keep(self.labels, (unit, label.who), value, row.line, label.who)
+        for verdict in row.verdicts:
+            order = verdict.order
+            read: float | str = verdict.reason or NO_VERDICT
+            if verdict.cell.strip():
+                read = self.meaning.read(verdict.cell, pair, order)
+            self._count(verdict.who, read, pair)
+            place = verdict.who, unit, 1 - order if swapped else order
+            if isinstance(read, str):
+                if place not in self.verdicts:
+                    self.reasons.setdefault(verdict.who, Counter())[read] += 1
+                read = np.nan
+            self._keep(self.verdicts, place, 1 - read if swapped else read, row.line, verdict.who)
+
+    def _facts(self, row: JudgedRow, key: Key, swapped: bool) -> None:
+        """Keep texts and facts; what contradicts an earlier line is a fault."""
+        item, one, two = row.id, row.agent, row.other
+        words = (row.words, row.other_words)[:: -1 if swapped else 1]
+        said = [
+            *(("source", row.source, (item,)), ("reference", row.reference, (item,))),
+            *(("synopsis", row.synopsis, (item,)), ("category", row.category, (one,))),
+            *(("text", row.text, (item, one)), ("text", row.other_text, (item, two))),
+            *(("words", words[0], key), ("other_words", words[1], key)),
+            *(("stratum", row.stratum, key), ("cluster", row.cluster, key)),
+        ]
+        for name, value, whose in said:
+            if value != value or (isinstance(value, str) and not value.strip()):
+                continue
+            known, line = self.facts.setdefault((name, *whose), (value, row.line))
+            if known != value:
+                told = " / ".join(filter(None, whose))
+                more = " (dataset.columns.agent=COLUMN says who wrote it)" if name == "text" else ""
+                raise _BadRow(f"{name} is not what {self.noun} {line} says of {told}{more}")
+        if row.turn == row.turn:  # the last label's counts
+            self.facts["turn", *key] = (row.turn, row.line)
+
+    def _keep(
+        self, values: dict[Any, tuple[float, int]], place: object, value: float, line: int, who: str
+    ) -> None:
+        before, first = values.setdefault(place, (value, line))
+        if before != value and not (before != before and value != value):
+            raise _BadRow(f"{who} said something else of the same in {self.noun} {first}")
+
+    def _count(self, who: str, value: float | str, pair: tuple[str, str] | None) -> None:
+        """Note which text of its row is better, whichever is stored first."""
+        if pair:
+            better = "missing" if isinstance(value, str) else BETTER[value]
+            self.pairs.setdefault(who, Counter())[better] += 1
+
+    def panel(
+        self,
+        facts: Mapping[str, object],
+        limit: int | None,
+        task: str,
+        agents: Sequence[Agent] | None = None,
+    ) -> Panel:
+        """The first so many items, with their texts, labels and judgments.
+
+        Grades that judges gave to texts are also scores of the items; ``Item.human`` is the mean
+        of the raters' grades, or of preferences the share that a text won. Of two categories the
+        grades are 1 and 0, or the numbers that they are.
+
+        Args:
+            facts: of its provenance.
+            agents: all of them in order; None: those of the rows, with their categories.
+
+        Raises:
+            DataError: it holds nothing that can be judged.
+        """
+        items = list(self.items)[:limit]
+        kept = set(items)
+        pairs = self.meaning.kind == "preference"
+        keys = [key for key in self.units if key[0] in kept]
+        units = [key for key in keys if bool(key[2]) == pairs]
+        if pairs and not units:
+            raise DataError(
+                f"{self.where} has no pairs of texts: kind=preference needs the columns agent and "
+                "other."
+            )
+        grades = self._grades_of_texts(units) if pairs else {}
+        raters = list(dict.fromkeys(rater for _, rater in self.labels))
+        table = self._table(units, raters)
+        human, scores = grades or self._human(table), self._scores(keys)
+        if agents is None:
+            agents = [Agent(name, self.fact("category", name)) for name in self.agents]
+        panel_items = (
+            Item(
+                name,
+                self.fact("source", name) or "",
+                self.fact("reference", name),
+                self.fact("synopsis", name),
+                human=human.get(name, {}),
+                scores=scores.get(name, {}),
+            )
+            for name in items
+        )
+        texts = (tuple(self.fact("text", item, one.name) for one in agents) for item in items)
+        counts = {"rows": len(items), "units": len(units), "raters": raters}
+        counts |= {"judges": list(table.names), "labelled": int(table.labelled.sum())}
+        facts = {**facts, **counts}
+        judged = table if units else None
+        return Panel(tuple(panel_items), tuple(agents), tuple(texts), task, facts, judged)
+
+    def _table(self, keys: Sequence[Key], raters: Sequence[str]) -> JudgmentTable:
+        """The judgments of these units, by all judges of such units."""
+        place = {self.units[key]: k for k, key in enumerate(keys)}
+        pairs = self.meaning.kind == "preference"
+        alike = {unit for key, unit in self.units.items() if bool(key[2]) == pairs}
+        judges = list(dict.fromkeys(j for j, unit, _ in self.verdicts if unit in alike))
+        labels = np.full((len(keys), len(raters)), np.nan)
+        verdicts = np.full((len(judges), len(keys), 1 + pairs), np.nan)
+        asked = np.zeros(verdicts.shape, np.bool_)
+        column, row = ({name: k for k, name in enumerate(names)} for names in (raters, judges))
+        for (unit, rater), (value, _) in self.labels.items():
+            if unit in place:
+                labels[place[unit], column[rater]] = value
+        for (judge, unit, order), (value, _) in self.verdicts.items():
+            if unit in place and judge in row:
+                at = row[judge], place[unit], order
+                verdicts[at], asked[at] = value, True
+
+        def facts(name: str, default: Any, whole: Callable[[Key], Any] | None = None) -> list[Any]:
+            return [
+                self.facts.get((name, *key), (whole(key) if whole else default, 0))[0]
+                for key in keys
+            ]
+
+        words = np.array([facts("words", np.nan), facts("other_words", np.nan)]).T
+        item, first, second = zip(*keys, strict=True) if keys else ((), (), ())
+        units = Units.of(
+            *(item, first, second),
+            cluster=facts("cluster", "", lambda key: key[0]),
+            stratum=facts("stratum", ""),
+            words=words.reshape(-1, 2),
+            turn=np.array(facts("turn", np.nan), np.float64),
+        )
+        return JudgmentTable(
+            self.meaning.kind,
+            units,
+            tuple(raters),
+            labels,
+            tuple(JudgeFacts(name, pointwise=not pairs) for name in judges),
+            verdicts,
+            asked,
+            {name: dict(self.reasons[name]) for name in judges if name in self.reasons},
+            self.meaning.categories.levels,
+            {"read": self.meaning.told(self.pairs)},
+            self.meaning.categories.positive,
+        )
+
+    def fact(self, name: str, *whose: str) -> str | None:
+        """What rows say of an item, agent or text; None where they say nothing."""
+        value = self.facts.get((name, *whose))
+        return value[0] if value else None
+
+    def _grades_of_texts(self, pairs: Sequence[Key]) -> dict[str, dict[str, float]]:
+        """Item -> system -> mean grade, where people graded texts of which judges compared pairs.
+
+        A pair that a rater has not compared gets the sign of the difference of that rater's
+        grades.
+        """
+        given: dict[tuple[str, str], dict[str, float]] = {}
+        numbered = {unit: key for key, unit in self.units.items() if not key[2]}
+        for (unit, rater), (value, _) in self.labels.items():
+            if unit in numbered:
+                given.setdefault(numbered[unit][:2], {})[rater] = value
+        for key in pairs:
+            one, two = (given.get((key[0], name), {}) for name in key[1:])
+            for rater in one.keys() & two.keys():
+                value = (float(np.sign(one[rater] - two[rater])) + 1) / 2
+                self.labels.setdefault((self.units[key], rater), (value, 0))
+        return _by_item({key: list(values.values()) for key, values in given.items()})
+
+    def _human(self, table: JudgmentTable) -> dict[str, dict[str, float]]:
+        """Item -> system -> the mean grade, or of preferences the share that it won."""
+        truth, units = table.truth, table.units
+        if table.kind == "category":
+            worth = np.array([*self.meaning.categories.worth, np.nan])
+            grades = worth[np.where(np.isnan(table.labels), -1, table.labels).astype(int)]
+            count = (~np.isnan(grades)).sum(axis=1)
+            truth = np.where(count > 0, np.nansum(grades, axis=1) / np.maximum(count, 1), np.nan)
+        values: dict[tuple[str, str], list[float]] = {}
+        for k in np.flatnonzero(~np.isnan(truth)):
+            values.setdefault((units.item[k], units.first[k]), []).append(float(truth[k]))
+            if units.second[k]:
+                values.setdefault((units.item[k], units.second[k]), []).append(1 - float(truth[k]))
+        return _by_item(values)
+
+    def _scores(self, keys: Iterable[Key]) -> dict[str, dict[str, dict[str, float]]]:
+        """Item -> judge -> system -> grade, where judges graded texts."""
+        numbered = {self.units[key]: key for key in keys if not key[2]}
+        scores: dict[str, dict[str, dict[str, float]]] = {}
+        for (judge, unit, _), (value, _) in self.verdicts.items():
+            if unit in numbered and value == value and self.meaning.kind == "category":
+                value = self.meaning.categories.worth[int(value)]
+            if unit in numbered and value == value:
+                item, agent, _ = numbered[unit]
+                scores.setdefault(item, {}).setdefault(judge, {})[agent] = value
+        return scores
+
+
+def _by_item(values: Mapping[tuple[str, str], Sequence[float]]) -> dict[str, dict[str, float]]:
+    means: dict[str, dict[str, float]] = {}
+    for (item, agent), given in values.items():
+        means.setdefault(item, {})[agent] = float(np.mean(given))
+    return means
+
+
+class _BadRow(Exception):
+    """Why a row cannot be used."""
