@@ -22,8 +22,9 @@ import pandas as pd
 from experiments.command import aligned
 from judgelab.agents.reading import Source
 from judgelab.agents.strategies import writers
+from judgelab.attack.protocol import RuleAttack
 from judgelab.core.panel import Agent, Item, rng_for
-from judgelab.core.step import Place, RuleStep, TextWritingStep
+from judgelab.core.step import Place
 from judgelab.study.discernment.perturbations import SuiteEntry, load_suite
 
 TEXTS = 40
@@ -157,7 +158,7 @@ PERTURBATIONS: dict[str, Check] = {
 def perturbed(one: SuiteEntry, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
     """(before, after) of each text that a rule can change; seeded by its number."""
     attack = one.attack
-    if attack.requires or not isinstance(attack, RuleStep | TextWritingStep):
+    if attack.requires or not isinstance(attack, RuleAttack):
         return
     for k, text in enumerate(texts):
         rng = rng_for(0, attack.name, str(k), "original")

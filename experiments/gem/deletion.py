@@ -16,7 +16,6 @@ from experiments.gem.reviews import read_reviews
 from experiments.peer_prediction.rows import Row, Table
 from judgelab.attack.sentence_deletion import thin, thin_as_released
 from judgelab.core.errors import DataError
-from judgelab.core.sentences import HEADERS
 from judgelab.stats.discrimination.standardized import MULTIPLIER, standardized_mean_difference
 from judgelab.stats.intervals.arrays import Floats, divide
 
@@ -52,7 +51,7 @@ def score(folder: Path) -> dict[str, Scored]:
     for k, (first, candidate, third) in enumerate(panel.texts):
         if first is None or candidate is None or third is None:
             raise DataError(f"{folder}: paper {panel.items[k].id!r} lacks a review.")
-        states = candidate, thin_as_released(candidate, HEADERS), thin(candidate, HEADERS)
+        states = candidate, thin_as_released(candidate), thin(candidate)
         pairs += [(k, states, first), (k, states, third)]
     paper = np.array([k for k, _, _ in pairs], dtype=np.int64)
     overlap = Overlap()

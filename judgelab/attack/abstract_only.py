@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -16,7 +13,6 @@ from judgelab.core.resources import words
 from judgelab.core.sentences import line_sentences
 from judgelab.core.step import Cell, Place, Written, present, written
 
-NO_SYNOPSIS = "the item has no synopsis"
 REMARKS: dict[str, list[str]] = words("attack/words/generic_review.yaml")
 """What can be said of a paper by a reader of its synopsis alone."""
 
@@ -24,7 +20,6 @@ LONGEST = 160
 """Characters of a quotation."""
 
 
-@dataclass(frozen=True)
 class AbstractOnly(WritingAttack):
     """Puts a review by a reader of the item's synopsis alone in the place of every text.
 
@@ -32,13 +27,10 @@ class AbstractOnly(WritingAttack):
     of the agents. (The study gives references their own texts back; without references all texts
     of an item would be the same one.) With ``by: rules`` the review consists of general remarks
     and quotations of the synopsis, drawn for each item and agent. Texts of an item without a
-    synopsis become None.
-
-    Args:
-        prompt: field synopsis.
+    synopsis become None. The prompt's field is synopsis.
     """
 
-    name: ClassVar[str] = "abstract_only"
+    name = "abstract_only"
 
     def rule(self, text: str, at: Place) -> str:
         """A review drawn for this item and agent."""
@@ -46,25 +38,24 @@ class AbstractOnly(WritingAttack):
 
     def by_rules(self, panel: Panel, seed: int) -> dict[Cell, Written]:
         """A review for each text of an item with a synopsis."""
-        return {**super().by_rules(panel, seed), **dict(_without_synopsis(panel))}
+        return super().by_rules(panel, seed) | _without_synopsis(panel)
 
     def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[Cell, Written]:
         """One call per item."""
-        missing = dict(_without_synopsis(panel))
+        missing = _without_synopsis(panel)
         cells = [cell for cell in present(panel) if cell not in missing]
-        items = {i: panel.items[i] for i, _ in cells}
         requests = {
-            i: self.request(item.id, synopsis=(item.synopsis or "").strip())
-            for i, item in items.items()
+            i: self.request(panel.items[i].id, synopsis=(panel.items[i].synopsis or "").strip())
+            for i, _ in cells
         }
         reviews = written(lm, requests)
         return {cell: reviews[cell[0]] for cell in cells} | missing
 
 
-def _without_synopsis(panel: Panel) -> Iterator[tuple[Cell, Written]]:
-    for cell in present(panel):
-        if not (panel.items[cell[0]].synopsis or "").strip():
-            yield cell, Written(None, NO_SYNOPSIS)
+def _without_synopsis(panel: Panel) -> dict[Cell, Written]:
+    blank = [not (item.synopsis or "").strip() for item in panel.items]
+    lacking = Written(None, "the item has no synopsis")
+    return {cell: lacking for cell in present(panel) if blank[cell[0]]}
 
 
 def generic_review(synopsis: str, rng: np.random.Generator) -> str:
@@ -85,15 +76,13 @@ def generic_review(synopsis: str, rng: np.random.Generator) -> str:
         ["Strengths:", *points[:4], "", "Weaknesses:", *points[4:], "", "Questions:"]
         + [f"- {question}" for question in drawn("questions", 3)]
     )
-    return "\n\n".join(
-        f"{header}:\n\n{body}"
-        for header, body in (
-            ("Summary Of The Paper", " ".join([*drawn("opening"), *said[:4]])),
-            ("Strength And Weaknesses", strengths_and_weaknesses),
-            ("Clarity, Quality, Novelty And Reproducibility", *drawn("remarks")),
-            ("Summary Of The Review", *drawn("verdict")),
-        )
-    )
+    bodies = {
+        "Summary Of The Paper": " ".join([*drawn("opening"), *said[:4]]),
+        "Strength And Weaknesses": strengths_and_weaknesses,
+        "Clarity, Quality, Novelty And Reproducibility": drawn("remarks")[0],
+        "Summary Of The Review": drawn("verdict")[0],
+    }
+    return "\n\n".join(f"{header}:\n\n{body}" for header, body in bodies.items())
 
 
 def _quoted(line: str) -> str:

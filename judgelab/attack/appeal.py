@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from judgelab.attack.protocol import Expectation, RuleAttack
+from judgelab.attack.protocol import RuleAttack
 from judgelab.core.step import Place
 
 
@@ -18,7 +17,7 @@ class Appeal(RuleAttack):
     """
 
     sentence: str
-    expects: ClassVar[Expectation] = "no_rise"
+    expects = "no_rise"
 
     def rule(self, text: str, at: Place) -> str:
         """The text and the sentence."""
@@ -28,10 +27,10 @@ class Appeal(RuleAttack):
 class Authority(Appeal):
     """A claim that experts have approved the text."""
 
-    name: ClassVar[str] = "authority"
+    name = "authority"
 
 
 class Instruction(Appeal):
     """An instruction to whoever judges the text."""
 
-    name: ClassVar[str] = "instruction"
+    name = "instruction"

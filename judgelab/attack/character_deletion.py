@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import ClassVar
 
 import numpy as np
 
@@ -29,7 +28,7 @@ class CharacterDeletion(RuleAttack):
     """
 
     k: Count = 10
-    name: ClassVar[str] = "character_deletion"
+    name = "character_deletion"
 
     def rule(self, text: str, at: Place) -> str:
         """Delete from the text."""

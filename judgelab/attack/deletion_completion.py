@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle
-from typing import ClassVar
 
 import numpy as np
 
@@ -14,7 +12,6 @@ from judgelab.attack.sentence_deletion import Deletion, Gap, thin, thin_as_relea
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.resources import words
-from judgelab.core.sentences import HEADERS
 from judgelab.core.step import Cell, Place, Written, present, written
 
 MARKER = "[There is one missing sentence]"
@@ -29,22 +26,19 @@ class DeletionCompletion(WritingAttack):
     With ``by: lm`` each gap is marked and the LM completes the whole text; a reply that still
     shows the marker is not complete and counts as unwritten. With ``by: rules`` each gap gets a
     sentence of a fixed list. A text without a second sentence in any section has no gap and
-    stays as it is.
+    stays as it is. The prompt's field is text.
 
     Args:
-        prompt: field text.
-        headers, definition: as in attack=sentence_deletion.
+        definition: as in attack=sentence_deletion.
     """
 
-    headers: Sequence[str] = HEADERS
     definition: Deletion = "corrected"
-    name: ClassVar[str] = "deletion_completion"
+    name = "deletion_completion"
 
     def gapped(self, text: str, gap: Gap) -> str:
         """The text with ``gap()`` in the place of every other sentence."""
-        if self.definition == "corrected":
-            return thin(text, self.headers, gap)
-        return thin_as_released(text, self.headers, gap, bold=True)
+        corrected = self.definition == "corrected"
+        return thin(text, gap) if corrected else thin_as_released(text, gap, bold=True)
 
     def rule(self, text: str, at: Place) -> str:
         """Fill every gap."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Literal
 
 from judgelab.attack.edits import share_changed, words_of
 from judgelab.attack.protocol import UNCHANGED, Perturbation
@@ -23,7 +23,7 @@ class FictionalEntities(Perturbation):
 
     prompt: Prompt = field(default_factory=lambda: Prompt("perturb_entities.txt"))
     by: Literal["lm"] = "lm"
-    name: ClassVar[str] = "fictional_entities"
+    name = "fictional_entities"
 
     def check(self, before: str, after: str) -> str:
         """So many words are new at least, and most are the old ones."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from judgelab.attack.edits import share_changed, word_edits, words_of
 from judgelab.attack.protocol import UNCHANGED, Perturbation
@@ -168,7 +168,7 @@ class GrammaticalErrors(Perturbation):
     """
 
     prompt: Prompt = field(default_factory=lambda: Prompt("perturb_grammar.txt"))
-    name: ClassVar[str] = "grammatical_errors"
+    name = "grammatical_errors"
 
     def rule(self, text: str, at: Place) -> str:
         """Wrong forms at sites drawn alike."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
-from judgelab.attack.protocol import Expectation, WritingAttack
+from judgelab.attack.protocol import WritingAttack
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.sentences import sections
+from judgelab.core.sentences import Section, sections
 from judgelab.core.step import Cell, Place, Written, present, written
 
 SLOT = "{summary}"
@@ -41,8 +40,8 @@ class MeaninglessElongation(WritingAttack):
     statements: Mapping[str, str]
     summary: str
     opening: str
-    name: ClassVar[str] = "meaningless_elongation"
-    expects: ClassVar[Expectation] = "no_rise"
+    name = "meaningless_elongation"
+    expects = "no_rise"
 
     def __post_init__(self) -> None:
         for side in SIDES:
@@ -57,18 +56,14 @@ class MeaninglessElongation(WritingAttack):
         """The text with a statement before each of its sections."""
         if not text.strip():
             return text
-        parts = sections(text, list(self.statements))
-        if not any(part.name in self.statements for part in parts):
+        parts = self._parts(text)
+        if not any(part.name for part in parts):
             return _before(text, self.opening)
-        return "".join(
-            part.header
-            + (
-                part.body
-                if part.name is None
-                else _before(part.body, self._statement(part.name, summary), new_line=True)
-            )
-            for part in parts
-        )
+        made = ""
+        for header, name, body in parts:
+            said = body if name is None else _before(body, self._statement(name, summary), True)
+            made += header + said
+        return made
 
     def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[Cell, Written]:
         """Ask for both sides of every text that has a slot."""
@@ -76,7 +71,7 @@ class MeaninglessElongation(WritingAttack):
         requests = {
             (cell, side): self.request_on(panel, cell, side, text=text, side=side)
             for cell, text in texts.items()
-            if self._has_slot(text)
+            if any(SLOT in self.statements.get(part.name or "", "") for part in self._parts(text))
             for side in SIDES
         }
         replies = written(lm, requests)
@@ -84,24 +79,23 @@ class MeaninglessElongation(WritingAttack):
         for cell, text in texts.items():
             found = {side: replies.get((cell, side), Written("")) for side in SIDES}
             lost = [one for one in found.values() if one.text is None]
-            said = {side: _one_line(one.text or "") for side, one in found.items()}
+            said = {side: " ".join((w.text or "").split()).rstrip(".") for side, w in found.items()}
             made[cell] = lost[-1] if lost else Written(self.elongate(text, self._filled(said)))
         return made
-
-    def _has_slot(self, text: str) -> bool:
-        names = {part.name for part in sections(text, list(self.statements))}
-        return any(name in names and SLOT in said for name, said in self.statements.items())
-
-    def _statement(self, header: str, summary: str) -> str:
-        said = self.statements[header]
-        return said.replace(SLOT, summary) if summary else said.replace(f"{SLOT} ", "")
 
     def _filled(self, found: Mapping[str, str]) -> str:
         """The summary; what the LM wrote is not interpreted."""
         return re.sub(r"\{(strengths|weaknesses)\}", lambda field: found[field[1]], self.summary)
 
+    def _parts(self, text: str) -> list[Section]:
+        return sections(text, list(self.statements))
 
-def _before(body: str, statement: str, *, new_line: bool = False) -> str:
+    def _statement(self, header: str, summary: str) -> str:
+        said = self.statements[header]
+        return said.replace(SLOT, summary) if summary else said.replace(f"{SLOT} ", "")
+
+
+def _before(body: str, statement: str, new_line: bool = False) -> str:
     """The statement before the first word of a body."""
     rest = body.lstrip()
     lead = body[: len(body) - len(rest)]
@@ -112,7 +106,3 @@ def _before(body: str, statement: str, *, new_line: bool = False) -> str:
     if statement.endswith("\n"):
         return f"{lead}{statement.rstrip()}\n\n{rest}"
     return f"{lead}{statement} {rest}"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split()).rstrip(".")

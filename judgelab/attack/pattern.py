@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from judgelab.attack.protocol import Expectation, RuleAttack, Tag, marker
+from judgelab.attack.protocol import RuleAttack, Tag, marker
 from judgelab.core.step import Place
 
 START, EVERY = 3, 5
@@ -13,15 +12,11 @@ START, EVERY = 3, 5
 
 @dataclass(frozen=True)
 class Pattern(RuleAttack):
-    """Adds artificial uniformity by a 3-digit marker in every fifth place.
-
-    The release derives the marker from the source (``tag="source"``), which hands a critic the
-    answer to "do these share a source?"; the default does not.
-    """
+    """Adds uniformity by a 3-digit marker, derived from the ``tag``, every five words."""
 
     tag: Tag = "constant"
-    name: ClassVar[str] = "pattern"
-    expects: ClassVar[Expectation] = "no_rise"
+    name = "pattern"
+    expects = "no_rise"
 
     def rule(self, text: str, at: Place) -> str:
         """Put the marker after the words with index 3, 8, 13, ...

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import ClassVar
 
-from judgelab.attack.protocol import Expectation, RuleAttack
+from judgelab.attack.protocol import RuleAttack
 from judgelab.core.step import Place
 
 END_OF_SENTENCE = re.compile(r"(?<=[.!?]) (?=\S)")
 
 
-@dataclass(frozen=True)
 class Placebo(RuleAttack):
     """Two spaces after every sentence and a line break at the end: no word and no sign changes.
 
     A judge whose verdict it changes wavers; an attack is to be held against that.
     """
 
-    name: ClassVar[str] = "placebo"
-    expects: ClassVar[Expectation] = "no_rise"
+    name = "placebo"
+    expects = "no_rise"
 
     def rule(self, text: str, at: Place) -> str:
         """Wider gaps between sentences."""

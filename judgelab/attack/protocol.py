@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
@@ -16,7 +16,17 @@ from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Agent, Item, Panel, keeping, without
-from judgelab.core.step import PanelStep, Place, RuleStep, Step, TextWritingStep, Written
+from judgelab.core.step import (
+    Cell,
+    PanelStep,
+    Place,
+    Step,
+    WritingStep,
+    Written,
+    present,
+    with_texts,
+    written,
+)
 
 Tag = Literal["constant", "agent", "source"]
 """What a marker is derived from. ``source`` is the released definition: every text of an item
@@ -24,14 +34,18 @@ carries the same marker and texts of other items carry another, which tells a cr
 texts share a source. ``agent`` marks the writer and ``constant`` is the same everywhere: neither
 says anything about the source."""
 
-
 Expectation = Literal["fall", "no_rise"]
 """What an honest metric does: ``fall`` where information was taken away (a degradation),
 ``no_rise`` where none was added (a manipulation). GEM paper, sections 4.2 and 4.3."""
 
-
 UNCHANGED = "left as it was"
 """The reason of a check: the rule found nothing to change."""
+
+ATTACKED = "attacked_agents"
+"""Of a panel's provenance: the agents whose texts were attacked, where it was not everybody."""
+
+SIDES = {"problematic": PROBLEMATIC, "good": GOOD_FAITH}
+"""Names of sides in ``attack.on`` -> categories (of the paper) of their agents."""
 
 
 @runtime_checkable
@@ -53,13 +67,6 @@ class Attack(Step, Protocol):
         ...
 
 
-ATTACKED = "attacked_agents"
-"""Of a panel's provenance: the agents whose texts were attacked, where it was not everybody."""
-
-SIDES = {"problematic": PROBLEMATIC, "good": GOOD_FAITH}
-"""Names of sides in ``attack.on`` -> categories (of the paper) of their agents."""
-
-
 @dataclass(frozen=True)
 class PanelAttack(PanelStep):
     """An attack of ours; a degradation, unless it says otherwise.
@@ -71,7 +78,7 @@ class PanelAttack(PanelStep):
     """
 
     on: str | list[str] = field(default="all", kw_only=True)
-    axis: ClassVar[str] = "attack"
+    axis = "attack"
     expects: ClassVar[Expectation] = "fall"
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
@@ -80,10 +87,8 @@ class PanelAttack(PanelStep):
         Raises:
             ConfigError: ``on`` names nobody on the panel.
         """
-        if self.on == "all":
-            return self.rewrite(panel, lm, seed=seed)
-        attacked = attacked_agents(panel, self.on)
-        if attacked.all():
+        attacked = None if self.on == "all" else attacked_agents(panel, self.on)
+        if attacked is None or attacked.all():
             return self.rewrite(panel, lm, seed=seed)
         changed = keeping(self.rewrite(without(panel, ~attacked), lm, seed=seed), panel, ~attacked)
         names = [a.name for a, hit in zip(panel.agents, attacked, strict=True) if hit]
@@ -105,20 +110,50 @@ class PanelAttack(PanelStep):
         return facts
 
 
-class RuleAttack(PanelAttack, RuleStep):
-    """An attack that follows a rule."""
+class RuleAttack(PanelAttack):
+    """An attack that rewrites every present text by a rule; no LM is asked."""
+
+    @abstractmethod
+    def rule(self, text: str, at: Place) -> str:
+        """The rewritten text; one without a place to change stays as it is."""
+
+    def by_rules(self, panel: Panel, seed: int) -> dict[Cell, Written]:
+        """Every text by the rule."""
+        return {
+            cell: Written(self.rule(text, self.place(panel, cell, seed)))
+            for cell, text in present(panel).items()
+        }
 
     def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Every text by the rule."""
-        return RuleStep.apply(self, panel, lm, seed=seed)
+        return with_texts(panel, self.by_rules(panel, seed), **self.facts())
 
 
-class WritingAttack(PanelAttack, TextWritingStep):
-    """An attack whose texts an LM or a rule writes."""
+@dataclass(frozen=True)
+class WritingAttack(RuleAttack, WritingStep[Cell]):
+    """An attack whose texts an LM writes, one question a text; or a rule does."""
+
+    def values(self, text: str, panel: Panel) -> dict[str, str]:
+        """What fills the prompt."""
+        return {"text": text}
+
+    def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[Cell, Written]:
+        """Every text by the LM; blank ones stay as they are."""
+        texts = present(panel)
+        requests = {
+            cell: self.request_on(panel, cell, **self.values(text, panel))
+            for cell, text in texts.items()
+            if text.strip()
+        }
+        return {cell: Written(text) for cell, text in texts.items()} | written(lm, requests)
+
+    def placed(self, panel: Panel, made: Mapping[Cell, Written], **facts: object) -> Panel:
+        """The panel with these texts."""
+        return with_texts(panel, made, **facts)
 
     def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Every text by the LM or the rule."""
-        return TextWritingStep.apply(self, panel, lm, seed=seed)
+        return WritingStep.apply(self, panel, lm, seed=seed)
 
 
 def attacked_agents(panel: Panel, on: str | list[str]) -> NDArray[np.bool_]:
@@ -130,36 +165,24 @@ def attacked_agents(panel: Panel, on: str | list[str]) -> NDArray[np.bool_]:
     categories = [agent.meta.get("category_paper", agent.category) for agent in panel.agents]
     hit = np.zeros(len(panel.agents), dtype=np.bool_)
     for name in [on] if isinstance(on, str) else on:
-        if name in SIDES:
-            found = [
-                category in SIDES[name] and not agent.reference
-                for category, agent in zip(categories, panel.agents, strict=True)
-            ]
-        else:
-            found = [
-                name in ("all", category, agent.name)
-                for category, agent in zip(categories, panel.agents, strict=True)
-            ]
+        found = [
+            category in SIDES[name] and not agent.reference
+            if name in SIDES
+            else name in ("all", category, agent.name)
+            for category, agent in zip(categories, panel.agents, strict=True)
+        ]
         if not any(found):
-            raise _nobody(name, panel, {str(c) for c in categories if c is not None})
+            known = {*(a.name for a in panel.agents), *filter(None, categories), *SIDES, "all"}
+            wanted = f"of category {' or '.join(sorted(SIDES[name]))}" if name in SIDES else "this"
+            hint = "" if name in SIDES else did_you_mean(name, known)
+            raise ConfigError(
+                f"attack.on={name}: no agent of this panel is {wanted}.{hint} Name agents or "
+                "categories, or say who is what: dataset.agents={NAME: CATEGORY}."
+            )
         hit |= np.array(found, dtype=np.bool_)
     if not hit.any():
         raise ConfigError("attack.on names nobody: give all, problematic, good, or names.")
     return hit
-
-
-def _nobody(name: str, panel: Panel, categories: set[str]) -> ConfigError:
-    if name in SIDES:
-        wanted = " or ".join(sorted(SIDES[name]))
-        there = f"only {', '.join(sorted(categories))}" if categories else "no categories at all"
-        return ConfigError(
-            f"attack.on={name} attacks agents of category {wanted}, but this panel has {there}: "
-            "give dataset.agents={NAME: CATEGORY}, or name the agents, attack.on=[NAME,...]."
-        )
-    known = {*(agent.name for agent in panel.agents), *categories, *SIDES, "all"}
-    return ConfigError(
-        f"attack.on: no agent and no category is called {name!r}.{did_you_mean(name, known)}"
-    )
 
 
 def marker(tag: Tag, item: Item, agent: Agent, length: int) -> str:

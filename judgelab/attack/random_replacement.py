@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from judgelab.attack.protocol import PanelAttack
 from judgelab.core.errors import DataError
 from judgelab.core.lm import EvaluationLM
@@ -14,7 +11,6 @@ from judgelab.core.step import Cell, Written, present, with_texts
 ALONE = "no other item that the agent answered"
 
 
-@dataclass(frozen=True)
 class RandomReplacement(PanelAttack):
     """Gives every text of an agent to another of the items that the agent answered.
 
@@ -26,7 +22,7 @@ class RandomReplacement(PanelAttack):
         DataError: the panel has one item.
     """
 
-    name: ClassVar[str] = "random_replacement"
+    name = "random_replacement"
 
     def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Exchange the texts of every agent among the items."""

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from judgelab.attack.protocol import Expectation, RuleAttack
+from judgelab.attack.protocol import RuleAttack
 from judgelab.core.step import Place
 
 
-@dataclass(frozen=True)
 class Repetition(RuleAttack):
     """Says everything twice, joined by a phrase."""
 
-    joint: str = " To reiterate: "
-    name: ClassVar[str] = "repetition"
-    expects: ClassVar[Expectation] = "no_rise"
+    name = "repetition"
+    expects = "no_rise"
 
     def rule(self, text: str, at: Place) -> str:
         """Repeat the text."""
-        return text + self.joint + text
+        return f"{text} To reiterate: {text}"

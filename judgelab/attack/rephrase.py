@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import ClassVar
 
-from judgelab.attack.protocol import Expectation, WritingAttack
+from judgelab.attack.protocol import WritingAttack
 from judgelab.core.resources import words
 from judgelab.core.step import Place
 
@@ -41,7 +39,6 @@ def _changed(match: re.Match[str]) -> str:
     return match[0]
 
 
-@dataclass(frozen=True)
 class Rephrase(WritingAttack):
     """Says the same in other words: no information goes and none comes.
 
@@ -52,8 +49,8 @@ class Rephrase(WritingAttack):
         prompt: field text.
     """
 
-    name: ClassVar[str] = "rephrase"
-    expects: ClassVar[Expectation] = "no_rise"
+    name = "rephrase"
+    expects = "no_rise"
 
     def rule(self, text: str, at: Place) -> str:
         """Change the surface."""

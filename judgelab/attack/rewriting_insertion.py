@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from typing import ClassVar, Literal
+from typing import Literal
 
 from judgelab.attack.edits import words_of
 from judgelab.attack.protocol import UNCHANGED, Perturbation
@@ -28,7 +28,7 @@ class RewritingInsertion(Perturbation):
 
     prompt: Prompt = field(default_factory=lambda: Prompt("perturb_insertion.txt"))
     by: Literal["lm"] = "lm"
-    name: ClassVar[str] = "rewriting_insertion"
+    name = "rewriting_insertion"
 
     def check(self, before: str, after: str) -> str:
         """So many sentences more, each a rewriting of the one before it and not the same."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from judgelab.attack.protocol import RuleAttack
 from judgelab.core.sentences import HEADERS, heading, label, line_sentences, sections
@@ -19,18 +19,17 @@ Deletion = Literal["corrected", "released"]
 _END = re.compile(r"(?<=[.?!\n])")
 
 
-def thin(text: str, headers: Sequence[str] = HEADERS, gap: Gap | None = None) -> str:
+def thin(text: str, gap: Gap | None = None) -> str:
     """The text less the 2nd, 4th, ... sentence of every section; its layout stays.
 
     Headings inside a section are no sentences: ``**Weakness**`` stays where it is and is not
-    counted, and of ``**Clarity:** The text is clear.`` only the sentence goes.
+    counted, and of ``**Clarity:** The text is clear.`` only the sentence goes. A text without any
+    header is one section.
 
     Args:
-        headers: what begins a section, beside markdown headings; a text without any is one
-            section.
         gap: gives what to put where each sentence was; None closes the gap.
     """
-    return "".join(part.header + _thin(part.body, gap) for part in sections(text, headers))
+    return "".join(part.header + _thin(part.body, gap) for part in sections(text))
 
 
 def _thin(body: str, gap: Gap | None) -> str:
@@ -59,9 +58,7 @@ def _thin(body: str, gap: Gap | None) -> str:
     return "\n".join(kept)
 
 
-def thin_as_released(
-    text: str, headers: Sequence[str], gap: Gap | None = None, *, bold: bool = False
-) -> str:
+def thin_as_released(text: str, gap: Gap | None = None, *, bold: bool = False) -> str:
     """The authors' program as far as its description goes.
 
     Every stop ends a sentence wherever it stands (``3.5`` is two), a list number is a sentence,
@@ -75,7 +72,7 @@ def thin_as_released(
     for piece in (piece.strip() for piece in _END.split(text)[:-1]):
         if not piece:
             continue
-        if piece.removesuffix(":") in headers or (bold and "**" in piece):
+        if piece.removesuffix(":") in HEADERS or (bold and "**" in piece):
             position = 0
             kept.append(piece)
             continue
@@ -97,15 +94,12 @@ class SentenceDeletion(RuleAttack):
         released: see ``thin_as_released``.
 
     Args:
-        headers: what begins a section.
         definition: which of them.
     """
 
-    headers: Sequence[str] = HEADERS
     definition: Deletion = "corrected"
-    name: ClassVar[str] = "sentence_deletion"
+    name = "sentence_deletion"
 
     def rule(self, text: str, at: Place) -> str:
         """Thin the text out."""
-        thinned = thin if self.definition == "corrected" else thin_as_released
-        return thinned(text, self.headers)
+        return thin(text) if self.definition == "corrected" else thin_as_released(text)

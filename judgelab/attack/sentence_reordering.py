@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -48,7 +48,7 @@ class SentenceReordering(RuleAttack):
     """
 
     k: Annotated[int, Field(ge=2)] | None = None
-    name: ClassVar[str] = "sentence_reordering"
+    name = "sentence_reordering"
 
     def rule(self, text: str, at: Place) -> str:
         """Reorder the text."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -35,7 +34,7 @@ class WordDeletion(RuleAttack):
     """
 
     k: Count = 5
-    name: ClassVar[str] = "word_deletion"
+    name = "word_deletion"
 
     def rule(self, text: str, at: Place) -> str:
         """Delete from the text."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from judgelab.core.resources import words
 
@@ -41,8 +41,7 @@ _LONGEST = 6
 """Words in a heading inside a section."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """A part of a review; ``header + body`` is that part as written.
 
     Attributes:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -39,8 +39,7 @@ class Step(Protocol):
         requires: what the LM that writes must be able to do.
     """
 
-    @property
-    def name(self) -> str: ...  # noqa: D102
+    name: ClassVar[str]
 
     @property
     def requires(self) -> frozenset[Capability]: ...  # noqa: D102
@@ -50,16 +49,14 @@ class Step(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """A text, or the reason why there is none."""
 
     text: str | None
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """Where a text stands, and the randomness of its own."""
 
     item: Item
@@ -114,22 +111,6 @@ class Unchanged(PanelStep):
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """The same panel."""
         return panel
-
-
-class RuleStep(PanelStep):
-    """Rewrites every present text by a rule; no LM is asked."""
-
-    @abstractmethod
-    def rule(self, text: str, at: Place) -> str:
-        """The rewritten text."""
-
-    def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """Rewrite every text; absent texts stay absent."""
-        made = {
-            cell: Written(self.rule(text, self.place(panel, cell, seed)))
-            for cell, text in present(panel).items()
-        }
-        return with_texts(panel, made, **self.facts())
 
 
 @dataclass(frozen=True)
@@ -196,40 +177,6 @@ class WritingStep(AskingStep, Generic[Key]):
         """Write everything, and put it in its place."""
         made = self.by_lm(panel, lm) if self.by == "lm" else self.by_rules(panel, seed)
         return self.placed(panel, made, **self.facts(made.values()), **self.writer(self.by, lm))
-
-
-class TextWritingStep(WritingStep[Cell]):
-    """Every present text is written anew: one question a text, or a rule."""
-
-    @abstractmethod
-    def rule(self, text: str, at: Place) -> str:
-        """The offline variant; a text without a place to change stays as it is."""
-
-    def values(self, text: str, panel: Panel) -> dict[str, str]:
-        """What fills the prompt."""
-        return {"text": text}
-
-    def by_rules(self, panel: Panel, seed: int) -> dict[Cell, Written]:
-        """Every text by the rule."""
-        return {
-            cell: Written(self.rule(text, self.place(panel, cell, seed)))
-            for cell, text in present(panel).items()
-        }
-
-    def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[Cell, Written]:
-        """Every text by the LM; blank ones stay as they are."""
-        texts = present(panel)
-        requests = {
-            cell: self.request_on(panel, cell, **self.values(text, panel))
-            for cell, text in texts.items()
-            if text.strip()
-        }
-        blank = {cell: Written(text) for cell, text in texts.items() if cell not in requests}
-        return blank | written(lm, requests)
-
-    def placed(self, panel: Panel, made: Mapping[Cell, Written], **facts: object) -> Panel:
-        """The panel with these texts."""
-        return with_texts(panel, made, **facts)
 
 
 def present(panel: Panel) -> dict[Cell, str]:

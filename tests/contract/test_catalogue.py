@@ -105,11 +105,11 @@ def test_the_line_is_one_short_sentence(option: catalogue.Option) -> None:
 
 def test_a_yaml_without_a_comment_is_described_by_its_class(tmp_path: Path) -> None:
     bare = tmp_path / "bare.yaml"
-    bare.write_text("_target_: judgelab.attack.padding.Padding\nsymbol: Y\n")
+    bare.write_text("_target_: judgelab.attack.padding.Padding\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(catalogue, "CONF", tmp_path.parent)
         [made] = catalogue.options(tmp_path.name)
-    assert made.what.startswith("Appends a space")
+    assert made.what.startswith("Appends systematic noise")
     assert made.command == f"python run.py {tmp_path.name}=bare"
 
 

@@ -94,9 +94,12 @@ def test_an_lm_is_asked_for_the_attacked_alone() -> None:
 @pytest.mark.parametrize(
     ("categories", "on", "said"),
     [
-        ((None,) * 4, "problematic", "this panel has no categories at all: give dataset.agents"),
-        (("Faithful",) * 4, "problematic", "this panel has only Faithful"),
-        (CATEGORIES, "Strategik", "no category is called 'Strategik'. Did you mean 'Strategic'"),
+        ((None,) * 4, "problematic", "no agent of this panel is of category Low Effort or Strat"),
+        (
+            CATEGORIES,
+            "Strategik",
+            "Strategik: no agent of this panel is this. Did you mean",
+        ),
         (CATEGORIES, [], "attack.on names nobody"),
     ],
 )

@@ -59,10 +59,8 @@ def test_odd_sentences_of_every_section_stay() -> None:
     assert only("sentence_deletion", older) == THINNED.replace("Strengths And", "Strength And")
 
 
-def test_headers_are_configurable_and_texts_without_any_are_one_section() -> None:
-    text = "Pros\nA one. A two.\nCons\nB one. B two."
-    assert only("sentence_deletion", text, headers=["Pros", "Cons"]) == "Pros\nA one.\nCons\nB one."
-    assert only("sentence_deletion", "Far\nA one. A two.\nB.", headers=[]) == "Far\nA two."
+def test_a_text_without_headers_is_one_section() -> None:
+    assert only("sentence_deletion", "Far\nA one. A two.\nB.") == "Far\nA two."
 
 
 HEADED = """**Strengths**
@@ -95,11 +93,11 @@ def test_headings_inside_a_section_stay(name: str) -> None:
 
 def test_released_cuts_at_every_stop_and_loses_the_tail() -> None:
     text = "It gains 3.5 points.\nFine. And no stop"
-    assert thin_as_released(text, HEADERS) == "It gains 3. Fine."
+    assert thin_as_released(text) == "It gains 3. Fine."
     assert thin(text) == "It gains 3.5 points.\nAnd no stop"
     bold = "A one. **Pros** B one. B two."
-    assert thin_as_released(bold, HEADERS) == "A one. B two."
-    assert thin_as_released(bold, HEADERS, bold=True) == "A one. **Pros** B one. B two."
+    assert thin_as_released(bold) == "A one. B two."
+    assert thin_as_released(bold, bold=True) == "A one. **Pros** B one. B two."
 
 
 @settings(max_examples=25)

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from judgelab.attack.protocol import RuleAttack
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Agent, Item, Panel, rng_for
-from judgelab.core.step import Place, RuleStep
+from judgelab.core.step import Place
 from tests.scripted import NOBODY
 
 
@@ -21,8 +22,8 @@ def make(order: tuple[int, ...] = (0, 1, 2)) -> Panel:
     )
 
 
-class Draw(RuleStep):
-    axis, name = "attack", "draw"
+class Draw(RuleAttack):
+    name = "draw"
 
     def rule(self, text: str, at: Place) -> str:
         return str(at.rng.random())

@@ -12,7 +12,7 @@ from judgelab.attack.padding import Padding
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.study.discernment.perturbations import FOLDER, LEVELS, load_suite
 
-PADDING = "{_target_: judgelab.attack.padding.Padding, symbol: X, count: 3}"
+PADDING = "{_target_: judgelab.attack.padding.Padding}"
 
 
 def degrees(**amounts: tuple[object, object]) -> dict[str, object]:
@@ -101,7 +101,7 @@ def test_a_suite_is_found_by_dataset_then_by_task(tmp_path: Path) -> None:
     own = tmp_path / "own.yaml"
     own.write_text(f"more: {{level: word, severity: null, attack: {PADDING}}}\n")
     suite = load_suite(str(own), "", "")
-    assert suite.perturbations[0].attack == Padding("X", 3)
+    assert suite.perturbations[0].attack == Padding()
     assert suite.attacks == {"more": "padding"}
 
 
