@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from judgelab.core.exchange import no_grade, no_label
-from judgelab.core.reply.choice import read_choice, read_number
+from judgelab.core.reply.choice import read_choice
 from judgelab.core.reply.grade import stated_grade
 from judgelab.core.reply.label import stated_label
 
@@ -49,9 +49,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "grade": lambda text: stated_grade(text, 1, 5),
     "label": lambda text: stated_label(text, LABELS),
     "choice": lambda text: read_choice(text, LABELS, "last"),
-    "number": lambda text: read_number(text, 1, 5),
-    "no grade": no_grade(1, 5),
-    "no label": no_label(LABELS),
+    "no grade": lambda text: no_grade(text, 1, 5),
+    "no label": lambda text: no_label(text, LABELS),
 }
 
 

@@ -11,13 +11,10 @@ from typing import Generic, TypeVar
 
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
-from judgelab.core.reply.choice import NUMBER, Reading, named, read_choice
-from judgelab.core.reply.label import stated_label
+from judgelab.core.reply.choice import NUMBER, named
 from judgelab.core.reply.text import ends
 
 Key = TypeVar("Key", bound=Hashable)
-Why = Callable[[str], str]
-"""Says of a reply's text why nothing was read in it; '' where nothing is wrong with it."""
 
 EMPTY = "empty reply"
 
@@ -38,15 +35,10 @@ class Exchange(Generic[Key]):
     replies: Mapping[Key, Reply]
 
     @classmethod
-    def put(cls, lm: EvaluationLM, *batches: Mapping[Key, ChatRequest]) -> Exchange[Key]:
-        """Ask, one batch after the other: what was answered survives an interruption."""
-        requests: dict[Key, ChatRequest] = {}
-        replies: dict[Key, Reply] = {}
-        for batch in batches:
-            requests |= batch
-            answers = lm.chat(list(batch.values())) if batch else []
-            replies |= zip(batch, answers, strict=True)
-        return cls(lm, requests, replies)
+    def put(cls, lm: EvaluationLM, requests: Mapping[Key, ChatRequest]) -> Exchange[Key]:
+        """Ask, in one batch: the cache of calls keeps what was answered before an interruption."""
+        answers = lm.chat(list(requests.values())) if requests else []
+        return cls(lm, requests, dict(zip(requests, answers, strict=True)))
 
     @property
     def answered(self) -> list[bool]:
@@ -54,14 +46,19 @@ class Exchange(Generic[Key]):
         return [reply.text is not None for reply in self.replies.values()]
 
     def read(
-        self, read: Callable[[Key, Reply], float], why: Callable[[Key], Why]
+        self, read: Callable[[Key, Reply], float], why: Callable[[Key, str], str]
     ) -> dict[Key, float]:
-        """What each reply says; NaN, and noted, where it says none of what was asked."""
+        """What each reply says; NaN, and noted, where it says none of what was asked.
+
+        Args:
+            read: the value of a reply.
+            why: of the text of a reply without one; '' where nothing is wrong with it.
+        """
         found = {key: read(key, reply) for key, reply in self.replies.items()}
         for key, value in found.items():
             text = self.replies[key].text
             if text is not None and math.isnan(value):
-                self.unread(key, why(key)(text) if text.strip() else EMPTY)
+                self.unread(key, why(key, text) if text.strip() else EMPTY)
         return found
 
     def unread(self, key: Key, reason: str) -> None:
@@ -70,39 +67,18 @@ class Exchange(Generic[Key]):
             self.lm.unread(self.requests[key], self.replies[key], reason)
 
 
-def chosen_of_two(text: str | None, which: Reading) -> float:
-    """Whether the answer shown first won, as a reply says it (``CHOICES``); NaN where unread.
-
-    Args:
-        text: the reply.
-        which: what it states (see ``stated_label``), or its first or last label.
-    """
-    if which == "stated":
-        return stated_label(text, CHOICES)
-    label = read_choice(text, CHOICES, which)
-    return math.nan if label is None else CHOICES[label]
-
-
-def no_label(labels: Iterable[str]) -> Why:
+def no_label(text: str, labels: Iterable[str]) -> str:
     """Why a text states none of these labels."""
     known = tuple(dict.fromkeys(labels))
-    listed = ", ".join(known)
-
-    def why(text: str) -> str:
-        return f"{'no single one' if named(ends(text), known) else 'none'} of the labels {listed}"
-
-    return why
+    found = "no single one" if named(ends(text), known) else "none"
+    return f"{found} of the labels {', '.join(known)}"
 
 
-def no_grade(low: float, high: float) -> Why:
+def no_grade(text: str, low: float, high: float) -> str:
     """Why a text states no grade of this scale."""
-
-    def why(text: str) -> str:
-        given = {float(number.replace(",", "")) for number in NUMBER.findall(ends(text))}
-        several = len([grade for grade in given if low <= grade <= high]) > 1
-        return f"{'several numbers, no single' if several else 'no'} grade from {low:g} to {high:g}"
-
-    return why
+    given = {float(number.replace(",", "")) for number in NUMBER.findall(ends(text))}
+    several = len([grade for grade in given if low <= grade <= high]) > 1
+    return f"{'several numbers, no single' if several else 'no'} grade from {low:g} to {high:g}"
 
 
 ABOUT = 2  # parts of a request's key that name the mechanism and the item
@@ -127,23 +103,16 @@ def open_questions(requests: Sequence[ChatRequest]) -> list[int]:
     return [index for index, request in enumerate(requests) if not request.labels]
 
 
-def cased(words: Sequence[str]) -> dict[str, str]:
-    """Words as labels, in small letters and with a capital."""
-    return {spelled: word for word in words for spelled in (word, word.capitalize())}
-
-
 def shares(reply: Reply, labels: Mapping[str, str]) -> dict[str, float]:
     """What a reply may say -> its probability; they add up to 1. Empty without probabilities.
 
     Labels that the request did not put to the LM are not there.
     """
     known = [(labels[text], nats) for text, nats in reply.label_logprobs if text in labels]
-    if not known:
-        return {}
-    found = dict.fromkeys((name for name, _ in known), 0.0)
-    top = max(nats for _, nats in known)
+    top = max((nats for _, nats in known), default=0.0)
+    found: dict[str, float] = {}
     for name, nats in known:
-        found[name] += math.exp(nats - top)
+        found[name] = found.get(name, 0.0) + math.exp(nats - top)
     total = math.fsum(found.values())
     return {name: value / total for name, value in found.items()}
 
@@ -151,7 +120,7 @@ def shares(reply: Reply, labels: Mapping[str, str]) -> dict[str, float]:
 CHOICES = {"one": 1.0, "two": 0.0, "tie": 0.5}
 """What a reply may say -> did the answer shown first win."""
 
-LABELS = cased(list(CHOICES))
+LABELS = {spelled: word for word in CHOICES for spelled in (word, word.capitalize())}
 """Allowed reply -> what it says."""
 
 Cell = tuple[int, int, int]

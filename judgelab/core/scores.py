@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from judgelab.core.estimator import Estimator
 from judgelab.core.panel import Panel
@@ -65,6 +65,14 @@ def measured(panel: Panel, **variables: tuple[tuple[str, ...], ArrayLike]) -> xr
             "reference": ("agent", [agent.reference for agent in panel.agents]),
         },
     )
+
+
+def filled(shape: Sequence[int], values: Mapping[Any, float]) -> NDArray[np.float64]:
+    """Values by their index, as an array of this shape; NaN elsewhere."""
+    found = np.full(shape, np.nan)
+    for cell, value in values.items():
+        found[cell] = value
+    return found
 
 
 def mean_over(values: xr.DataArray, dim: str) -> xr.DataArray:

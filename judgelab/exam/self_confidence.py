@@ -127,7 +127,7 @@ class SelfConfidence(Exam):
         if _silent([reply for said in asked for reply in said.replies.values()]):
             return None
         found = [
-            _cells(each, said.read(lambda _, reply: emitted(reply), lambda _: _unsure))
+            _cells(each, said.read(lambda _, reply: emitted(reply), _unsure))
             for each, said in zip(paper.panels, asked, strict=True)
         ]
         return _answers(paper, found, way="probability")
@@ -143,8 +143,8 @@ class SelfConfidence(Exam):
         def rank(_: Cell, reply: Reply) -> float:
             return ranks.get(read_choice(reply.text, self.levels, "last") or "", np.nan)
 
-        said, why = Exchange.put(lm, requests), no_label(self.levels)
-        return _cells(panel, said.read(rank, lambda _: why))
+        said = Exchange.put(lm, requests)
+        return _cells(panel, said.read(rank, lambda _, text: no_label(text, self.levels)))
 
     def _agents(
         self, panel: Panel, name: str, given: Sequence[str] | None, kinds: tuple[str, str]
@@ -178,11 +178,11 @@ def _answers(
     return Answers(easy, put[0], hard, put[1], way=way if asked else "")
 
 
-def _unsure(text: str) -> str:
+def _unsure(_: Cell, text: str) -> str:
     """Why a reply has no confidence; of a tie there is none, which is nothing amiss."""
     label = read_choice(text, CHOICES, "last")
     if label is None:
-        return no_label(CHOICES)(text)
+        return no_label(text, CHOICES)
     return "" if label == "tie" else "no probability of its label"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import xarray as xr
 
@@ -12,7 +12,7 @@ from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, transposed
 from judgelab.mechanism.conditional import ConditionalMechanism, Setting, measure_conditional
-from judgelab.mechanism.protocol import Definition, Reads
+from judgelab.mechanism.protocol import Definition
 from judgelab.mechanism.texts import judged_pairs, only_judged, score_directed
 
 
@@ -33,10 +33,10 @@ class BartScore(ConditionalMechanism):
     """
 
     truncate: Count | None = 10_000
-    reads: Reads = "raw"
     part: Literal["precision", "recall", "f1"] = "f1"
     name: str = "bartscore"
-    measurement: ClassVar[str] = "bartscore"
+    reads = "raw"
+    measurement = "bartscore"
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``conditional`` [item, x, y] = log P(y | x), only for the directions that are used."""

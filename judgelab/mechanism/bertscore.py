@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, measured
-from judgelab.mechanism.protocol import Definition, Mechanism, Reads, Subject
+from judgelab.mechanism.protocol import Definition, Mechanism
 from judgelab.mechanism.texts import judged_pairs, score_directed
 
 if TYPE_CHECKING:
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 
 STOP = re.compile(r"(?<=[.!?])\s+")
 """Where a sentence ends (as released): a list without full stops is one sentence."""
+
+BATCH = 64  # sentences (texts) in one pass
 
 Units = tuple[NDArray[np.float64], NDArray[np.bool_]]
 """Unit vectors of a text's parts [parts, dimensions], and which parts count in its mean."""
@@ -47,8 +48,6 @@ class BertScore(Mechanism):
         part: precision, recall or f1.
         prompt: a prompt that the encoder names, put before each sentence of x, and of x only (the
             paper: s2s_query).
-        batch: sentences (texts) in one pass; changes the speed only.
-        reads: which texts: raw, or preprocessed.
 
     Raises:
         ConfigError: ``prompt`` goes before sentences, not tokens.
@@ -59,11 +58,10 @@ class BertScore(Mechanism):
     level: Literal["sentence", "token"] = "sentence"
     part: Literal["precision", "recall", "f1"] = "f1"
     prompt: str | None = None
-    batch: Count = 64
-    reads: Reads = "raw"
-    name: ClassVar[str] = "bertscore"
-    measurement: ClassVar[str] = "text"
-    subject: ClassVar[Subject] = "pair"
+    reads = "raw"
+    name = "bertscore"
+    measurement = "text"
+    subject = "pair"
 
     def __post_init__(self) -> None:
         if self.prompt is not None and self.level == "token":
@@ -102,7 +100,7 @@ class BertScore(Mechanism):
             return ({}, {}), {}
         from judgelab.scoring.embed import Embedder
 
-        embedder = Embedder(self.model, self.revision, self.batch, owner="mechanism")
+        embedder = Embedder(self.model, self.revision, BATCH, owner="mechanism")
         attrs = {"encoder": embedder.name}
         if self.level == "token":
             every = sorted(judged | references)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, Literal
+from typing import Literal
 
 from judgelab.core.errors import require
 from judgelab.core.sentences import sentences
-from judgelab.mechanism.protocol import Reads
 from judgelab.mechanism.texts import Compare, ReferenceMechanism
 
 
@@ -27,16 +26,10 @@ class Bleu(ReferenceMechanism):
     Args:
         by: sacrebleu, or nltk as in that code. NLTK's tokens need sentences: its own splitter wants
             a download, so ours is used.
-        reads: which texts: raw, or preprocessed.
-        peers: where neither items nor agents are references, hold texts against those of all
-            other agents; without it that is refused.
     """
 
     by: Literal["sacrebleu", "nltk"] = "sacrebleu"
-    reads: Reads = "raw"
-    peers: bool = False
-    name: ClassVar[str] = "bleu"
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    name = "bleu"
 
     def comparison(self) -> Compare:
         """Sentence BLEU / 100, or NLTK's in [0, 1]."""

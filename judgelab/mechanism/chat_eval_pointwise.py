@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from judgelab.core.errors import ConfigError
-from judgelab.core.exchange import Cell, Why, no_grade
+from judgelab.core.exchange import no_grade
 from judgelab.core.panel import Panel
-from judgelab.core.reply.grade import read_grade
+from judgelab.core.reply.grade import stated_grade
+from judgelab.core.scores import measured
 from judgelab.core.step import present
 from judgelab.mechanism.debate import Debate, Question
 from judgelab.mechanism.texts import TextMechanism
@@ -35,7 +36,7 @@ class ChatEvalPointwise(Debate, TextMechanism):
 
     low: float = 1.0
     high: float = 5.0
-    name: ClassVar[str] = "chat_eval_pointwise"
+    name = "chat_eval_pointwise"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -50,18 +51,19 @@ class ChatEvalPointwise(Debate, TextMechanism):
             key = (self.name, item.id, panel.agents[j].name)
             yield (k, j, j), key, {"task": task, "source": item.source, "text": text} | scale
 
-    def read(self, text: str) -> float:
-        """The grade that the words state, or the number that they begin or end with (``which``)."""
-        return read_grade(text, self.low, self.high, self.which)
+    def read(self, text: str | None) -> float:
+        """The grade that the words state."""
+        return stated_grade(text, self.low, self.high)
 
-    @property
-    def unread(self) -> Why:
+    def unread(self, text: str) -> str:
         """See Debate."""
-        return no_grade(self.low, self.high)
+        return no_grade(text, self.low, self.high)
 
-    def outcome(self, panel: Panel, given: Mapping[Cell, list[float]]) -> xr.DataArray:
-        """``value`` [item, agent]: the mean grade; NaN for absent texts and unread replies."""
-        value = np.full((len(panel.items), len(panel.agents)), np.nan)
-        for (k, j, _), grades in given.items():
-            value[k, j] = np.mean(grades)
-        return xr.DataArray(value, dims=("item", "agent"), name="value")
+    def together(self, said: Sequence[float]) -> float:
+        """The mean grade."""
+        return float(np.mean(said))
+
+    def data(self, panel: Panel, outcome: NDArray[np.float64]) -> xr.Dataset:
+        """``value`` [item, agent]; NaN for absent texts and unread replies."""
+        grades = np.diagonal(outcome, axis1=1, axis2=2)
+        return measured(panel, value=(("item", "agent"), grades))

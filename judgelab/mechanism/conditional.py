@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, runtime_checkable
+from typing import Literal
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
-from judgelab.core.lm import Capability, EvaluationLM
+from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import measured, with_calls
 from judgelab.mechanism.logprob import Questions
-from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism, Reads, Subject
+from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism
 
 ABSENT = "Not available"
 """What stands in a prompt where there is no synopsis or no first response (as released)."""
@@ -50,16 +50,6 @@ class Setting:
         return text[: self.truncate].strip()
 
 
-@runtime_checkable
-class Conditional(Protocol):
-    """A mechanism that predicts one text of an item from another one."""
-
-    @property
-    def setting(self) -> Setting:
-        """How it does so."""
-        ...
-
-
 @dataclass(frozen=True)
 class ConditionalMechanism(Mechanism):
     """Predicts one text of an item from another one.
@@ -68,15 +58,13 @@ class ConditionalMechanism(Mechanism):
         prompt: fields synopsis and response.
         per: ``sum`` (nats summed over what is predicted) or nats per ``token`` of it.
         truncate: characters of x and y that count; None for all.
-        reads: which texts: raw, or preprocessed.
     """
 
     prompt: Prompt
     per: Literal["sum", "token"] = "sum"
     truncate: Count | None = None
-    reads: Reads = "preprocessed"
-    subject: ClassVar[Subject] = "pair"
-    requires: ClassVar[tuple[frozenset[Capability], ...]] = BY_LOGPROB
+    subject = "pair"
+    requires = BY_LOGPROB
 
 
 def measure_conditional(
@@ -105,13 +93,24 @@ def measure_conditional(
     conditional = np.full((n, m, m), np.nan)
     marginal, tokens, uncut = (np.full((n, m), np.nan) for _ in range(3))
     cells, totals = list[tuple[int, ...]](), list[float]()
+    names = [agent.name for agent in panel.agents]
     for k, item in enumerate(panel.items):
         if setting.synopsis and not item.synopsis:
             continue  # log P(y | x, z) does not exist without z
-        answers = _answers(lm, setting, panel, k, wanted, alone=alone, whole=whole)
-        for (kind, i, j), (total, count) in answers.items():
-            y = panel.texts[k][j] or ""
-            if kind != "whole" or not alone or setting.cut(y) != y.strip():
+        texts = {i: text for i, text in enumerate(panel.texts[k]) if text is not None}
+        targets = [j for j in texts if wanted[:, j].any()]
+        asked = [("alone", j, j) for j in targets if alone]
+        asked += [("pair", i, j) for i in texts for j in targets if wanted[i, j]]
+        asked += [("whole", j, j) for j in targets if whole]
+        questions, places = Questions(), list[int]()
+        for kind, i, j in asked:
+            context = setting.context(item, texts[i] if kind == "pair" else None)
+            y = texts[j].strip() if kind == "whole" else setting.cut(texts[j])
+            places.append(questions.ask(context, y, item.id, *dict.fromkeys((names[i], names[j]))))
+        answers = questions.put(lm)
+        for (kind, i, j), place in zip(asked, places, strict=True):
+            total, count = answers[place]
+            if kind != "whole" or not alone or setting.cut(texts[j]) != texts[j].strip():
                 cells.append((k, i, j))  # an uncut text alone is the same question again
                 totals.append(total)
             if kind == "pair":
@@ -129,34 +128,3 @@ def measure_conditional(
     if whole:
         data["marginal_whole"] = (("item", "agent"), uncut)
     return with_calls(data, cells, totals).assign_attrs(prompt=setting.prompt.identity)
-
-
-def _answers(
-    lm: EvaluationLM,
-    setting: Setting,
-    panel: Panel,
-    k: int,
-    wanted: Mask,
-    *,
-    alone: bool,
-    whole: bool,
-) -> dict[tuple[str, int, int], tuple[float, float]]:
-    """(nats, tokens) by kind, x and y: ``alone`` without x, ``pair``, ``whole`` uncut without x."""
-    questions, places = Questions(), dict[tuple[str, int, int], int]()
-    item, names = panel.items[k], [agent.name for agent in panel.agents]
-    present = {i: text for i, text in enumerate(panel.texts[k]) if text is not None}
-    targets = {j: y for j, y in present.items() if wanted[:, j].any()}
-    without = setting.context(item, None)
-    if alone:
-        for j, y in targets.items():
-            places["alone", j, j] = questions.ask(without, setting.cut(y), item.id, names[j])
-    for i, x in present.items():
-        for j, y in targets.items():
-            if wanted[i, j]:
-                context, about = setting.context(item, x), (item.id, names[i], names[j])
-                places["pair", i, j] = questions.ask(context, setting.cut(y), *about)
-    if whole:
-        for j, y in targets.items():
-            places["whole", j, j] = questions.ask(without, y.strip(), item.id, names[j])
-    answers = questions.put(lm)
-    return {cell: answers[place] for cell, place in places.items()}

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import ClassVar
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
-from judgelab.core.exchange import Cell, Exchange, Why
+from judgelab.core.exchange import Cell, Exchange
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
-from judgelab.core.reply.choice import Reading
-from judgelab.core.scores import measured, with_calls
-from judgelab.mechanism.protocol import Mechanism, Reads
+from judgelab.core.scores import filled, with_calls
+from judgelab.mechanism.protocol import Mechanism
 
 SILENCE = ("Nobody has spoken yet.", "Nobody has spoken so far; this is round {}.")
 """In the first round, and in later ones: a debate without a reply goes on."""
@@ -40,10 +38,8 @@ class Debate(Mechanism):
         prompt: fields of the questions, role (what the speaker is) and said (the debate).
         roles: name -> who that is.
         rounds: of the debate.
-        which: the decision that a reply states, or the first or the last that it holds.
         temperature: of the LM.
         max_tokens: upper bound on each reply.
-        reads: which texts: raw, or preprocessed.
 
     Raises:
         ConfigError: no role.
@@ -52,11 +48,10 @@ class Debate(Mechanism):
     prompt: Prompt
     roles: dict[str, str] = field(default_factory=dict)
     rounds: Count = 2
-    which: Reading = "stated"
     temperature: float = 0.0
     max_tokens: int = 256
-    reads: Reads = "raw"
-    requires: ClassVar[tuple[frozenset[Capability], ...]] = (frozenset({Capability.CHAT}),)
+    reads = "raw"
+    requires = (frozenset({Capability.CHAT}),)
 
     def __post_init__(self) -> None:
         if not self.roles:
@@ -67,42 +62,51 @@ class Debate(Mechanism):
         """What is debated."""
 
     @abstractmethod
-    def read(self, text: str) -> float:
+    def read(self, text: str | None) -> float:
         """What a role's last words say; NaN where they decide nothing."""
 
-    @property
     @abstractmethod
-    def unread(self) -> Why:
+    def unread(self, text: str) -> str:
         """Why a role's last words decide nothing."""
 
     @abstractmethod
-    def outcome(self, panel: Panel, given: Mapping[Cell, list[float]]) -> xr.DataArray:
-        """What the roles' decisions on each question make together."""
+    def together(self, said: Sequence[float]) -> float:
+        """What the roles' decisions make together."""
+
+    @abstractmethod
+    def data(self, panel: Panel, outcome: NDArray[np.float64]) -> xr.Dataset:
+        """The outcomes [item, agent, peer] by their name."""
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``outcome``, and what became of every call."""
+        """What every debate came to, and what became of every call."""
         said: dict[Cell, list[str]] = {}
         given: dict[Cell, list[float]] = {}
-        calls: list[tuple[Cell, float, bool]] = []
+        cells, values, answered = list[Cell](), list[float](), list[bool]()
+
+        def heard(_: Cell, reply: Reply) -> float:
+            return 0.0 if (reply.text or "").strip() else np.nan
+
+        def decided(_: Cell, reply: Reply) -> float:
+            return self.read(reply.text)
+
         for number in range(self.rounds):
             last = number == self.rounds - 1
             for role in self.roles:
                 turn = self._turn(panel, lm, role, number, said)
-                read = turn.read(partial(self._said, last), lambda _: self.unread)
-                for (cell, value), reply in zip(read.items(), turn.replies.values(), strict=True):
+                found = turn.read(decided if last else heard, lambda _, text: self.unread(text))
+                for cell, reply in turn.replies.items():
                     if reply.text is not None:
                         said.setdefault(cell, []).append(f"{role}: {reply.text.strip()}")
-                    calls.append((cell, value, reply.text is not None))
-                    if last and not np.isnan(value):
-                        given.setdefault(cell, []).append(value)
-        found = self.outcome(panel, given)
-        dims = tuple(map(str, found.dims))
-        data = measured(panel, **{str(found.name): (dims, found.values)})
+                    if last and not np.isnan(found[cell]):
+                        given.setdefault(cell, []).append(found[cell])
+                cells += found
+                values += found.values()
+                answered += turn.answered
+        outcome = {cell: self.together(each) for cell, each in given.items()}
+        agents = len(panel.agents)
+        data = self.data(panel, filled((len(panel.items), agents, agents), outcome))
         data = data.assign_attrs(prompt=self.prompt.identity)
-        if not calls:
-            return data
-        cells, values, answered = zip(*calls, strict=True)
-        return with_calls(data, np.array(cells), values, answered)
+        return with_calls(data, cells, values, answered) if cells else data
 
     def _turn(
         self,
@@ -122,8 +126,3 @@ class Debate(Mechanism):
             turn = (*key, role, str(number + 1))
             requests[cell] = ChatRequest(messages, self.temperature, self.max_tokens, key=turn)
         return Exchange.put(lm, requests)
-
-    def _said(self, last: bool, _: Cell, reply: Reply) -> float:
-        """What words say: the last ones a decision, others anything at all."""
-        text = reply.text or ""
-        return self.read(text) if last else 0.0 if text.strip() else np.nan

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import xarray as xr
@@ -12,7 +11,7 @@ from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores
 from judgelab.mechanism.conditional import ConditionalMechanism, Setting, measure_conditional
-from judgelab.mechanism.protocol import Definition
+from judgelab.mechanism.protocol import Definition, Reads
 from judgelab.mechanism.texts import judged_pairs, score_directed
 
 
@@ -31,11 +30,13 @@ class Gem(ConditionalMechanism):
     Args:
         name: gem, gem_s, gem_s_assw or gem_raw.
         synopsis: condition on the item's synopsis; items without one are unscored.
+        reads: which texts: raw, or preprocessed.
     """
 
     synopsis: bool = False
+    reads: Reads = "preprocessed"
     name: str = "gem"
-    measurement: ClassVar[str] = "gem"
+    measurement = "gem"
 
     @property
     def setting(self) -> Setting:

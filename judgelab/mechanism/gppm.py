@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import xarray as xr
 
 from judgelab.core.errors import DataError
@@ -13,7 +10,6 @@ from judgelab.mechanism.logprob import LogprobMechanism
 from judgelab.mechanism.protocol import Definition
 
 
-@dataclass(frozen=True)
 class Gppm(LogprobMechanism):
     """Payment of agent i: how well its text predicts the peers' texts.
 
@@ -23,7 +19,7 @@ class Gppm(LogprobMechanism):
     the authors' recorded data alone.
     """
 
-    name: ClassVar[str] = "gppm"
+    name = "gppm"
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """The per-token mean.

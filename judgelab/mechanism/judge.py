@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 import xarray as xr
@@ -14,11 +13,13 @@ from numpy.typing import NDArray
 from judgelab.core.bounds import Count
 from judgelab.core.errors import DataError
 from judgelab.core.exchange import Cell, Exchange, no_label, pair_questions
-from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
+from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
+from judgelab.core.prompt import Prompt
 from judgelab.core.reply.label import stated_label
 from judgelab.core.scores import (
     Scores,
+    filled,
     mean_over,
     measured,
     transposed,
@@ -27,7 +28,7 @@ from judgelab.core.scores import (
     without_noise,
 )
 from judgelab.mechanism.closed import ClosedMechanism, TwoPromptMechanism, with_shares
-from judgelab.mechanism.protocol import Definition, Subject
+from judgelab.mechanism.protocol import Definition
 
 VERDICTS = {"a": 1.0, "b": 0.0, "c": 0.5}
 """Label -> did the text shown as A win."""
@@ -37,36 +38,56 @@ LABELS = {f"[[{label.upper()}]]": label for label in VERDICTS}
 
 
 class PairMechanism(ClosedMechanism):
-    """Every ordered pair is judged, so each two texts are seen in both orders."""
+    """Every ordered pair is judged, so each two texts are seen in both orders.
 
-    subject: ClassVar[Subject] = "choice"
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    Attributes:
+        verdicts: what a reply may say -> 1 the first text is better, 0 the second, .5 neither.
+        spoken: the labels as a reply is to state them.
+    """
 
-    @property
-    @abstractmethod
-    def spoken(self) -> Iterable[str]:
-        """The labels as a reply is to state them."""
+    verdicts: ClassVar[Mapping[str, float]]
+    spoken: ClassVar[Sequence[str]]
+    subject = "choice"
+    bounds = (0.0, 1.0)
 
-    @abstractmethod
-    def ask(self, panel: Panel, lm: EvaluationLM) -> Exchange[Cell]:
-        """Every question by (item, first, second), and the replies."""
+    def fields(self, values: Mapping[str, str]) -> Mapping[str, str]:
+        """What the prompt shows, of task, source, one and two."""
+        return values
 
-    @abstractmethod
-    def read(self, reply: Reply) -> float:
-        """1 the first text, 0 the second, .5 a tie; NaN where the reply says none of these."""
+    def ask(self, panel: Panel, lm: EvaluationLM, top_logprobs: int = 0) -> Exchange[Cell]:
+        """Every question by (item, first, second), and the replies; one batch.
+
+        Args:
+            panel: the texts.
+            lm: the judge.
+            top_logprobs: alternatives to report for each token of a generated reply.
+        """
+        requests = {
+            cell: self.request(lm, key, self.fields(values), top_logprobs)
+            for cell, key, values in pair_questions(panel, self.name)
+        }
+        return Exchange.put(lm, requests)
+
+    def worded(self, prompt: Prompt) -> Self:
+        """The same judge, asked in other words."""
+        return replace(self, prompt=prompt)
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``verdict`` [item, agent, peer]: 1 if agent, shown first, beat peer; NaN if unread."""
         said = self.ask(panel, lm)
-        verdict = np.full((len(panel.items), len(panel.agents), len(panel.agents)), np.nan)
-        why = no_label(self.spoken)
-        read = said.read(lambda _, reply: self.read(reply), lambda _: why)
-        for cell, value in read.items():
-            verdict[cell] = value
-        dims = ("item", "agent", "peer")
-        data = measured(panel, verdict=(dims, verdict)).assign_attrs(self.closed.attrs(lm))
+        read = said.read(
+            lambda _, reply: stated_label(reply.text, self.verdicts),
+            lambda _, text: no_label(text, self.spoken),
+        )
+        dims, agents = ("item", "agent", "peer"), len(panel.agents)
+        data = measured(panel, verdict=(dims, filled((len(panel.items), agents, agents), read)))
         data = with_calls(data, list(read), read.values(), said.answered)
+        data = data.assign_attrs(self.attrs(lm))
         return with_shares(data, dims, said.replies, self.labels)
+
+    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
+        """Win rates, the same under every definition; diagnostics hold position bias."""
+        return win_rates(measured["verdict"])
 
 
 @dataclass(frozen=True)
@@ -89,8 +110,9 @@ class Judge(PairMechanism, TwoPromptMechanism):
 
     max_tokens: Count = 500
     context: bool = True
-    labels: ClassVar[dict[str, str]] = LABELS
-    spoken: ClassVar[Iterable[str]] = tuple(LABELS)
+    labels = LABELS
+    verdicts = VERDICTS
+    spoken = tuple(LABELS)
 
     @property
     def name(self) -> str:
@@ -102,19 +124,10 @@ class Judge(PairMechanism, TwoPromptMechanism):
         """Which recorded verdicts are ours."""
         return "judge_with_context" if self.context else "judge_without_context"
 
-    def ask(self, panel: Panel, lm: EvaluationLM) -> Exchange[Cell]:
-        """A batch an item: what was answered survives an interruption."""
-        closed, shown = self.closed, ("task", "source") if self.context else ("task",)
-        batches: dict[int, dict[Cell, ChatRequest]] = {}
-        for cell, key, values in pair_questions(panel, self.name):
-            fields = {name: values[name] for name in shown}
-            fields |= {"a": values["one"], "b": values["two"]}
-            batches.setdefault(cell[0], {})[cell] = closed.request(lm, key, fields)
-        return Exchange.put(lm, *batches.values())
-
-    def read(self, reply: Reply) -> float:
-        """The value of the label that the reply states."""
-        return stated_label(reply.text, VERDICTS)
+    def fields(self, values: Mapping[str, str]) -> Mapping[str, str]:
+        """Both texts, and the source where the judge sees it."""
+        shown = {"task": values["task"], "a": values["one"], "b": values["two"]}
+        return shown | ({"source": values["source"]} if self.context else {})
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Win rates; diagnostics hold position bias and how often the orders disagree."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
@@ -13,12 +12,11 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-@dataclass(frozen=True)
 class Length(TextMechanism):
     """Words of the text. A mechanism that does not beat this measures length."""
 
-    name: ClassVar[str] = "length"
-    measurement: ClassVar[str] = "text"
+    name = "length"
+    measurement = "text"
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``value`` [item, agent], a count."""

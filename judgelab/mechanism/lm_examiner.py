@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
-from judgelab.core.lm import Reply
 from judgelab.core.panel import Item, Panel
-from judgelab.core.reply.grade import stated_grade
-from judgelab.mechanism.closed import TwoPromptMechanism, whole_grades
+from judgelab.mechanism.closed import TwoPromptMechanism
 from judgelab.mechanism.conditional import ABSENT
 from judgelab.mechanism.pointwise import GradeMechanism
 from judgelab.mechanism.texts import judged_pairs
-
-LOWEST, HIGHEST = 0.0, 10.0
 
 
 @dataclass(frozen=True)
@@ -25,14 +20,13 @@ class LmExaminer(GradeMechanism, TwoPromptMechanism):
     """A grade from 0 to 10 for understanding, coverage, substantiation and constructiveness.
 
     The LM sees the item's source, where there is one, and the text; it sees no peer's text, so
-    the grade does not depend on y, and reference agents get none. A reply that states no grade
-    between 0 and 10, or several, leaves the text unscored (the release counts it as 5).
+    the grade does not depend on y, and reference agents get none. The release counts a reply
+    without a grade as 5.
     """
 
     max_tokens: Count = 4000
-    labels: ClassVar[dict[str, str]] = whole_grades(LOWEST, HIGHEST)
-    scale: ClassVar[tuple[float, float]] = (LOWEST, HIGHEST)
-    name: ClassVar[str] = "lm_examiner"
+    bounds = (0.0, 10.0)
+    name = "lm_examiner"
 
     @property
     def tasks(self) -> frozenset[str]:
@@ -46,7 +40,3 @@ class LmExaminer(GradeMechanism, TwoPromptMechanism):
     def graded(self, panel: Panel) -> NDArray[np.bool_]:
         """All agents but the references."""
         return np.asarray(judged_pairs(panel).any(axis=1))
-
-    def read(self, reply: Reply) -> float:
-        """The label, or the grade that the reply states; see ``stated_grade``."""
-        return stated_grade(reply.text, LOWEST, HIGHEST)

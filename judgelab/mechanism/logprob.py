@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.calls.log import About
-from judgelab.core.lm import Capability, EvaluationLM
+from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import measured, with_calls
-from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism, Subject
+from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -22,32 +22,23 @@ DELIMITERS = {
     "summarization": "Summaries:\n",
     "peer_review": "Reviews:\n",
 }
-OTHER_DELIMITER = "Responses:\n"
+"""The heading that precedes the texts (as released, one per task)."""
 
 
-def delimiter_for(task: str) -> str:
-    """The heading that precedes the texts (as released, one per task)."""
-    return DELIMITERS.get(task, OTHER_DELIMITER)
-
-
-@dataclass(frozen=True)
 class LogprobMechanism(Mechanism):
     """Reads its scores off the log-probabilities of all ordered pairs."""
 
-    measurement: ClassVar[str] = "logprob"
-    subject: ClassVar[Subject] = "pair"
-    requires: ClassVar[tuple[frozenset[Capability], ...]] = BY_LOGPROB
+    measurement = "logprob"
+    subject = "pair"
+    requires = BY_LOGPROB
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """All ordered pairs and marginals: M texts cost M(M-1) + M log-probabilities an item."""
-        return measure_logprob(panel, lm, delimiter_for(panel.task))
+        return measure_logprob(panel, lm)
 
 
 def measure_logprob(
-    panel: Panel,
-    lm: EvaluationLM,
-    delimiter: str,
-    partner: NDArray[np.int64] | None = None,
+    panel: Panel, lm: EvaluationLM, partner: NDArray[np.int64] | None = None
 ) -> xr.Dataset:
     """log P(text i | text j) within items, log P(text i), and across items where asked.
 
@@ -61,81 +52,46 @@ def measure_logprob(
         [item, agent]; and ``negative`` [item, agent, peer, draw]: log P(text of agent | text of
         the peer on a partner item). NaN where a text is absent and on the diagonal.
     """
+    delimiter = DELIMITERS.get(panel.task, "Responses:\n")
     n, m = len(panel.items), len(panel.agents)
     draws = 0 if partner is None else partner.shape[1]
-    conditional = np.full((n, m, m), np.nan)
     marginal, tokens = np.full((n, m), np.nan), np.full((n, m), np.nan)
-    negative = np.full((n, m, m, draws), np.nan)
-    for k in range(n):
-        sources = [k, *(partner[k] if partner is not None else [])]
-        block, base, lengths = _item(panel, lm, delimiter, k, sources)
-        conditional[k], marginal[k], tokens[k] = block[0], base, lengths
-        negative[k] = np.moveaxis(block[1:], 0, -1)
+    pairs = np.full((n, m, m, 1 + draws), np.nan)  # the first source is the item itself
+    names = [agent.name for agent in panel.agents]
+    cells, totals = list[tuple[int, ...]](), list[float]()
+    for k, item in enumerate(panel.items):
+        questions, places = Questions(), dict[tuple[int, int, int], int]()
+        present = [(i, text) for i, text in enumerate(panel.texts[k]) if text is not None]
+        for i, text in present:
+            places[i, i, 0] = questions.ask(delimiter, text, item.id, names[i])
+        for s, source in enumerate([k, *(() if partner is None else partner[k])]):
+            for j, before in enumerate(panel.texts[source]):
+                context = f"{delimiter}{before}\n"
+                for i, text in present if before is not None else ():
+                    if i != j:
+                        about = (item.id, names[i], names[j])
+                        places[i, j, s] = questions.ask(context, text, *about)
+        answers = questions.put(lm)
+        for (i, j, s), place in places.items():
+            total, count = answers[place]
+            if i == j:
+                marginal[k, i], tokens[k, i] = total, count
+            else:
+                pairs[k, i, j, s] = total
+            cells.append((k, i, j))
+            totals.append(total)
     pair = ("item", "agent", "peer")
     data = measured(
         panel,
-        conditional=(pair, conditional),
+        conditional=(pair, pairs[..., 0]),
         marginal=(("item", "agent"), marginal),
         tokens=(("item", "agent"), tokens),
     )
     if partner is not None:
         ids = np.array([item.id for item in panel.items])
-        data["negative"] = ((*pair, "draw"), negative)
+        data["negative"] = ((*pair, "draw"), pairs[..., 1:])
         data["partner"] = (("item", "draw"), ids[partner])
-    pairs = np.concatenate([conditional[..., None], negative], axis=3)
-    return with_calls(data, *_asked(panel, partner, marginal, pairs))
-
-
-def _asked(
-    panel: Panel,
-    partner: NDArray[np.int64] | None,
-    marginal: NDArray[np.float64],
-    pairs: NDArray[np.float64],
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """[calls, 3] item, agent and peer of every call (agent twice for a text alone), and [calls].
-
-    ``pairs`` is [item, agent, peer, source], the first source being the item itself.
-    """
-    there = np.array([[text is not None for text in row] for row in panel.texts], dtype=np.bool_)
-    sources = np.arange(len(there))[:, None]
-    if partner is not None:
-        sources = np.concatenate([sources, partner], axis=1)
-    both = there[:, :, None, None] & np.swapaxes(there[sources], 1, 2)[:, None]
-    both &= ~np.eye(there.shape[1], dtype=np.bool_)[:, :, None]
-    alone = np.argwhere(there)[:, [0, 1, 1]]
-    cells = np.concatenate([alone, np.argwhere(both)[:, :3]])
-    return cells, np.concatenate([marginal[there], pairs[both]])
-
-
-def _item(
-    panel: Panel, lm: EvaluationLM, delimiter: str, k: int, sources: list[int]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """One item's [source, agent, peer] conditionals, [agent] marginals and lengths."""
-    m = len(panel.agents)
-    targets = panel.texts[k]
-    present = [i for i in range(m) if targets[i] is not None]
-    contexts, pairs, cells = [delimiter], [(0, i) for i in present], []
-    for s, source in enumerate(sources):
-        for j, text in enumerate(panel.texts[source]):
-            if text is None:
-                continue
-            contexts.append(f"{delimiter}{text}\n")
-            for i in present:
-                if i != j:
-                    pairs.append((len(contexts) - 1, i))
-                    cells.append((s, i, j))
-    texts = [text or "" for text in targets]
-    table = lm.logprob(contexts, texts, pairs)
-    names, own = [agent.name for agent in panel.agents], ("", panel.items[k].id)
-    abouts = [(*own, names[i]) for i in present] + [(*own, names[i], names[j]) for _, i, j in cells]
-    lm.about(contexts, texts, pairs, abouts)
-    base, lengths = np.full(m, np.nan), np.full(m, np.nan)
-    base[present] = table.total[: len(present)]
-    lengths[present] = table.tokens[: len(present)]
-    block = np.full((len(sources), m, m), np.nan)
-    if cells:
-        block[tuple(np.array(cells).T)] = table.total[len(present) :]
-    return block, base, lengths
+    return with_calls(data, cells, totals)
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 from judgelab.core.scores import Scores, both_directions, symmetric
 from judgelab.mechanism.logprob import LogprobMechanism
@@ -30,7 +30,7 @@ class Mi(LogprobMechanism):
     """
 
     per: Per = "token"
-    name: ClassVar[str] = "mi"
+    name = "mi"
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """The same under every definition."""

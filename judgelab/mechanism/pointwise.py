@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import xarray as xr
@@ -13,41 +12,30 @@ from numpy.typing import NDArray
 
 from judgelab.core.errors import ConfigError
 from judgelab.core.exchange import Exchange, no_grade
-from judgelab.core.lm import EvaluationLM, Reply
+from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Item, Panel
-from judgelab.core.reply.choice import Reading
-from judgelab.core.reply.grade import read_grade
-from judgelab.core.scores import measured
+from judgelab.core.reply.grade import stated_grade
+from judgelab.core.scores import filled, measured
 from judgelab.core.step import present
 from judgelab.mechanism.closed import ClosedMechanism, whole_grades, with_shares
-from judgelab.mechanism.protocol import Reads
 from judgelab.mechanism.texts import TextMechanism
 
 
-@dataclass(frozen=True)
 class GradeMechanism(ClosedMechanism, TextMechanism):
-    """A chat LM gives every text a grade, which is its score.
+    """A chat LM gives every text a grade, which is its score; the prompt's fields are task, source
+    and text. A reply that states no grade of the scale, or several, leaves the text unscored."""
 
-    Args:
-        prompt: fields task, source and text.
-        reads: which texts: raw, or preprocessed.
-    """
-
-    reads: Reads = "raw"
+    reads = "raw"
 
     @property
     @abstractmethod
-    def scale(self) -> tuple[float, float]:
+    def bounds(self) -> tuple[float, float]:
         """Lowest and highest grade."""
 
     @property
-    def bounds(self) -> tuple[float, float]:
-        """The scale."""
-        return self.scale
-
-    @abstractmethod
-    def read(self, reply: Reply) -> float:
-        """The grade in a reply; NaN where there is none."""
+    def labels(self) -> Mapping[str, str]:
+        """The whole numbers of the scale."""
+        return whole_grades(*self.bounds)
 
     def source(self, item: Item) -> str:
         """The item's source, as the prompt shows it."""
@@ -62,37 +50,35 @@ class GradeMechanism(ClosedMechanism, TextMechanism):
 
         By labels, ``expected`` is the mean grade under their probabilities.
         """
-        closed, graded, task = self.closed, self.graded(panel), panel.task_description
-        requests = {
-            (k, j): closed.request(
-                lm,
-                (self.name, panel.items[k].id, panel.agents[j].name),
-                {"task": task, "source": self.source(panel.items[k]), "text": text},
-            )
-            for (k, j), text in present(panel).items()
-            if graded[j]
-        }
-        value = np.full((len(panel.items), len(panel.agents)), np.nan)
-        said, why = Exchange.put(lm, requests), no_grade(*self.scale)
-        for cell, grade in said.read(lambda _, reply: self.read(reply), lambda _: why).items():
-            value[cell] = grade
-        dims = ("item", "agent")
-        data = measured(panel, value=(dims, value)).assign_attrs(closed.attrs(lm))
-        return with_shares(data, dims, said.replies, closed.labels, graded=True)
+        graded, dims = self.graded(panel), ("item", "agent")
+        requests = {}
+        for (k, j), text in present(panel).items():
+            if graded[j]:
+                item = panel.items[k]
+                key = (self.name, item.id, panel.agents[j].name)
+                shown = {"task": panel.task_description, "source": self.source(item)}
+                requests[k, j] = self.request(lm, key, {**shown, "text": text})
+        said = Exchange.put(lm, requests)
+        value = said.read(
+            lambda _, reply: stated_grade(reply.text, *self.bounds),
+            lambda _, text: no_grade(text, *self.bounds),
+        )
+        shape = len(panel.items), len(panel.agents)
+        data = measured(panel, value=(dims, filled(shape, value)))
+        data = data.assign_attrs(self.attrs(lm))
+        return with_shares(data, dims, said.replies, self.labels, graded=True)
 
 
 @dataclass(frozen=True)
 class Pointwise(GradeMechanism):
     """A number for every answer.
 
-    A reply that states no grade of the scale, or several, leaves the answer unscored (the release
-    takes the first number, gives a reply without one -1, and lets others through).
+    The release takes the first number, gives a reply without one -1, and lets others through.
 
     Args:
         name: pointwise5 or pointwise100.
         low: lowest number of the scale.
         high: highest number.
-        which: the grade that the reply states (see ``stated_grade``), or its first or last number.
 
     Raises:
         ConfigError: the scale has no length, or labels cannot be had of it.
@@ -101,8 +87,7 @@ class Pointwise(GradeMechanism):
     name: str = "pointwise5"
     low: float = 1.0
     high: float = 5.0
-    which: Reading = "stated"
-    measurement: ClassVar[str] = "pointwise"
+    measurement = "pointwise"
 
     def __post_init__(self) -> None:
         if self.low >= self.high:
@@ -110,15 +95,6 @@ class Pointwise(GradeMechanism):
         super().__post_init__()
 
     @property
-    def labels(self) -> Mapping[str, str]:
-        """The whole numbers of the scale."""
-        return whole_grades(self.low, self.high)
-
-    @property
-    def scale(self) -> tuple[float, float]:
+    def bounds(self) -> tuple[float, float]:
         """As set."""
         return self.low, self.high
-
-    def read(self, reply: Reply) -> float:
-        """What the reply states, or its first or last number."""
-        return read_grade(reply.text, self.low, self.high, self.which)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel, rng_for
@@ -13,12 +12,11 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-@dataclass(frozen=True)
 class Random(TextMechanism):
     """A number in [0, 1) drawn from (seed, item, agent). A study must find nothing in it."""
 
-    name: ClassVar[str] = "random"
-    measurement: ClassVar[str] = "text"
+    name = "random"
+    measurement = "text"
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``value`` [item, agent], uniform."""

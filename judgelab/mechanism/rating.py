@@ -3,41 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 import xarray as xr
 import yaml
+from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.criteria import Criteria, Metric, criteria_tasks, load_criteria
 from judgelab.core.errors import CapabilityError, ConfigError, DataError, did_you_mean
 from judgelab.core.exchange import Exchange, no_grade
 from judgelab.core.lm import NOT_ASKED, NOT_YET, Capability, ChatRequest, EvaluationLM, Reply
-from judgelab.core.panel import Item, Panel
+from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply.choice import expected_grade
 from judgelab.core.reply.grade import stated_grade
-from judgelab.core.scores import Scores, mean_over, measured, weaker_of_two
+from judgelab.core.scores import Scores, filled, mean_over, measured, weaker_of_two
 from judgelab.core.step import present
-from judgelab.mechanism.closed import (
-    Closed,
-    ClosedMechanism,
-    expected,
-    whole_grades,
-    with_shares,
-)
-from judgelab.mechanism.protocol import Definition, Mechanism, Reads
+from judgelab.mechanism.closed import ClosedMechanism, expected, whole_grades, with_shares
+from judgelab.mechanism.protocol import Definition, Mechanism
 
 TOP_LOGPROBS = 20
 """Alternatives to the grade's token that ``expected`` asks for: as many as endpoints give."""
-
-Aggregate = Literal["number", "expected"]
-Draw = tuple[int, int, int, int]
-"""Item, agent, metric, draw."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +36,13 @@ class MetricMechanism(Mechanism):
     """Rates each text by itself on each metric; an agent's score is the mean over metrics.
 
     Args:
-        prompt: fields text_noun, source_noun, metric, criterion, steps, scale, low, high, source
-            and text.
         criteria: a name of conf/criteria or a YAML file; None takes the panel's task.
         metrics: those to rate, None for all of the criteria.
     """
 
-    prompt: Prompt
     criteria: str | None = None
     metrics: Sequence[str] | None = None
-    reads: ClassVar[Reads] = "raw"
+    reads = "raw"
 
     @property
     def tasks(self) -> frozenset[str]:
@@ -103,10 +91,12 @@ class MetricMechanism(Mechanism):
 
 
 @dataclass(frozen=True)
-class Rating(ClosedMechanism, MetricMechanism):
+class Rating(MetricMechanism, ClosedMechanism):
     """A chat LM reads source and text, works through a metric's steps, and gives one grade.
 
-    An agent's score is the mean over metrics; study=discernment takes the metrics one by one.
+    An agent's score is the mean over metrics; study=discernment takes the metrics one by one. The
+    prompt's fields are text_noun, source_noun, metric, criterion, steps, scale, low, high, source
+    and text.
 
     Args:
         repeats: replies per question, averaged. The paper takes 5, at temperature 0, where an LM
@@ -119,18 +109,14 @@ class Rating(ClosedMechanism, MetricMechanism):
     temperature: NotNegative = 0.0
     max_tokens: Count = 20
     repeats: Count = 1
-    aggregate: Aggregate = "number"
+    aggregate: Literal["number", "expected"] = "number"
     name: str = "rating"
-    measurement: ClassVar[str] = "rating"
+    measurement = "rating"
 
     @property
     def labels(self) -> Mapping[str, str]:
         """Of the shortest scale: each metric has its own."""
         return whole_grades(0, 1)
-
-    def closed_on(self, low: int, high: int) -> Closed:
-        """How the question on a metric of this scale is put."""
-        return replace(self.closed, labels=whole_grades(low, high))
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``rating`` [item, agent, metric, draw]; NaN where text, source or a readable reply lacks.
@@ -145,9 +131,8 @@ class Rating(ClosedMechanism, MetricMechanism):
         """
         criteria, metrics = self.rated(panel)
         metrics, noted = with_steps(criteria, metrics, lm)
-        shape = (len(panel.items), len(panel.agents), len(metrics), self.repeats)
-        rating = np.full(shape, np.nan)
-        requests: dict[Draw, ChatRequest] = {}
+        top = TOP_LOGPROBS if self.aggregate == "expected" else 0
+        requests: dict[tuple[int, int, int, int], ChatRequest] = {}
         for (k, j), text in present(panel).items():
             item = panel.items[k]
             if not item.source.strip():
@@ -156,74 +141,46 @@ class Rating(ClosedMechanism, MetricMechanism):
                 if not metric.steps:
                     continue  # workers are still to ask for them
                 key = (self.name, item.id, panel.agents[j].name, metric.name)
-                asked = self._request(lm, key, metric, shown(criteria, metric, item, text))
+                values = shown(criteria, metric) | {"source": item.source, "text": text}
+                labels = whole_grades(metric.low, metric.high)
+                asked = self.request(lm, key, values, top, labels)
                 for draw in range(self.repeats):
                     requests[k, j, m, draw] = asked if asked.labels else replace(asked, repeat=draw)
-        said = self._put(lm, requests)
-        self._refuse_without_probabilities(said, lm)
+        said = Exchange.put(lm, requests)
+        self._refuse_without_probabilities(said.replies.values(), lm)
         read = said.read(
             lambda cell, reply: self._read(reply, metrics[cell[2]]),
-            lambda cell: no_grade(metrics[cell[2]].low, metrics[cell[2]].high),
+            lambda cell, text: no_grade(text, metrics[cell[2]].low, metrics[cell[2]].high),
         )
-        for cell, grade in read.items():
-            rating[cell] = grade
-        data = ratings(panel, rating, metrics, self.prompt, criteria)
-        data = self._with_shares(data, said, metrics, lm)
+        shape = (len(panel.items), len(panel.agents), len(metrics), self.repeats)
+        data = ratings(panel, filled(shape, read), metrics, criteria)
+        data = data.assign_attrs(self.attrs(lm))
+        scale = whole_grades(min(m.low for m in metrics), max(m.high for m in metrics))
+        data = with_shares(data, ("item", "agent", "metric"), said.replies, scale, graded=True)
         if noted:
             steps = f"{data.attrs['prompt']} steps sha256:{noted['steps_sha256']}"
             data = data.assign_attrs(noted, prompt=steps)
         return data
 
-    def _request(
-        self, lm: EvaluationLM, key: tuple[str, ...], metric: Metric, values: Mapping[str, str]
-    ) -> ChatRequest:
-        top = TOP_LOGPROBS if self.aggregate == "expected" else 0
-        return self.closed_on(metric.low, metric.high).request(lm, key, values, top)
-
-    def _with_shares(
-        self,
-        data: xr.Dataset,
-        said: Exchange[Draw],
-        metrics: Sequence[Metric],
-        lm: EvaluationLM,
-    ) -> xr.Dataset:
-        low, high = min(m.low for m in metrics), max(m.high for m in metrics)
-        closed = self.closed_on(low, high)
-        data = data.assign_attrs(closed.attrs(lm))
-        dims = ("item", "agent", "metric")
-        return with_shares(data, dims, said.replies, closed.labels, graded=True)
-
     def _read(self, reply: Reply, metric: Metric) -> float:
-        if self.aggregate == "expected" and reply.label_logprobs:
+        if self.aggregate == "number":
+            return stated_grade(reply.text, metric.low, metric.high)
+        if reply.label_logprobs:
             return expected(reply, whole_grades(metric.low, metric.high))
-        if self.aggregate == "expected":
-            return expected_grade(reply, metric.low, metric.high)
-        return stated_grade(reply.text, metric.low, metric.high)
+        return expected_grade(reply, metric.low, metric.high)
 
-    def _put(self, lm: EvaluationLM, requests: Mapping[Draw, ChatRequest]) -> Exchange[Draw]:
-        try:
-            return Exchange.put(lm, requests)
-        except CapabilityError as cause:
-            if self.aggregate != "expected":
-                raise
-            raise CapabilityError(
-                f"{str(cause).rstrip('.')}; or read the grade itself: mechanism.aggregate=number."
-            ) from cause
-
-    def _refuse_without_probabilities(self, said: Exchange[Draw], lm: EvaluationLM) -> None:
-        answered = [reply for reply in said.replies.values() if reply.text is not None]
-        if self.aggregate == "expected" and answered:
-            if any(reply.top_logprobs or reply.label_logprobs for reply in answered):
-                return
+    def _refuse_without_probabilities(self, replies: Iterable[Reply], lm: EvaluationLM) -> None:
+        answered = [reply for reply in replies if reply.text is not None]
+        known = any(reply.top_logprobs or reply.label_logprobs for reply in answered)
+        if self.aggregate == "expected" and answered and not known:
             raise CapabilityError(
                 f"mechanism.aggregate=expected needs log-probabilities with every reply, and "
-                f"{lm.identity.split()[0]} gave none: use aggregate=number, or, with an LM that "
-                "scores texts, mechanism=rating_likelihood mechanism.form=grades."
+                f"{lm.identity.split()[0]} gave none: use aggregate=number."
             )
 
 
-def shown(criteria: Criteria, metric: Metric, item: Item, text: str) -> dict[str, str]:
-    """What fills the prompt: one text, one metric."""
+def shown(criteria: Criteria, metric: Metric) -> dict[str, str]:
+    """What a prompt says of one metric."""
     return {
         "text_noun": criteria.text,
         "source_noun": criteria.source,
@@ -233,26 +190,18 @@ def shown(criteria: Criteria, metric: Metric, item: Item, text: str) -> dict[str
         "scale": "\n".join(f"{grade}: {words}" for grade, words in metric.scale.items()),
         "low": str(metric.low),
         "high": str(metric.high),
-        "source": item.source,
-        "text": text,
     }
 
 
 def ratings(
-    panel: Panel,
-    values: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
-    metrics: Sequence[Metric],
-    prompt: Prompt | None,
-    criteria: Criteria,
+    panel: Panel, values: NDArray[np.float64], metrics: Sequence[Metric], criteria: Criteria
 ) -> xr.Dataset:
     """Label [item, agent, metric, draw] ratings."""
     data = measured(panel, rating=(("item", "agent", "metric", "draw"), values))
     data = data.assign_coords(metric=[metric.name for metric in metrics])
-    attrs = {} if prompt is None else {"prompt": prompt.identity}
-    return data.assign_attrs(criteria=criteria.identity, **attrs)
+    return data.assign_attrs(criteria=criteria.identity)
 
 
-PROMPT = "rating_steps.txt"
 MAX_TOKENS = 500
 MOST = 12
 UNWRITTEN = ("A step that the LM is still to write, of about so many words as they have.",) * 6
@@ -275,16 +224,21 @@ def with_steps(
     lacking = [metric for metric in metrics if not metric.steps]
     if not lacking:
         return tuple(metrics), {}
-    names = ", ".join(metric.name for metric in lacking)
     if Capability.CHAT not in lm.capabilities:
         raise CapabilityError(
-            f"{criteria.identity.split()[0]} gives no steps for {names}, and "
-            f"{lm.identity.split()[0]} cannot write them: add steps to the file, or choose an LM "
-            "that chats."
+            f"{criteria.identity.split()[0]} gives no steps for "
+            f"{', '.join(metric.name for metric in lacking)}, and {lm.identity.split()[0]} cannot "
+            "write them: add steps to the file, or choose an LM that chats."
         )
-    prompt = Prompt(PROMPT)
-    said = Exchange.put(lm, {m.name: _request(prompt, criteria, m) for m in lacking})
-    written = {m.name: _steps(m, said.replies[m.name], lm) for m in lacking}
+    prompt = Prompt("rating_steps.txt")
+    requests = {
+        m.name: ChatRequest(
+            prompt.messages(**shown(criteria, m)), max_tokens=MAX_TOKENS, key=("steps", m.name)
+        )
+        for m in lacking
+    }
+    replies = Exchange.put(lm, requests).replies
+    written = {name: _steps(name, reply, lm) for name, reply in replies.items()}
     made = tuple(replace(m, steps=written.get(m.name, m.steps)) for m in metrics)
     text = yaml.safe_dump({name: list(steps) for name, steps in written.items()}, sort_keys=False)
     noted = {"steps": text, "steps_sha256": sha256(text.encode()).hexdigest()[:12]}
@@ -305,26 +259,13 @@ def noted_steps(attrs: Mapping[str, object]) -> list[tuple[str, int, str]]:
     return [(name, k, step) for name, own in written.items() for k, step in enumerate(own, start=1)]
 
 
-def _request(prompt: Prompt, criteria: Criteria, metric: Metric) -> ChatRequest:
-    messages = prompt.messages(
-        text_noun=criteria.text,
-        source_noun=criteria.source,
-        metric=metric.name.replace("_", " "),
-        criterion=metric.criterion,
-        scale="\n".join(f"{grade}: {words}" for grade, words in metric.scale.items()),
-        low=str(metric.low),
-        high=str(metric.high),
-    )
-    return ChatRequest(messages, max_tokens=MAX_TOKENS, key=("steps", metric.name))
-
-
-def _steps(metric: Metric, reply: Reply, lm: EvaluationLM) -> tuple[str, ...]:
+def _steps(metric: str, reply: Reply, lm: EvaluationLM) -> tuple[str, ...]:
     if reply.text is None and reply.reason in (NOT_ASKED, NOT_YET):
         return UNWRITTEN if reply.reason == NOT_ASKED else ()
     if steps := read_steps(reply.text or ""):
         return steps
     said = f"its reply begins {reply.text[:60]!r}" if reply.text else str(reply.reason)
     raise DataError(
-        f"{lm.identity.split()[0]} wrote no list of steps for the metric {metric.name} ({said}): "
+        f"{lm.identity.split()[0]} wrote no list of steps for the metric {metric} ({said}): "
         "give steps in the criteria file, or choose another LM."
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import xarray as xr
@@ -12,7 +11,6 @@ from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import measured
-from judgelab.mechanism.protocol import Reads
 from judgelab.mechanism.texts import TextMechanism
 
 
@@ -25,9 +23,9 @@ class RecordedScores(TextMechanism):
     """
 
     metric: str | None = None
-    name: ClassVar[str] = "recorded_scores"
-    measurement: ClassVar[str] = "text"
-    reads: ClassVar[Reads] = "raw"
+    name = "recorded_scores"
+    measurement = "text"
+    reads = "raw"
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``value`` [item, agent]; NaN where the data have no score.

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from judgelab.core.errors import require
-from judgelab.mechanism.protocol import Reads
 from judgelab.mechanism.texts import Compare, ReferenceMechanism
 
 
@@ -25,16 +24,9 @@ class Rouge(ReferenceMechanism):
 
     Args:
         kind: rouge1, rouge2 or rougeL.
-        reads: which texts: raw, or preprocessed.
-        peers: where neither items nor agents are references, hold texts against those of all
-            other agents; without it that is refused.
     """
 
     kind: Literal["rouge1", "rouge2", "rougeL"] = "rouge1"
-    reads: Reads = "raw"
-    peers: bool = False
-
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     @property
     def name(self) -> str:

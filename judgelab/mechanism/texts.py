@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import GIVE_REFERENCES, Agent, Item, Panel
 from judgelab.core.scores import Scores, mean_over, measured, symmetric, weaker_of_two
-from judgelab.mechanism.protocol import Definition, Mechanism, Subject
+from judgelab.mechanism.protocol import Definition, Mechanism
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,16 +32,20 @@ class TextMechanism(Mechanism):
         return Scores(agent=value, pair=weaker_of_two(value))
 
 
+@dataclass(frozen=True)
 class ReferenceMechanism(TextMechanism):
     """Compares a text with the item's human reference; where no item has one, with agents' texts.
 
-    Attributes:
-        peers: whether, where no agent is a reference either, these are all other agents.
+    Args:
+        peers: where neither items nor agents are references, hold texts against those of all
+            other agents; without it that is refused.
     """
 
-    measurement: ClassVar[str] = "text"
-    subject: ClassVar[Subject] = "pair"
-    peers: bool
+    peers: bool = field(default=False, kw_only=True)
+    reads = "raw"
+    measurement = "text"
+    subject = "pair"
+    bounds = (0.0, 1.0)
 
     @abstractmethod
     def comparison(self) -> Compare:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
@@ -17,24 +16,18 @@ from judgelab.core.panel import Panel, rng_for
 from judgelab.core.scores import Scores, both_directions, mean_over, symmetric, without_noise
 from judgelab.mechanism.closed import TwoPromptMechanism
 from judgelab.mechanism.critic import LABELS, likelihood_grades, measure_chat
-from judgelab.mechanism.logprob import delimiter_for, measure_logprob
-from judgelab.mechanism.protocol import BY_LOGPROB, Definition, Subject
+from judgelab.mechanism.logprob import measure_logprob
+from judgelab.mechanism.protocol import BY_LOGPROB, Definition
 
 if TYPE_CHECKING:
     import xarray as xr
 
 CriticName = Literal["auto", "chat", "likelihood"]
 Estimator = Literal["graded", "binary"]
+FOLDS = 2
+"""Parts of the items: the likelihood critic's thresholds for one part come from the others, and Q
+partners from the same part."""
 ACCEPT = 1.0  # the binary test accepts a pair only on the label "significant gain"
-
-
-@runtime_checkable
-class SourceTest(Protocol):
-    """A mechanism that tests whether two texts share a source."""
-
-    def tests(self, data: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
-        """What the test says of same-source pairs, and of independent ones, in [0, 1]."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -51,9 +44,6 @@ class TvdMi(TwoPromptMechanism):
             chat where the LM can, else likelihood; the result says which.
         estimator: graded or binary.
         negatives: independent sources drawn for each item (Q pairs per P pair).
-        folds: items are split into this many parts; the likelihood critic's thresholds for one
-            part come from the others, and Q partners from the same part.
-        little, significant: quantiles of Q that bound the likelihood critic's grades.
         prompt: of the chat critic; fields task, a, b.
     """
 
@@ -61,20 +51,9 @@ class TvdMi(TwoPromptMechanism):
     critic: CriticName = "auto"
     estimator: Estimator = "graded"
     negatives: Count = 1
-    folds: Annotated[int, Field(ge=2)] = 2
-    little: float = 0.95
-    significant: float = 0.99
-    labels: ClassVar[dict[str, str]] = LABELS
-    name: ClassVar[str] = "tvd_mi"
-    subject: ClassVar[Subject] = "pair"
-
-    def __post_init__(self) -> None:
-        if not 0 < self.little < self.significant < 1:
-            raise ConfigError(
-                "mechanism.little and mechanism.significant are quantiles: 0 < little < "
-                f"significant < 1, but got {self.little} and {self.significant}."
-            )
-        super().__post_init__()
+    labels = LABELS
+    name = "tvd_mi"
+    subject = "pair"
 
     @property
     def requires(self) -> tuple[frozenset[Capability], ...]:
@@ -89,14 +68,14 @@ class TvdMi(TwoPromptMechanism):
             ConfigError: too few items for the folds and negatives asked.
         """
         ids = [item.id for item in panel.items]
-        able = self.closed.requires <= lm.capabilities
+        able = super().requires[0] <= lm.capabilities
         chat = self.critic == "chat" or (self.critic == "auto" and able)
-        fold = folds(ids, 1 if chat else self.folds, seed)
+        fold = folds(ids, 1 if chat else FOLDS, seed)
         partner = partners(ids, fold, self.negatives, seed)
         if chat:
-            data = measure_chat(self.closed, panel, lm, partner)
+            data = measure_chat(self, panel, lm, partner)
         else:
-            data = measure_logprob(panel, lm, delimiter_for(panel.task), partner)
+            data = measure_logprob(panel, lm, partner)
         data["fold"] = ("item", fold)
         data["partner"] = (("item", "draw"), np.array(ids)[partner])
         data.attrs["critic"] = "chat" if chat else "likelihood"
@@ -128,7 +107,7 @@ class TvdMi(TwoPromptMechanism):
         if "p" in data:
             p, q = data["p"], data["q"]
         else:
-            p, q = likelihood_grades(data, data["fold"].values, self.little, self.significant)
+            p, q = likelihood_grades(data, data["fold"].values)
         if self.estimator == "graded":
             return p, q
         return tuple((g >= ACCEPT).where(g.notnull()).astype(float) for g in (p, q))  # type: ignore[return-value]

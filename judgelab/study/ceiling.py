@@ -18,7 +18,7 @@ from judgelab.engine.context import Context
 from judgelab.engine.estimating import estimators
 from judgelab.engine.study import Study
 from judgelab.mechanism.mi import pointwise_mi
-from judgelab.mechanism.tvd_mi import ACCEPT, SourceTest
+from judgelab.mechanism.tvd_mi import ACCEPT, TvdMi
 from judgelab.stats.discrimination.information import (
     DIVERGENCES,
     MEASURES,
@@ -142,7 +142,7 @@ def _measure(counts: Floats, name: str) -> float:
 def _decisions(context: Context, part: ScoredPanel) -> dict[str, Floats]:
     """What was decided -> [items, 2, 2]: truth down, decision across, positive first."""
     decisions, group = dict[str, Floats](), groups(part.panel, "corrected")
-    if isinstance(context.mechanism, SourceTest):
+    if isinstance(context.mechanism, TvdMi):
         p, q = (test.values for test in context.mechanism.tests(part.measured))
         sides = [_decided(p >= ACCEPT, p), _decided(q >= ACCEPT, q)]
         decisions["same source"] = np.stack(sides, 1)
@@ -163,7 +163,7 @@ def _decided(yes: NDArray[np.bool_], values: Floats) -> Floats:
 def _estimates(context: Context, part: ScoredPanel) -> Estimates:
     """What the mechanism itself estimates."""
     data, items = part.measured, len(part.panel.items)
-    if isinstance(context.mechanism, SourceTest):
+    if isinstance(context.mechanism, TvdMi):
         p, q = (test.values.reshape(items, -1) for test in context.mechanism.tests(data))
         grades = np.unique(np.concatenate([p[~np.isnan(p)], q[~np.isnan(q)]]))
         sides = [(v[:, :, None] == grades).sum(axis=1) for v in (p, q)]

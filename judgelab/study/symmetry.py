@@ -12,7 +12,8 @@ from judgelab.core.panel import Panel
 from judgelab.core.result import Headline, Result
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
-from judgelab.mechanism.conditional import Conditional, measure_conditional
+from judgelab.mechanism.conditional import measure_conditional
+from judgelab.mechanism.gem import Gem
 from judgelab.stats.discrimination.correlation import joint_symmetry
 from judgelab.study.common.panels import write_records
 from judgelab.study.common.tables import WITHOUT_P, about, entries, estimate_table
@@ -71,7 +72,7 @@ class Symmetry(Study):
 
     def _measured(self, context: Context) -> tuple[Panel, xr.Dataset]:
         gem = context.mechanism
-        if not isinstance(gem, Conditional):
+        if not isinstance(gem, Gem):
             raise ConfigError(
                 f"study=symmetry uses the prompt of GEM, not of {gem.name}: choose "
                 "mechanism=gem, gem_s or gem_raw."

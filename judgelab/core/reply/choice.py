@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import deque
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Literal
@@ -16,12 +15,8 @@ from typing import Literal
 import numpy as np
 
 from judgelab.core.lm import Reply
-from judgelab.core.reply.text import END
 
 Which = Literal["first", "last"]
-Reading = Literal["stated", "first", "last"]
-"""How a generated reply is read: what it states without ambiguity, or, as releases do it, the first
-or the last thing in it that could be meant."""
 
 NUMBER = re.compile(
     r"(?<![\w./-])(?<!\d,)(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w)(?!\.\d)(?!,\d)(?!-\d)"
@@ -42,23 +37,6 @@ def read_choice(text: str | None, labels: Iterable[str], which: Which = "first")
     if not found:
         return None
     return str(found[0 if which == "first" else -1])
-
-
-def read_number(text: str | None, low: float, high: float, which: Which = "first") -> float:
-    """The first or last number of the text, NaN where there is none or it lies outside the scale.
-
-    ``4/5`` and ``85%`` are 4 and 85; the ends of a range such as ``1-5`` are no numbers.
-    """
-    text = text or ""
-    if which == "first":
-        found = NUMBER.search(text)
-    else:  # of a long reply its end, unless there is none
-        late = deque(NUMBER.finditer(text, max(0, len(text) - END)), 1)
-        found = next(iter(late or deque(NUMBER.finditer(text), 1)), None)
-    if found is None:
-        return math.nan
-    value = float(found[0].replace(",", ""))
-    return value if low <= value <= high else math.nan
 
 
 def named(text: str, labels: Iterable[str]) -> set[str]:

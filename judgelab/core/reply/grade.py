@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from judgelab.core.reply.choice import Reading, read_number
 from judgelab.core.reply.text import agreed, answer_of, fields, lone_lines, tags, without_marks
 from judgelab.core.resources import words
 
@@ -136,13 +135,6 @@ def stated_grade(text: str | None, low: float, high: float) -> float:
     ]
     grade = agreed([final, stated, lines, list(_free(bare, high))])
     return grade if grade is not None and low <= grade <= high else math.nan
-
-
-def read_grade(text: str | None, low: float, high: float, which: Reading) -> float:
-    """The grade that a reply states (``stated_grade``), or its first or last number; else NaN."""
-    if which == "stated":
-        return stated_grade(text, low, high)
-    return read_number(text, low, high, which)
 
 
 def _unclosed(text: str) -> set[str]:

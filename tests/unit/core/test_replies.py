@@ -9,15 +9,10 @@ import pytest
 import yaml
 
 from judgelab.core.exchange import CHOICES
-from judgelab.core.lm import Reply
-from judgelab.core.prompt import Prompt
 from judgelab.core.reply.grade import stated_grade
 from judgelab.core.reply.label import stated_label
 from judgelab.mechanism.critic import GRADES
 from judgelab.mechanism.judge import VERDICTS
-from judgelab.mechanism.lm_examiner import LmExaminer
-from judgelab.mechanism.pairwise import Pairwise
-from judgelab.mechanism.pointwise import Pointwise
 
 CORPUS: dict[str, list[tuple[str, object]]] = yaml.safe_load(
     (Path(__file__).parent / "replies.yaml").read_text(encoding="utf-8")
@@ -38,12 +33,4 @@ def test_every_reply_is_read_as_what_it_states_or_not_at_all(kind: str) -> None:
         if not (math.isnan(found) if wanted is None else found == wanted):
             wrong.append(f"{text!r} was read as {found}, and states {reading}")
     assert not wrong, "\n".join(wrong)
-
-
-def test_the_mechanisms_read_so() -> None:
-    reply = Reply("Rating: 4\n\nThe summary has 3 errors")
-    assert LmExaminer(Prompt("lm_examiner.txt")).read(reply) == 4
-    assert Pointwise(Prompt("pointwise5.txt")).read(reply) == 4
-    assert Pairwise(Prompt("pairwise.txt")).read(Reply("One of them is better: two is.")) == 0
-    last = Pointwise(Prompt("pointwise5.txt"), which="last")
-    assert last.read(reply) == 3, "as released, on request"
+    assert math.isnan(stated_grade(None, 1, 5))

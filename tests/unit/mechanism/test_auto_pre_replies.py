@@ -6,12 +6,11 @@ import json
 from typing import Any
 
 import numpy as np
-import pytest
 
 from judgelab.calls.cached import Counted
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
-from judgelab.core.reply.choice import read_choice, read_number
+from judgelab.core.reply.choice import read_choice
 from judgelab.mechanism.chat_eval import ChatEval
 from judgelab.study.qualification.case import all_pairs, preferences_of
 from tests.scripted import ScriptedChat, panel_of
@@ -26,35 +25,6 @@ def test_labels_are_whole_words() -> None:
     assert read_choice(None, ("one",)) is None
     levels = ("null", "low", "medium", "high", "expert")
     assert read_choice("Following the highlights: medium", levels, "last") == "medium"
-
-
-@pytest.mark.parametrize(
-    ("text", "first", "last"),
-    [
-        ("4", 4, 4),
-        ("Score: 4/5", 4, 4),
-        ("On a scale of 1-5 this is a 3.", 3, 3),
-        ("2, or rather 3", 2, 3),
-        ("3.5", 3.5, 3.5),
-        ("85%", None, None),
-        ("1,000", None, None),
-        ("3,5", None, None),
-        ("3, or rather 4", 3, 4),
-        ("v2", None, None),
-        ("none", None, None),
-        (None, None, None),
-    ],
-)
-def test_numbers_lie_on_the_scale(text: str | None, first: float, last: float) -> None:
-    for which, wanted in (("first", first), ("last", last)):
-        found = read_number(text, 1, 5, which)  # type: ignore[arg-type]
-        assert np.isnan(found) if wanted is None else found == wanted
-
-
-def test_thousands_may_be_set_apart() -> None:
-    assert read_number("1,000 of 5,000", 0, 9999) == 1000
-    assert read_number("1,000.5", 0, 9999) == 1000.5
-    assert np.isnan(read_number("1,0000", 0, 99999))
 
 
 def test_a_debate_goes_round_and_the_last_words_count() -> None:

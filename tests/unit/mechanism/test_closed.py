@@ -28,7 +28,6 @@ from judgelab.core.lm import (
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.exam.self_confidence import SelfConfidence, emitted
-from judgelab.mechanism.closed import Closed, whole_grades
 from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.lm_examiner import LmExaminer
 from judgelab.mechanism.pairwise import Pairwise
@@ -44,7 +43,7 @@ JUDGE = Judge(Prompt("judge.txt"), prompt_labels=Prompt("judge_label.txt"))
 CRITIC = TvdMi(Prompt("tvd_mi.txt"), prompt_labels=Prompt("tvd_mi_label.txt"))
 EXAMINER = LmExaminer(Prompt("lm_examiner.txt"), prompt_labels=Prompt("lm_examiner_label.txt"))
 POINTWISE = Pointwise(Prompt("pointwise5.txt"))
-RATING = Rating(Prompt("rating.txt"), "summarization", ["fluency"])
+RATING = Rating(Prompt("rating.txt"), criteria="summarization", metrics=["fluency"])
 ALL = (PAIRWISE, JUDGE, CRITIC, EXAMINER, POINTWISE, RATING)
 TEXTS = [[f"{source} by {name}" for name in ("ann", "bob", "cat")] for source in ("elks", "foxes")]
 
@@ -179,19 +178,19 @@ def test_a_question_without_an_answer_is_unscored_and_no_tie() -> None:
 def test_prompts_of_a_users_own_are_not_passed_over(tmp_path: Path) -> None:
     lm = always(one=1.0)
     explains = own(tmp_path, "{task} {source} {one} {two} Think first, then say which.")
-    assert not replace(PAIRWISE, prompt=explains).closed.by_labels(lm)
-    assert replace(PAIRWISE, prompt=explains, reply="labels").closed.by_labels(lm)
+    assert not replace(PAIRWISE, prompt=explains).by_labels(lm)
+    assert replace(PAIRWISE, prompt=explains, reply="labels").by_labels(lm)
     mine = own(tmp_path, "{task} {source} {a} {b}")
-    assert not replace(JUDGE, prompt=mine).closed.by_labels(lm), "ours is not its label form"
-    assert replace(JUDGE, prompt=mine, prompt_labels=own(tmp_path, "{a} {b}")).closed.by_labels(lm)
-    assert not replace(JUDGE, prompt_labels=None).closed.by_labels(lm)
-    forced = replace(JUDGE, prompt_labels=None, reply="labels").closed
+    assert not replace(JUDGE, prompt=mine).by_labels(lm), "ours is not its label form"
+    assert replace(JUDGE, prompt=mine, prompt_labels=own(tmp_path, "{a} {b}")).by_labels(lm)
+    assert not replace(JUDGE, prompt_labels=None).by_labels(lm)
+    forced = replace(JUDGE, prompt_labels=None, reply="labels")
     assert forced.asked(lm) is forced.prompt
-    assert JUDGE.closed.asked(lm).file == "judge_label.txt"
-    assert JUDGE.closed.asked(ScriptedChat(lambda r: "x")).file == "judge.txt"
-    assert not replace(PAIRWISE, temperature=0.7).closed.by_labels(lm), "draws are generated"
+    assert JUDGE.asked(lm).file == "judge_label.txt"
+    assert JUDGE.asked(ScriptedChat(lambda r: "x")).file == "judge.txt"
+    assert not replace(PAIRWISE, temperature=0.7).by_labels(lm), "draws are generated"
     with pytest.raises(ConfigError, match="two grades"):
-        Closed("labels", whole_grades(0.2, 1.5), explains)
+        replace(POINTWISE, low=0.2, high=1.5, reply="labels")
 
 
 def test_confidence_is_that_of_the_label_among_the_allowed_ones() -> None:

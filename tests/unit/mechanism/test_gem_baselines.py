@@ -11,7 +11,7 @@ import pytest
 
 from judgelab.config import build
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import ChatRequest, Reply
+from judgelab.core.lm import ChatRequest
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.mechanism.bartscore import BartScore
@@ -122,7 +122,7 @@ def test_bertscore_matches_sentences_greedily(encoder: Path) -> None:
     y = "The proof is short. The data are few."
     texts = [[y, y, "Maps are drawn by hand! Nobody knows why?"], [" ", y, None]]
     panel = panel_of(texts, ("Other", "Faithful", "Strategic"))
-    mechanism = BertScore(model=str(encoder), batch=2)
+    mechanism = BertScore(model=str(encoder))
     measured = mechanism.measure(panel, NOBODY, seed=0)
     scores = mechanism.score(measured)
     same, other = scores.agent.values[0, 1:]
@@ -131,8 +131,6 @@ def test_bertscore_matches_sentences_greedily(encoder: Path) -> None:
     assert np.isnan(scores.agent.values[1]).all(), "a blank reference, an absent text"
     assert np.isnan(scores.agent.values[0, 0])
     assert str(measured.attrs["encoder"]).startswith("sha256:")
-    alone = BertScore(model=str(encoder), batch=64).measure(panel, NOBODY, seed=0)
-    np.testing.assert_allclose(alone["recall"], measured["recall"], atol=1e-6)
     parts = {
         p: BertScore(model=str(encoder), part=p).score(measured) for p in ("precision", "recall")
     }  # type: ignore[arg-type]
@@ -147,7 +145,7 @@ def test_bertscore_of_tokens_is_greedy_over_the_states(encoder: Path) -> None:
 
     y, x = "The proof is short.", "Few data and a long proof"
     panel = panel_of([[y, x]], ("Other", "Faithful"))
-    found = BertScore(model=str(encoder), level="token", batch=1).measure(panel, NOBODY, seed=0)
+    found = BertScore(model=str(encoder), level="token").measure(panel, NOBODY, seed=0)
     tokens, model = AutoTokenizer.from_pretrained(encoder), AutoModel.from_pretrained(encoder)
 
     def states(text: str) -> tuple[torch.Tensor, torch.Tensor]:
@@ -186,9 +184,6 @@ def test_an_encoder_that_is_not_there_is_named_as_the_mechanisms(tmp_path: Path)
     panel = panel_of([["a.", "b."]])
     with pytest.raises(ConfigError, match=r"mechanism\.model='.*/nothing' is no folder"):
         BertScore(model=str(tmp_path / "nothing")).measure(panel, NOBODY, seed=0)
-    node = {"_target_": "judgelab.mechanism.bertscore.BertScore", "batch": 0}
-    with pytest.raises(ConfigError, match=r"mechanism\.batch=0 must be at least 1"):
-        build(node, "mechanism")
 
 
 def test_greedy_precision_and_recall_by_hand() -> None:
@@ -205,28 +200,6 @@ def test_greedy_precision_and_recall_by_hand() -> None:
         "no stop 3.5 here",
     ]
     assert sentences(None) == sentences("  ") == []
-
-
-@pytest.mark.parametrize(
-    ("reply", "grade"),
-    [
-        ("<overall_score>7</overall_score>", 7.0),
-        ("words <overall_score>\n 7.5\n</overall_score> words", 7.5),
-        ("<overall_score>8/10</overall_score>", 8.0),
-        ("<overall_score>0</overall_score>", 0.0),
-        ("<overall_score>10.0</overall_score>", 10.0),
-        ("<overall_score>11</overall_score>", None),
-        ("<overall_score>-1</overall_score>", None),
-        ("<overall_score>seven</overall_score>", 7.0),
-        ("<overall_score>6 or 7</overall_score>", None),
-        ("<overall_score>6</overall_score> no, <overall_score>7</overall_score>", None),
-        ("7", 7.0),
-        ("<overall_score>7", None),
-    ],
-)
-def test_a_grade_is_read_from_its_tag_or_by_itself(reply: str, grade: float | None) -> None:
-    found = LmExaminer(Prompt("lm_examiner.txt")).read(Reply(reply))
-    assert np.isnan(found) if grade is None else found == grade
 
 
 def test_examiner_grades_candidates_from_source_and_text() -> None:

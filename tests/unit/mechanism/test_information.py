@@ -86,9 +86,9 @@ def test_absent_texts_are_unscored_and_do_not_disturb_the_others() -> None:
 
 def test_negatives_pair_a_text_with_the_peers_text_on_the_partner_item() -> None:
     partner = np.array([[1], [0]])
-    data = measure_logprob(panel_of(TEXTS), ScriptedLogProb(rule), "D:\n", partner)
+    data = measure_logprob(panel_of(TEXTS), ScriptedLogProb(rule), partner)
     assert data["negative"].dims == ("item", "agent", "peer", "draw")
-    assert data["negative"].values[0, 2, 1, 0] == rule(f"D:\n{TEXTS[1][1]}\n", TEXTS[0][2])
+    assert data["negative"].values[0, 2, 1, 0] == rule(f"Summaries:\n{TEXTS[1][1]}\n", TEXTS[0][2])
     assert math.isnan(data["negative"].values[0, 1, 1, 0])
     assert data["partner"].values.tolist() == [["i1"], ["i0"]]
 

@@ -11,8 +11,7 @@ import xarray as xr
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import ChatRequest
 from judgelab.core.prompt import Prompt
-from judgelab.core.reply.label import stated_label
-from judgelab.mechanism.judge import VERDICTS, Judge, position, win_rates
+from judgelab.mechanism.judge import Judge, position, win_rates
 from tests.scripted import ScriptedChat, panel_of
 
 TEXTS = [["good text", "fair text", "poor text", "human text"]] * 3
@@ -89,31 +88,6 @@ def test_unread_verdicts_are_unscored() -> None:
 
 def test_position_of_nothing_is_unknown() -> None:
     assert all(math.isnan(v) for v in position(np.full((2, 3, 3), np.nan)).values())
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("A is better. [[A]]", 1.0),
-        ("[[ b ]]", 0.0),
-        ("[[C]].\n", 0.5),
-        ("Options are [[A]], [[B]] and [[C]].\nVerdict: [[B]]", 0.0),
-        ("[[A]] or [[B]]?\n\n**[[A]]**.\n", 1.0),
-        ("Both say [[A]]: [[A]]", 1.0),
-        ("[[A]] beats [[B]] clearly", None),
-        ("[[A]] is better than [[B]].", None),
-        ("The winner is [[A]], not [[B]].", None),
-        ("**[[A]]** (rather than [[C]])", None),
-        ("I prefer [[A]].\nSo [[B]] loses.", None),
-        ("A", 1.0),
-        ("[A]", 1.0),
-        ("[[D]]", None),
-        ("", None),
-    ],
-)
-def test_a_label_is_read_where_the_reply_states_one(text: str, value: float | None) -> None:
-    got = stated_label(text, VERDICTS)
-    assert math.isnan(got) if value is None else got == value
 
 
 def test_a_prompt_with_an_unknown_field_is_refused(tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -17,7 +17,6 @@ from judgelab.core.lm import NOT_YET, ChatRequest, Reply
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply.choice import expected_grade, mean_grade
-from judgelab.core.reply.grade import stated_grade
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.mechanism.rating import Rating, noted_steps
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
@@ -72,29 +71,6 @@ def test_a_scale_that_is_none_is_named(tmp_path: Path, scale: str) -> None:
         load_criteria(str(own))
 
 
-@pytest.mark.parametrize(
-    ("said", "grade"),
-    [
-        ("4", 4),
-        (" 4.5 ", 4.5),
-        ("Coherence: 3", 3),
-        ("**5**/5", 5),
-        ("4/5", 4),
-        ("3 out of 5.", 3),
-        ("On a scale of 1-5 I give 2.", 2),
-        ("There are 3 errors in 2 lines.\nGrade: 2", 2),
-        ("Between 3 and 4", None),
-        ("7", None),
-        ("four", 4),
-        ("", None),
-    ],
-)
-def test_a_grade_is_read_or_it_is_not(said: str, grade: float | None) -> None:
-    found = stated_grade(said, 1, 5)
-    assert math.isnan(found) if grade is None else found == grade
-    assert math.isnan(stated_grade(None, 1, 5))
-
-
 def test_the_expected_grade_weighs_the_alternatives_of_its_token() -> None:
     half, quarter = math.log(0.5), math.log(0.25)
     first = (("Grade", -0.1), ("4", -3.0))
@@ -146,7 +122,7 @@ def test_likelihood_takes_each_metrics_own_kind_per_token() -> None:
         return -float(len(target.split())) * (1 if "source 0" in context else 2)
 
     panel = panel_of([["One two. Three four.", None]])
-    data = RatingLikelihood(PROMPT).measure(panel, ScriptedLogProb(rule), seed=0)
+    data = RatingLikelihood().measure(panel, ScriptedLogProb(rule), seed=0)
     by_metric = dict(zip(data["metric"].values, data["rating"].values[0, 0, :, 0], strict=True))
     assert by_metric == {
         "coherence": 0.0,  # the sentences are as likely alone as together
@@ -157,20 +133,12 @@ def test_likelihood_takes_each_metrics_own_kind_per_token() -> None:
     assert np.isnan(data["rating"].values[0, 1]).all()
 
 
-def test_grades_by_log_probability() -> None:
-    likely = {"5": math.log(0.6), "4": math.log(0.4)}
-    lm = ScriptedLogProb(lambda context, target: likely.get(target, -50.0))
-    data = RatingLikelihood(PROMPT, form="grades").measure(panel_of([["text"]]), lm, seed=0)
-    np.testing.assert_allclose(data["rating"].values, 4.6)
-    assert "prompt" in data.attrs and "criteria" in data.attrs
-
-
 def test_compression_rates_typing_errors_lower() -> None:
     text = "The harbour was closed on Friday because the old crane had fallen into the basin. " * 2
     panel = Panel(
         (Item("1", text * 2),), (Agent("a"), Agent("b")), ((text, text.replace("ha", "xq")),)
     )
-    scores = RatingLikelihood(PROMPT)
+    scores = RatingLikelihood()
     data = scores.measure(panel, Compression(workers=1), seed=0)
     good, bad = scores.score(data).agent.values[0]
     assert good > bad
@@ -236,16 +204,5 @@ def test_steps_that_nobody_can_write_are_refused(own: str) -> None:
     for said in ("I cannot do that.", "1. Only one.", None):
         with pytest.raises(DataError, match="wrote no list of steps for the metric helpfulness"):
             Rating(PROMPT, criteria=own).measure(panel, ScriptedChat(lambda _, s=said: s), seed=0)
-    for form, key in (("text", "likelihood"), ("grades", "steps")):
-        mechanism = RatingLikelihood(PROMPT, criteria=own, form=form)  # type: ignore[arg-type]
-        with pytest.raises(ConfigError, match=f"gives no {key} for helpfulness"):
-            mechanism.measure(panel, ScriptedLogProb(lambda c, t: -1.0), seed=0)
-
-
-def test_a_server_that_ignores_logprobs_is_told_what_to_do_instead() -> None:
-    def ignoring(request: ChatRequest) -> str:
-        raise CapabilityError("The server ignores logprobs in chat.")
-
-    panel = panel_of([["a text"]])
-    with pytest.raises(CapabilityError, match=r"ignores .* mechanism\.aggregate=number"):
-        Rating(PROMPT, aggregate="expected").measure(panel, ScriptedChat(ignoring), seed=0)
+    with pytest.raises(ConfigError, match="gives no likelihood for helpfulness"):
+        RatingLikelihood(criteria=own).measure(panel, ScriptedLogProb(lambda c, t: -1.0), seed=0)

@@ -122,19 +122,16 @@ def test_with_information_the_bound_stays_below_the_true_total_variation() -> No
     truth = 2 * norm.cdf(1.5 / 2) - 1  # total variation distance of N(1.5, 1) and N(0, 1)
     for estimator in ("graded", "binary"):
         for levels in ((0.5, 0.8), (0.75, 0.9), (0.95, 0.99)):
-            mechanism = TvdMi(PROMPT, estimator=estimator, little=levels[0], significant=levels[1])  # type: ignore[arg-type]
             data = noise(rng, 400, 6, shift=1.5)
-            data["fold"] = ("item", np.arange(400) % 2)
-            bound = float(mechanism.score(data).agent.mean())
+            data["p"], data["q"] = likelihood_grades(data, np.arange(400) % 2, *levels)
+            bound = float(TvdMi(PROMPT, estimator=estimator).score(data).agent.mean())  # type: ignore[arg-type]
             assert 0 < bound < truth + 0.01
 
 
-def test_too_few_items_and_nonsense_levels_are_refused() -> None:
+def test_too_few_items_or_negatives_are_refused() -> None:
     lm = ScriptedLogProb(lambda c, t: -1.0)
     with pytest.raises(ConfigError, match="raise limit, or lower mechanism.negatives"):
         TvdMi(PROMPT).measure(panel_of(TEXTS[:3]), lm, seed=0)
-    with pytest.raises(ConfigError, match="quantiles"):
-        TvdMi(PROMPT, little=0.9, significant=0.5)
     node = {"_target_": "judgelab.mechanism.tvd_mi.TvdMi", "prompt": PROMPT, "negatives": 0}
     with pytest.raises(ConfigError, match=r"mechanism\.negatives=0 must be at least 1"):
         build(node, "mechanism")
