@@ -16,7 +16,6 @@ from judgelab.config import AXES, build, resolved
 from judgelab.config.composing import read_option
 from judgelab.config.targets import located
 from judgelab.core.criteria import criteria_tasks
-from judgelab.core.errors import MissingExtraError
 from judgelab.core.lm import Capability
 from judgelab.mechanism.protocol import Subject
 
@@ -78,13 +77,6 @@ def test_mechanisms_and_lms_declare_what_the_check_reads() -> None:
             assert all(needed <= set(Capability) for needed in mechanism.requires)
             assert mechanism.subject in get_args(Subject)
             assert mechanism.tasks <= criteria_tasks() | tasks
-
-
-def test_missing_extra_is_one_sentence() -> None:
-    from judgelab.core.errors import require
-
-    with pytest.raises(MissingExtraError, match=r"pip install -e '\.\[local\]'"):
-        require("a_package_nobody_has", extra="local")
 
 
 @pytest.mark.parametrize(("axis", "name"), OPTIONS)

@@ -30,7 +30,6 @@ CONF = ROOT / "conf"
 READERS = ("agents", "attack", "exam", "mechanism", "preprocessor", "study", "synopsis")
 VERBS = {Capability.CHAT: "chat", Capability.LOGPROB: "logprob"}
 REVIEWS = ("dataset.task=peer_review",)
-PREPROCESSED = ("mechanism.reads=preprocessed",)
 STUDIES = (  # those whose own way of asking or counting is not discrimination's
     ("chat", "study=validation", "mechanism=pairwise"),
     ("chat", "study=discernment", "mechanism=pointwise5", "study.by=lm"),
@@ -42,7 +41,7 @@ STUDIES = (  # those whose own way of asking or counting is not discrimination's
     ("chat", "agents=prompted", "mechanism=pointwise5"),
     ("chat", "synopsis=abstract", "synopsis.by=lm", "mechanism=pointwise5"),
     ("chat", "synopsis=assw", "synopsis.by=lm", "mechanism=pointwise5"),
-    ("chat", "preprocessor=judgments", "mechanism=pointwise5", *REVIEWS, *PREPROCESSED),
+    ("chat", "preprocessor=judgments", "mechanism=judge", *REVIEWS),
     ("chat", "attack=deletion_completion", "attack.by=lm", "mechanism=pointwise5"),
 )
 JUDGES = (
