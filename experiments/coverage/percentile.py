@@ -7,8 +7,8 @@ import numpy as np
 from judgelab.stats.discernment.score import combined, metric_weights
 from judgelab.stats.discernment.wilcoxon import signed_rank_log_p
 from judgelab.stats.intervals.arrays import Floats, divide
-from judgelab.stats.intervals.bootstrap import item_draws, item_weights
 from judgelab.stats.intervals.ends import Ends
+from judgelab.stats.intervals.means import item_draws, item_weights
 
 
 def percentile_of(drawn: Floats, level: float = 0.95) -> Ends:

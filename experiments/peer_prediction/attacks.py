@@ -26,12 +26,12 @@ from judgelab.stats.discrimination.effect_size import (
     score_changes,
     score_delta,
 )
-from judgelab.stats.intervals.bootstrap import (
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import (
     item_weights,
     percentile_interval,
     resampled_means,
 )
-from judgelab.stats.intervals.estimate import Estimate
 
 ONE_ORDER = " delta d (one order)"
 POSITION = " position bias delta"

@@ -11,7 +11,7 @@ from experiments.command import point
 from experiments.peer_prediction.domain import Domain
 from experiments.peer_prediction.effect_sizes import effect
 from experiments.peer_prediction.rows import MECHANISMS, Row, Table, paper
-from judgelab.stats.discrimination.regression import QuadraticFit, quadratic_against_linear
+from judgelab.stats.discrimination.structure import QuadraticFit, quadratic_against_linear
 from judgelab.stats.intervals.estimate import Estimate
 
 PRINTED = "Table 2 as printed"

@@ -9,9 +9,8 @@ from experiments.peer_prediction.domain import Domain, FloatArray
 from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
 from experiments.peer_prediction.scores import agent_scores
 from judgelab.core.errors import DataError
-from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.means import item_mean
+from judgelab.stats.intervals.means import bootstrap_mean, item_mean
 
 COLUMNS = ("TVD-MI", "Judge+ctx", "Judge-ctx")
 

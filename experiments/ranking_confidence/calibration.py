@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from experiments.ranking_confidence.data import DIMENSIONS, Cell
 from experiments.ranking_confidence.rows import Table, Value, spread
-from judgelab.stats.intervals.bootstrap import percentile_interval
+from judgelab.stats.intervals.means import percentile_interval
 from judgelab.stats.ranking.calibration import (
     MODELS,
     Model,

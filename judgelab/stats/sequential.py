@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike
 
 from judgelab.stats.intervals.arrays import Floats, Mask, checked
 from judgelab.stats.intervals.ends import Ends
-from judgelab.stats.intervals.holm import holm
+from judgelab.stats.intervals.means import holm
 
 Bounds = tuple[float, float]
 

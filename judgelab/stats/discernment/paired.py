@@ -15,7 +15,7 @@ from judgelab.stats.discernment.score import How, combined, level_balanced, metr
 from judgelab.stats.discernment.wilcoxon import signed_rank_log_p
 from judgelab.stats.intervals.arrays import Floats, Mask, checked
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.holm import holm
+from judgelab.stats.intervals.means import holm
 
 GROUPS = 200
 """Groups of items that are left out in turn, each item by itself up to so many."""

@@ -6,7 +6,7 @@ put good-faith agents above problematic ones (``item_auc``), and does a pair sco
 two good agents above pairs of a good and a problematic one (``pair_auc``, the paper's Table 3).
 ``same_order`` is the same share of pairs where people's grades say which text is better.
 
-Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
+Throughout, NaN is unscored.
 """
 
 from __future__ import annotations
@@ -16,13 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgelab.stats.intervals.arrays import (
-    ROUNDING,
-    Floats,
-    average_ranks,
-    disjoint_masks,
-    divide,
-)
+from judgelab.stats.intervals.arrays import ROUNDING, Floats, Mask, average_ranks, divide
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind, with_p
 
@@ -37,11 +31,6 @@ def row_auc(positives: ArrayLike, negatives: ArrayLike) -> Floats:
     """
     first = np.asarray(positives, dtype=np.float64)
     second = np.asarray(negatives, dtype=np.float64)
-    if first.ndim != 2 or second.ndim != 2 or len(first) != len(second):
-        raise ValueError(
-            "AUC needs [items, P] positives and [items, N] negatives of the same items, "
-            f"but got shapes {first.shape} and {second.shape}."
-        )
     width = first.shape[1]
     ranks = average_ranks(np.concatenate([first, second], axis=1))[:, :width]
     n_positive = np.count_nonzero(~np.isnan(first), axis=1)
@@ -50,23 +39,20 @@ def row_auc(positives: ArrayLike, negatives: ArrayLike) -> Floats:
     return divide(wins, n_positive * n_negative)
 
 
-def item_auc(scores: ArrayLike, positive: ArrayLike, negative: ArrayLike) -> Floats:
+def item_auc(scores: ArrayLike, positive: Mask, negative: Mask) -> Floats:
     """Agent-level AUC [items]: positive (good-faith) against negative (problematic) agents.
 
-    From scores [items, agents] and boolean masks [agents], which must be disjoint; NaN where either
-    group has no scored agent.
+    From scores [items, agents] and disjoint masks [agents]; NaN where either group has no scored
+    agent.
     """
     table = np.asarray(scores, dtype=np.float64)
-    if table.ndim != 2:
-        raise ValueError(f"The scores need [items, agents], but have shape {table.shape}.")
-    first, second = disjoint_masks(positive, negative, table.shape[1])
-    return row_auc(table[:, first], table[:, second])
+    return row_auc(table[:, positive], table[:, negative])
 
 
 def pair_auc(
     pair: ArrayLike,
-    positive: ArrayLike,
-    negative: ArrayLike,
+    positive: Indices,
+    negative: Indices,
     balanced: bool = False,
     item_seeds: Sequence[int] | None = None,
 ) -> Floats:
@@ -90,11 +76,8 @@ def pair_auc(
     Returns:
         [items]; NaN where a class has no scored pair.
     """
-    table = _symmetric(pair)
-    first = _agents(positive, table.shape[1])
-    second = _agents(negative, table.shape[1])
-    if len(set(first.tolist() + second.tolist())) != len(first) + len(second):
-        raise ValueError("An agent is listed twice: positive and negative must be disjoint.")
+    table = np.asarray(pair, dtype=np.float64)
+    first, second = np.asarray(positive, np.intp), np.asarray(negative, np.intp)
     row, column = np.triu_indices(len(first), k=1)
     positives = table[:, first[row], first[column]]
     negatives = table[:, np.repeat(first, len(second)), np.tile(second, len(first))]
@@ -121,16 +104,8 @@ def same_order(scores: ArrayLike, human: ArrayLike) -> Floats:
 
     A tie of the scores earns one half. Both are [items, agents]; NaN (unscored, or no human score)
     leaves a response out, and an item without such a pair is NaN.
-
-    Raises:
-        ValueError: the shapes differ.
     """
     first, second = np.asarray(scores, np.float64), np.asarray(human, np.float64)
-    if first.ndim != 2 or first.shape != second.shape:
-        raise ValueError(
-            f"Scores and people's scores need [items, agents] alike, but have shapes {first.shape} "
-            f"and {second.shape}."
-        )
     i, j = np.triu_indices(first.shape[1], k=1)
     said, wanted = (_sign(values[:, i], values[:, j]) for values in (first, second))
     apart = ~np.isnan(said) & ~np.isnan(wanted) & (wanted != 0)
@@ -139,8 +114,6 @@ def same_order(scores: ArrayLike, human: ArrayLike) -> Floats:
 
 
 def _balance(positives: Floats, negatives: Floats, seeds: Sequence[int]) -> tuple[Floats, Floats]:
-    if len(seeds) != len(positives):
-        raise ValueError(f"{len(positives)} items need as many seeds, got {len(seeds)}.")
     n_positive, n_negative = positives.shape[1], negatives.shape[1]
     if n_positive == n_negative:
         return positives, negatives
@@ -152,28 +125,6 @@ def _balance(positives: Floats, negatives: Floats, seeds: Sequence[int]) -> tupl
     if n_positive > n_negative:
         return np.take_along_axis(positives, kept, axis=1), negatives
     return positives, np.take_along_axis(negatives, kept, axis=1)
-
-
-def _agents(index: ArrayLike, agents: int) -> Indices:
-    array = np.asarray(index)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise ValueError(
-            f"Agents are listed as integer indices, but got {array.dtype} of shape {array.shape}."
-        )
-    if array.size and (array.min() < 0 or array.max() >= agents):
-        raise ValueError(f"Agent indices lie in 0..{agents - 1}, but got {array.tolist()}.")
-    return array.astype(np.intp)
-
-
-def _symmetric(pair: ArrayLike) -> Floats:
-    table = np.asarray(pair, dtype=np.float64)
-    if table.ndim != 3 or table.shape[1] != table.shape[2]:
-        raise ValueError(f"Pair scores need shape [items, agents, agents], but have {table.shape}.")
-    if not np.allclose(table, np.swapaxes(table, 1, 2), rtol=1e-6, atol=1e-9, equal_nan=True):
-        raise ValueError(
-            "Pair scores must be symmetric: average both directions (NaN where one is missing)."
-        )
-    return table
 
 
 def _sign(first: Floats, second: Floats) -> Floats:

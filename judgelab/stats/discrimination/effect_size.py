@@ -21,28 +21,32 @@ from numpy.typing import ArrayLike
 from judgelab.stats.intervals.arrays import (
     ROUNDING,
     Floats,
+    Mask,
     checked,
     checked_pair,
-    disjoint_masks,
     divide,
     row_means,
     unit_scale,
 )
-from judgelab.stats.intervals.bootstrap import item_weights, percentile_interval, sign_flip_p
 from judgelab.stats.intervals.ends import t_ends, t_p
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.means import Kind, with_p
+from judgelab.stats.intervals.means import (
+    Kind,
+    item_weights,
+    percentile_interval,
+    sign_flip_p,
+    with_p,
+)
 
 
-def group_difference(scores: ArrayLike, positive: ArrayLike, negative: ArrayLike) -> Floats:
+def group_difference(scores: ArrayLike, positive: Mask, negative: Mask) -> Floats:
     """Mean score of the positive (good-faith) less that of the negative (problematic) agents.
 
-    [items] from scores [items, agents] and boolean masks [agents]; NaN where either group has no
+    [items] from scores [items, agents] and disjoint masks [agents]; NaN where either group has no
     scored agent.
     """
     table = checked(scores, 2, "The scores")
-    first, second = disjoint_masks(positive, negative, table.shape[1])
-    return row_means(table[:, first]) - row_means(table[:, second])
+    return row_means(table[:, positive]) - row_means(table[:, negative])
 
 
 def effect_size(difference: ArrayLike) -> float:
@@ -110,6 +114,8 @@ def paired_effect_size(
     draws: int = 2000,
     seed: int = 0,
     interval: Kind = "items",
+    *,
+    less: ArrayLike | None = None,
 ) -> Estimate:
     """d_z over items with an interval and the two-sided p of the same test.
 
@@ -120,23 +126,39 @@ def paired_effect_size(
             bootstrap with a sign-flip p, biased away from 0 and too narrow on few items (on normal
             data it covers .86 of the time at 12 items and .90 at 30). Resamples without spread
             have no d and are left out.
+        less: [items] of another panel, whose d is taken off: the interval takes each item's part
+            in both d together, so it is the interval of the change and not the sum of two
+            intervals. Percentile: p from swapping the two values of whole items at random, which
+            is exact where both panels are alike.
 
     Returns:
-        NaN where ``effect_size`` is; with two scored items there is no interval.
+        NaN where ``effect_size`` is; with two shared items there is no interval.
     """
     items = checked(difference, 1, "The differences")
-    known = items[~np.isnan(items)]
-    n, value = len(known), effect_size(items)
+    other = None
+    if less is not None:
+        items, other = checked_pair(difference, less, 1, "The change of an effect size")
+        shared = ~(np.isnan(items) | np.isnan(other))
+        items, other = np.where(shared, items, np.nan), np.where(shared, other, np.nan)
+    known = ~np.isnan(items)
+    n, lost = int(known.sum()), int((~known).sum())
+    value = effect_size(items) - (0.0 if other is None else effect_size(other))
     if np.isnan(value):
-        return Estimate(value, n=n, unscored=len(items) - n)
-    if interval == "percentile":
-        samples = resampled_effect_sizes(items, item_weights(len(items), draws, seed))
-        low, high = percentile_interval(samples) if n > 2 else (float("nan"), float("nan"))
+        return Estimate(value, n=n, unscored=lost)
+    if interval == "items":
+        taken = None if other is None else unit_scale(other[known])
+        parts = effect_size_parts(unit_scale(items[known]), taken)
+        (low, high), p = map(float, t_ends(parts)), float(t_p(parts))
+        return Estimate(value, low, high, n, lost, p)
+    weights = item_weights(len(items), draws, seed)
+    samples = resampled_effect_sizes(items, weights)
+    if other is None:
         p = sign_flip_p(items, draws, seed)
     else:
-        parts = effect_size_parts(unit_scale(known))
-        (low, high), p = map(float, t_ends(parts)), float(t_p(parts))
-    return Estimate(value, low, high, n, len(items) - n, p)
+        samples = samples - resampled_effect_sizes(other, weights)
+        p = _swap_p(other[known], items[known], draws, seed)
+    low, high = percentile_interval(samples) if n > 2 else (np.nan, np.nan)
+    return Estimate(value, low, high, n, lost, p)
 
 
 def score_delta(
@@ -191,36 +213,8 @@ def effect_size_delta(
     seed: int = 0,
     interval: Kind = "items",
 ) -> Estimate:
-    """d(attacked) - d(clean), paired effect sizes on the items scored in both.
-
-    The interval takes each item's part in both d together, so it is the interval of the change and
-    not the sum of two intervals; p is of the same test. Percentile: p from swapping the clean and
-    the attacked value of whole items at random, which is exact where the attack changes nothing.
-
-    Args:
-        clean_difference, attacked_difference: [items] from ``group_difference``, the same items.
-        draws, seed: bootstrap resamples and swaps (percentile).
-        interval: ``effect_size_parts``, or the released code's percentile bootstrap.
-
-    Returns:
-        NaN where either d is undefined; no interval with fewer than three shared items.
-    """
-    before, after = checked_pair(clean_difference, attacked_difference, 1, "The effect-size delta")
-    shared = ~(np.isnan(before) | np.isnan(after))
-    before, after = np.where(shared, before, np.nan), np.where(shared, after, np.nan)
-    n = int(np.count_nonzero(shared))
-    value = effect_size(after) - effect_size(before)
-    if np.isnan(value):
-        return Estimate(value, n=n, unscored=len(shared) - n)
-    if interval == "percentile":
-        weights = item_weights(len(shared), draws, seed)
-        samples = resampled_effect_sizes(after, weights) - resampled_effect_sizes(before, weights)
-        low, high = percentile_interval(samples) if n > 2 else (np.nan, np.nan)
-        p = _swap_p(before[shared], after[shared], draws, seed)
-    else:
-        parts = effect_size_parts(unit_scale(after[shared]), unit_scale(before[shared]))
-        (low, high), p = map(float, t_ends(parts)), float(t_p(parts))
-    return Estimate(value, low, high, n, len(shared) - n, p)
+    """d(attacked) - d(clean) on the items scored in both; else as ``paired_effect_size``."""
+    return paired_effect_size(attacked_difference, draws, seed, interval, less=clean_difference)
 
 
 def _swap_p(before: Floats, after: Floats, permutations: int, seed: int) -> float:

@@ -1,4 +1,4 @@
-"""What a panel's scores hold together: information of pairs, the overseer's pay, effective rank.
+"""What a panel's scores hold together, and whether d bends over it (TVD-MI paper, appendix B.1).
 
 Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
@@ -6,29 +6,28 @@ Throughout, NaN is unscored; shapes other than named, and infinities, are a Valu
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
+from numpy.polynomial.polynomial import polyfit, polyval
 from numpy.typing import ArrayLike
+from scipy.special import fdtrc
 
-from judgelab.stats.intervals.arrays import ROUNDING, Floats, checked, divide, row_means
+from judgelab.stats.intervals.arrays import (
+    ROUNDING,
+    Floats,
+    checked,
+    checked_pair,
+    divide,
+    row_means,
+)
 from judgelab.stats.intervals.ends import added, of_ratio, t_ends
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
 
 FEWEST = 3
 """Items that two agents must share for their correlation to count."""
-
-
-def pair_information(pair: ArrayLike) -> dict[tuple[int, int], Estimate]:
-    """(i, j), i < j -> the information that the two agents' texts share, by item means.
-
-    Args:
-        pair: [items, agents, agents] symmetric estimates of I(i; j); the diagonal is not read.
-    """
-    table = checked(pair, 3, "The information of pairs")
-    first, second = np.triu_indices(table.shape[1], k=1)
-    return {(int(i), int(j)): item_mean(table[:, i, j]) for i, j in zip(first, second, strict=True)}
 
 
 def overseer(pair: ArrayLike) -> Estimate:
@@ -73,6 +72,18 @@ def effective_rank(scores: ArrayLike) -> Estimate:
     return Estimate(value, max(low, 1.0), min(high, float(table.shape[1])), n, unscored)
 
 
+def _participation(table: Floats) -> float:
+    """A^2 / sum r^2, correlations that are not known being as large as the others."""
+    frame = pd.DataFrame(table)
+    spread = frame.max() - frame.min() > ROUNDING * frame.abs().max()
+    r = frame.loc[:, spread].corr(min_periods=FEWEST).to_numpy(copy=True)
+    agents = len(r)
+    np.fill_diagonal(r, np.nan)
+    if np.isnan(r).all():
+        return math.nan
+    return float(agents / (1 + (agents - 1) * np.nanmean(r**2)))
+
+
 def compression(source: ArrayLike, text: ArrayLike) -> Estimate:
     """Characters of the sources for each character of the texts, both summed over items.
 
@@ -82,29 +93,65 @@ def compression(source: ArrayLike, text: ArrayLike) -> Estimate:
     Args:
         source, text: [items] characters; NaN or 0 for an item that lacks either.
     """
-    top, bottom = checked(source, 1, "The sources"), checked(text, 1, "The texts")
+    top, bottom = checked_pair(source, text, 1, "Sources and texts")
     there = (top > 0) & (bottom > 0)
     known, kept = np.where(there, top, 0.0), np.where(there, bottom, 0.0)
     found = item_mean(of_ratio(known, kept, there))
     return replace(found, value=float(divide(known.sum(), kept.sum())))
 
 
-def _participation(table: Floats) -> float:
-    """A^2 / sum r^2, correlations that are not known being as large as the others."""
-    scored = ~np.isnan(table)
-    centred = np.where(scored, table - divide(np.nansum(table, axis=0), scored.sum(axis=0)), 0.0)
-    largest = np.abs(np.where(scored, table, 0.0)).max(axis=0, initial=0.0)
-    spread = np.abs(centred).max(axis=0, initial=0.0) > ROUNDING * largest
-    centred, there = centred[:, spread], scored[:, spread].astype(np.float64)
-    agents = centred.shape[1]
-    if agents < 2:
-        return math.nan
-    shared = there.T @ there
-    sums, squares = centred.T @ there, (centred**2).T @ there
-    moment = centred.T @ centred - divide(sums * sums.T, shared)
-    variance = squares - divide(sums**2, shared)
-    r = divide(moment, np.sqrt(np.clip(variance * variance.T, 0, None)))
-    r[(shared < FEWEST) | np.eye(agents, dtype=bool)] = np.nan
-    if np.isnan(r).all():
-        return math.nan
-    return float(agents / (1 + (agents - 1) * np.nanmean(np.clip(r, -1, 1) ** 2)))
+@dataclass(frozen=True)
+class QuadraticFit:
+    """y = a + b x + c x^2 against y = a + b x.
+
+    Attributes:
+        r2_linear: share of the variance of y explained by the line.
+        r2_quadratic: share explained by the parabola.
+        f: F(1, n - 3) of the quadratic term; infinite for a perfect parabola.
+        p: its p value.
+        peak: x of the parabola's turning point (a minimum where curvature is positive; it may
+            lie outside the data); NaN where curvature is 0.
+        curvature: c, in units of y / x^2.
+        n: points used (those with NaN are left out).
+    """
+
+    r2_linear: float
+    r2_quadratic: float
+    f: float
+    p: float
+    peak: float
+    curvature: float
+    n: int
+
+
+def quadratic_against_linear(x: ArrayLike, y: ArrayLike) -> QuadraticFit:
+    """Least squares of degree 1 and 2 of [points], and the F test between them.
+
+    The paper fits |d| on the compression ratio. Its text calls the quadratic term significant
+    for every mechanism; on its own Table 2 (n = 10) that of MI is not (p = .32).
+
+    Everything but n is NaN with fewer than four points, fewer than three distinct x, or a constant
+    y: there is then nothing to test.
+    """
+    first, second = checked_pair(x, y, 1, "The regression")
+    kept = ~(np.isnan(first) | np.isnan(second))
+    first, second, n = first[kept], second[kept], int(kept.sum())
+    height = float(np.abs(second).max(initial=0.0))
+    if n < 4 or len(np.unique(first)) < 3 or np.ptp(second) <= ROUNDING * height:
+        return QuadraticFit(*(math.nan,) * 6, n)
+    # centred, and both scaled to [-1, 1]: the columns are well conditioned
+    centre = float(first.mean())
+    scale = float(np.abs(first - centre).max())
+    u, v = (first - centre) / scale, second / height
+    line, parabola = polyfit(u, v, 1), polyfit(u, v, 2)
+    left = [float(((v - polyval(u, fit)) ** 2).sum()) for fit in (line, parabola)]
+    total = float(((v - v.mean()) ** 2).sum())
+    # a residual of rounding noise counts as 0, and 0 / 0 as no gain
+    noise = ROUNDING * total
+    f = 0.0
+    if left[0] > noise:
+        f = math.inf if left[1] <= noise else max((left[0] / left[1] - 1) * (n - 3), 0.0)
+    bend = float(parabola[2]) if abs(parabola[2]) > ROUNDING else 0.0
+    peak = centre - scale * float(parabola[1]) / (2 * bend) if bend else math.nan
+    p, curvature = float(fdtrc(1, n - 3, f)), height * bend / scale / scale
+    return QuadraticFit(1 - left[0] / total, 1 - left[1] / total, f, p, peak, curvature, n)

@@ -35,21 +35,6 @@ def checked_pair(x: ArrayLike, y: ArrayLike, ndim: int, what: str) -> tuple[Floa
     return first, second
 
 
-def disjoint_masks(positive: ArrayLike, negative: ArrayLike, agents: int) -> tuple[Mask, Mask]:
-    """The two groups as boolean masks [agents] (not indices); no agent is in both."""
-    first, second = np.asarray(positive), np.asarray(negative)
-    for name, array in (("positive", first), ("negative", second)):
-        if array.dtype != np.bool_ or array.shape != (agents,):
-            raise ValueError(
-                f"The {name} group must be a boolean mask over {agents} agents, "
-                f"but is {array.dtype} of shape {array.shape}."
-            )
-    if (first & second).any():
-        both = np.flatnonzero(first & second).tolist()
-        raise ValueError(f"Agents {both} are in the positive and in the negative group.")
-    return first, second
-
-
 def divide(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
     """Elementwise quotient, NaN where the denominator is 0 or either side is NaN."""
     top, bottom = np.broadcast_arrays(

@@ -5,6 +5,10 @@ else the estimate plus what the item adds to it (its influence, or what leaving 
 Which ends cover how often, beside the percentile bootstrap, is the table of experiments/coverage,
 made with these very functions.
 
+Units of one cluster (an item, a document) are not independent: what they add is summed within
+clusters first (Liang and Zeger 1986), V = G / (G - 1) * sum over clusters of (sum of influences)^2,
+with Student's t of G - 1 degrees.
+
 All take ``values`` [..., items], NaN where unscored, and return (low, high) [...]; NaN with fewer
 than three scored items.
 """
@@ -12,7 +16,7 @@ than three scored items.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
 from judgelab.stats.intervals.arrays import ROUNDING, Floats, divide
@@ -50,26 +54,29 @@ class _Sample:
         self.variance[self.variance <= (ROUNDING * largest) ** 2] = 0.0
         self.error = np.sqrt(self.variance / self.n)
 
-    def quantile(self, level: float) -> Floats:
-        """Student's t."""
-        return np.asarray(stdtrit(self.n - 1, (1 + level) / 2), dtype=np.float64)
-
-    def heavy_quantile(self, level: float) -> Floats:
-        """Student's t with the degrees of freedom that a variance of such kurtosis has.
+    def quantile(self, level: float, heavy: bool = False) -> Floats:
+        """Student's t; ``heavy``: with the degrees of freedom that such a kurtosis leaves.
 
         The variance of a sample variance is (kurtosis - 1) / n of its square, of a chi-square with
         f degrees of freedom 2 / f; at most n - 1.
         """
-        squares = (self.centred**2).sum(axis=-1)
-        kurtosis = divide(self.n * (self.centred**4).sum(axis=-1), squares**2)
-        freedom = np.fmin(self.n - 1, divide(2 * self.n, kurtosis - 1))
+        freedom = self.n - 1
+        if heavy:
+            squares = (self.centred**2).sum(axis=-1)
+            kurtosis = divide(self.n * (self.centred**4).sum(axis=-1), squares**2)
+            freedom = np.fmin(freedom, divide(2 * self.n, kurtosis - 1))
         return np.asarray(stdtrit(freedom, (1 + level) / 2), dtype=np.float64)
 
 
-def t_ends(values: ArrayLike, level: float = LEVEL) -> Ends:
-    """Mean -+ t standard errors; NaN where all items are equal: without spread nothing is known."""
+def t_ends(values: ArrayLike, level: float = LEVEL, *, heavy: bool = False) -> Ends:
+    """Mean -+ t standard errors; NaN where all items are equal: without spread nothing is known.
+
+    Args:
+        heavy: with the degrees of freedom that the items' kurtosis leaves, for what few items
+            decide: a coefficient, from what each item adds to it.
+    """
     sample = _Sample(values)
-    half = sample.quantile(level) * np.where(sample.error > 0, sample.error, np.nan)
+    half = sample.quantile(level, heavy) * np.where(sample.error > 0, sample.error, np.nan)
     return sample.mean - half, sample.mean + half
 
 
@@ -78,16 +85,6 @@ def t_p(values: ArrayLike) -> Floats:
     sample = _Sample(values)
     p = 2 * stdtr(sample.n - 1, -np.abs(divide(sample.mean, sample.error)))
     return np.where((sample.variance == 0) & (sample.mean == 0), 1.0, p)
-
-
-def heavy_ends(values: ArrayLike, level: float = LEVEL) -> Ends:
-    """Mean -+ t standard errors, with the degrees of freedom that the items' kurtosis leaves.
-
-    For what few items decide: a coefficient, from what each item adds to it. NaN without spread.
-    """
-    sample = _Sample(values)
-    half = sample.heavy_quantile(level) * np.where(sample.error > 0, sample.error, np.nan)
-    return sample.mean - half, sample.mean + half
 
 
 def mean_ends(
@@ -220,7 +217,7 @@ def fisher_ends(value: ArrayLike, without: ArrayLike, level: float = LEVEL) -> E
     r, left = np.asarray(value, dtype=np.float64), np.asarray(without, dtype=np.float64)
     z, z_left = (np.arctanh(np.clip(x, -NEARLY_ONE, NEARLY_ONE)) for x in (r, left))
     sample = _Sample(added(z, z_left))
-    half = sample.heavy_quantile(level) * sample.error
+    half = sample.quantile(level, heavy=True) * sample.error
     ends = np.tanh(sample.mean - half), np.tanh(sample.mean + half)
     return _with_bounds(_Sample(added(r, left)), ends, level, (-1.0, 1.0))
 
@@ -233,9 +230,8 @@ def ratio_ends(value: ArrayLike, without: ArrayLike, level: float = LEVEL) -> En
     place let one interval in three of an effect of 4 on 12 items hold 0. NaN without spread.
     """
     whole, left = (np.arcsinh(np.asarray(x, dtype=np.float64)) for x in (value, without))
-    sample = _Sample(added(whole, left))
-    half = sample.heavy_quantile(level) * np.where(sample.error > 0, sample.error, np.nan)
-    return np.sinh(sample.mean - half), np.sinh(sample.mean + half)
+    low, high = t_ends(added(whole, left), level, heavy=True)
+    return np.sinh(low), np.sinh(high)
 
 
 def added(value: ArrayLike, without: ArrayLike) -> Floats:
@@ -260,6 +256,57 @@ def of_ratio(total: ArrayLike, count: ArrayLike, among: ArrayLike | None = None)
     ratio = divide(top.sum(axis=-1, keepdims=True), whole)
     off = divide((top - ratio * bottom) * sampled.sum(axis=-1, keepdims=True), whole)
     return np.where(sampled, ratio + off, np.nan)
+
+
+def cluster_sums(influence: ArrayLike, cluster: NDArray[np.intp]) -> Floats:
+    """[..., clusters] influences [..., units] added within clusters; NaN counts as 0.
+
+    Args:
+        cluster: [units] numbers from 0.
+    """
+    values = np.asarray(influence, dtype=np.float64)
+    values = np.where(np.isnan(values), 0.0, values)
+    count = int(cluster.max(initial=-1)) + 1
+    steps = np.diff(cluster)
+    if count == len(cluster) and (steps == 1).all():
+        return values  # every unit is its own cluster
+    flat = values.reshape(-1, values.shape[-1])
+    sums = np.zeros((len(flat), count))
+    if (steps < 0).any():
+        order = np.argsort(cluster, kind="stable")
+        flat, cluster, steps = flat[:, order], cluster[order], np.diff(cluster[order])
+    if len(cluster):
+        starts = np.flatnonzero(np.r_[True, steps > 0])
+        sums[:, cluster[starts]] = np.add.reduceat(flat, starts, axis=1)
+    return np.asarray(sums.reshape(*values.shape[:-1], count), dtype=np.float64)
+
+
+def t_interval(
+    value: ArrayLike, error: ArrayLike, groups: ArrayLike, level: float = 0.95
+) -> tuple[Floats, Floats]:
+    """Ends of value -+ t(G - 1) errors, two-sided at ``level``."""
+    freedom = np.asarray(groups, dtype=np.float64) - 1
+    half = stdtrit(np.maximum(freedom, 1), (1 + level) / 2) * np.asarray(error)
+    return np.asarray(value) - half, np.asarray(value) + half
+
+
+def per_cluster(values: ArrayLike, cluster: NDArray[np.intp]) -> Floats:
+    """[..., clusters] what each cluster adds to the mean over units of ``values`` [..., units].
+
+    Their mean is that mean and their spread its error, so that ``stats.intervals.ends`` gives its
+    interval; NaN for clusters without a scored unit.
+    """
+    cells = np.asarray(values, dtype=np.float64)
+    return of_ratio(cluster_sums(cells, cluster), cluster_sums(~np.isnan(cells), cluster))
+
+
+def means_within(values: ArrayLike, group: NDArray[np.intp], count: int) -> Floats:
+    """[..., groups] mean of what is known of [..., units] within each group; NaN without any."""
+    cells = np.asarray(values, dtype=np.float64)
+    known = divide(cluster_sums(cells, group), cluster_sums(~np.isnan(cells), group))
+    means = np.full((*cells.shape[:-1], count), np.nan)
+    means[..., : known.shape[-1]] = known
+    return means
 
 
 def _wilson(mean: Floats, half: Floats, bounds: tuple[float, float]) -> Ends:

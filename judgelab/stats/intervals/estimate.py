@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,22 +43,12 @@ class Estimate:
     def as_dict(self) -> dict[str, float | int | None]:
         """The fields, ready for JSON: NaN and infinities become None; no clusters, no key."""
         fields: dict[str, float | int | None] = {
-            "value": _finite(self.value),
-            "low": _finite(self.low),
-            "high": _finite(self.high),
-            "n": self.n,
-            "unscored": self.unscored,
-            "p": _finite(self.p),
+            name: None if isinstance(x, float) and not math.isfinite(x) else x
+            for name, x in asdict(self).items()
         }
-        return fields if self.clusters is None else {**fields, "clusters": self.clusters}
-
-
-def _finite(number: float) -> float | None:
-    return float(number) if math.isfinite(number) else None
-
-
-def _unknown() -> Floats:
-    return np.array(np.nan)
+        if self.clusters is None:
+            del fields["clusters"]
+        return fields
 
 
 @dataclass(frozen=True)
@@ -78,7 +68,7 @@ class Estimates:
     high: Floats
     n: Floats
     unscored: Floats = field(default_factory=lambda: np.array(0.0))
-    p: Floats = field(default_factory=_unknown)
+    p: Floats = field(default_factory=lambda: np.array(np.nan))
 
     @staticmethod
     def of(value: ArrayLike, ends: Ends, n: ArrayLike, unscored: ArrayLike = 0.0) -> Estimates:

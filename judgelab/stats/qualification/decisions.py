@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.intervals.arrays import Floats, divide
-from judgelab.stats.intervals.bootstrap import sign_flip_p
 from judgelab.stats.intervals.ends import mean_ends, of_ratio, share_ends
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import sign_flip_p
 
 Weighting = Literal["equal", "score", "mean"]
 Orders = Literal["merged", "per_order"]

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.intervals.arrays import Floats, divide, row_means
-from judgelab.stats.intervals.bootstrap import item_weights, sign_flip_p
 from judgelab.stats.intervals.ends import Ends, mean_ends, of_ratio, share_ends
 from judgelab.stats.intervals.estimate import Estimates
+from judgelab.stats.intervals.means import item_weights, sign_flip_p
 
 Bools = NDArray[np.bool_]
 CHANCE = 0.05

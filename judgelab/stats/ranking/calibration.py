@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.intervals.arrays import Floats, divide
-from judgelab.stats.intervals.bootstrap import item_weights, percentile_interval
 from judgelab.stats.intervals.ends import added, share_ends
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import item_weights, percentile_interval
 from judgelab.stats.ranking.confidence import right_order
 from judgelab.stats.ranking.pairs import RankedPairs
 from judgelab.stats.ranking.system_bias import JudgeFit, fit_judge, system_moments

@@ -22,10 +22,9 @@ from scipy.special import stdtr
 
 from judgelab.stats.discrimination.correlation import clustered_correlation
 from judgelab.stats.intervals.arrays import Floats, average_ranks, checked, checked_pair, divide
-from judgelab.stats.intervals.bootstrap import item_weights
 from judgelab.stats.intervals.ends import mean_ends
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.means import Kind
+from judgelab.stats.intervals.means import Kind, item_weights
 
 Counts = NDArray[np.int64]
 

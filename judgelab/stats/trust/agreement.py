@@ -19,8 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.stats.intervals.arrays import Floats, Mask, divide
-from judgelab.stats.intervals.clusters import cluster_sums
-from judgelab.stats.intervals.ends import Ends, above_p, mean_ends, of_ratio, share_ends
+from judgelab.stats.intervals.ends import (
+    Ends,
+    above_p,
+    cluster_sums,
+    mean_ends,
+    of_ratio,
+    share_ends,
+)
 from judgelab.stats.intervals.estimate import Estimates
 
 Places = NDArray[np.intp]

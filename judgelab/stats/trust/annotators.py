@@ -17,7 +17,7 @@ from scipy.special import stdtr
 from statsmodels.stats.multitest import multipletests
 
 from judgelab.stats.intervals.arrays import Floats, Mask, divide
-from judgelab.stats.intervals.clusters import cluster_sums
+from judgelab.stats.intervals.ends import cluster_sums
 from judgelab.stats.trust.agreement import Places
 
 EPSILON = 0.15

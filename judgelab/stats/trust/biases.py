@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, expit, ndtri
 
 from judgelab.stats.intervals.arrays import Floats, Mask, row_means
-from judgelab.stats.intervals.clusters import per_cluster
-from judgelab.stats.intervals.ends import Ends, mean_ends
+from judgelab.stats.intervals.ends import Ends, mean_ends, per_cluster
 from judgelab.stats.intervals.estimate import Estimates
 
 

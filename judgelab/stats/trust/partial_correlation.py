@@ -13,8 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.stats.intervals.arrays import Floats, average_ranks, divide
-from judgelab.stats.intervals.clusters import FEWEST, cluster_sums, means_within
-from judgelab.stats.intervals.ends import NEARLY_ONE, added, heavy_ends
+from judgelab.stats.intervals.ends import (
+    FEWEST,
+    NEARLY_ONE,
+    added,
+    cluster_sums,
+    means_within,
+    t_ends,
+)
 from judgelab.stats.intervals.estimate import Estimate, Estimates
 
 Places = NDArray[np.intp]
@@ -58,7 +64,7 @@ def _partial(
     systems, clusters = (np.unique(x[known], return_inverse=True)[1] for x in (group, cluster))
     x, y = (_residuals(values[known], systems, method) for values in (scores, truth))
     r = float((x * y).mean())
-    low, high = np.tanh(heavy_ends(leaving_out(x, y, clusters, r), level)).tolist()
+    low, high = np.tanh(t_ends(leaving_out(x, y, clusters, r), level, heavy=True)).tolist()
     return Estimate(r, low, high, n, len(truth) - n, clusters=int(clusters.max()) + 1)
 
 
@@ -144,7 +150,7 @@ def _of_complete(
         return (np.nan,) * 3
     y, f = left / spread[:, None]
     r = float(np.clip((y * f).mean(), -NEARLY_ONE, NEARLY_ONE))
-    ends = heavy_ends(leaving_out(f, y, np.arange(groups), r), level)
+    ends = t_ends(leaving_out(f, y, np.arange(groups), r), level, heavy=True)
     low, high = np.tanh(ends).tolist()
     if abs(r) >= NEARLY_ONE:  # of a perfect judge so many others may be wrong
         q = 1 - ((1 - level) / 2) ** (1 / groups)

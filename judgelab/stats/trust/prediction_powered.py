@@ -24,8 +24,15 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from judgelab.stats.intervals.arrays import Floats, Mask, divide
-from judgelab.stats.intervals.clusters import FEWEST, cluster_sums, t_interval
-from judgelab.stats.intervals.ends import Ends, mean_ends, of_ratio, share_ends
+from judgelab.stats.intervals.ends import (
+    FEWEST,
+    Ends,
+    cluster_sums,
+    mean_ends,
+    of_ratio,
+    share_ends,
+    t_interval,
+)
 
 Tuning = Literal["power", "scaled", "full", "none"]
 """lambda: tuned, within [0, 1]; at least 0 (values on another scale than people's); 1; 0."""

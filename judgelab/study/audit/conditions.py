@@ -14,9 +14,9 @@ from typing import Literal
 import numpy as np
 
 from judgelab.stats.intervals.arrays import ROUNDING, Floats, average_ranks, divide
-from judgelab.stats.intervals.clusters import means_within
+from judgelab.stats.intervals.ends import means_within
 from judgelab.stats.intervals.estimate import Estimate, Estimates
-from judgelab.stats.intervals.holm import holm_levels
+from judgelab.stats.intervals.means import holm_levels
 from judgelab.stats.sequential import sequence_ends
 from judgelab.stats.trust.agreement import Sums, Target, gain_p
 from judgelab.stats.trust.biases import position_bias

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from judgelab.core.judgments import Floats, JudgmentTable, Mask
 from judgelab.stats.intervals.arrays import ROUNDING, divide
-from judgelab.stats.intervals.clusters import cluster_sums
-from judgelab.stats.intervals.ends import mean_ends
+from judgelab.stats.intervals.ends import cluster_sums, mean_ends
 from judgelab.stats.intervals.estimate import Estimate, Estimates
 from judgelab.stats.trust.agreement import (
     GradedRows,

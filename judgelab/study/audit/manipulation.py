@@ -17,7 +17,7 @@ from judgelab.core.panel import Panel
 from judgelab.core.result import Row, Table, Value
 from judgelab.engine.context import Context
 from judgelab.stats.intervals.arrays import row_means
-from judgelab.stats.intervals.clusters import means_within
+from judgelab.stats.intervals.ends import means_within
 from judgelab.stats.intervals.estimate import Estimates
 from judgelab.stats.trust.biases import items_needed, move_ends
 from judgelab.study.audit.bars import LEVEL

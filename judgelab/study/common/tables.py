@@ -12,9 +12,8 @@ from judgelab.core.panel import Panel
 from judgelab.core.result import Row, Table, Value, read_estimate
 from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Definition
-from judgelab.stats.intervals.bootstrap import bootstrap_mean
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.means import Kind, item_mean
+from judgelab.stats.intervals.means import Kind, bootstrap_mean, item_mean
 from judgelab.study.common.panels import Panels
 
 INTERVALS: Mapping[Kind, str] = {

@@ -16,7 +16,7 @@ from judgelab.report.tables import column, estimates, frame
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from judgelab.stats.discrimination.regression import QuadraticFit
+    from judgelab.stats.discrimination.structure import QuadraticFit
 
 HEADLINES = (
     Headline(
@@ -145,7 +145,7 @@ def _points(found: Sequence[SweepJob]) -> list[dict[str, Any]]:
 
 def _fit(points: Sequence[Mapping[str, Any]], by: str) -> QuadraticFit | None:
     """None with fewer than four points of different ``by``."""
-    from judgelab.stats.discrimination.regression import quadratic_against_linear
+    from judgelab.stats.discrimination.structure import quadratic_against_linear
 
     known = [row for row in points if row[by] is not None and row["value"] is not None]
     if len({row[by] for row in known}) < FEWEST:

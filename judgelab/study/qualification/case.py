@@ -17,10 +17,9 @@ from judgelab.core.result import Value
 from judgelab.engine.context import Context
 from judgelab.stats.discrimination.correlation import item_correlations
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.intervals.bootstrap import item_weights
 from judgelab.stats.intervals.ends import resampled_share_ends
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.means import item_mean
+from judgelab.stats.intervals.means import item_mean, item_weights
 from judgelab.stats.qualification.decisions import (
     accuracy,
     accuracy_samples,

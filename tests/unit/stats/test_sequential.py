@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit
 from scipy.stats import t as student
 
-from judgelab.stats.intervals.holm import holm
+from judgelab.stats.intervals.means import holm
 from judgelab.stats.sequential import (
     FIRST,
     betting_ends,

@@ -19,8 +19,7 @@ from judgelab.stats.discrimination.correlation import (
     clustered_correlation,
     item_correlations,
 )
-from judgelab.stats.intervals.bootstrap import item_draws, item_weights
-from judgelab.stats.intervals.means import item_mean, with_p
+from judgelab.stats.intervals.means import item_draws, item_mean, item_weights, with_p
 
 Array = NDArray[np.float64]
 ORACLE: dict[Method, Callable[[Array, Array], tuple[float, float]]] = {

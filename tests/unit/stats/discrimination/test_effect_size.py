@@ -22,7 +22,7 @@ from judgelab.stats.discrimination.effect_size import (
     resampled_effect_sizes,
     score_delta,
 )
-from judgelab.stats.intervals.bootstrap import item_draws, item_weights
+from judgelab.stats.intervals.means import item_draws, item_weights
 
 Array = NDArray[np.float64]
 CELLS = st.one_of(st.floats(-100, 100, allow_subnormal=False), st.just(math.nan))

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from judgelab.stats.discrimination.regression import quadratic_against_linear
+from judgelab.stats.discrimination.structure import quadratic_against_linear
 
 POINTS = st.lists(
     st.tuples(st.integers(-40, 40).map(lambda v: v / 4), st.floats(-10, 10)),

@@ -1,16 +1,11 @@
-"""Information of pairs, the overseer's pay, effective rank and compression, by hand."""
+"""The overseer's pay, effective rank and compression, by hand."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from judgelab.stats.discrimination.structure import (
-    compression,
-    effective_rank,
-    overseer,
-    pair_information,
-)
+from judgelab.stats.discrimination.structure import compression, effective_rank, overseer
 
 
 def symmetric(upper: list[list[float]]) -> np.ndarray:  # type: ignore[type-arg]
@@ -23,14 +18,6 @@ def symmetric(upper: list[list[float]]) -> np.ndarray:  # type: ignore[type-arg]
 
 
 PAIRS = symmetric([[0.4, 0.2, 0.0], [0.6, 0.4, 0.2], [0.8, 0.6, 0.4], [0.2, np.nan, np.nan]])
-
-
-def test_information_of_each_pair_is_a_mean_over_its_items() -> None:
-    found = pair_information(PAIRS)
-    assert {pair: one.value for pair, one in found.items()} == pytest.approx(
-        {(0, 1): 0.5, (0, 2): 0.4, (1, 2): 0.2}
-    )
-    assert (found[0, 2].n, found[0, 2].unscored) == (3, 1)
 
 
 def test_the_overseer_is_paid_for_all_ordered_pairs() -> None:

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from judgelab.stats.intervals.bootstrap import (
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import (
     bootstrap_mean,
     item_draws,
     item_weights,
@@ -20,7 +21,6 @@ from judgelab.stats.intervals.bootstrap import (
     resampled_means,
     sign_flip_p,
 )
-from judgelab.stats.intervals.estimate import Estimate
 
 NUMBERS = st.floats(-1e6, 1e6, allow_subnormal=False)
 MAYBE = st.one_of(NUMBERS, st.just(math.nan))

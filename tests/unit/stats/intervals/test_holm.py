@@ -7,7 +7,7 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from judgelab.stats.intervals.ends import above_p, mean_ends
-from judgelab.stats.intervals.holm import holm, holm_levels
+from judgelab.stats.intervals.means import holm, holm_levels
 from judgelab.stats.trust.agreement import gain_ends, gain_p
 
 

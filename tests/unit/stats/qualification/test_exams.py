@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from judgelab.stats.intervals.bootstrap import item_weights
+from judgelab.stats.intervals.means import item_weights
 from judgelab.stats.qualification.decisions import (
     BOX,
     accuracy,
