@@ -14,7 +14,7 @@ setup(
             "*/words/*.yaml",
             "**/*.j2",
             "report/templates/*",
-            "report/figures/*.mplstyle",
+            "report/*.mplstyle",
         ],
         "judgelab.conf": ["**/*"],
     },

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from judgelab.config.targets import located
 from judgelab.core.resources import conf
-from judgelab.report import figures
-from judgelab.report.figures.style import Drawing, Drawn, Tables
+from judgelab.report import style
+from judgelab.report.style import Drawing, Drawn, Tables
 
 TARGETS = sorted(
     line.split()[1]
@@ -24,4 +24,4 @@ DRAWINGS: Mapping[str, Drawing] = {
 
 def draw(name: str, tables: Tables) -> Drawn:
     """As a page draws it."""
-    return figures.draw(name, tables, DRAWINGS)
+    return style.draw(name, tables, DRAWINGS)

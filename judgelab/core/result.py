@@ -85,7 +85,6 @@ class Headline:
         lower: whether less is better.
         gain: summary key of what it adds to length alone; "" without one.
         people: whether it is agreement with people.
-        unit: what its count of unscored things is of.
     """
 
     key: str
@@ -94,7 +93,6 @@ class Headline:
     lower: bool = False
     gain: str = ""
     people: bool = False
-    unit: str = "items"
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from judgelab.engine.invocation import Invocation
 from judgelab.engine.sweep_name import SweepName
 from judgelab.report.comparison import comparisons
 from judgelab.report.jobs import SweepJob, axes, jobs, option, setting
-from judgelab.report.sweep_answer import answer, best_first
-from judgelab.report.sweep_tables import table
+from judgelab.report.sweep_answer import answer, best_first, table
 from judgelab.store.run_dir import RunDir
 from judgelab.tracker.headline import bars, in_words
 from judgelab.tracker.protocol import Careful, TrackedRun, TrackedSweep, Tracker, carefully

@@ -26,7 +26,7 @@ from judgelab.core.errors import ConfigError, DataError, JudgelabError, did_you_
 from judgelab.dataset.files import cell_text
 from judgelab.engine.invocation import Invocation
 from judgelab.engine.run import carry_out
-from judgelab.python.found import RunResult
+from judgelab.python.results import RunResult
 from judgelab.store.private import private_folder
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from judgelab.report.tables import Column, column
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from judgelab.report.figures.style import Drawing
+    from judgelab.report.style import Drawing
 
 
 @dataclass(frozen=True)

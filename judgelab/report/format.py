@@ -39,16 +39,6 @@ def estimate(value: object, low: object, high: object) -> str:
     return f"{shown[0]} [{shown[1]}, {shown[2]}]"
 
 
-def stacked(value: object, low: object, high: object) -> str:
-    """The same in two short lines, two decimals: ``0.63`` above ``[.58,.68]``."""
-    centre, bottom, top = _real(value), _real(low), _real(high)
-    if centre is None:
-        return NOTHING
-    if bottom is None or top is None:
-        return _fixed(centre, 2)
-    return f"{_fixed(centre, 2)}\n[{_short(bottom)},{_short(top)}]"
-
-
 def p_value(value: object) -> str:
     """``.024``, or ``<.001`` where three decimals would show nothing."""
     p = _real(value)
@@ -107,9 +97,3 @@ def _fixed(value: float, decimals: int) -> str:
         return f"<{TINY}" if value > 0 else f">-{TINY}"
     shown = f"{value:.{decimals}f}"
     return shown.removeprefix("-") if float(shown) == 0 else shown
-
-
-def _short(value: float) -> str:
-    """``.58``, ``1.90``, ``12.3``: as few characters as two or three digits need."""
-    shown = _fixed(value, 2 if abs(value) < 10 else 1)
-    return shown.replace("0.", ".", 1) if abs(float(shown)) < 1 else shown

@@ -1,19 +1,33 @@
-"""What a sweep found, in a few sentences; and its rows, the best first."""
+"""What a sweep found: a few sentences, and a table with a row for each run, the best first."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from judgelab.core.errors import some
-from judgelab.core.result import Headline, read_estimate
+from judgelab.core.result import Headline, flat_estimate, read_estimate
 from judgelab.report import format
 from judgelab.report.comparison import Comparison
-from judgelab.report.jobs import SweepJob, axes, headlines, option
+from judgelab.report.jobs import SweepJob, axes, estimators, headlines, marked, option, setting
+from judgelab.report.tables import Column, column, estimates
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 MOST = 4  # names in a sentence
 MANY = 7  # others from which on the first may be so by chance
+LEGEND = (
+    "Intervals over items: 95 %, of leaderboards 90 %; unscored counts texts without a score, "
+    "missing calls those that failed or could not be read."
+)
+PANELS = ("attacked", "change")
+"""Beside a headline of clean texts: the same under an attack, and the difference."""
+TEXTS = ("unscored_texts",)
+CALLS = ("/unread_calls", "/failed_calls", "/unknown_calls")
+"""How keys of a summary end that count texts without a score, and calls without a result."""
 Said = tuple[str, str]  # heading, sentences
 
 
@@ -25,7 +39,7 @@ def best_first(found: Sequence[SweepJob]) -> list[SweepJob]:
     sign = 1 if by.lower else -1  # stable: attacks of one stay together
 
     def place(job: SweepJob) -> float:
-        value = _figure(job, by)["value"] if job.result is not None else None
+        value = read_estimate(job.summary, by.key)["value"]
         return math.inf if value is None else sign * float(value)
 
     return sorted(found, key=place)
@@ -35,8 +49,7 @@ def sorted_by(found: Sequence[SweepJob]) -> Headline | None:
     """The first headline that all finished jobs have."""
     done = [job for job in found if job.result is not None]
     for one in headlines(done):
-        values = [_figure(job, one)["value"] for job in done]
-        if all(isinstance(value, int | float) for value in values):
+        if all(isinstance(job.summary.get(one.key), int | float) for job in done):
             return one
     return None
 
@@ -50,18 +63,14 @@ def answer(found: Sequence[SweepJob], sections: Sequence[Comparison] = ()) -> li
     """
     done = [job for job in best_first(found) if job.result is not None]
     own = [said for one in sections for said in one.answer]
-    return [*(_titles(done, found) or _compared(done, found)), *own]
-
-
-def _titles(done: Sequence[SweepJob], found: Sequence[SweepJob]) -> list[Said]:
-    """The answer of each run, where its study gives one in a sentence."""
     titles = [str((job.result or {}).get("title", "")) for job in done]
     if not all(titles):
-        return []
+        return [*_compared(done, found), *own]
     named = [" · ".join(option(job, key) for key in axes(found)) or "Run" for job in done]
     made = list(zip(named, titles, strict=True))[:MOST]
-    more = len(titles) - MOST
-    return [*made, ("And more", f"{counted(more)} more in the table.")] if more > 0 else made
+    if (more := len(titles) - MOST) > 0:
+        made.append(("And more", f"{counted(more)} more in the table."))
+    return [*made, *own]
 
 
 def _compared(done: Sequence[SweepJob], found: Sequence[SweepJob]) -> list[Said]:
@@ -70,65 +79,52 @@ def _compared(done: Sequence[SweepJob], found: Sequence[SweepJob]) -> list[Said]
     if by is None:
         return []
     apart = "dataset" in axes(found)
-    data = list(dict.fromkeys(option(job, "dataset") if apart else "" for job in done))
+    data: dict[str, dict[str, SweepJob]] = {}
+    for job in done:  # each name once, by its best job
+        data.setdefault(option(job, "dataset") if apart else "", {}).setdefault(
+            name_of(job, found), job
+        )
     made = [
-        (f"On {one}" if apart else "Compared", said)
-        for one in data
-        if (said := _first(done, found, by, one))
+        (f"On {one}" if apart else "Compared", " ".join(_first(named, by)))
+        for one, named in data.items()
+        if len(named) > 1
     ]
-    if made or not apart or len(data) < 2:
+    if made or len(data) < 2:
         return made[:MOST]
-    best, worst = done[0], done[-1]
-    said = (
-        f"{by.name}: most on {option(best, 'dataset')} with {_shown(best, by)}, least on "
-        f"{option(worst, 'dataset')} with {_shown(worst, by)}. The data differ, too."
+    most, least = (
+        f"{option(job, 'dataset')} with {_shown(job, by)}" for job in (done[0], done[-1])
     )
-    return [("Compared", said)]
+    return [("Compared", f"{by.name}: most on {most}, least on {least}. The data differ, too.")]
 
 
-def _first(done: Sequence[SweepJob], found: Sequence[SweepJob], by: Headline, dataset: str) -> str:
-    """Who is first on a dataset ("": on the only one); "" where there is nobody beside."""
-    own = [job for job in done if not dataset or option(job, "dataset") == dataset]
-    groups = {name_of(job, found): job for job in reversed(own)}  # each once, its first job
-    named = [(name, groups[name]) for name in dict.fromkeys(name_of(job, found) for job in own)]
-    if len(named) < 2:
-        return ""
-    (first, best), *others = named
-    parts = [f"{by.name}: {first} is first with {_shown(best, by)}."]
-    low = _figure(best, by)["low"]
-    if low is None:
-        parts.append("Without an interval nothing says how sure that is.")
+def _first(named: Mapping[str, SweepJob], by: Headline) -> Iterator[str]:
+    """Who is first, and how sure that is.
+
+    Args:
+        named: the best first.
+    """
+    (first, best), *others = named.items()
+    yield f"{by.name}: {first} is first with {_shown(best, by)}."
+    low, high = _ends(best, by)
+    if math.isnan(low):
+        yield "Without an interval nothing says how sure that is."
     else:
-        close = [name for name, job in others if not _behind(job, best, by)]
-        parts.append(
+        ends = {name: _ends(job, by) for name, job in others}
+        behind = {n for n, (a, b) in ends.items() if (a > high if by.lower else b < low)}
+        close = [name for name in ends if name not in behind]
+        yield (
             f"Not shown to be behind: {some(close, MOST)} (their intervals reach it)."
             if close
             else "All others are behind by more than the intervals."
         )
         if len(others) >= MANY:
-            parts.append(
-                f"The best of {len(named)} looks better than it is: try it on other items."
-            )
-    if by.chance is not None and not _number(low) > by.chance:
-        parts.append("Not even that is shown to be better than guessing.")
-    return " ".join([*parts, *_beyond_length(named, by.gain)])
-
-
-def _behind(job: SweepJob, best: SweepJob, by: Headline) -> bool:
-    """Whether the interval lies wholly on the worse side of the best one's."""
-    one, other = _figure(job, by), _figure(best, by)
-    if by.lower:
-        return _number(one["low"]) > _number(other["high"])
-    return _number(one["high"]) < _number(other["low"])
-
-
-def _beyond_length(named: Sequence[tuple[str, SweepJob]], key: str) -> Iterator[str]:
-    gains = {name: read_estimate(job.summary, key) for name, job in named}
-    gains = {name: one for name, one in gains.items() if one["low"] is not None}
-    more = [name for name, one in gains.items() if _number(one["low"]) > 0]
-    if more:
-        verb = "tells" if len(more) == 1 else "tell"
-        yield f"{some(more, MOST)} surely {verb} more than length alone."
+            yield f"The best of {len(named)} looks better than it is: try it on other items."
+    if by.chance is not None and not low > by.chance:
+        yield "Not even that is shown to be better than guessing."
+    gains = {name: read_estimate(job.summary, by.gain)["low"] for name, job in named.items()}
+    gains = {name: least for name, least in gains.items() if least is not None}
+    if more := [name for name, least in gains.items() if least > 0]:
+        yield f"{some(more, MOST)} surely {'tells' if len(more) == 1 else 'tell'} more than length."
     elif gains:
         yield "None surely tells more than length alone."
 
@@ -146,14 +142,97 @@ def counted(n: int) -> str:
     return f"{n} run" if n == 1 else f"{n} runs"
 
 
-def _figure(job: SweepJob, by: Headline) -> Mapping[str, Any]:
-    return read_estimate(job.summary, by.key)
-
-
-def _number(value: Any) -> float:
-    return math.nan if value is None else float(value)
+def _ends(job: SweepJob, by: Headline) -> tuple[float, float]:
+    """Low and high; NaN where they are not known."""
+    one = read_estimate(job.summary, by.key)
+    low, high = (math.nan if one[end] is None else float(one[end]) for end in ("low", "high"))
+    return low, high
 
 
 def _shown(job: SweepJob, by: Headline) -> str:
-    one = _figure(job, by)
+    one = read_estimate(job.summary, by.key)
     return format.estimate(one["value"], one["low"], one["high"])
+
+
+def shown(found: Sequence[SweepJob]) -> list[Column]:
+    """One row per job: what varies, items, the figures of its study, texts without a score."""
+    made = [column(key, [setting(job, key) for job in found], key) for key in axes(found)]
+    if any(differs := marked(found)):
+        made.append(column("estimator", [mark or None for mark in differs]))
+    if any("items" in job.summary for job in found):
+        made.append(column("items", [job.summary.get("items") for job in found]))
+    once: dict[tuple[Any, ...], Column] = {}  # no figure twice under two names
+    for one in (_figure(found, key) for key in metrics(found)):
+        once.setdefault(one.sort, one)
+    measured = list(once.values())
+    if measured:
+        pairs = zip(found, measured[0].cells, strict=True)
+        cells = tuple(
+            "failed" if job.error is not None else f"{cell} (partial)" if job.partial else cell
+            for job, cell in pairs
+        )
+        measured[0] = replace(measured[0], cells=cells)
+    made += [*measured, column("unscored", [_counted(job, TEXTS) for job in found])]
+    if any(missing := [_counted(job, CALLS) for job in found]):
+        made.append(column("missing_calls", missing, "missing\ncalls"))
+    return made
+
+
+def _figure(found: Sequence[SweepJob], key: str) -> Column:
+    """An estimate; or a word, as a verdict is."""
+    values = [job.summary.get(key) for job in found]
+    heading = format.words(key)
+    spaces = [k for k, letter in enumerate(heading) if letter == " "]
+    if spaces:  # in two lines
+        middle = min(spaces, key=lambda k: abs(k - len(heading) / 2))
+        heading = f"{heading[:middle]}\n{heading[middle + 1 :]}"
+    if any(isinstance(value, str) for value in values):
+        return column(key, values, heading)
+    return estimates(key, [read_estimate(job.summary, key) for job in found], heading)
+
+
+def table(found: Sequence[SweepJob]) -> DataFrame:
+    """The same as numbers: every part of every estimate in a column of its own."""
+    import pandas as pd
+
+    rows = []
+    for job, one, differs in zip(found, estimators(found), marked(found), strict=True):
+        row: dict[str, Any] = {"job": job.number}
+        row |= {key: setting(job, key) for key in axes(found)}
+        row["estimator_differs"] = differs or None
+        row["estimator"] = None if one is None else one.line
+        row["status"] = job.status
+        row["items"] = job.summary.get("items")
+        for key in metrics(found, every=True):
+            row |= flat_estimate(key, read_estimate(job.summary, key))
+        row["unscored_texts"] = _counted(job, TEXTS)
+        row["missing_calls"] = _counted(job, CALLS)
+        row["run"] = None if job.run is None else job.run.name
+        rows.append(row)
+    made = pd.DataFrame(rows).dropna(axis="columns", how="all")
+    whole = ("items", "unscored_texts", "missing_calls", "_n", "_unscored")
+    counts = [name for name in made if str(name).endswith(whole)]
+    return made.astype(dict.fromkeys(counts, "Int64"))  # counts stay whole where one is missing
+
+
+def metrics(found: Sequence[SweepJob], *, every: bool = False) -> list[str]:
+    """Summary keys of what these runs have to show: headlines, their gains, primary figures.
+
+    Of the primary figures, or of ``every`` headline, also under the attack.
+    """
+    keys: list[str] = []
+    own = [str(job.result["primary"]) for job in found if job.result is not None]
+    for one in headlines(found):
+        keys += [one.key, *filter(None, [one.gain])]
+        panel, _, statistic = one.key.partition("/")
+        if panel == "clean" and (every or one.key in own):
+            keys += [f"{other}/{statistic}" for other in PANELS]
+    every_one = list(dict.fromkeys([*keys, *own]))
+    known = [key for key in every_one if any(job.summary.get(key) is not None for job in found)]
+    return known or own[:1]
+
+
+def _counted(job: SweepJob, ends: tuple[str, ...]) -> int | None:
+    """The sum of what the job counted under keys that end so; None where it did not count."""
+    counts = [v for k, v in job.summary.items() if k.endswith(ends) and v is not None]
+    return sum(counts) if counts else None

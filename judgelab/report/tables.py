@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Row = Mapping[str, Any]
-Write = Callable[[object, object, object], str]
-"""Writes value, low and high into a cell."""
 
 FIRST = ("panel", "statistic", "meaning", "agent", "with", "category", "group")
 SENTENCE = 90  # characters beyond which a cell is more than a name
@@ -84,14 +82,12 @@ def column(key: str, values: Sequence[Any], heading: str | None = None) -> Colum
     return Column(key, format.words(key) if heading is None else heading, numeric, cells, sort)
 
 
-def estimates(
-    key: str, found: Iterable[Row], heading: str, write: Write = format.estimate
-) -> Column:
+def estimates(key: str, found: Iterable[Row], heading: str) -> Column:
     """A column of estimates (value, low, high), sorted by their values."""
     parts = [[row.get(part) for part in ("value", "low", "high")] for row in found]
-    if write is format.estimate and all(_is_whole(part) for each in parts for part in each):
+    if all(_is_whole(part) for each in parts for part in each):
         parts = [[_whole(part) for part in each] for each in parts]  # ranks
-    cells = tuple(write(*each) for each in parts)
+    cells = tuple(format.estimate(*each) for each in parts)
     return Column(key, heading, True, cells, tuple(v if v == v else None for v, _, _ in parts))
 
 

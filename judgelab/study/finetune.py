@@ -24,8 +24,8 @@ from judgelab.finetune.card import PROMPT, card, same_step, same_writer, usage, 
 from judgelab.finetune.data import examples, part, refuse_overlap, split
 from judgelab.finetune.fit import ADAPTER, Row, TrainingWatch, discard, fit, release
 from judgelab.finetune.settings import Settings, check, source
-from judgelab.report.figures import style
-from judgelab.report.figures.style import Drawn, Tables
+from judgelab.report import style
+from judgelab.report.style import Drawn, Tables
 from judgelab.scoring.source import TRAINED_ON, TrainedOn
 from judgelab.stats.intervals.means import item_mean
 from judgelab.study.common.panels import measurement_records, text_records

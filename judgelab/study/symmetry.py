@@ -20,8 +20,8 @@ from judgelab.study.common.tables import WITHOUT_P, about, entries, estimate_tab
 from judgelab.study.common.templates import paragraphs
 
 HEADLINES = (
-    Headline("text/spearman", "Rank correlation of both orders of two texts", unit="pairs"),
-    Headline("token/spearman", "Rank correlation of both orders, per token", unit="pairs"),
+    Headline("text/spearman", "Rank correlation of both orders of two texts"),
+    Headline("token/spearman", "Rank correlation of both orders, per token"),
 )
 
 

@@ -79,10 +79,9 @@ function reasons(row, j) {
   return [...new Set(of.map(r => r[6]))].join("; ") || "no reason was recorded";
 }
 function judgeLine(body, row, j, off) {
-  const place = row.places && row.places[j];
-  const wrong = row.keys.misplaced, kind = data.good.includes(row.group) ? "below" : "above";
-  const beside = place && place[0] !== null ? `place ${short(place[0])} of ${place[2]}; people: ${short(place[1])}`
-    : (wrong ?? null) !== null ? `${kind} ${Math.round(100 * wrong)} % of the item's ${kind === "below" ? "problematic" : "good-faith"} texts (ties count half)` : "";
+  const wrong = row.keys.misplaced ?? null, kind = data.good.includes(row.group) ? "below" : "above";
+  const beside = wrong === null ? ""
+    : `${kind} ${Math.round(100 * wrong)} % of the item's ${kind === "below" ? "problematic" : "good-faith"} texts (ties count half)`;
   const cell = line(body, judges[j], judged(row, j), beside, off ? short(row.difference[j]) : undefined);
   if (row.values[j].some((v, o) => v === null)) {
     const lost = row.values[j].every(v => v === null);

@@ -7,9 +7,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import flat_estimate, read_estimate
-from judgelab.report import format
-from judgelab.report.figures import style
-from judgelab.report.figures.style import Drawing, Drawn, Mark, Tables
+from judgelab.report import format, style
+from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import frame as frame_of
 from judgelab.report.tables import records
 

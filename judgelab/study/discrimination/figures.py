@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from judgelab.report import format
-from judgelab.report.figures import style
-from judgelab.report.figures.style import Drawing, Drawn, Mark, Tables
+from judgelab.report import format, style
+from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import records
 from judgelab.study.discrimination.compare import FEWEST
 

@@ -20,8 +20,8 @@ from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.report import format
 from judgelab.report.comparison import Comparison, keyed
-from judgelab.report.figures import style
-from judgelab.report.figures.style import Drawn, Mark, Tables
+from judgelab.report import style
+from judgelab.report.style import Drawn, Mark, Tables
 from judgelab.report.jobs import SweepJob, axes, marked, scorer, setting
 from judgelab.report.tables import estimates, frame, records
 from judgelab.stats.intervals.arrays import Floats

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgelab.report.figures import style
-from judgelab.report.figures.style import Drawing, Drawn, Mark, Tables
+from judgelab.report import style
+from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import records
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.report import format
 from judgelab.report.comparison import Comparison
-from judgelab.report.figures import style
-from judgelab.report.figures.style import Drawn, Mark, Tables
+from judgelab.report import style
+from judgelab.report.style import Drawn, Mark, Tables
 from judgelab.report.jobs import SweepJob, axes, marked, scorer, variant
 from judgelab.report.sweep_answer import counted
 from judgelab.report.tables import Column, column, frame, records

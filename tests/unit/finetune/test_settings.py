@@ -28,8 +28,8 @@ from judgelab.finetune.card import card, same_writer, usage  # noqa: E402
 from judgelab.finetune.fit import TrainingWatch, curve  # noqa: E402
 from judgelab.finetune.settings import Settings, check  # noqa: E402
 from judgelab.finetune.train import COMPLETE, last_whole  # noqa: E402
-from judgelab.report.figures.style import saved  # noqa: E402
 from judgelab.report.progress import Progress  # noqa: E402
+from judgelab.report.style import saved  # noqa: E402
 from judgelab.report.tables import frame as table_frame  # noqa: E402
 from judgelab.store.run_dir import RunDir  # noqa: E402
 from judgelab.study.finetune import as_trained  # noqa: E402

@@ -15,7 +15,7 @@ import pytest
 
 import judgelab
 from judgelab.core.errors import DataError
-from judgelab.python.found import RunResult, summary_frame
+from judgelab.python.results import RunResult, summary_frame
 from tests.unit.python.frames import graded
 
 

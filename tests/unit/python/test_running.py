@@ -187,5 +187,5 @@ def test_what_is_no_run_is_said_to_be_none() -> None:
     for wrong, said in (([None], "NoneType is no run"), ("outputs/runs/x", "in a list")):
         with pytest.raises(DataError, match=said):
             judgelab.compare(wrong)  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="NoneType is no path"):
+    with pytest.raises(DataError, match="NoneType is no run"):
         judgelab.load(None)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ import pytest
 
 from judgelab.report import console, page
 from judgelab.report.jobs import jobs
-from judgelab.report.sweep_tables import shown
+from judgelab.report.sweep_answer import shown
 from judgelab.study.audit.page import HEADLINES
 from judgelab.tracker.headline import headline
 from tests.unit.report.audit_results import audit_result, kinds

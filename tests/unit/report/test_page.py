@@ -73,10 +73,8 @@ def test_the_page_says_what_was_run_found_and_left_out(tmp_path: Path) -> None:
     texts = Reader(page.write(run).read_text(encoding="utf-8")).texts
     assert "mi on xsum, attacked by case_flip" in texts
     assert "Data: a sample; the agents are synthetic." in texts
-    assert "0.632" in texts
-    assert "clean [0.582, 0.682]" in texts
+    assert "0.632 [0.582, 0.682]" in texts
     assert "7 texts of the clean panel have no score." in texts
-    assert any(t.startswith("3 of 15 items are unscored and left out of AUC, clean") for t in texts)
     assert {p.name for p in (tmp_path / "figures").iterdir()} == {
         f"{name}.{kind}" for name in result()["figures"] for kind in ("png", "svg")
     }

@@ -9,8 +9,7 @@ from typing import Any
 
 from judgelab.core.result import Headline
 from judgelab.report.jobs import SweepJob, jobs
-from judgelab.report.sweep_answer import answer, best_first
-from judgelab.report.sweep_tables import shown
+from judgelab.report.sweep_answer import answer, best_first, shown
 from judgelab.store.run_dir import RunDir
 from tests.unit.report.report_results import write_job
 

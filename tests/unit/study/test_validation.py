@@ -13,8 +13,8 @@ from judgelab.config import resolved
 from judgelab.core.errors import ConfigError
 from judgelab.engine.parts import build_parts
 from judgelab.report.comparison import Comparison
-from judgelab.report.figures.style import saved
 from judgelab.report.jobs import SweepJob
+from judgelab.report.style import saved
 from judgelab.store.run_dir import RunDir
 from judgelab.study.validation import Validation
 from tests.drawings import draw

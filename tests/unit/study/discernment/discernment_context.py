@@ -23,7 +23,7 @@ from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.rating import Rating
 from judgelab.preprocessor.identity import Identity
-from judgelab.report.figures.style import Drawn
+from judgelab.report.style import Drawn
 from judgelab.report.tables import frame
 from judgelab.store.run_dir import RunDir
 from judgelab.synopsis.recorded import RecordedSynopsis as RecordedSynopsis

@@ -17,7 +17,7 @@ from judgelab.report import console
 from judgelab.report.comparison import Comparison
 from judgelab.report.jobs import jobs
 from judgelab.report.sweep import screen, write
-from judgelab.report.sweep_tables import table
+from judgelab.report.sweep_answer import table
 from judgelab.study.discernment.compare import HEADLINES, compare
 from judgelab.study.discernment.study import Discernment
 from tests.drawings import draw

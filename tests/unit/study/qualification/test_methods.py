@@ -15,8 +15,8 @@ from experiments.importing import auto_pre
 from judgelab.core.errors import ConfigError
 from judgelab.engine.run import execute
 from judgelab.report.comparison import Comparison, comparisons
-from judgelab.report.figures.style import saved
 from judgelab.report.jobs import SweepJob, jobs
+from judgelab.report.style import saved
 from judgelab.report.sweep import write
 from judgelab.study.qualification.figures import compare
 from tests.drawings import draw

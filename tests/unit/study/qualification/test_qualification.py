@@ -14,7 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from judgelab.core.errors import JudgelabError
 from judgelab.engine.run import execute
-from judgelab.report.figures.style import saved
+from judgelab.report.style import saved
 from judgelab.report.tables import frame
 from tests.drawings import draw
 from tests.scripted_judges import ScriptedJudge, overrides, write_panel

@@ -1,8 +1,12 @@
-"""One look for all figures: colours that colour-blind readers can tell apart, little ink."""
+"""Figures by name, and one look for all: colours that colour-blind readers can tell apart.
+
+They are drawn from the tables of a result alone, so that a page needs no model.
+"""
 
 from __future__ import annotations
 
 import io
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,9 +15,12 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+from judgelab.core.errors import DataError
 from judgelab.report import format
+from judgelab.store.run_dir import RunDir
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pandas import DataFrame
@@ -83,6 +90,60 @@ def look() -> Iterator[None]:
         # a name in a script that the font lacks is drawn as boxes: no reason to alarm anyone
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
+
+
+def draw(name: str, tables: Tables, drawings: Mapping[str, Drawing]) -> Drawn:
+    """Draw a figure.
+
+    Args:
+        name: a key of ``drawings``.
+        tables: name -> rows, as judgelab.report.tables.frame makes them.
+        drawings: those of the studies, ``Study.drawings``.
+
+    Raises:
+        DataError: there is no such drawing, or the tables lack what it shows.
+    """
+    if name not in drawings:
+        raise DataError(
+            f"There is no drawing called {name!r}: known are {', '.join(sorted(drawings))}."
+        )
+    try:
+        with look():
+            return drawings[name](tables)
+    except KeyError as cause:
+        raise DataError(
+            f"The figure {name} needs {cause}, which the result lacks: run again with force=true."
+        ) from cause
+
+
+def write(
+    into: RunDir, names: Iterable[str], tables: Tables, drawings: Mapping[str, Drawing]
+) -> list[dict[str, Any]]:
+    """Draw these, write figures/*.png and *.svg, and return name, title, svg and caption."""
+    made = []
+    for name in names:
+        drawn = draw(name, tables, drawings)
+        into.write_bytes(f"figures/{name}.png", saved(drawn.figure, "png"))
+        svg = saved(drawn.figure, "svg")
+        into.write_bytes(f"figures/{name}.svg", svg)
+        inline = _inline(name, svg.decode("utf-8"), drawn.title)
+        made.append({"name": name, "title": drawn.title, "svg": inline, "caption": drawn.caption})
+    return made
+
+
+def _inline(name: str, svg: str, label: str) -> Markup:
+    """The drawing without its XML head, its names made unique, its greys made variables."""
+    from markupsafe import Markup
+
+    root = re.search(r'<svg[^>]*?(viewBox="[^"]*")[^>]*>', svg)
+    assert root is not None
+    rest = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg[root.end() :], flags=re.DOTALL)
+    rest = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}-", rest)
+    colours = {INK: "ink", MUTED: "muted", RULE: "rule", PAPER: "paper"}
+    for colour, variable in colours.items():
+        rest = rest.replace(colour, f"var(--{variable})")
+    head = Markup('<svg {} role="img" aria-label="{}">').format(Markup(root[1]), label)
+    return head + Markup(rest)
 
 
 def new_figure(height: float, columns: int = 1, rows: int = 1, **grid: Any) -> tuple[Figure, Any]:
@@ -178,46 +239,29 @@ def label_points(figure: Figure, axes: Axes, points: Sequence[tuple[float, float
 
     Call it last: axes and legend must not change afterwards. ``points`` are (x, y, name).
     """
-    from matplotlib.patheffects import withStroke
+    from matplotlib.transforms import Bbox
 
     figure.draw_without_rendering()
-    scale = figure.dpi / 72
-    spots = [axes.transData.transform((x, y)) / scale for x, y, _ in points]  # typographic points
-    taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in spots]
-    begin, end = axes.bbox.x0 / scale, axes.bbox.x1 / scale
-    for (x, y), place, (_, _, name) in sorted(
-        zip(spots, points, points, strict=True), key=lambda one: -one[0][1]
-    ):
-        words = format.shorten(format.text(name), 40)
+    point = figure.dpi / 72  # pixels of a typographic point
+    spots = [axes.transData.transform(place[:2]) for place in points]
+    taken = [Bbox.from_bounds(x - 4 * point, y - 4 * point, *[8 * point] * 2) for x, y in spots]
+    for (x, y), place in sorted(zip(spots, points, strict=True), key=lambda one: -one[0][1]):
+        words = format.shorten(format.text(place[2]), 40)
         wide = 4.4 * len(words)
-        tries = [(dx, 10.0 * k * up) for k in range(15) for up in (1, -1) for dx in (7, -7 - wide)]
-        for dx, dy in tries:
-            box = (x + dx, y + dy - 5, x + dx + wide, y + dy + 5)
-            inside = begin < box[0] and box[2] < end
-            if inside and not any(_overlap(box, other) for other in taken):
+        for k in range(60):
+            right, dy = k % 2 == 0, 10.0 * ((k + 2) // 4) * (1 if k % 4 < 2 else -1)
+            dx = 7 if right else -7
+            bounds = x + (dx - (not right) * wide) * point, y + (dy - 5) * point
+            box = Bbox.from_bounds(*bounds, wide * point, 10 * point)
+            inside = axes.bbox.x0 < box.x0 and box.x1 < axes.bbox.x1
+            if inside and not box.count_overlaps(taken):
                 break
         taken.append(box)
-        side = "left" if dx > 0 else "right"
-        halo = [withStroke(linewidth=2.5, foreground=PAPER)]
-        far: Any = {"arrowprops": {"arrowstyle": "-", "color": RULE, "lw": 0.7}} if dy else {}
-        axes.annotate(
-            words,
-            place[:2],
-            xytext=(7 if dx > 0 else -7, dy),
-            textcoords="offset points",
-            ha=side,
-            va="center",
-            fontsize=8,
-            color=MUTED,
-            path_effects=halo,
-            zorder=4,
-            **far,
-        )
-
-
-def _overlap(one: Sequence[float], other: Sequence[float]) -> bool:
-    """Whether two boxes (left, bottom, right, top) share any area."""
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+        offset: Any = {"xytext": (dx, dy), "textcoords": "offset points", "va": "center"}
+        if dy:
+            offset["arrowprops"] = {"arrowstyle": "-", "color": RULE, "lw": 0.7}
+        side = "left" if right else "right"
+        axes.annotate(words, place[:2], **offset, ha=side, fontsize=8, color=MUTED, zorder=4)
 
 
 def name_rows(

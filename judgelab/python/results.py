@@ -1,0 +1,344 @@
+"""What runs found, as DataFrames and drawings: read from their folders, without a model."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import yaml
+
+from judgelab.config import AXES
+from judgelab.config.overrides import written
+from judgelab.core.errors import DataError, did_you_mean
+from judgelab.core.result import PARTS, estimated, read_estimate
+from judgelab.report import format, style
+from judgelab.report.comparison import Comparison, comparisons, drawings_of
+from judgelab.report.console import alarms
+from judgelab.report.jobs import SweepJob, axes, jobs, warnings
+from judgelab.report.page import render, title
+from judgelab.report.style import Drawn
+from judgelab.report.sweep_answer import LEGEND, shown, table
+from judgelab.report.tables import column, estimates
+from judgelab.report.tables import frame as as_frame
+from judgelab.store.fingerprint import VOLATILE
+from judgelab.store.run_dir import RunDir
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+T = TypeVar("T")
+Folder = str | os.PathLike[str]
+MOST = 12  # figures in a notebook's cell
+
+
+class Named(Mapping[str, T]):
+    """Things by name, each made when it is first asked for."""
+
+    def __init__(self, names: Sequence[str], make: Callable[[str], T], what: str) -> None:
+        self._names, self._make, self._what = tuple(dict.fromkeys(names)), make, what
+        self._made: dict[str, T] = {}
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._names:
+            raise KeyError(f"no {self._what} is called {name!r}.{did_you_mean(name, self._names)}")
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return f"{self._what}s: {', '.join(self._names) or 'none'}"
+
+
+@dataclass(frozen=True)
+class Page:
+    """A run's page, which a notebook shows in a frame of its own, as it brings its style along."""
+
+    path: Path
+
+    def _repr_html_(self) -> str:
+        text = html.escape(self.path.read_text(encoding="utf-8"))
+        return f'<iframe srcdoc="{text}" style="width:100%;height:800px;border:0"></iframe>'
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What a run found.
+
+    Attributes:
+        path: the run's folder: report.html, records, result.json, config.yaml.
+        content: result.json as it is.
+    """
+
+    path: Path
+    content: Mapping[str, Any] = field(repr=False)
+
+    @classmethod
+    def read(cls, folder: Folder) -> RunResult:
+        """Of a finished run, or a partial one.
+
+        Raises:
+            DataError: there is no run in the folder, or it has not finished.
+        """
+        path = Path(folder).expanduser()
+        if not (path / "config.yaml").is_file():
+            raise DataError(
+                f"{path} is no run: give a folder of outputs/runs, or of outputs/sweeps."
+            )
+        into = RunDir(path)
+        content = into.read_json("result.json") if (path / "result.json").is_file() else {}
+        if not into.done and "partial" not in content:
+            raise DataError(
+                f"The run {path} has not finished: the command that began it continues it."
+            )
+        return cls(path, content)
+
+    @cached_property
+    def verdict(self) -> str:
+        """The answer in plain sentences; where the study gives none, its primary figure."""
+        answer = self.content.get("answer", [])
+        said = [f"{head}: {line}" if head else line for head, line in answer]
+        said = [first, *said] if (first := self.content.get("title")) else said
+        if said:
+            return "\n".join(said)
+        key = self.content["primary"]
+        one = read_estimate(self.content["summary"], key)
+        return f"{format.words(key)}: {format.estimate(one['value'], one['low'], one['high'])}."
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """Of an audit: judge -> use, not known yet or do not use."""
+        judges = self.tables.get("judges", {})
+        if "verdict" not in judges:
+            return {}
+        return dict(zip(judges["judge"], judges["verdict"], strict=True))
+
+    @property
+    def primary(self) -> str:
+        """The row of ``summary`` that the study is about."""
+        return str(self.content["primary"])
+
+    @cached_property
+    def summary(self) -> DataFrame:
+        """One row a figure: value, low, high (of its interval), p, n, unscored; NaN: not known."""
+        return summary_frame(self.content["summary"])
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Entries of the summary that are no figures: study, mechanism, dataset, settings."""
+        flat = self.content["summary"]
+        return {k: v for k, v in flat.items() if k not in {*_parts(flat), *self.summary.index}}
+
+    @cached_property
+    def tables(self) -> Mapping[str, DataFrame]:
+        """Name -> table of the page, with all its rows and columns."""
+        held = {one["name"]: one for one in self.content["tables"]}
+        return Named(list(held), lambda name: as_frame(held[name]), "table")
+
+    @cached_property
+    def figures(self) -> Mapping[str, Drawn]:
+        """Name -> figure of the page, as a notebook shows it; ``.figure`` is matplotlib's."""
+        sections = self.content.get("sections", [])
+        names = [*self.content["figures"], *(name for one in sections for name in one["figures"])]
+        drawings = drawings_of([self.path])
+        return Named(names, lambda name: style.draw(name, dict(self.tables), drawings), "figure")
+
+    @cached_property
+    def records(self) -> Mapping[str, DataFrame]:
+        """Name -> every measurement, score or text: what all figures are computed from."""
+        import pandas as pd
+
+        files = {file.stem: file for file in sorted(self.path.glob("records/*.parquet"))}
+        return Named(list(files), lambda name: pd.read_parquet(files[name]), "record")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that a reader must see."""
+        return tuple(self.content["notes"])
+
+    @property
+    def partial(self) -> str:
+        """What is open of the run, in a sentence; empty where nothing is."""
+        return str(self.content.get("partial", {}).get("sentence", ""))
+
+    @property
+    def page(self) -> Page:
+        """The report, to be shown in a notebook."""
+        return Page(self.path / "report.html")
+
+    def __repr__(self) -> str:
+        said = "\n".join(f"  {line}" for line in self.verdict.splitlines())
+        return f"{title(self.content)}\n{said}\n  page: {self.path / 'report.html'}"
+
+    def _repr_html_(self) -> str:
+        """The answer, the figures with their intervals, and where the page is."""
+        flat = self.content["summary"]
+        keys = list(dict.fromkeys([self.primary, *estimated(flat)]))[:MOST]
+        found = [read_estimate(flat, key) for key in keys]
+        return render(
+            "cell.html",
+            heading=title(self.content),
+            answer=self.verdict.splitlines(),
+            warnings=alarms(self.content),
+            columns=[
+                column("figure", [format.words(key) for key in keys]),
+                estimates("value", found, "value [interval]"),
+                *(column(part, [one[part] for one in found]) for part in ("n", "unscored", "p")),
+            ],
+            notes=self.notes,
+            legend="",
+            page=str(self.path / "report.html"),
+        )
+
+
+def summary_frame(flat: Mapping[str, Any]) -> DataFrame:
+    """The numbers of a flat summary, a row each, with what belongs to one in its columns."""
+    import pandas as pd
+
+    parts = _parts(flat)
+    rows = {
+        key: read_estimate(flat, key)
+        for key, value in flat.items()
+        if key not in parts and (_number(value) or (value is None and f"{key}_n" in flat))
+    }
+    order = ["value", "low", "high", "p", "n", "unscored", "threshold"]
+    made = pd.DataFrame.from_dict(rows, orient="index", columns=order).apply(pd.to_numeric)
+    made = made.astype({"n": "Int64", "unscored": "Int64"})
+    return made if made["threshold"].notna().any() else made.drop(columns="threshold")
+
+
+def _parts(flat: Mapping[str, Any]) -> set[str]:
+    """Keys that only say something of another one."""
+    return {f"{key}_{part}" for key in flat for part in PARTS} & flat.keys()
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """Runs side by side.
+
+    Attributes:
+        jobs: the runs, in their order.
+    """
+
+    jobs: Sequence[SweepJob]
+
+    @cached_property
+    def summary(self) -> DataFrame:
+        """One row a run: in what they differ, and every figure with its interval and n."""
+        return table(self.jobs)
+
+    @cached_property
+    def tables(self) -> Mapping[str, DataFrame]:
+        """``runs``, which is the summary, and those of studies that compare more closely."""
+        held = {"runs": self.summary} | {one.name: one.rows for one in self._more if one.tables}
+        return Named(list(held), held.__getitem__, "table")
+
+    @cached_property
+    def figures(self) -> Mapping[str, Drawn]:
+        """Name -> figure of the comparison's page; ``.figure`` is matplotlib's."""
+        tables = {one.name: one.rows for one in self._more}
+        names = [name for one in self._more for name in one.figures]
+        drawings = drawings_of(job.run for job in self.jobs)
+        return Named(names, lambda name: style.draw(name, tables, drawings), "figure")
+
+    @cached_property
+    def _more(self) -> Sequence[Comparison]:
+        return comparisons(self.jobs)
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences on what does not stand in one comparison, and on what is open."""
+        return (*warnings(self.jobs), *(one.partial for one in self.jobs if one.partial))
+
+    def __repr__(self) -> str:
+        return f"{len(self.jobs)} runs\n{self.summary.to_string(index=False)}"
+
+    def _repr_html_(self) -> str:
+        return render(
+            "cell.html",
+            heading=f"{len(self.jobs)} runs: {' × '.join(axes(self.jobs))}",
+            answer=[],
+            warnings=self.warnings,
+            columns=shown(self.jobs),
+            notes=[],
+            legend=LEGEND,
+            page="",
+        )
+
+
+def compare(runs: Sequence[RunResult | Folder]) -> RunComparison:
+    """Finished runs side by side, however they were started.
+
+    Args:
+        runs: what ``judgelab.run`` returned, or folders of runs.
+
+    Raises:
+        DataError: there is no run, or a folder holds none that has finished.
+    """
+    if isinstance(runs, str | os.PathLike):
+        raise DataError("Give several runs, in a list; judgelab.load(path) reads one, or a sweep.")
+    if not runs:
+        raise DataError("There is no run to compare: give results of judgelab.run, or folders.")
+    read = [one if isinstance(one, RunResult) else load(one) for one in runs]
+    return RunComparison(_beside([one for one in read if isinstance(one, RunResult)]))
+
+
+def load(path: Folder) -> RunResult | RunComparison:
+    """What a finished run found, or the comparison of a sweep, by its folder.
+
+    Raises:
+        DataError: it is neither, or the run has not finished.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise DataError(f"{type(path).__name__} is no run: give the folder of a run or a sweep.")
+    folder = Path(path).expanduser()
+    return RunComparison(jobs(folder)) if any(folder.glob("*/job.json")) else RunResult.read(folder)
+
+
+def _beside(runs: Sequence[RunResult]) -> list[SweepJob]:
+    """The jobs, whose overrides are the settings in which the runs differ.
+
+    Settings of different options (the mechanism's of two mechanisms) do not count: options say it.
+    """
+    flat, chosen = [], []
+    for run in runs:
+        config = yaml.safe_load((run.path / "config.yaml").read_text(encoding="utf-8"))
+        flat.append(dict(_flat("", {k: v for k, v in config.items() if k not in VOLATILE})))
+        options = RunDir(run.path).read_json("manifest.json")["choices"]
+        chosen.append({axis: str(options[axis]) for axis in AXES if axis not in VOLATILE})
+    made = []
+    for number, (run, options, own) in enumerate(zip(runs, chosen, flat, strict=True)):
+        differ = [axis for axis in options if any(o[axis] != options[axis] for o in chosen)]
+        words = [f"{axis}={options[axis]}" for axis in differ]
+        for key, value in own.items():
+            axis = key.partition(".")[0]
+            pairs = zip(flat, chosen, strict=True)
+            alike = (other for other, o in pairs if o.get(axis) == options.get(axis))
+            if any(other.get(key, value) != value for other in alike):
+                words.append(f"{key}={written(value)}")
+        still = run.partial or None
+        made.append(SweepJob(number, tuple(words), options, run.path, run.content, None, still))
+    return made
+
+
+def _flat(path: str, node: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in node.items():
+        name = f"{path}.{key}" if path else str(key)
+        if isinstance(value, Mapping):
+            yield from _flat(name, value)
+        elif key != "_target_":
+            yield name, value

@@ -1,0 +1,268 @@
+"""The rows of a page of items: what judges and people said of each text or pair, as it lies on
+disk, and by what rows are sorted: where judge and people differ most stands first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgelab.core.judgments import Kind
+from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC
+from judgelab.store.run_dir import RunDir
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Floats = NDArray[np.float64]
+Names = NDArray[np.object_]
+Unit = Literal["opposite", "points", "places"]
+UNIT, SAID = ["item", "first", "second"], ["role", "by", "order", "value"]
+
+
+@dataclass(frozen=True)
+class ItemRows:
+    """A text each, or a pair of texts.
+
+    Attributes:
+        kind: of what is said of a row, as in ``JudgmentTable``.
+        judges, raters: their names.
+        item, first, second: [rows] the item, whose text, and of a pair whose other text (else "").
+        values: [rows, judges, orders] what judges said; NaN where they did not.
+        asked: [rows, judges, orders] whether they were to.
+        labels: [rows, raters] what people said.
+        group: [rows] the agent's category, or "reference"; "" without one.
+        attacked: [rows] score of the attacked text; NaN without one.
+        levels: names of categories; their places are the values.
+    """
+
+    kind: Kind
+    judges: Sequence[str]
+    raters: Sequence[str]
+    item: Names
+    first: Names
+    second: Names
+    values: Floats
+    asked: NDArray[np.bool_]
+    labels: Floats
+    group: Names
+    attacked: Floats
+    levels: Sequence[str] = ()
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    @cached_property
+    def said(self) -> Floats:
+        """[rows, judges] mean over orders; NaN where one that was asked for is missing."""
+        lost = (self.asked & np.isnan(self.values)).any(axis=2)
+        return np.where(lost, np.nan, _mean(self.values))
+
+    @cached_property
+    def people(self) -> Floats:
+        """[rows] mean of raters; of categories the most frequent, NaN where two are."""
+        if self.kind != "category":
+            return _mean(self.labels)
+        counts = np.stack([(self.labels == k).sum(axis=1) for k in range(len(self.levels))], axis=1)
+        top = counts.max(axis=1, initial=0)
+        single = (top > 0) & ((counts == top[:, None]).sum(axis=1) == 1)
+        return np.where(single, counts.argmax(axis=1), np.nan)
+
+    @property
+    def unscored(self) -> NDArray[np.bool_]:
+        """[rows] whether some judge was asked and gave nothing."""
+        return np.asarray((self.asked & np.isnan(self.values)).any(axis=(1, 2)), np.bool_)
+
+    @property
+    def unit(self) -> Unit:
+        """What differences are counted in. ``opposite``: of preferences and categories, from 0
+        (the same) to 1 (the opposite). ``points``: of grades, where every judge gives them on
+        people's scale. Else ``places``: scores and grades are compared by their places among the
+        texts of the item, or among all where items have one text: 0 the same place, 1 the whole
+        way from the first to the last.
+        """
+        if self.kind != "grade":
+            return "opposite"
+        same = all(_same_scale(said, self.labels) for said in self.said.T)
+        return "points" if same else "places"
+
+    @cached_property
+    def difference(self) -> Floats:
+        """[rows, judges] between judge and people, in ``unit``; NaN where either is unknown."""
+        said, people = self.said, self.people[:, None]
+        if self.kind == "category":  # the share of raters who say something else
+            known = ~np.isnan(self.labels)[:, None, :]
+            differ = np.where(known, self.labels[:, None, :] != said[:, :, None], np.nan)
+            return np.where(np.isnan(said), np.nan, _mean(differ))
+        if self.unit != "places":
+            return np.abs(said - people)
+        both = ~np.isnan(said) & ~np.isnan(people)
+        places = (_places(np.where(both, one, np.nan), self.item) for one in (said, people))
+        return np.abs(np.subtract(*places))
+
+    @property
+    def spread(self) -> Floats:
+        """[rows] how far the judges are apart: largest less smallest value, of grades by the
+        place among the texts of the item, of categories 1 where they differ; NaN with fewer
+        than two.
+        """
+        said = _places(self.said, self.item) if self.kind == "grade" else self.said
+        several = (~np.isnan(said)).sum(axis=1) > 1
+        top = np.where(np.isnan(said), -np.inf, said).max(axis=1, initial=-np.inf)
+        low = np.where(np.isnan(said), np.inf, said).min(axis=1, initial=np.inf)
+        gap = np.where(several, top, np.nan) - np.where(several, low, np.nan)
+        return np.where(gap > 0, 1.0, gap) if self.kind == "category" else gap
+
+    @property
+    def misplaced(self) -> Floats:
+        """[rows] share of the item's texts of the other kind that the score puts on the wrong side:
+        problematic ones above, or good-faith ones below; NaN where categories or scores lack.
+        """
+        import pandas as pd
+
+        found = np.full(len(self), np.nan)
+        if len(self.judges) != 1:
+            return found
+        score, group = self.said[:, 0], self.group.astype(str)
+        good, bad = (np.isin(group, list(s)) & ~np.isnan(score) for s in (GOOD_FAITH, PROBLEMATIC))
+        for at in pd.Series(score).groupby(self.item).indices.values():
+            for mine, other, sign in ((good, bad, 1.0), (bad, good, -1.0)):
+                own, rest = at[mine[at]], at[other[at]]
+                if len(own) and len(rest):
+                    ahead = np.sign(np.round(sign * (score[rest][None] - score[own][:, None]), 12))
+                    found[own] = ((ahead + 1) / 2).mean(axis=1)
+        return found
+
+    @cached_property
+    def sorts(self) -> dict[str, Floats]:
+        """Name -> [rows] of what rows can be sorted by, largest first; the default stands first."""
+        mean = _mean(self.said)
+        made = {
+            "difference": _mean(self.difference),
+            "spread": self.spread,
+            "misplaced": self.misplaced,
+            "score": mean if self.kind != "category" else np.full(len(self), np.nan),
+            "change": np.abs(self.attacked - mean),
+            "people": self.people if self.kind == "grade" else np.full(len(self), np.nan),
+        }
+        return {name: values for name, values in made.items() if (~np.isnan(values)).any()}
+
+
+def item_rows(run_dir: RunDir, mechanism: str) -> ItemRows | None:
+    """The rows of a run; None where its records hold no texts.
+
+    Args:
+        mechanism: what scores are called that no judge gave.
+    """
+    import pandas as pd
+
+    texts = record(run_dir, "clean_texts")
+    if texts is None or not texts["text"].notna().any():
+        return None
+    long = record(run_dir, "judgments")
+    if long is not None:
+        long = long[long["role"] != "control"]  # which are no judges
+        return _rows(long[UNIT].drop_duplicates(), long)
+    units = texts[texts["text"].notna()].rename(columns={"agent": "first"})[["item", "first"]]
+    beside, parts = {"second": "", "order": 0}, [pd.DataFrame(columns=[*UNIT, *SAID])]
+    scores, labels, attacked = (
+        None if found is None else found.rename(columns={"agent": "first"})
+        for name in ("clean_scores", "clean_labels", "attacked_scores")
+        for found in [record(run_dir, name)]
+    )
+    if scores is not None:
+        said = scores.assign(role="judge", by=mechanism, value=scores["score"], **beside)
+        parts.append(said.drop(columns="category"))
+        group = scores["category"].fillna("").astype(object)
+        group = group.where(~scores["reference"].fillna(False).astype(bool), "reference")
+        units = units.merge(scores.assign(group=group)[["item", "first", "group"]], how="left")
+    if labels is not None:
+        parts.append(labels.assign(role="rater", by=labels["rater"], **beside))
+    if attacked is not None:
+        changed = attacked.rename(columns={"score": "attacked"})[["item", "first", "attacked"]]
+        units = units.merge(changed, how="left")
+    return _rows(units.assign(second=""), pd.concat(parts))
+
+
+def record(run_dir: RunDir, name: str) -> DataFrame | None:
+    """A record of a run; None where there is none."""
+    import pandas as pd
+
+    file = run_dir.path / "records" / f"{name}.parquet"
+    return pd.read_parquet(file) if file.is_file() else None
+
+
+def _rows(units: DataFrame, long: DataFrame) -> ItemRows:
+    """Rows ``units`` with what was said of them: a row each of item, first, second, role, by,
+    order (of judges), value, and category where values are categories."""
+    import pandas as pd
+
+    n = len(units)
+    long = long.merge(units[UNIT].assign(row=np.arange(n)), on=UNIT)
+    rated, judged = (long[long["role"] == role] for role in ("rater", "judge"))
+    by, raters = pd.factorize(rated["by"].astype(str))
+    labels = np.full((n, len(raters)), np.nan)
+    labels[rated["row"], by] = rated["value"]
+    by, judges = pd.factorize(judged["by"].astype(str))
+    order = judged["order"].astype(int)
+    values = np.full((n, len(judges), int(order.max()) + 1 if len(order) else 1), np.nan)
+    asked = np.zeros(values.shape, np.bool_)
+    values[judged["row"], by, order] = judged["value"]
+    asked[judged["row"], by, order] = True
+    kind: Kind = "preference" if (units["second"] != "").any() else "grade"
+    levels: list[str] = []
+    if "category" in long:
+        kind, known = "category", long.dropna(subset="category")
+        names = dict(zip(known["value"].astype(int), known["category"], strict=True))
+        levels = [names.get(k, str(k)) for k in range(max(names, default=-1) + 1)]
+    item, first, second = (units[name].to_numpy(object) for name in UNIT)
+    group = units["group"].fillna("") if "group" in units else pd.Series([""] * n)
+    attacked = units["attacked"] if "attacked" in units else pd.Series([np.nan] * n)
+    return ItemRows(
+        kind,
+        list(judges),
+        list(raters),
+        item,
+        first,
+        second,
+        values,
+        asked,
+        labels,
+        group.to_numpy(object),
+        attacked.to_numpy(float),
+        levels,
+    )
+
+
+def _same_scale(said: Floats, labels: Floats) -> bool:
+    """Whether a judge gives grades as people do: none beyond theirs, and half of them as theirs."""
+    given, known = labels[~np.isnan(labels)], said[~np.isnan(said)]
+    if not len(given) or not len(known):
+        return False
+    inside = known.min() >= given.min() and known.max() <= given.max()
+    return bool(inside and np.isin(known, given).mean() >= 0.5)
+
+
+def _places(values: Floats, items: Names) -> Floats:
+    """[rows, judges] place among the texts of the item, or among all where no item has several,
+    from 0 (lowest) to 1; NaN of a single one."""
+    import pandas as pd
+
+    if not values.size:
+        return values
+    data = pd.DataFrame(values)
+    several = data.groupby(items).count().to_numpy().max() > 1
+    groups = data.groupby(items if several else np.zeros(len(data)))
+    size = groups.transform("count")
+    return ((groups.rank() - 1) / (size - 1).where(size > 1)).to_numpy(float)
+
+
+def _mean(values: Floats) -> Floats:
+    """Over the last dimension, of what is known; NaN where nothing is."""
+    count = (~np.isnan(values)).sum(axis=-1)
+    total = np.nansum(values, axis=-1)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan), np.float64)
