@@ -118,7 +118,7 @@ class RunResult:
     @property
     def verdicts(self) -> dict[str, str]:
         """Of an audit: judge -> use, not known yet or do not use."""
-        judges = self.tables.get("judges", {})
+        judges: Any = self.tables.get("judges", {})
         if "verdict" not in judges:
             return {}
         return dict(zip(judges["judge"], judges["verdict"], strict=True))
@@ -212,7 +212,9 @@ def summary_frame(flat: Mapping[str, Any]) -> DataFrame:
         if key not in parts and (_number(value) or (value is None and f"{key}_n" in flat))
     }
     order = ["value", "low", "high", "p", "n", "unscored", "threshold"]
-    made = pd.DataFrame.from_dict(rows, orient="index", columns=order).apply(pd.to_numeric)
+    made = pd.DataFrame.from_dict(rows, orient="index", columns=order)
+    for part in order:
+        made[part] = pd.to_numeric(made[part])
     made = made.astype({"n": "Int64", "unscored": "Int64"})
     return made if made["threshold"].notna().any() else made.drop(columns="threshold")
 

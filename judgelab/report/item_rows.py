@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,7 +129,7 @@ class ItemRows:
             return found
         score, group = self.said[:, 0], self.group.astype(str)
         good, bad = (np.isin(group, list(s)) & ~np.isnan(score) for s in (GOOD_FAITH, PROBLEMATIC))
-        for at in pd.Series(score).groupby(self.item).indices.values():
+        for at in map(np.asarray, pd.Series(score).groupby(self.item).indices.values()):
             for mine, other, sign in ((good, bad, 1.0), (bad, good, -1.0)):
                 own, rest = at[mine[at]], at[other[at]]
                 if len(own) and len(rest):
@@ -168,7 +168,8 @@ def item_rows(run_dir: RunDir, mechanism: str) -> ItemRows | None:
         long = long[long["role"] != "control"]  # which are no judges
         return _rows(long[UNIT].drop_duplicates(), long)
     units = texts[texts["text"].notna()].rename(columns={"agent": "first"})[["item", "first"]]
-    beside, parts = {"second": "", "order": 0}, [pd.DataFrame(columns=[*UNIT, *SAID])]
+    beside: dict[str, Any] = {"second": "", "order": 0}
+    parts = [pd.DataFrame(columns=[*UNIT, *SAID])]
     scores, labels, attacked = (
         None if found is None else found.rename(columns={"agent": "first"})
         for name in ("clean_scores", "clean_labels", "attacked_scores")
@@ -221,7 +222,7 @@ def _rows(units: DataFrame, long: DataFrame) -> ItemRows:
         levels = [names.get(k, str(k)) for k in range(max(names, default=-1) + 1)]
     item, first, second = (units[name].to_numpy(object) for name in UNIT)
     group = units["group"].fillna("") if "group" in units else pd.Series([""] * n)
-    attacked = units["attacked"] if "attacked" in units else pd.Series([np.nan] * n)
+    attacked = units["attacked"] if "attacked" in units else pd.Series(np.full(n, np.nan))
     return ItemRows(
         kind,
         list(judges),
@@ -233,7 +234,7 @@ def _rows(units: DataFrame, long: DataFrame) -> ItemRows:
         asked,
         labels,
         group.to_numpy(object),
-        attacked.to_numpy(float),
+        attacked.to_numpy(np.float64),
         levels,
     )
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from judgelab.core.panel import GOOD_FAITH
 from judgelab.report import format
 from judgelab.report.item_rows import Floats, ItemRows, Unit, item_rows, record
-from judgelab.report.tables import Column
+from judgelab.report.tables import Column, records
 from judgelab.store.run_dir import RunDir
 
 FILE = "items.html"
@@ -144,7 +144,7 @@ def _rows(
         "difference": _plain(rows.difference[shown]),
         "people": _plain(rows.people[shown]),
         "change": _plain(rows.attacked[shown]),
-        "asked": rows.asked.any(axis=2)[shown].tolist(),
+        "asked": rows.asked[shown].any(axis=2).tolist(),
         "lost": rows.unscored[shown].tolist(),
     }
     sorts = {name: _plain(values[shown]) for name, values in rows.sorts.items()}
@@ -177,7 +177,7 @@ def _reply(row: Mapping[str, Any]) -> list[Any]:
 def _records(run_dir: RunDir, name: str) -> list[dict[str, Any]]:
     """Rows of a record, None for what is missing; none where there is no such record."""
     data = record(run_dir, name)
-    return [] if data is None else data.astype(object).where(data.notna(), None).to_dict("records")
+    return [] if data is None else records(data.astype(object).where(data.notna(), None))
 
 
 def _cut(text: str | None) -> str | None:
