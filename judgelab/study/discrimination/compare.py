@@ -7,10 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import Headline, read_estimate
-from judgelab.report import format, style
+from judgelab.report import format
 from judgelab.report.comparison import Comparison, keyed
 from judgelab.report.jobs import SweepJob, axes, option, setting, variant
-from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.sweep_answer import counted, name_of
 from judgelab.report.tables import column, estimates, frame
 
