@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import Headline, read_estimate
-from judgelab.report.comparison import Comparison, keyed
 from judgelab.report import style
-from judgelab.report.style import Drawing, Drawn, Mark, Tables
+from judgelab.report.comparison import Comparison, keyed
 from judgelab.report.jobs import SweepJob, axes, setting
+from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import estimates, frame, records
 
 if TYPE_CHECKING:
