@@ -18,11 +18,10 @@ from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
-from judgelab.report import format
+from judgelab.report import format, style
 from judgelab.report.comparison import Comparison, keyed
-from judgelab.report import style
-from judgelab.report.style import Drawn, Mark, Tables
 from judgelab.report.jobs import SweepJob, axes, marked, scorer, setting
+from judgelab.report.style import Drawn, Mark, Tables
 from judgelab.report.tables import estimates, frame, records
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.ranking.leaderboard import rank_intervals

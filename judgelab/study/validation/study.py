@@ -22,11 +22,10 @@ from judgelab.engine.estimating import estimators
 from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
-from judgelab.report import format
+from judgelab.report import format, style
 from judgelab.report.comparison import Comparison
-from judgelab.report import style
-from judgelab.report.style import Drawn, Mark, Tables
 from judgelab.report.jobs import SweepJob, axes, marked, scorer, variant
+from judgelab.report.style import Drawn, Mark, Tables
 from judgelab.report.sweep_answer import counted
 from judgelab.report.tables import Column, column, frame, records
 from judgelab.stats.discrimination.correlation import METHODS, clustered_correlation
@@ -61,9 +60,8 @@ HEADLINES = (
         "Rank correlation with people's scores",
         0.0,
         people=True,
-        unit="texts",
     ),
-    Headline("clean/human_pearson", "Correlation with people's scores", 0.0, unit="texts"),
+    Headline("clean/human_pearson", "Correlation with people's scores", 0.0),
 )
 HONEST = ("falls", "does not rise")
 """Verdicts on a metric that does what an honest one does under an attack."""
