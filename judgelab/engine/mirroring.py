@@ -13,8 +13,15 @@ from judgelab.report.comparison import comparisons
 from judgelab.report.jobs import SweepJob, axes, jobs, option, setting
 from judgelab.report.sweep_answer import answer, best_first, table
 from judgelab.store.run_dir import RunDir
-from judgelab.tracker.headline import bars, in_words
-from judgelab.tracker.protocol import Careful, TrackedRun, TrackedSweep, Tracker, carefully
+from judgelab.tracker.protocol import (
+    Careful,
+    TrackedRun,
+    TrackedSweep,
+    Tracker,
+    bars,
+    carefully,
+    in_words,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame

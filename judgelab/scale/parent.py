@@ -53,7 +53,7 @@ class ParentWatch:
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
-        self.busy: Callable[[], int] = _none
+        self.busy: Callable[[], int] = lambda: 0
         threading.Thread(target=self._watch, name="parent", daemon=True).start()
 
     def gone(self) -> bool:
@@ -74,7 +74,3 @@ def watch(sweep: Path) -> ParentWatch | None:
         return ParentWatch(os.open(sweep / FILE, os.O_RDONLY))
     except FileNotFoundError:
         return None
-
-
-def _none() -> int:
-    return 0

@@ -1,34 +1,172 @@
-"""A Ray cluster: one LM per worker, on any number of machines."""
+"""A Ray cluster: one LM per worker, on any number of machines; and the shards that workers answer.
+
+A shard holds questions that have no answer yet.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from judgelab.calls.cached import Cached
-from judgelab.config.targets import trusted
+from judgelab.calls.log import chat_key, logprob_keys
+from judgelab.config import build
+from judgelab.config.targets import trusted, trusting
 from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.errors import ConfigError, JudgelabError, require
-from judgelab.core.lm import LogProbTable
+from judgelab.core.exchange import closed_batches, open_questions
+from judgelab.core.lm import (
+    NOT_YET,
+    UNKNOWN,
+    ChatRequest,
+    EvaluationLM,
+    LogProbTable,
+    Pairs,
+    Reply,
+    WrappedLM,
+)
 from judgelab.scale.local import Ask, Spread
-from judgelab.scale.shards import Answered, Model, PairShard, Shard, answer, missing
 from judgelab.store.fingerprint import code_digest
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 """The environment by which numerical libraries learn how many threads they may start."""
 RESTARTS = 2  # of a worker that died; its shard is then answered again
+CHATS = 8  # requests in one shard: enough work to be worth sending, little to lose to a kill
+
+
+@dataclass(frozen=True)
+class PairShard:
+    """The pairs of one batch (mechanisms ask one batch an item) that have no answer yet.
+
+    A batch is never cut: an LM may share work inside one, and gets the very call that it would
+    get in one process. The answers are then the same to the last bit.
+    """
+
+    contexts: tuple[str, ...]
+    targets: tuple[str, ...]
+    pairs: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class ChatShard:
+    """Some requests of one batch: open ones, which LMs answer each for itself, or all closed
+    questions about an item, of which the same holds as of pairs.
+    """
+
+    requests: tuple[ChatRequest, ...]
+
+
+Shard = PairShard | ChatShard
+Answers = LogProbTable | list[Reply]
+
+
+class Collector(WrappedLM):
+    """Looks like ``lm``, gives known answers, and notes in ``shards`` every other question once."""
+
+    def __init__(self, lm: Cached) -> None:
+        self.shards: list[Shard] = []
+        super().__init__(lm)
+        self._cached, self._seen = lm, set[bytes]()
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        """Known pairs; NaN for all others."""
+        keys = logprob_keys(self.identity, contexts, targets, pairs)
+        known = self._cached.known_logprobs(keys)
+        fresh = tuple(pairs[index] for index in self._fresh(keys, known))
+        if fresh:
+            self.shards.append(PairShard(tuple(contexts), tuple(targets), fresh))
+        return LogProbTable.of([known.get(key, UNKNOWN) for key in keys])
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        """Known replies; none for all others."""
+        keys = [chat_key(self.identity, request) for request in requests]
+        known = self._cached.known_chats(keys)
+        fresh = [requests[index] for index in self._fresh(keys, known)]
+        rest = open_questions(fresh)
+        parts = [rest[start : start + CHATS] for start in range(0, len(rest), CHATS)]
+        for part in [*closed_batches(fresh), *parts]:
+            self.shards.append(ChatShard(tuple(fresh[index] for index in part)))
+        return [known.get(key) or Reply(None, NOT_YET) for key in keys]
+
+    def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
+        """Nothing: this is no run."""
+
+    def about(self, *calls: object) -> None:
+        """Nothing either."""
+
+    def close(self) -> None:
+        """Nothing: the LM goes on."""
+
+    def _fresh(self, keys: Sequence[bytes], known: Mapping[bytes, object]) -> list[int]:
+        """Indices of the questions that are asked here for the first time and not known."""
+        first = {key: index for index, key in reversed(list(enumerate(keys)))}
+        fresh = {key for key in keys if key not in known and key not in self._seen}
+        self._seen.update(keys)
+        return sorted(first[key] for key in fresh)
+
+
+def missing(ask: Ask, lm: Cached) -> list[Shard]:
+    """The questions of a step that have no answer yet; what depends on these comes later."""
+    collector = Collector(lm)
+    ask(collector)
+    return collector.shards
+
+
+@dataclass(frozen=True)
+class Model:
+    """The LM that a worker has to be: its config node (JSON), and the run's own LM's identity."""
+
+    config: str
+    identity: str
+    code: str  # digest of the run's judgelab sources
+    folder: str  # the run's working directory, for relative paths in the config
+    trusted: tuple[str, ...]  # packages whose classes the config may name
 
 
 class RayWorker:
     """An actor: it lives as long as the run, and so does the LM in it."""
 
-    def answer(self, index: int, model: Model, shard: Shard) -> tuple[int, Answered]:
-        """See judgelab.scale.shards."""
-        return index, answer(model, shard)
+    def answer(
+        self, index: int, model: Model, shard: Shard
+    ) -> tuple[int, Answers, str, dict[str, Any]]:
+        """The shard's index and answers, in its order; who answers, and its LM's facts so far.
+
+        ConfigError where this machine has other code or other model files.
+        """
+        lm, worker = _lm(model), f"{platform.node()}:{os.getpid()}"
+        answers: Answers
+        if isinstance(shard, PairShard):
+            answers = lm.logprob(shard.contexts, shard.targets, shard.pairs)
+        else:
+            answers = lm.chat(shard.requests)
+        return index, answers, worker, dict(lm.facts)
+
+
+@lru_cache(maxsize=1)  # loading a model takes longer than a shard: a process keeps the last one
+def _lm(model: Model) -> EvaluationLM:
+    if Path(model.folder).is_dir():
+        os.chdir(model.folder)
+    if code_digest() != model.code:
+        raise ConfigError(
+            f"A worker on {platform.node()} runs other judgelab code than this run: install the "
+            "same version on every machine."
+        )
+    with trusting(model.trusted):
+        lm: EvaluationLM = build(json.loads(model.config), "evaluation_lm")
+    if lm.identity != model.identity:
+        raise ConfigError(
+            f"A worker on {platform.node()} would answer as {lm.identity!r}, but the run asks "
+            f"{model.identity!r}: give every machine the same model files."
+        )
+    return lm
 
 
 @dataclass(eq=False)
@@ -72,34 +210,29 @@ class Ray:
                 "scale: an endpoint answers many calls at once already, and its limits and budget "
                 "are kept by one process: use scale=local and evaluation_lm.limits.concurrency."
             )
-        own = {**node, "workers": 1} if "workers" in node else dict(node)
+        own = json.dumps({**node, "workers": 1} if "workers" in node else dict(node))
 
         def spread(ask: Ask) -> None:
-            model: Model | None = None
             while shards := missing(ask, lm):
-                model = model or Model(
-                    json.dumps(own), lm.identity, code_digest(), str(Path.cwd()), trusted()
-                )
-                for index, answered in self.answer(model, shards):
-                    shard, answers = shards[index], answered.answers
+                model = Model(own, lm.identity, code_digest(), str(Path.cwd()), trusted())
+                for index, answers, worker, facts in self.answer(model, shards):
+                    shard = shards[index]
                     if isinstance(shard, PairShard):
-                        assert isinstance(answers, LogProbTable)
                         lm.accept_logprobs(shard.contexts, shard.targets, shard.pairs, answers)
                     else:
-                        assert isinstance(answers, list)
                         lm.accept_chats(shard.requests, answers)
-                    lm.note_worker(answered.worker, answered.facts)
+                    lm.note_worker(worker, facts)
 
         return spread
 
-    def answer(self, model: Model, shards: Sequence[Shard]) -> Iterator[tuple[int, Answered]]:
-        """(index of the shard, its answers) in the order of arrival."""
+    def answer(self, model: Model, shards: Sequence[Shard]) -> Iterator[Any]:
+        """What workers answer (``RayWorker.answer``), in the order of arrival."""
         ray = self._connect()
         pool = ray.util.ActorPool(self._workers())
-        jobs = [(index, shard) for index, shard in enumerate(shards)]
         try:
             yield from pool.map_unordered(
-                lambda actor, job: actor.answer.remote(job[0], model, job[1]), jobs
+                lambda actor, job: actor.answer.remote(job[0], model, job[1]),
+                list(enumerate(shards)),
             )
         except ray.exceptions.RayTaskError as failed:
             if isinstance(failed.cause, JudgelabError):
@@ -145,13 +278,12 @@ class Ray:
                     f"The Ray cluster has room for {room} workers of scale.cpus={self.cpus:g} and "
                     f"scale.gpus={self.gpus:g}: lower these, or scale.workers."
                 )
-            env = dict.fromkeys(THREADS, str(self.threads))
             actor = self._ray.remote(
                 num_cpus=self.cpus,
                 num_gpus=self.gpus,
                 max_restarts=RESTARTS,
                 max_task_retries=RESTARTS,
-                runtime_env={"env_vars": env},
+                runtime_env={"env_vars": dict.fromkeys(THREADS, str(self.threads))},
                 scheduling_strategy="SPREAD",
             )(RayWorker)
             self._actors = [actor.remote() for _ in range(self.workers or room)]

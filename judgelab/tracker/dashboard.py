@@ -1,8 +1,7 @@
 """A W&B workspace, and a report for each sweep, made from code: what they show, and saving them.
 
-``python -m judgelab.tracker.dashboard PROJECT`` saves them, and says without credentials what it
-would make. What is there already is replaced, so that saving twice leaves one. Needs the extra
-``dashboard``.
+``python -m judgelab.tracker.dashboard PROJECT`` saves them. What is there already is replaced, so
+that saving twice leaves one. Needs the extra ``dashboard``.
 """
 
 from __future__ import annotations
@@ -21,48 +20,24 @@ from judgelab.tracker.wandb_open import credentials_mode
 
 EXTRA = "dashboard"
 BARS, ALL_BARS = "tables/bars", "tables/all_bars"
-"""What a run, and a sweep's own run, log for charts: ``judgelab.tracker.headline.bars``."""
+"""What a run, and a sweep's own run, log for charts: ``judgelab.tracker.protocol.bars``."""
 WIDE = 24  # columns of W&B's grid
-NOBODY = (
-    "No credentials of W&B (wandb login, or WANDB_API_KEY), so nothing was sent. With them this "
-    "command makes:"
-)
 
 
 def shown() -> Mapping[str, Any]:
     """The dashboard in words: sections, charts, columns."""
-    found: Mapping[str, Any] = words("tracker/words/dashboard.yaml")
-    return found
+    plan: Mapping[str, Any] = words("tracker/words/dashboard.yaml")
+    return plan
 
 
 def interval_chart() -> Mapping[str, Any]:
     """The preset that draws bars with intervals, in Vega-Lite."""
-    found: Mapping[str, Any] = words("tracker/words/intervals.yaml")
-    return found
-
-
-def described(project: str) -> list[str]:
-    """What would be made, in lines for a terminal; needs no package."""
-    plan = shown()
-    lines = [f"In {project}:", f"  workspace {plan['workspace']!r}"]
-    lines.append(
-        f"    runs grouped by {', '.join(plan['group_by'])}, best {plan['order_by']} first"
-    )
-    columns = [column.rpartition(":")[2].rpartition(".")[2] for column in plan["columns"]]
-    lines.append(f"    columns: {', '.join(columns)}")
-    for section in plan["sections"]:
-        names = [*(chart["title"] for chart in section["charts"]), *section.get("compared", ())]
-        lines.append(f"    section {section['name']!r}: {'; '.join(names)}")
-    lines.append("  a report for each sweep: its comparison, its charts, its figures")
-    return [*lines, f"  a chart preset {plan['chart']!r}: bars with intervals"]
+    chart: Mapping[str, Any] = words("tracker/words/intervals.yaml")
+    return chart
 
 
 def workspace(entity: str, project: str) -> Any:
-    """The saved view of a project: all runs, grouped, with the columns that matter.
-
-    Args:
-        entity, project: W&B's.
-    """
+    """The saved view of a project: all runs, grouped, with the columns that matter."""
     ws, plan = require("wandb_workspaces.workspaces", EXTRA), shown()
     preset = f"{entity}/{plan['chart']}"
     return ws.Workspace(
@@ -146,23 +121,23 @@ def save(entity: str | None, project: str, sweeps: Sequence[str] | None = None) 
         with redirect_stderr(io.StringIO()):  # W&B's own lines
             api = wandb.Api()
             entity = entity or api.default_entity
+            path = f"{entity}/{project}"
             _save_chart(api, entity)
-            made = [_save_workspace(entity, project)]
-            known = {one.display_name: one.id for one in api.reports(f"{entity}/{project}")}
-            for sweep in _of(api, f"{entity}/{project}") if sweeps is None else sweeps:
-                made.append(_save_report(entity, project, sweep, known.get(sweep[:128])))
+            addresses = [_save_workspace(entity, project)]
+            known = {one.display_name: one.id for one in api.reports(path)}
+            if sweeps is None:
+                runs = api.runs(path, filters={"jobType": "sweep"}, order="-created_at")
+                sweeps = list(dict.fromkeys(str(run.group) for run in runs))
+            for sweep in sweeps:
+                page = report(entity, project, sweep)
+                page.id = known.get(page.title, page.id)
+                addresses.append(str(page.save().url))
     except JudgelabError:
         raise
     except Exception as cause:  # W&B's own, of several families
-        said = " ".join(str(cause).split())[:200]
-        raise JudgelabError(f"W&B did not take the dashboard of {project}: {said}.") from cause
-    return made
-
-
-def _of(api: Any, path: str) -> list[str]:
-    """Names of a project's sweeps, the newest first."""
-    runs = api.runs(path, filters={"jobType": "sweep"}, order="-created_at")
-    return list(dict.fromkeys(str(run.group) for run in runs))
+        reason = " ".join(str(cause).split())[:200]
+        raise JudgelabError(f"W&B did not take the dashboard of {project}: {reason}.") from cause
+    return addresses
 
 
 def _save_chart(api: Any, entity: str) -> None:
@@ -195,13 +170,6 @@ def _save_workspace(entity: str, project: str) -> str:
     return str(made.save().url)
 
 
-def _save_report(entity: str, project: str, sweep: str, known: str | None) -> str:
-    made = report(entity, project, sweep)
-    if known is not None:
-        made.id = known
-    return str(made.save().url)
-
-
 def main(given: Sequence[str] | None = None) -> None:
     """Save, and print addresses; exit code 1 and a sentence on a fault."""
     parser = argparse.ArgumentParser(
@@ -209,14 +177,12 @@ def main(given: Sequence[str] | None = None) -> None:
         description="Save a W&B workspace of a project, and a report for each of its sweeps.",
     )
     parser.add_argument("project", help="PROJECT, or ENTITY/PROJECT")
-    parser.add_argument("--sweep", action="append", help="its name (all sweeps of the project)")
-    chosen = parser.parse_args(given)
-    entity, _, project = chosen.project.rpartition("/")
+    entity, _, project = parser.parse_args(given).project.rpartition("/")
     if credentials_mode() != "online":
-        say("\n".join([NOBODY, *described(chosen.project)]))
+        say("No credentials of W&B (wandb login, or WANDB_API_KEY), so nothing was sent.")
         return
     try:
-        say("\n".join(save(entity or None, project, chosen.sweep)))
+        say("\n".join(save(entity or None, project)))
     except JudgelabError as cause:
         sys.exit(f"error: {cause}")
 

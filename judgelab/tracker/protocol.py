@@ -1,4 +1,4 @@
-"""Interface for trackers, and the guard that keeps their faults out of a run."""
+"""Interface for trackers, the guard that keeps their faults out of a run, and what all show."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from judgelab.core.result import Result, Table, Value
+from judgelab.core.result import Headline, Result, Table, Value, estimated, read_estimate
 from judgelab.core.terminal import say
+
+PANELS = {"clean": "", "attacked": "", "change": "change of "}
+"""What is drawn beside the primary figure, and how a statistic is called there."""
 
 
 @dataclass(frozen=True)
@@ -123,3 +126,62 @@ def carefully(publish: Callable[[], str | None], kept: str) -> str | None:
 
 def _warn(what: str, cause: Exception) -> None:
     say(f"warning: {what}: {' '.join(str(cause).split())}", sys.stderr)
+
+
+def headline(
+    summary: Mapping[str, Any], primary: str, headlines: Sequence[Headline]
+) -> dict[str, Value]:
+    """``primary`` and ``people``, each with ``_low``, ``_high``, ``_n``, and ``_is``: its key.
+
+    The same names in runs of every study, so that one column or panel takes them all.
+    """
+    row: dict[str, Value] = {}
+    for name, key in _first(summary, primary, headlines).items():
+        known = read_estimate(summary, key)
+        row |= {name: known["value"], f"{name}_is": key}
+        row |= {f"{name}_{part}": known[part] for part in ("low", "high", "n")}
+    return row
+
+
+def bars(
+    summary: Mapping[str, Any],
+    primary: str,
+    headlines: Sequence[Headline],
+    name: str,
+    axes: Mapping[str, str],
+) -> list[dict[str, Value]]:
+    """A row for each figure that is drawn with its interval.
+
+    Columns: run, mechanism, dataset, attack (``none`` for figures of clean texts), statistic,
+    value, low, high, n.
+    """
+    told = {"run": name} | {key: axes.get(key, "") for key in ("mechanism", "dataset")}
+    first = _first(summary, primary, headlines).items()
+    drawn = [(statistic, key) for statistic, key in first if summary.get(key) is not None]
+    for key in estimated(summary):
+        panel, _, statistic = key.rpartition("/")
+        if panel in PANELS:
+            drawn.append((f"{PANELS[panel]}{statistic}", key))
+    rows = []
+    for statistic, key in drawn:
+        attack = "none" if key.startswith("clean/") else axes.get("attack", "none")
+        known = read_estimate(summary, key)
+        numbers = {part: known[part] for part in ("value", "low", "high", "n")}
+        rows.append({**told, "attack": attack, "statistic": statistic, **numbers})
+    return rows
+
+
+def in_words(answer: Sequence[tuple[str, str]], title: str = "") -> dict[str, Value]:
+    """``answer``: what a page opens with, as one text; nothing where it opens with none."""
+    text = " ".join([*filter(None, [title]), *(f"{heading}: {said}" for heading, said in answer)])
+    return {"answer": text} if text else {}
+
+
+def _first(
+    summary: Mapping[str, Any], primary: str, headlines: Sequence[Headline]
+) -> dict[str, str]:
+    """The primary figure, or agreement with people where it is not known; and that agreement."""
+    known = (one.key for one in headlines if one.people and summary.get(one.key) is not None)
+    people = next(known, None)
+    first = primary if summary.get(primary) is not None else people or primary
+    return {"primary": first} | ({} if people is None else {"people": people})

@@ -17,26 +17,11 @@ from judgelab.store.private import private_folder
 FLUSH = "x_transaction_log_flush_interval"
 """Seconds between W&B's writes to disk: 1, not its 15, as a kill may come between. Older releases
 write a full buffer at a time and lack the setting."""
-WANDB_ASIDE = "WANDB_DISABLE_WEAVE"
-"""W&B's switch for what it would load beside itself."""
+QUIET = ("WANDB_SILENT", "WANDB_DISABLE_WEAVE")
+"""W&B's own lines (where it found a key, what it recommends), and what it would load beside itself.
+"""
 LONGEST_TAG = 64
 """Characters; the server refuses longer ones."""
-
-
-@dataclass(frozen=True)
-class Destination:
-    """Where runs go.
-
-    Attributes:
-        project, entity: W&B's.
-        mode: online, offline or disabled.
-        timeout: seconds to wait for the server before a run is kept offline instead.
-    """
-
-    project: str
-    entity: str | None
-    mode: str
-    timeout: float
 
 
 @dataclass(frozen=True)
@@ -60,60 +45,46 @@ class OpenRun:
         return f"{where}{self.excuse}"
 
 
-def open_run(to: Destination, root: Path, **about: Any) -> OpenRun:
+def open_run(mode: str, root: Path, timeout: float, **about: Any) -> OpenRun:
     """Begin a W&B run in ``root/wandb``; offline where no server answers.
 
     Args:
-        to: where it goes.
-        root: folder of all results; W&B adds a folder ``wandb`` of its own.
-        about: name, group, job_type, tags and config, as ``wandb.init`` takes them.
+        mode: online or offline.
+        root: folder of all results; W&B adds a folder ``wandb`` of its own, which nobody else can
+            read and which holds all that W&B writes.
+        timeout: seconds to wait for the server before the run is kept offline instead.
+        about: project, entity, name, group, job_type, tags and config, as ``wandb.init`` takes
+            them.
     """
-    wandb, mode = require("wandb", extra="wandb"), to.mode
-    about["tags"] = [str(tag)[:LONGEST_TAG] for tag in about.get("tags", ())]
-    try:
-        return OpenRun(_begin(wandb, to, mode, root, about), mode == "online", "")
-    except wandb.errors.Error as cause:  # no key, a wrong one, no answer in time
-        if mode == "offline":
-            raise
-        run = _begin(wandb, to, "offline", root, about)
-        return OpenRun(run, False, f" (kept offline: {' '.join(str(cause).split())[:120]})")
-
-
-def _begin(wandb: Any, to: Destination, mode: str, root: Path, about: dict[str, Any]) -> Any:
-    keep_below(root)
+    wandb, folder = require("wandb", extra="wandb"), root / "wandb"
+    private_folder(folder)
+    for name in ("WANDB_DATA_DIR", "WANDB_CACHE_DIR", "WANDB_CONFIG_DIR", "WANDB_ARTIFACT_DIR"):
+        os.environ.setdefault(name, str(folder.resolve()))
     settings = wandb.Settings(
         silent=True,
         console="off",
-        init_timeout=to.timeout,
+        init_timeout=timeout,
         disable_git=True,
         save_code=False,
         x_disable_stats=True,
     )
     if FLUSH in wandb.Settings.model_fields:
         setattr(settings, FLUSH, 1.0)
-    with without_advertisements():
-        return wandb.init(
-            project=to.project,
-            entity=to.entity,
-            mode=mode,
-            dir=str(root),
-            settings=settings,
-            **about,
-        )
-
-
-def keep_below(root: Path) -> None:
-    """All that W&B writes goes to ``root/wandb``, which nobody else can read."""
-    folder = root / "wandb"
-    private_folder(folder)
-    for name in ("WANDB_DATA_DIR", "WANDB_CACHE_DIR", "WANDB_CONFIG_DIR", "WANDB_ARTIFACT_DIR"):
-        os.environ.setdefault(name, str(folder.resolve()))
+    about["tags"] = [str(tag)[:LONGEST_TAG] for tag in about["tags"]]
+    about |= {"dir": str(root), "settings": settings}
+    with _without_advertisements():
+        try:
+            return OpenRun(wandb.init(mode=mode, **about), mode == "online", "")
+        except wandb.errors.Error as cause:  # no key, a wrong one, no answer in time
+            if mode == "offline":
+                raise
+            excuse = f" (kept offline: {' '.join(str(cause).split())[:120]})"
+            return OpenRun(wandb.init(mode="offline", **about), False, excuse)
 
 
 @contextmanager
-def without_advertisements() -> Iterator[None]:
-    """W&B's own lines stay off the terminal: where it found a key, and what it recommends."""
-    added = [name for name in ("WANDB_SILENT", WANDB_ASIDE) if name not in os.environ]
+def _without_advertisements() -> Iterator[None]:
+    added = [name for name in QUIET if name not in os.environ]
     os.environ.update(dict.fromkeys(added, "true"))
     try:
         yield

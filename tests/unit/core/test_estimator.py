@@ -26,7 +26,7 @@ from judgelab.report import console
 from judgelab.report.jobs import jobs
 from judgelab.report.sweep import screen, write
 from judgelab.report.sweep_answer import table
-from judgelab.scale.shards import Collector
+from judgelab.scale.ray import Collector
 from tests.scripted import ScriptedChat, ScriptedLogProb
 from tests.unit.report.report_results import result, write_job, write_run
 

@@ -34,7 +34,7 @@ from judgelab.mechanism.pairwise import Pairwise
 from judgelab.mechanism.pointwise import Pointwise
 from judgelab.mechanism.rating import Rating
 from judgelab.mechanism.tvd_mi import TvdMi
-from judgelab.scale.shards import missing
+from judgelab.scale.ray import missing
 from judgelab.study.common.panels import measurement_records
 from tests.scripted import ScriptedChat, panel_of
 

@@ -13,7 +13,7 @@ from judgelab.report import console, page
 from judgelab.report.jobs import jobs
 from judgelab.report.sweep_answer import shown
 from judgelab.study.audit.page import HEADLINES
-from judgelab.tracker.headline import headline
+from judgelab.tracker.protocol import headline
 from tests.unit.report.audit_results import audit_result, kinds
 from tests.unit.report.report_results import HOSTILE, write_job, write_run
 from tests.unit.report.test_page import Reader, fetched

@@ -11,8 +11,7 @@ from judgelab.calls.cached import Cached
 from judgelab.config import build
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM, Message
-from judgelab.scale.ray import places
-from judgelab.scale.shards import CHATS, ChatShard, PairShard, missing
+from judgelab.scale.ray import CHATS, ChatShard, PairShard, missing, places
 from tests.scripted import ScriptedChat, ScriptedLogProb
 
 
