@@ -6,42 +6,41 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
+import yaml
+
 from judgelab.core.errors import JudgelabError
 from judgelab.stats.intervals.estimate import Estimate
-
-Rows = list[dict[str, Any]]
-
-
-class Printed(Protocol):
-    """A table that can be shown."""
-
-    def as_dicts(self) -> Rows:
-        """Its rows, ready for JSON."""
-        ...
-
-    def text(self) -> str:
-        """Title, aligned columns, notes."""
-        ...
 
 
 class Row(Protocol):
     """A cell of a paper's table beside what the data give."""
 
+    table: str
+
+    @property
+    def match(self) -> bool | None:
+        """Whether what is released rounds to the printed number; None where either is missing."""
+        ...
+
+    @property
+    def precision(self) -> int:
+        """Digits after the point that are printed."""
+        ...
+
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         ...
 
-    def cells(self) -> Mapping[str, str]:
-        """Column of the printed table -> text."""
-        ...
-
 
 OneRow = TypeVar("OneRow", bound=Row)
+KINDS = ("released", "corrected", "stated")
+"""What may stand beside a printed number."""
 
 
 @dataclass(frozen=True)
@@ -53,18 +52,68 @@ class Table(Generic[OneRow]):
     rows: tuple[OneRow, ...]
     notes: tuple[str, ...] = ()
 
-    def as_dicts(self) -> Rows:
+    def as_dicts(self) -> list[dict[str, Any]]:
         """Its rows, ready for JSON."""
         return [row.as_dict() for row in self.rows]
 
     def text(self) -> str:
-        """Title, aligned columns, notes."""
-        rows = [row.cells() for row in self.rows]
+        """Title, aligned columns (row, column, paper, KINDS, n, unscored, match), notes."""
+        rows = []
+        for row in self.rows:
+            made = row.as_dict()
+            shown = {"row": made["row"], "column": made["column"]}
+            for kind in ("paper", *KINDS):
+                if kind in made:
+                    ends = [made.get(f"{kind}_{end}") for end in ("low", "high")]
+                    listed = ", ".join(number(end, row.precision) for end in ends)
+                    interval = "" if None in ends else f" [{listed}]"
+                    shown[kind] = number(made[kind], row.precision) + interval
+            shown |= {key: "" if made[key] is None else str(made[key]) for key in COUNTS}
+            rows.append(shown | {"match": {True: "yes", False: "NO", None: ""}[row.match]})
         return aligned(f"Table {self.number}: {self.title}", rows, self.notes)
 
 
-Some = TypeVar("Some", bound=Printed)
+COUNTS = ("n", "unscored")
+Some = TypeVar("Some", bound="Printed")
 Setting = TypeVar("Setting")
+
+
+class Printed(Protocol):
+    """A table that can be written and shown."""
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """Its rows, ready for JSON."""
+        ...
+
+    def text(self) -> str:
+        """Title, aligned columns, notes."""
+        ...
+
+
+@cache
+def printed_tables(experiment: str) -> Mapping[str, Any]:
+    """What a paper prints: ``printed/tables.yaml`` of an experiment."""
+    file = Path(__file__).with_name(experiment) / "printed" / "tables.yaml"
+    loaded: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return loaded
+
+
+def cause_of(row: Mapping[str, Any], causes: Sequence[Mapping[str, str]]) -> str | None:
+    """Why a cell does not match: the first of the causes whose table, row and column are its."""
+    for one in causes:
+        if all(one.get(key, row[key]) == row[key] for key in ("table", "row", "column")):
+            return one["cause"]
+    return None
+
+
+def matches(tables: Iterable[Table[Any]]) -> str:
+    """How many cells with released data round to the printed digit, table by table."""
+    found: dict[str, list[bool]] = {}
+    for row in (row for table in tables for row in table.rows if row.match is not None):
+        found.setdefault(row.table, []).append(row.match)
+    share = ", ".join(f"{name}: {sum(each)}/{len(each)}" for name, each in found.items())
+    every = [one for each in found.values() for one in each]
+    return f"{sum(every)} of {len(every)} comparable cells round to the printed digit ({share})."
 
 
 def aligned(title: str, rows: Sequence[Mapping[str, str]], notes: Sequence[str]) -> str:
@@ -82,23 +131,6 @@ def number(value: float | None, digits: int) -> str:
     if value is None or not math.isfinite(value):
         return "-"
     return f"{round(value, digits) + 0.0:.{digits}f}"  # + 0.0: no -0.0
-
-
-def interval(estimate: Estimate | None, digits: int) -> str:
-    """Value [low, high], as far as known."""
-    if estimate is None or not math.isfinite(estimate.low):
-        return number(None if estimate is None else estimate.value, digits)
-    ends = f"[{number(estimate.low, digits)}, {number(estimate.high, digits)}]"
-    return f"{number(estimate.value, digits)} {ends}"
-
-
-def counts(estimate: Estimate | None, match: bool | None) -> dict[str, str]:
-    """The last columns: n, unscored, and whether the printed number was met."""
-    return {
-        "n": "" if estimate is None else str(estimate.n),
-        "unscored": "" if estimate is None else str(estimate.unscored),
-        "match": {True: "yes", False: "NO", None: ""}[match],
-    }
 
 
 def point(value: float, n: int, unscored: int = 0) -> Estimate:

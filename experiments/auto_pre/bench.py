@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from experiments.auto_pre import counting
-from experiments.auto_pre.printed import Printed, judges, recipes, settings
+from experiments.auto_pre import counting, printed
+from experiments.auto_pre.printed import judges, recipes, settings
 from experiments.auto_pre.release import AutoPreRecords
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.qualification.exams import Bools, unchanged
@@ -31,10 +31,9 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Bench:
-    """A dataset, its printed figures, and what follows from both."""
+    """A dataset, and what follows from it and from what is printed of it."""
 
     data: AutoPreRecords
-    printed: Printed
 
     @property
     def name(self) -> str:
@@ -140,7 +139,7 @@ class Bench:
         """P_p with L1=GPT-4: from its rows, else as printed; the paper's own for the rest."""
         rows = self.relevant("gpt4", STATED_EXAM[1], STATED_EXAM[2])
         found = {judge: self._share(cells) for judge, cells in rows.items()}
-        return {**self.pertinence, **(found or self.printed.pertinence("gpt4", STATED_EXAM[1]))}
+        return {**self.pertinence, **(found or printed.pertinence("gpt4", STATED_EXAM[1]))}
 
     def relevant(self, first: str, second: str, prompt: int) -> dict[str, Floats]:
         """Judge -> [items, 2]: was the relevant answer preferred (.5: neither), as released."""
@@ -161,7 +160,7 @@ class Bench:
     def confident(self) -> dict[str, bool]:
         """Judge -> whether P_s = 1: by prompt1, else in words ('null'), else by prompt2; where
         nothing is released, by Table 6."""
-        _, listed = self.printed.ablation("Auto-PRE (S)", self.name)
+        _, listed = printed.ablation("Auto-PRE (S)", self.name)
         passed = {judge: judge in (listed or ()) for judge in self.candidates if listed}
         for method, prompt in (("prob", "prompt2"), ("direct", "null"), ("prob", "prompt1")):
             for judge in self.candidates:
@@ -180,7 +179,7 @@ class Bench:
             return tuple(j for j in self.candidates if self.confident.get(j, True))
         values = self.consistency if exam == "consistency" else self.pertinence
         if not all(judge in values for judge in self.candidates):
-            _, listed = self.printed.ablation("Auto-PRE (P)", self.name)
+            _, listed = printed.ablation("Auto-PRE (P)", self.name)
             return listed or self.candidates
         bar = math.fsum(values[judge] for judge in self.candidates) / len(self.candidates)
         return tuple(judge for judge in self.candidates if values[judge] > bar + 1e-12)
@@ -190,7 +189,7 @@ class Bench:
         """Which exams were not released, and who is taken to have passed them."""
         said = []
         absent = [judge for judge in self.candidates if judge not in self.pertinence]
-        _, listed = self.printed.ablation("Auto-PRE (P)", self.name)
+        _, listed = printed.ablation("Auto-PRE (P)", self.name)
         if absent:
             fate = "Table 6 says who passed" if listed else "everybody is taken to have passed"
             said.append(f"{self.name}: P_p of {', '.join(absent)} was not released: {fate}.")

@@ -9,7 +9,7 @@ import numpy as np
 from experiments.auto_pre import counting
 from experiments.auto_pre.bench import PAIRWISE, Bench, Recipe
 from experiments.auto_pre.methods import ENSEMBLES, typed_recipe
-from experiments.auto_pre.printed import recipes
+from experiments.auto_pre.printed import number, recipes
 from experiments.auto_pre.rows import Row, Table
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
@@ -72,7 +72,7 @@ def _row(
     bench: Bench, method: str, what: str, numbers: Sequence[Estimate | None], digits: int
 ) -> Row:
     released, corrected, stated = numbers
-    paper = bench.printed.bias(method, bench.name, what)
+    paper = number("bias", method, bench.name, what)
     column = f"{bench.name}/{what}"
     return Row("5", method, column, paper, released, corrected, stated, digits)
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from experiments.auto_pre import counting
 from experiments.auto_pre.bench import STATED_EXAM, Bench
-from experiments.auto_pre.printed import named
+from experiments.auto_pre.printed import named, printed
+from experiments.auto_pre.printed import pertinence as printed_pertinence
 from experiments.auto_pre.release import confidence, pertinence
 from experiments.auto_pre.rows import Row, Table
 from experiments.command import point
@@ -32,7 +33,7 @@ def table9(benches: Sequence[Bench]) -> Table:
             for judge, cells in bench.relevant(first, second, int(prompt)).items():
                 paper = None
                 if bench.name == PRINTED_ON and int(prompt) == STATED_EXAM[2]:
-                    paper = bench.printed.pertinence(first, second).get(judge)
+                    paper = printed_pertinence(first, second).get(judge)
                 label = f"{bench.name}: L1={first}, L2={second}, prompt{prompt}"
                 released = _mean(cells)
                 read = _mean(pertinence(bench.data, judge, first, second, int(prompt)))
@@ -71,17 +72,17 @@ def table11(benches: Sequence[Bench]) -> Table:
 def _confidence(bench: Bench, table: str, method: str, between: str) -> Iterator[Row]:
     """Four rows for each prompt and judge, printed or released."""
     key = "uncertainty" if method == "prob" else "levels"
-    printed = bench.printed.table(key) if bench.name == PRINTED_ON else {}
+    listed = printed(key) if bench.name == PRINTED_ON else {}
     frame = bench.data.confidence
     mine = frame[frame["method"] == method]
     known = dict.fromkeys(
         f"{p}{between}{e}" for p, e in zip(mine["prompt"], mine["evaluator"], strict=True)
     )
-    for name in dict.fromkeys([*printed, *known]):
+    for name in dict.fromkeys([*listed, *known]):
         prompt, judge = name.split(between, 1)
         released = _as_released(bench, method, prompt, judge) if name in known else None
         anew = _anew(bench, f"{method}, {prompt}", judge, -1 if method == "prob" else 1)
-        numbers = printed.get(name, [None] * 4)
+        numbers = listed.get(name, [None] * 4)
         for k, part in enumerate(PARTS):
             was, now = (None if found is None else found[k] for found in (released, anew))
             yield Row(table, f"{bench.name}: {name}", part, numbers[k], was, now, now)
@@ -132,7 +133,7 @@ def _answers(bench: Bench) -> dict[str, tuple[dict[str, Floats], dict[str, Float
 
 def _only_printed(bench: Bench, released: set[tuple[str, str]]) -> list[Row]:
     rows = []
-    for row in bench.printed.table("pertinence"):
+    for row in printed("pertinence"):
         if (named(row["L1"]), named(row["L2"])) in released:
             continue
         label = f"{bench.name}: L1={row['L1']}, L2={row['L2']}, prompt1"

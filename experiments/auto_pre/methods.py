@@ -8,7 +8,7 @@ import numpy as np
 
 from experiments.auto_pre import counting
 from experiments.auto_pre.bench import PAIRWISE, Bench, Recipe
-from experiments.auto_pre.printed import numbers, recipes
+from experiments.auto_pre.printed import ablation, number, numbers, printed, recipes
 from experiments.auto_pre.rows import Row, Table
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
@@ -95,7 +95,7 @@ def table6(benches: Sequence[Bench]) -> Table:
     rows, notes = [], [note for bench in benches for note in bench.notes]
     for bench in benches:
         for method in ABLATION:
-            paper, listed = bench.printed.ablation(method, bench.name)
+            paper, listed = ablation(method, bench.name)
             name = "Auto-PRE" if method == "Auto-PRE (C+P+S)" else method
             typed = typed_recipe(bench, name, PAIRWISE)
             row = _cell("6", bench, method, PAIRWISE, paper, typed, bench.stated(name, PAIRWISE))
@@ -142,12 +142,11 @@ def _forms(bench: Bench, judge: str) -> list[str]:
 
 def _unreleased(bench: Bench) -> list[Row]:
     """Printed cells without released data."""
-    printed = bench.printed.table("accuracy")
     have = {row for row, _ in _singles(bench)} | set(ENSEMBLES)
     rows = []
-    for row in printed:
+    for row in printed("accuracy"):
         for form in ("5-level", "100-level", PAIRWISE):
-            paper = bench.printed.accuracy(row, bench.name, form)
+            paper = number("accuracy", row, bench.name, form)
             if row not in have and paper is not None:
                 rows.append(Row("3", row, f"{bench.name}/{form}", paper))
     return rows
@@ -162,12 +161,12 @@ def _single(bench: Bench, row: str, judge: str, form: str) -> Row:
         right = counting.released_single(cells, bench.truth, bench.data.pairs)
     released = counting.share(right, bench.truth, macro=bench.macro)
     corrected = _share(bench, Recipe((judge,), (1.0,)), form)
-    paper = bench.printed.accuracy(row, bench.name, form)
+    paper = number("accuracy", row, bench.name, form)
     return Row("3", row, f"{bench.name}/{form}", paper, released, corrected, corrected)
 
 
 def _pool(bench: Bench, method: str, form: str) -> Row:
-    paper = bench.printed.accuracy(method, bench.name, form)
+    paper = number("accuracy", method, bench.name, form)
     typed = typed_recipe(bench, method, form)
     return _cell("3", bench, method, form, paper, typed, bench.stated(method, form))
 
@@ -261,7 +260,7 @@ def _share(
 def _rho(bench: Bench, method: str, form: str) -> Row | None:
     typed = typed_recipe(bench, method, form, "spearman")
     stated = bench.stated(method, form) if method in ENSEMBLES else typed
-    paper = bench.printed.spearman(method, bench.name, form)
+    paper = number("spearman", method, bench.name, form)
     if typed is None and stated is None:
         return None
     human = bench.data.human

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from experiments.command import KINDS
 from experiments.command import Table as PrintedTable
-from experiments.command import counts, interval, number
 from judgelab.stats.intervals.estimate import Estimate
 
 ROUNDING = 1e-6
@@ -51,13 +50,9 @@ class Row:
         return bool(abs(found - wanted) <= 0.5 + ROUNDING)
 
     @property
-    def estimates(self) -> dict[str, Estimate | None]:
-        """Column -> its number."""
-        return {
-            "released": self.released,
-            "corrected": self.corrected,
-            "stated": self.stated,
-        }
+    def precision(self) -> int:
+        """Digits after the point that are printed."""
+        return self.digits
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON: numbers are numbers, None where there is none.
@@ -76,49 +71,13 @@ class Row:
         counted = self.stated or self.corrected or self.released
         made["n"] = None if counted is None else counted.n
         made["unscored"] = None if counted is None else counted.unscored
-        for kind, estimate in self.estimates.items():
+        for kind in KINDS:
+            estimate: Estimate | None = getattr(self, kind)
             known = {} if estimate is None else estimate.as_dict()
             made[kind] = known.get("value")
             parts = ("low", "high", "p", "n", "unscored")
             made |= {f"{kind}_{part}": known.get(part) for part in parts}
         return made
 
-    def cells(self) -> dict[str, str]:
-        """Paper | released | corrected [interval] | stated [interval] | n | unscored."""
-        return {
-            "row": self.row,
-            "column": self.column,
-            "paper": number(self.paper, self.digits),
-            "released": number(None if self.released is None else self.released.value, self.digits),
-            "corrected": _with_p(self.corrected, self.digits),
-            "stated": _with_p(self.stated, self.digits),
-            **counts(None, self.match),
-            "n": self._each("n"),
-            "unscored": self._each("unscored"),
-        }
-
-    def _each(self, count: str) -> str:
-        """A count of the three columns; once where it is the same in all that have a number."""
-        found = [None if x is None else str(getattr(x, count)) for x in self.estimates.values()]
-        known = {each for each in found if each is not None}
-        return "/".join(each or "-" for each in found) if len(known) > 1 else "".join(known)
-
 
 Table = PrintedTable[Row]
-
-
-def summary(tables: Iterable[Table]) -> str:
-    """How many cells with released data round to the printed digit, table by table."""
-    parts, hits, known = [], 0, 0
-    for table in tables:
-        matches = [row.match for row in table.rows if row.match is not None]
-        if matches:
-            parts.append(f"{table.number}: {sum(matches)}/{len(matches)}")
-            hits, known = hits + sum(matches), known + len(matches)
-    return f"{hits} of {known} comparable cells round to the printed digit ({', '.join(parts)})."
-
-
-def _with_p(estimate: Estimate | None, digits: int) -> str:
-    said = interval(estimate, digits)
-    known = estimate is not None and math.isfinite(estimate.low) and not math.isnan(estimate.p)
-    return f"{said} p={estimate.p:.3g}" if estimate is not None and known else said

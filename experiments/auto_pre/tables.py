@@ -18,10 +18,10 @@ from pathlib import Path
 
 from experiments.auto_pre import bias, exams, methods
 from experiments.auto_pre.bench import Bench
-from experiments.auto_pre.printed import cause, read_printed
+from experiments.auto_pre.printed import recipes
 from experiments.auto_pre.release import absent, is_release, list_datasets, read_dataset
-from experiments.auto_pre.rows import Table, summary
-from experiments.command import run_tables
+from experiments.auto_pre.rows import Table
+from experiments.command import cause_of, matches, run_tables
 from experiments.repositories import AUTO_PRE, instead
 from judgelab.core.errors import DataError
 
@@ -42,9 +42,8 @@ def compute(path: str | Path) -> list[Table]:
             f"of one: give the release's folder.{instead(given, AUTO_PRE)}"
         )
     folder = places[0]
-    printed = read_printed()
     found = sorted(list_datasets(folder), key=lambda name: (*[name != o for o in ORDER], name))
-    benches = [Bench(read_dataset(folder, name), printed) for name in found]
+    benches = [Bench(read_dataset(folder, name)) for name in found]
     tables = [
         methods.table3(benches),
         methods.differences(benches),
@@ -65,7 +64,7 @@ def compute(path: str | Path) -> list[Table]:
 def explained(table: Table) -> Table:
     """The table with the cause of every cell that does not match, in its row and below it."""
     rows = tuple(
-        replace(row, cause=cause(row.table, row.row, row.column) or "not known")
+        replace(row, cause=cause_of(row.as_dict(), recipes()["misses"]) or "not known")
         if row.match is False
         else row
         for row in table.rows
@@ -77,7 +76,7 @@ def explained(table: Table) -> Table:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line; 1 with one sentence on standard error where the data are not right."""
     data = f"a clone of {AUTO_PRE.address}, or its parquet export"
-    return run_tables("auto_pre", arguments, data, compute, summary)
+    return run_tables("auto_pre", arguments, data, compute, matches)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from experiments.command import run_tables
 from experiments.gem import checks, deletion, leaderboards
-from experiments.gem.printed import read_printed, tables
+from experiments.gem.printed import read_printed
 from experiments.peer_prediction.rows import Table, summary
 from experiments.repositories import GEM
 
@@ -52,7 +52,7 @@ def compute(path: str | Path | None = None) -> list[Table]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line; 1 with one sentence on standard error where the data are not right."""
-    causes = tables()["causes"]
+    causes = read_printed().raw["causes"]
     data = "clone of the authors' repository, or their reviews as parquet; without it no Table 3"
     return run_tables(
         "gem", arguments, data, compute, lambda made: summary(made, causes), required=False

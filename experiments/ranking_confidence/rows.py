@@ -5,17 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-import yaml
-
-from experiments.command import aligned
+from experiments.command import aligned, printed_tables
 from judgelab.stats.intervals.estimate import Estimate
 
 Value = str | int | float | bool | None
-INTERVAL = ("value", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -39,22 +34,14 @@ class Table:
         return [{"table": self.name, **{k: _plain(v) for k, v in row.items()}} for row in self.rows]
 
     def text(self) -> str:
-        """Title, aligned columns, notes; value, low and high in one column."""
-        merged = any("value" in row for row in self.rows)
-        keys = dict.fromkeys(k for row in self.rows for k in row if k not in INTERVAL)
-        rows = [{key: _cell(row.get(key)) for key in keys} for row in self.rows]
-        if merged:
-            for shown, row in zip(rows, self.rows, strict=True):
-                shown["value [95 %]"] = _interval(row)
+        """Title, aligned columns, notes."""
+        rows = [{key: _cell(value) for key, value in row.items()} for row in self.rows]
         return aligned(self.title, rows, self.notes)
 
 
-@cache
 def paper() -> Mapping[str, Any]:
     """The printed figures (printed/tables.yaml)."""
-    file = Path(__file__).parent / "printed" / "tables.yaml"
-    loaded: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return loaded
+    return printed_tables("ranking_confidence")
 
 
 def spread(estimate: Estimate) -> dict[str, Value]:
@@ -76,14 +63,6 @@ def verdicts(tables: Sequence[Table], column: str = "match") -> tuple[int, int]:
 
 def _plain(value: Value) -> Value:
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _interval(row: Mapping[str, Value]) -> str:
-    value, low, high = (_plain(row.get(part)) for part in INTERVAL)
-    if value is None:
-        return "-"
-    ends = "" if low is None or high is None else f" [{_cell(low)}, {_cell(high)}]"
-    return f"{_cell(value)}{ends}"
 
 
 def _cell(value: Value) -> str:

@@ -1,7 +1,7 @@
 """Strategies that rules carry out (TVD-MI paper, Tables 7 to 9): rows of ``words/<task>.yaml``.
 
-Only those are here that do in at least four of five real texts what their name says
-(``python -m experiments.rules`` measures it); what else a taxonomy holds, an LM writes.
+Only those are here that do in at least four of five real texts what their name says; what else a
+taxonomy holds, an LM writes.
 """
 
 from __future__ import annotations

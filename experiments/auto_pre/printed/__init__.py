@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from experiments.command import printed_tables
 
 NAMES = {
     "GPT-4": "gpt4",
@@ -19,69 +20,41 @@ NAMES = {
 """Model as Table 9 prints it -> as the exam's rows have it, where they differ."""
 
 
-@dataclass(frozen=True)
-class Printed:
-    """The file, by what is asked of it; what the paper lacks is None."""
-
-    raw: Mapping[str, Any]
-
-    def table(self, key: str) -> Any:
-        """A table by its key."""
-        return self.raw[key]
-
-    def accuracy(self, row: str, dataset: str, form: str) -> float | None:
-        """A cell of Table 3."""
-        return _number(self.table("accuracy").get(row, {}).get(dataset, {}).get(form))
-
-    def spearman(self, row: str, dataset: str, form: str) -> float | None:
-        """A cell of Table 4."""
-        return _number(self.table("spearman").get(row, {}).get(dataset, {}).get(form))
-
-    def bias(self, row: str, dataset: str, what: str) -> float | None:
-        """A cell of Table 5: accuracy, or rate in per cent."""
-        return _number(self.table("bias").get(row, {}).get(dataset, {}).get(what))
-
-    def ablation(self, row: str, dataset: str) -> tuple[float | None, tuple[str, ...] | None]:
-        """A cell of Table 6, and the judges that it says passed."""
-        cell = self.table("ablation").get(row, {}).get(dataset)
-        if cell is None:
-            return None, None
-        return _number(cell[0]), judges("".join(map(str, cell[1])))
-
-    def pertinence(self, first: str, second: str) -> dict[str, float]:
-        """Judge -> P_p of a row of Table 9, models named as the exam's rows do."""
-        for row in self.table("pertinence"):
-            if (named(row["L1"]), named(row["L2"])) == (first, second):
-                return {k: float(v) for k, v in row.items() if k not in ("L1", "L2")}
-        return {}
+def printed(table: str) -> Any:
+    """A table by its key."""
+    return printed_tables("auto_pre")[table]
 
 
-@cache
-def read_printed() -> Printed:
-    """tables.yaml."""
-    return Printed(_loaded(Path(__file__).with_name("tables.yaml")))
+def number(table: str, row: str, dataset: str, column: str) -> float | None:
+    """A cell of Table 3 (``accuracy``), 4 (``spearman``) or 5 (``bias``: accuracy, or rate in per
+    cent); None where the paper has none."""
+    value = printed(table).get(row, {}).get(dataset, {}).get(column)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def ablation(row: str, dataset: str) -> tuple[float | None, tuple[str, ...] | None]:
+    """A cell of Table 6, and the judges that it says passed."""
+    value, passed = printed("ablation").get(row, {}).get(dataset) or (None, None)
+    return (
+        float(value) if isinstance(value, int | float) else None,
+        None if passed is None else judges("".join(map(str, passed))),
+    )
+
+
+def pertinence(first: str, second: str) -> dict[str, float]:
+    """Judge -> P_p of a row of Table 9, models named as the exam's rows do."""
+    for row in printed("pertinence"):
+        if (named(row["L1"]), named(row["L2"])) == (first, second):
+            return {k: float(v) for k, v in row.items() if k not in ("L1", "L2")}
+    return {}
 
 
 @cache
 def recipes() -> Mapping[str, Any]:
     """recipes.yaml, beside this folder."""
-    return _loaded(Path(__file__).parents[1] / "recipes.yaml")
-
-
-def _loaded(file: Path) -> Mapping[str, Any]:
+    file = Path(__file__).parents[1] / "recipes.yaml"
     loaded: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
     return loaded
-
-
-def cause(table: str, row: str, column: str) -> str | None:
-    """Why a printed cell is not what the released data give, where that is known."""
-    for miss in recipes()["misses"]:
-        if all(
-            miss.get(key, value) == value
-            for key, value in (("table", table), ("row", row), ("column", column))
-        ):
-            return str(miss["cause"])
-    return None
 
 
 def settings(dataset: str) -> Mapping[str, Any]:
@@ -95,19 +68,14 @@ def judges(numbers: str) -> tuple[str, ...]:
     return tuple(recipes()["judges"][int(number) - 1] for number in numbers)
 
 
-def numbers(names: object) -> str:
+def numbers(names: tuple[str, ...]) -> str:
     """The other way round; names that have no number stand as they are."""
     listed = recipes()["judges"]
-    given = list(names)  # type: ignore[call-overload]
-    if all(name in listed for name in given):
-        return "".join(sorted(str(listed.index(name) + 1) for name in given))
-    return "+".join(given)
+    if all(name in listed for name in names):
+        return "".join(sorted(str(listed.index(name) + 1) for name in names))
+    return "+".join(names)
 
 
 def named(model: str) -> str:
     """A model of Table 9 as the exam's rows call it."""
     return NAMES.get(model, model)
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None

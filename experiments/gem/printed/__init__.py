@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
+from experiments.command import printed_tables
 
 HERE = Path(__file__).parent
 
@@ -91,16 +91,10 @@ class Printed:
 
 
 @cache
-def tables() -> Mapping[str, Any]:
-    """tables.yaml."""
-    loaded: Mapping[str, Any] = yaml.safe_load((HERE / "tables.yaml").read_text(encoding="utf-8"))
-    return loaded
-
-
-@cache
 def read_printed() -> Printed:
     """The printed tables."""
     with (HERE / "gre_bench.csv").open(encoding="utf-8", newline="") as handle:
         return Printed(
-            tables(), [{k: v or None for k, v in row.items()} for row in csv.DictReader(handle)]
+            printed_tables("gem"),
+            [{k: v or None for k, v in row.items()} for row in csv.DictReader(handle)],
         )

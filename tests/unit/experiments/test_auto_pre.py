@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.auto_pre import counting
-from experiments.auto_pre.printed import cause, numbers, read_printed
+from experiments.auto_pre import counting, printed
 from experiments.auto_pre.rows import Row
 from experiments.auto_pre.tables import main
-from experiments.command import point
+from experiments.command import cause_of, point
 from judgelab.stats.intervals.estimate import Estimate
 from tests.tiny_auto_pre_clone import NF, write_clone
 
@@ -29,11 +28,9 @@ def test_a_cell_matches_where_it_rounds_to_the_printed_digits(value: float, matc
 def test_each_column_has_its_own_counts() -> None:
     columns = (point(0.5, 10), Estimate(0.6, 0.5, 0.7, 8, 2), None)
     row = Row("3", "x", "y", None, *columns)
-    assert (row.cells()["n"], row.cells()["unscored"]) == ("10/8/-", "0/2/-")
     made = row.as_dict()
     assert (made["released_n"], made["corrected_n"], made["stated_n"]) == (10, 8, None)
     assert (made["corrected_unscored"], made["unscored"]) == (2, 2)
-    assert Row("3", "x", "y", None, point(1, 4), None, point(1, 4)).cells()["n"] == "4"
 
 
 def test_pairs_without_a_decision_are_unscored_not_gone() -> None:
@@ -45,15 +42,15 @@ def test_pairs_without_a_decision_are_unscored_not_gone() -> None:
 
 
 def test_what_is_printed_and_why_a_cell_is_missed() -> None:
-    printed = read_printed()
-    assert printed.accuracy("Auto-PRE", "NF_CATS", "pairwise") == 0.7821
-    assert printed.spearman("gpt-4", "DailyDialog", "100-level") == 0.4684
-    assert printed.bias("gpt-4", "XSum", "rate") == 83.64
+    assert printed.number("accuracy", "Auto-PRE", "NF_CATS", "pairwise") == 0.7821
+    assert printed.number("spearman", "gpt-4", "DailyDialog", "100-level") == 0.4684
+    assert printed.number("bias", "gpt-4", "XSum", "rate") == 83.64
     value, passed = printed.ablation("Auto-PRE (P)", "XSum")
-    assert value == 0.7379 and passed is not None and numbers(passed) == "24567"
+    assert value == 0.7379 and passed is not None and printed.numbers(passed) == "24567"
     assert printed.pertinence("gpt4", "gpt-3.5-turbo")["chatglm_pro"] == 0.99
-    assert "cut" in str(cause("3", "deepseek-r1", "XSum/5-level"))
-    assert cause("3", "gpt-4", "XSum/5-level") is None
+    cell = {"table": "3", "row": "deepseek-r1", "column": "XSum/5-level"}
+    assert "cut" in str(cause_of(cell, printed.recipes()["misses"]))
+    assert cause_of(cell | {"row": "gpt-4"}, printed.recipes()["misses"]) is None
 
 
 def test_tables_need_nothing_but_a_clone(
