@@ -23,7 +23,7 @@ from judgelab.stats.ranking.calibration import (
     predict_pairs,
 )
 from judgelab.stats.ranking.pairs import RankedPairs, ranked_pairs
-from judgelab.stats.ranking.system_bias import JudgeFit, fit_judge, system_moments
+from judgelab.stats.ranking.system_bias import JudgeFit, fit_judge
 from judgelab.study.ranking.tables import SHORT
 
 ITEMS, DRAWS, SEED = 100, 2000, 1
@@ -47,7 +47,7 @@ def judged(cell: Cell) -> Judged:
     pairs = ranked_pairs(cell.human, cell.metric, ITEMS, DRAWS, SEED)
     return Judged(
         cell,
-        fit_judge(system_moments(cell.human, cell.metric)),
+        fit_judge(cell.human, cell.metric),
         pairs,
         predict_pairs(cell.human, cell.metric, pairs, ITEMS, held_out=False),
         predict_pairs(cell.human, cell.metric, pairs, ITEMS, held_out=True),

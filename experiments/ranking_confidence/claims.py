@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from experiments.ranking_confidence.rows import Table, Value, paper
-from judgelab.stats.ranking.confidence import confidence, required_n
-from judgelab.stats.ranking.simulation import Draws
+from judgelab.stats.ranking.confidence import Draws, confidence, required_n
 
 Array = NDArray[np.float64]
 CLOSE = 0.0125

@@ -20,7 +20,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_weights, percentile_interval
 from judgelab.stats.ranking.confidence import right_order
 from judgelab.stats.ranking.pairs import RankedPairs
-from judgelab.stats.ranking.system_bias import JudgeFit, fit_judge, system_moments
+from judgelab.stats.ranking.system_bias import JudgeFit, fit_judge
 
 Model = Literal["algorithm_1", "bias", "line"]
 MODELS: tuple[Model, ...] = ("algorithm_1", "bias", "line")
@@ -62,16 +62,13 @@ def predict_pairs(
         items: N; None for the items there are.
         judge: fitted elsewhere, to be tested on these data.
     """
-    size = items or len(np.asarray(human))
-    moments = system_moments(human, metric)
-    whole, fits = judge or fit_judge(moments), []
+    people, scores = np.asarray(human, np.float64), np.asarray(metric, np.float64)
+    size, fits = items or len(people), list[JudgeFit]()
+    whole = judge or fit_judge(people, scores)
     for first, second in zip(pairs.first, pairs.second, strict=True):
-        if judge is not None:
-            fits.append(judge)
-            continue
-        keep = np.ones(len(moments.sums), dtype=np.bool_)
-        keep[[first, second]] = False
-        fits.append(fit_judge(moments, keep) if held_out else whole)
+        others = np.delete(np.arange(people.shape[1]), [first, second])
+        alone = held_out and judge is None
+        fits.append(fit_judge(people[:, others], scores[:, others]) if alone else whole)
     unpaired, paired = (
         {model: predicted(model, pairs.delta, fits, size, same) for model in MODELS}
         for same in (False, True)

@@ -1,9 +1,10 @@
 """How sure is the order of two systems that differ by delta, under a metric of correlation r?
 
 Stureborg, Alikaniotis, Suhara: "Characterizing the Confidence of Large Language Model-Based
-Automatic Evaluation Metrics". Their metric is the human score plus Gaussian noise, with a noise
-level that gives the correlation r with people. The mean of N metric scores then has variance
-v / N with v = s^2 / r^2 (s: sd of human scores; a kernel density adds its bandwidth), and
+Automatic Evaluation Metrics", sections 2.2 and appendices B, E, F. Their metric is the human score
+plus Gaussian noise, with a noise level that gives the correlation r with people. The mean of N
+metric scores then has variance v / N with v = s^2 / r^2 (s: sd of human scores; a kernel density
+adds its bandwidth), and
 
     confidence = Phi( |delta| / sqrt( 2 v (1 - c) / N + 2 b^2 ) )
 
@@ -13,6 +14,12 @@ b is the sd over systems of an error that all scores of one system share: an err
 does no harm, as the paper holds, but one that differs between systems does not average out, and
 caps the confidence at Phi(|delta| / (b sqrt 2)) however large N gets.
 
+Algorithm 1 (``simulate``): for every difference delta the paper draws M pairs of systems (N true
+scores each, the second's density shifted by delta), rates each pair V times with a noisy metric,
+and counts how often the means come out in the right order. Two things are drawn here in one go that
+the paper draws one by one, with the same distribution: the mean of N Gaussian noises, and the mean
+of N kernels.
+
 Units: delta, the sd and b are in the unit of the human scores; N counts items. Numbers outside
 their range are a ValueError.
 """
@@ -20,24 +27,25 @@ their range are a ValueError.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri, owens_t
 
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.ranking.simulation import (
-    Draws,
-    Population,
-    Relation,
-    noise_sd,
-    population,
-    simulate,
-)
 
 Method = Literal["monte_carlo", "closed_form"]
+
+CHUNK = 1 << 19
+"""Scores held at a time, so that memory does not grow with N, M or the size of the grid."""
+
+MOST_ITEMS = 10**15
+"""N that can be simulated: beyond it sums of scores are no longer exact in 64 bits."""
+
+SLOWER = 8
+"""What a count of a value costs, in scores drawn and looked up."""
 
 
 class Circumstances(TypedDict, total=False):
@@ -62,6 +70,84 @@ class Confidence:
     value: Floats
     standard_error: Floats
     ceiling: Floats
+
+
+@dataclass(frozen=True)
+class Draws:
+    """How much is simulated in each cell.
+
+    Attributes:
+        pairs: M, pairs of systems, two or more.
+        evaluations: V, ratings of each pair.
+        seed: every cell of a grid has a generator of its own, made from it.
+    """
+
+    pairs: int = 100
+    evaluations: int = 200
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Population:
+    """The density f that Algorithm 1 draws true scores from.
+
+    Attributes:
+        sd: standard deviation s of the human scores, in their unit.
+        scores: [texts] the scores themselves, smoothed by a Gaussian kernel; None for a normal
+            distribution of that sd.
+        kernel_sd: standard deviation of the kernel; 0 without scores.
+    """
+
+    sd: float
+    scores: Floats | None = None
+    kernel_sd: float = 0.0
+
+    @property
+    def variance(self) -> float:
+        """Of one draw from f: s^2, and the kernel's on top (the paper's KDE widens H by it)."""
+        return self.sd**2 + self.kernel_sd**2
+
+
+def population(scores: ArrayLike | None = None, sd: float | None = None) -> Population:
+    """f from human scores (kernel density, Scott's bandwidth n^(-1/5) s), or normal from an sd.
+
+    A standard normal where neither is given: differences are then in standard deviations.
+
+    Args:
+        scores: human scores of texts, any shape, two or more with some spread; NaN is left out.
+        sd: in place of scores.
+    """
+    if scores is None:
+        return Population(1.0 if sd is None else float(sd))
+    known = np.asarray(scores, dtype=np.float64).ravel()
+    known = known[~np.isnan(known)]
+    if len(known) < 2 or not np.isfinite(known).all():
+        raise ValueError(f"At least two finite human scores are needed, got {len(known)}.")
+    spread = float(known.std())
+    if spread <= 1e-12 * float(np.abs(known).max()):
+        raise ValueError("All human scores are equal: no metric can correlate with them.")
+    bandwidth = len(known) ** -0.2 * float(known.std(ddof=1))
+    return Population(spread, known, bandwidth)
+
+
+def noise_sd(r: ArrayLike, sd: float) -> Floats:
+    """Noise that a metric of correlation r adds to the human score: s sqrt(1/r^2 - 1).
+
+    Appendix E, solved: corr(H, H + noise) = s / sqrt(s^2 + noise^2). Any shape of r in (0, 1];
+    no noise level gives a correlation of 0 or less.
+    """
+    values = np.asarray(r, dtype=np.float64)
+    if not ((values > 0) & (values <= 1)).all():
+        raise ValueError(
+            f"A correlation with people must be above 0 and at most 1, got {values.tolist()}."
+        )
+    return np.asarray(sd * np.sqrt(1 / values**2 - 1), dtype=np.float64)
+
+
+def noisy_estimates(scores: ArrayLike, noise: float, draws: int = 1, seed: int = 0) -> Floats:
+    """Q(H) = H + N(0, noise^2) (section 2.2.1): [draws, texts] scores of the simulated metric."""
+    known = np.asarray(scores, dtype=np.float64).ravel()
+    return known + np.random.default_rng(seed).normal(0.0, noise, size=(draws, len(known)))
 
 
 def confidence(
@@ -94,20 +180,24 @@ def confidence(
             several systems holds some of it already: its square / N is counted twice).
         draws: size and seed of the simulation; 100 pairs x 200 evaluations as in the paper.
     """
-    source, relation = _model(scores, sd, paired, item_correlation, system_bias_sd)
+    source, shared = population(scores, sd), item_correlation if paired else 0.0
     grid = np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in (r, n, delta)))
-    shape = grid[0].shape
     cells = np.stack([part.ravel() for part in grid], axis=-1)
-    _checked(cells)
+    size, gap = cells[:, 1], np.abs(cells[:, 2])
+    if not ((size >= 1) & np.isfinite(size) & (size == np.floor(size))).all():
+        raise ValueError("N must be a whole number of items, at least 1.")
+    if not (np.isfinite(gap) & (gap != 0)).all():
+        raise ValueError(
+            "delta must be a number other than 0: with equal systems no order is the right one."
+        )
     if method == "closed_form":
-        value, error = _closed(cells, source, relation), np.zeros(len(cells))
-    elif method == "monte_carlo":
-        above, error = simulate(cells, source, relation, draws or Draws())
-        value = np.where(cells[:, 2] > 0, above, 1 - above)
+        rated = source.variance + noise_sd(cells[:, 0], source.sd) ** 2
+        value, error = right_order(gap, rated, size, shared, system_bias_sd), np.zeros(len(cells))
     else:
-        raise ValueError(f"method must be monte_carlo or closed_form, got {method!r}.")
-    parts = value, error, _ceiling(cells[:, 2], relation.bias_sd)
-    return Confidence(*(part.reshape(shape) for part in parts))
+        above, error = simulate(cells, source, draws or Draws(), shared, system_bias_sd)
+        value = np.where(cells[:, 2] > 0, above, 1 - above)
+    limit = gap / (system_bias_sd * math.sqrt(2)) if system_bias_sd else np.full(len(gap), np.inf)
+    return Confidence(*(part.reshape(grid[0].shape) for part in (value, error, ndtr(limit))))
 
 
 def required_n(
@@ -121,13 +211,11 @@ def required_n(
 
     Arguments as of ``confidence``; the target must lie between .5 and 1. In closed form.
     """
-    if not 0.5 < confidence < 1:
-        raise ValueError(f"The confidence asked for must be above .5 and below 1: {confidence}.")
-    source, relation = _model(scores, **known)
-    _checked(np.array([[r, 1.0, delta]], dtype=np.float64))
+    source = population(scores, known.get("sd"))
+    shared = known.get("item_correlation", 0.0) if known.get("paired") else 0.0
     rated = source.variance + float(noise_sd(r, source.sd)) ** 2
-    room = (delta / float(ndtri(confidence))) ** 2 - 2 * relation.bias_sd**2
-    items = 2 * rated * (1 - relation.shared) / room if room > 0 else math.inf
+    room = (delta / float(ndtri(confidence))) ** 2 - 2 * known.get("system_bias_sd", 0.0) ** 2
+    items = 2 * rated * (1 - shared) / room if room > 0 else math.inf
     if math.isinf(items):  # no number of items, or none that can be written down
         return math.inf
     return float(max(1, math.ceil(items - 1e-9)))
@@ -152,37 +240,97 @@ def right_order(
     return np.asarray(ndtr(gap / np.sqrt(2 * v * (1 - c) / size + 2 * b**2)), dtype=np.float64)
 
 
-def _model(
-    scores: ArrayLike | None,
-    sd: float | None = None,
-    paired: bool = False,
-    item_correlation: float = 0.0,
-    system_bias_sd: float = 0.0,
-) -> tuple[Population, Relation]:
-    """Human scores and two systems' errors, as the arguments of ``confidence`` have them."""
-    relation = Relation(item_correlation, system_bias_sd)  # refused even where it does not count
-    return population(scores, sd), relation if paired else replace(relation, shared=0.0)
+def simulate(
+    cells: Floats, source: Population, draws: Draws, shared: float = 0.0, bias_sd: float = 0.0
+) -> tuple[Floats, Floats]:
+    """Share of evaluations in which B's mean is above A's, for each cell.
+
+    Sharing: with probability ``shared`` an item gives both systems the same true score (B's
+    shifted by delta), and the noises correlate by ``shared``, so each system on its own is as in
+    the paper and the metric scores correlate by ``shared``.
+
+    Args:
+        cells: [cells, 3] of r, N (at most MOST_ITEMS) and delta, the shift of B's density.
+        source: f.
+        shared, bias_sd: c and b of the module.
+
+    Returns:
+        The share [cells] and its standard error [cells]: that of M independent shares, as the V
+        evaluations of a pair share its texts; never below what the normal approximation expects
+        of so many draws, nor below half a draw, as shares that are (almost) alike say nothing.
+    """
+    if (cells[:, 1] > MOST_ITEMS).any():
+        raise ValueError(f"At most {MOST_ITEMS:.0e} items can be simulated: use the closed form.")
+    share, error = np.empty(len(cells)), np.empty(len(cells))
+    noise = noise_sd(cells[:, 0], source.sd)
+    for k, (_, n, delta) in enumerate(cells):
+        generator = np.random.default_rng([draws.seed, k])
+        gaps = delta + _true_gaps(generator, int(n), source, shared, draws.pairs)
+        gaps += generator.normal(0.0, bias_sd * np.sqrt(2), size=draws.pairs)
+        rated = 2 * noise[k] ** 2 * (1 - shared) / n
+        common = 2 * source.variance * (1 - shared) / n + 2 * bias_sd**2
+        above = _above(generator, gaps, np.sqrt(rated), draws.evaluations)
+        share[k] = above.mean()
+        between = above.std(ddof=1) / np.sqrt(draws.pairs)
+        error[k] = max(between, _expected_error(delta, common, rated, draws))
+    return share, error
 
 
-def _closed(cells: Floats, source: Population, relation: Relation) -> Floats:
-    rated = source.variance + noise_sd(cells[:, 0], source.sd) ** 2
-    delta = np.abs(cells[:, 2])
-    return right_order(delta, rated, cells[:, 1], relation.shared, relation.bias_sd)
+def _above(generator: np.random.Generator, gaps: Floats, spread: float, evaluations: int) -> Floats:
+    """[pairs] share of evaluations whose gap, noise included, is above 0."""
+    shares = np.empty(len(gaps))
+    step = max(1, CHUNK // evaluations)
+    for start in range(0, len(gaps), step):
+        part = gaps[start : start + step, None]
+        rated = part + spread * generator.standard_normal((len(part), evaluations))
+        shares[start : start + step] = (rated > 0).mean(axis=1)
+    return shares
 
 
-def _ceiling(delta: Floats, bias_sd: float) -> Floats:
-    if bias_sd == 0:
-        return np.ones_like(delta)
-    return np.asarray(ndtr(np.abs(delta) / (bias_sd * math.sqrt(2))), dtype=np.float64)
+def _true_gaps(
+    generator: np.random.Generator, n: int, source: Population, shared: float, pairs: int
+) -> Floats:
+    """[pairs] mean of B's N true scores minus mean of A's, before the shift."""
+    own = np.full(pairs, n, dtype=np.int64)
+    if shared:
+        own -= generator.binomial(n, shared, size=pairs)
+    kernel = source.sd if source.scores is None else source.kernel_sd
+    gaps = generator.normal(size=pairs) * kernel * np.sqrt(2 * own) / n
+    if source.scores is not None:
+        first = _sums(generator, own, n, source.scores)
+        gaps += (_sums(generator, own, n, source.scores) - first) / n
+    return np.asarray(gaps, dtype=np.float64)
 
 
-def _checked(cells: Floats) -> None:
-    r, n, delta = cells.T
-    if not ((r > 0) & (r <= 1)).all():
-        raise ValueError("A correlation with people must be above 0 and at most 1.")
-    if not ((n >= 1) & np.isfinite(n) & (n == np.floor(n))).all():
-        raise ValueError("N must be a whole number of items, at least 1.")
-    if not (np.isfinite(delta) & (delta != 0)).all():
-        raise ValueError(
-            "delta must be a number other than 0: with equal systems no order is the right one."
-        )
+def _sums(generator: np.random.Generator, own: NDArray[np.int64], n: int, scores: Floats) -> Floats:
+    """[pairs] sum of ``own`` scores drawn with replacement.
+
+    Drawn one by one where N is small, else as how often each value comes up, which has the same
+    distribution and does not grow with N.
+    """
+    values, counts = np.unique(scores, return_counts=True)
+    counted = n > SLOWER * len(values)
+    step = max(1, CHUNK // (len(values) if counted else n))
+    sums = np.empty(len(own))
+    for start in range(0, len(own), step):
+        part = own[start : start + step]
+        if counted:
+            drawn = generator.multinomial(part, counts / len(scores)) @ values
+        else:
+            texts = generator.integers(0, len(scores), size=(len(part), n))
+            drawn = (scores[texts] * (np.arange(n) < part[:, None])).sum(axis=1)
+        sums[start : start + step] = drawn
+    return sums
+
+
+def _expected_error(delta: float, common: float, rated: float, draws: Draws) -> float:
+    """Standard error of the share if gaps were normal.
+
+    Two evaluations of a pair are both above 0 with the probability of a bivariate normal with
+    equal limits, which Owen's T gives.
+    """
+    p = ndtr(delta / np.sqrt(common + rated))
+    both = p - 2 * owens_t(delta / np.sqrt(common + rated), np.sqrt(rated / (2 * common + rated)))
+    within = p * (1 - p) / (draws.pairs * draws.evaluations)
+    across = max(both - p**2, 0.0) / draws.pairs * (1 - 1 / draws.evaluations)
+    return float(max(np.sqrt(within + across), 0.5 / (draws.pairs * draws.evaluations)))

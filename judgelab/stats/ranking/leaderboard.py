@@ -81,8 +81,6 @@ def rank_intervals(
             how many items on a difference that is always the same is certain.
     """
     table = checked(scores, 2, "The scores of a leaderboard")
-    if not 0 < level < 1:
-        raise ValueError(f"The level of an interval lies between 0 and 1, got {level}.")
     n, mean, _, _ = _over_items(table)
     low, high = mean_ends(table.T, level)
     if len(table) == 0 or table.shape[1] == 0:
@@ -202,8 +200,6 @@ def agreement(
         fewer than three; p: Student's t of r with n - 2 degrees of freedom (exact for Pearson on
         normal data). Models of one family are not independent: both are optimistic.
     """
-    if method not in ("spearman", "pearson"):
-        raise ValueError(f"Leaderboards are compared by spearman or pearson, not {method!r}.")
     first, second = checked_pair(x, y, 1, "The agreement of leaderboards")
     found = clustered_correlation(first[:, None], second[:, None], method, draws, seed, interval)
     return replace(found, p=_student_p(found.value, found.n))

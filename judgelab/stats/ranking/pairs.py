@@ -63,9 +63,7 @@ def ranked_pairs(
         draws, seed: resamples.
     """
     truth, values = checked_pair(human, metric, 2, "Human and metric scores")
-    count, size = len(values), items or len(values)
-    if count < 1 or size < 1 or draws < 1:
-        raise ValueError("A bootstrap needs items and draws.")
+    size = items or len(values)
     generator = np.random.default_rng(seed)
     one, other = (_resampled(values, size, draws, generator) for _ in range(2))
     means, now = row_means(truth.T), row_means(values.T)

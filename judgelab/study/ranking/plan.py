@@ -19,9 +19,8 @@ from judgelab.engine.study import Study
 from judgelab.stats.discrimination.correlation import clustered_correlation
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.ranking.confidence import Circumstances, confidence, required_n
-from judgelab.stats.ranking.simulation import population
-from judgelab.stats.ranking.system_bias import bias_estimate, fit_judge, system_moments
+from judgelab.stats.ranking.confidence import Circumstances, confidence, population, required_n
+from judgelab.stats.ranking.system_bias import bias_estimate, fit_judge
 from judgelab.study.common.templates import paragraphs, sentences, table
 
 STEPS = (0.1, 0.2, 0.3)  # by which other judges are better
@@ -230,8 +229,7 @@ def _fitted(human: Floats, metric: Floats, where: str) -> KnownJudge:
         people = population(human)
     except ValueError as cause:
         raise DataError(f"study=plan, {where}: {cause}") from cause
-    moments, empty = system_moments(human, metric), int(np.isnan(human).sum())
-    fit = fit_judge(moments)
+    empty, fit = int(np.isnan(human).sum()), fit_judge(human, metric)
     numbers = {
         "r": Estimate(fit.r),
         "sd": Estimate(people.sd, n=human.size - empty, unscored=empty),
@@ -239,7 +237,7 @@ def _fitted(human: Floats, metric: Floats, where: str) -> KnownJudge:
     if not math.isnan(fit.r):
         numbers["r"] = clustered_correlation(metric, human, "pearson")
         more = {
-            "system_bias_sd": bias_estimate(moments),
+            "system_bias_sd": bias_estimate(human, metric),
             "item_correlation": Estimate(fit.item_correlation, n=fit.systems),
         }
         numbers |= {name: one for name, one in more.items() if not math.isnan(one.value)}

@@ -25,7 +25,7 @@ from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.ranking.calibration import MODELS, Model
 from judgelab.stats.ranking.pairs import OrderedPairs, ordered_pairs
-from judgelab.stats.ranking.system_bias import JudgeFit, bias_estimate, fit_judge, system_moments
+from judgelab.stats.ranking.system_bias import JudgeFit, bias_estimate, fit_judge
 from judgelab.store.run_dir import RunDir
 from judgelab.study.common.panels import SCORES, human_scores, score_panels
 
@@ -203,8 +203,7 @@ def fitted_judge(
     Args:
         system_bias_sd: in place of the estimate.
     """
-    moments = system_moments(data.human, data.metric)
-    fit = fit_judge(moments)
+    fit = fit_judge(data.human, data.metric)
     if not data.annotated or np.isnan(fit.r):
         return None
     human = data.human[~np.isnan(data.human)]
@@ -212,7 +211,9 @@ def fitted_judge(
         clustered_correlation(data.metric, data.human, "pearson", draws, seed),
         float(human.std()),
         fit.slope,
-        bias_estimate(moments) if system_bias_sd is None else Estimate(system_bias_sd),
+        bias_estimate(data.human, data.metric)
+        if system_bias_sd is None
+        else Estimate(system_bias_sd),
         fit.item_correlation,
         origin,
         human,
@@ -224,14 +225,14 @@ def given_judge(
     scored: Scored, r: float | None, sd: float | None, system_bias_sd: float | None
 ) -> RankingJudge:
     """By settings; where people scored these data, with their sd unless another is given."""
-    annotated = not np.isnan(fit_judge(system_moments(scored.human, scored.metric)).r)
+    annotated = not np.isnan(fit_judge(scored.human, scored.metric).r)
     human = scored.human[~np.isnan(scored.human)] if annotated else None
     r = np.nan if r is None else r
     spread = sd or (1.0 if human is None else float(human.std()))
     bias = Estimate(np.nan if system_bias_sd is None else system_bias_sd)
     metric = scored.metric[~np.isnan(scored.metric)]
     slope = r * (float(metric.std()) if metric.size else np.nan) / spread
-    shared = fit_judge(system_moments(scored.metric, scored.metric)).item_correlation
+    shared = fit_judge(scored.metric, scored.metric).item_correlation
     fit = None
     if human is not None:
         fit = JudgeFit(r, spread, slope, bias.value, np.nan, np.nan, shared, 0, 0)

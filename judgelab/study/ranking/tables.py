@@ -21,9 +21,14 @@ from judgelab.stats.ranking.calibration import (
     pair_means,
     predict_pairs,
 )
-from judgelab.stats.ranking.confidence import confidence, required_n
+from judgelab.stats.ranking.confidence import (
+    Draws,
+    confidence,
+    noise_sd,
+    noisy_estimates,
+    required_n,
+)
 from judgelab.stats.ranking.pairs import OrderedPairs, ranked_pairs
-from judgelab.stats.ranking.simulation import Draws, noise_sd, noisy_estimates
 from judgelab.stats.ranking.system_bias import JudgeFit
 from judgelab.study.common.tables import columns, estimate_rows
 from judgelab.study.common.templates import table

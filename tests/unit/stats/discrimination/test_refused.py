@@ -1,4 +1,4 @@
-"""What the statistics of discrimination and of leaderboards refuse, each in its own words."""
+"""What the statistics of discrimination refuse, each in its own words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 
 from judgelab.stats.discrimination import correlation, effect_size, information, standardized
 from judgelab.stats.intervals.means import bootstrap_mean, item_weights, sign_flip_p
-from judgelab.stats.ranking import leaderboard
 
 FIRST = np.array([True, False, False])
 
@@ -28,8 +27,6 @@ REFUSED: list[tuple[str, Callable[..., Any], tuple[Any, ...]]] = [
     ("one shape", correlation.item_correlations, (zeros(2, 3), zeros(3, 2))),
     ("one shape", standardized.standardized_mean_difference, ([1.0, 2.0], [1.0], [0, 1])),
     ("k >= 1 and n >= 2", information.ceiling, ("tvd", 0, 5)),
-    ("spearman or pearson", leaderboard.agreement, ([1.0], [1.0], "kendall")),
-    ("level", leaderboard.rank_intervals, ([[1.0, 2.0]], 90)),
     ("needs items", item_weights, (0, 5, 0)),
     ("needs items", bootstrap_mean, ([1.0, 2.0, 3.0], 0)),
     ("permutations", sign_flip_p, ([1.0, 2.0], 0)),
