@@ -140,8 +140,8 @@ def _fitted(human: ArrayLike, metric: ArrayLike) -> tuple[JudgeFit, _Pairs | Non
         smallest = float(np.sqrt(ROUNDING)) * sd  # a difference of sums, squared
         bias = _root(*pairs.bias(slope), smallest)
         if pairs.systems > 2 and (pairs.human**2).sum() > 0:
-            metric_slope, *parts = pairs.line()
-            steep, line = metric_slope / slope, _root(*parts, smallest * slope) / slope
+            of_means, shown, sampled = pairs.line()
+            steep, line = of_means / slope, _root(shown, sampled, smallest * slope) / slope
     shared = _item_correlation(np.where(known, second, np.nan), pairs.var_metric)
     return JudgeFit(r, sd, slope, bias, steep, line, shared, systems, texts), pairs
 
