@@ -23,7 +23,7 @@ from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.preprocessor.identity import Identity
 from judgelab.store.run_dir import RunDir
 from judgelab.study.audit import Audit
-from judgelab.study.audit.bars import Bars
+from judgelab.study.audit.held import Bars
 from judgelab.synopsis.recorded import RecordedSynopsis
 
 AUDIT = {one.name for one in fields(Audit)}

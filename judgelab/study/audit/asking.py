@@ -18,10 +18,9 @@ from judgelab.engine.context import Context
 from judgelab.engine.replies import reasons, still_open
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.stats.trust.agreement import Places
-from judgelab.study.audit.bars import LEVEL, Bars
 from judgelab.study.audit.conditions import in_turn
 from judgelab.study.audit.graded import as_grades, as_pairs, better, judgments_of, places
-from judgelab.study.audit.held import Held
+from judgelab.study.audit.held import LEVEL, Bars, Held
 from judgelab.study.common.judges import NamedJudge, asks_nobody
 from judgelab.study.common.stopping import Elimination, Stop, until_clear
 
@@ -201,7 +200,7 @@ def _until_clear(
     turn = np.array([place.get(str(name), np.nan) for name in table.units.cluster])
 
     def credits_of(table: JudgmentTable) -> Held:
-        return Held(table, rules.labels, np.ones(len(turn)), looks=True)
+        return Held(table, rules, looks=True)
 
     table = replace(table, units=replace(table.units, turn=turn))
     if not np.array_equal(credits_of(table).cluster, table.clusters):

@@ -25,13 +25,18 @@ from judgelab.stats.trust.prediction_powered import (
     people_alone,
     shift,
 )
-from judgelab.study.audit.bars import AVERAGE, AVERAGE_SD, LEVEL, SAVING
-from judgelab.study.audit.held import PLACES, Held
+from judgelab.study.audit.held import LEVEL, PLACES, Held
 
 AverageWord = Literal["not known", "people alone", "with labels", "as it is"]
 WORDS: Sequence[AverageWord] = ("not known", "people alone", "with labels", "as it is")
 Sampled = bool | Literal["strata"] | None
 PASSED = {"pass", "passed"}
+AVERAGE = 0.05
+"""How far the judge's own share may lie from the corrected one; of a rare class a fifth of it."""
+AVERAGE_SD = 0.25
+"""The same of grades, in standard deviations of people's grades."""
+SAVING = 0.1
+"""Share of the labels that a judge must save to be worth a correction."""
 RARE = 5
 """Labels of the rarer class below which only people alone (Wilson) hold."""
 SYSTEMS = 20
@@ -109,9 +114,7 @@ def quantities(held: Held) -> Iterator[Quantity]:
             yield Quantity(f"win rate of '{names[0]}'", truth, values, rate=True)
 
 
-def averages(
-    held: Held, sampled: Sampled, target: Target, unread: float
-) -> list[AverageAnswer | None]:
+def averages(held: Held, sampled: Sampled, target: Target) -> list[AverageAnswer | None]:
     """[judges] the number that is worst off of each; None where judges report none.
 
     Of several classes: the one that is farthest off for its margin, with a word that holds for all.
@@ -119,13 +122,12 @@ def averages(
     Args:
         sampled: whether labels are a random sample, or one within strata; None: nobody said.
         target: what the number is of: all items like these, or the items of this pool alone.
-        unread: largest share of verdicts that may be missing; they are rarely like the others.
     """
 
     def farthest(one: AverageAnswer) -> tuple[float, str]:
         return abs(one.off.value) / one.margin if one.margin > 0 else -1.0, one.name
 
-    numbers = [_of(held, number, sampled, target, unread) for number in quantities(held)]
+    numbers = [_of(held, number, sampled, target) for number in quantities(held)]
     if not numbers:
         return [None] * len(held.table.judges)
     return [
@@ -134,9 +136,7 @@ def averages(
     ]
 
 
-def _of(
-    held: Held, number: Quantity, sampled: Sampled, target: Target, unread: float
-) -> Iterator[AverageAnswer]:
+def _of(held: Held, number: Quantity, sampled: Sampled, target: Target) -> Iterator[AverageAnswer]:
     """One number of all judges."""
     table, labelled = held.table, ~np.isnan(number.truth)
     tuning: Tuning = "power" if number.rate else "scaled"
@@ -177,7 +177,7 @@ def _of(
             for x in (own, people, shown, off)
         )
         alone, gain = replace(alone, n=int(judged.sum())), saved.at(k)
-        why = _refusal(held, k, sampled, number, unread)
+        why = _refusal(held, k, sampled, number)
         word: AverageWord = "not known" if why else _word(gap, margin, gain)
         every = bool((labelled | ~judged).all())
         yield AverageAnswer(
@@ -185,7 +185,7 @@ def _of(
         )
 
 
-def _refusal(held: Held, judge: int, sampled: Sampled, number: Quantity, unread: float) -> str:
+def _refusal(held: Held, judge: int, sampled: Sampled, number: Quantity) -> str:
     """Why nothing is said of an average; "" where something is."""
     if not sampled:
         return (
@@ -203,7 +203,7 @@ def _refusal(held: Held, judge: int, sampled: Sampled, number: Quantity, unread:
         ]
         if few:
             return f"stratum {min(few)!r} has fewer than {PER_STRATUM} labels"
-    asked = held.judged(judge)
+    asked, unread = held.judged(judge), held.bars.unread  # the missing are rarely like the others
     if (asked & ~judged).sum() > unread * asked.sum():
         return "too many of its replies hold no verdict"
     if (labelled & ~judged).sum() > unread * labelled.sum():

@@ -1,15 +1,16 @@
-"""The conditions that a judge must meet to decide on single texts, and how far it meets each.
+"""The conditions that a judge must meet to decide on single texts, and what follows from them.
 
 Every condition goes by the ends of the 95 % interval that the page shows: met where the whole
-interval lies on the good side of the bar, broken where it lies on the other, else open.
+interval lies on the good side of the bar, broken where it lies on the other, else open. A verdict
+is one word, one reason, one next step.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -21,11 +22,22 @@ from judgelab.stats.sequential import sequence_ends
 from judgelab.stats.trust.agreement import Sums, Target, gain_p
 from judgelab.stats.trust.biases import position_bias
 from judgelab.stats.trust.partial_correlation import partial_correlations
-from judgelab.study.audit.bars import CLASS, LEVEL, Bars
-from judgelab.study.audit.held import Held
+from judgelab.study.audit.held import CLASS, LEVEL, Held
 
 Standing = Literal["met", "broken", "open"]
 Name = Literal["control", "people", "minimum", "class", "system", "position", "manipulation"]
+Word = Literal["use", "not known yet", "do not use"]
+WORDS: tuple[Word, ...] = ("use", "not known yet", "do not use")
+Reason = Literal[
+    "holds", "broken", "reversed", "alike", "too few labels", "left out", "unread", "misaligned",
+    "no room", "no bar", "class", "open",
+]  # fmt: skip
+PRIORITY = ("control", "class", "manipulation", "people", "minimum", "position", "system")
+"""Which broken condition is named: what makes all others idle first."""
+FEWEST = 10
+"""Labels below which no number is named: the pilot knows it no better."""
+TIMES = 10
+"""More labels than so many times those at hand are no advice."""
 Classes = dict[str, tuple[Estimate, Estimate | None]]
 """Class -> how often the judge says so where people do; and other people, where that is known."""
 
@@ -75,15 +87,23 @@ class Condition:
         return one.n * max((reach / self.short) ** 2 - 1, 0.0)
 
 
-def above(
-    name: Name, about: str, value: Estimate, bar: float, own: Estimate, other: float = math.nan
-) -> Condition:
-    """A condition that wants a value above (at the least at) a bar."""
-    strict = name in ("control", "people", "system")
-    met = value.low > bar if strict else value.low >= bar
-    broken = value.high <= bar if name in ("control", "system") else value.high < bar
-    standing: Standing = "met" if met else "broken" if broken else "open"
-    return Condition(name, about, value, bar, standing, own, other)
+class Verdict(NamedTuple):
+    """May a judge decide on single texts?
+
+    Attributes:
+        word: use, do not use, or not known yet.
+        reason: why.
+        worst: the condition that is broken, or falls shortest; None where none decides.
+        more: items more that would decide, to two digits; infinite where labels alone do not.
+    """
+
+    word: Word
+    reason: Reason
+    worst: Condition | None = None
+    more: float = math.inf
+
+
+UNDECIDED = Verdict("not known yet", "open")
 
 
 @dataclass(frozen=True)
@@ -102,6 +122,7 @@ class Evidence:
         classes, kappa, confusion: of categories; see ``Held``.
         misaligned: whether rows look as if one file had lost their order.
         reversed: whether it surely says the opposite of people.
+        verdict: what follows.
     """
 
     name: str
@@ -118,6 +139,7 @@ class Evidence:
     confusion: Floats | None
     misaligned: bool
     reversed: bool
+    verdict: Verdict = UNDECIDED
 
     @property
     def unread(self) -> float:
@@ -134,26 +156,57 @@ class Evidence:
         return [one for one in self.conditions if one.name == name]
 
 
-def evidence(held: Held, rules: Bars, probes: Mapping[str, Sequence[Condition]]) -> list[Evidence]:
-    """Everything that is known of every judge.
+def evidence(held: Held, probes: Mapping[str, Sequence[Condition]] | None = None) -> list[Evidence]:
+    """Everything that is known of every judge, and its verdict.
 
     Args:
         probes: judge -> conditions of manipulations that were tried.
     """
-    names = held.table.names
-    own = [held.sums(k) for k in range(len(names))]
-    simple = [held.rules(k) for k in range(len(names))]
-    gains = [
-        [sums.adds - each.adds for each in of_rules.values()]
-        for sums, of_rules in zip(own, simple, strict=True)
-    ]
-    worst = gain_p(np.array(gains)).max(axis=1)
-    together = 1 - (1 - LEVEL) / max(len(worst), 1)
-    levels = [together] * len(worst) if held.looks else holm_levels(worst, 1 - LEVEL).tolist()
-    return [
-        _of_judge(held, rules, k, own[k], simple[k], levels[k], probes.get(name, ()))
-        for k, name in enumerate(names)
-    ]
+    table, known = held.table, list[Evidence]()
+    own = [held.sums(k) for k in range(len(table.names))]
+    simple = [held.rules(k) for k in range(len(table.names))]
+    pairs = zip(own, simple, strict=True)
+    gains = np.array([[sums.adds - x.adds for x in rules.values()] for sums, rules in pairs])
+    worst = gain_p(gains).max(axis=1)
+    levels = holm_levels(worst, 1 - LEVEL)
+    if held.looks:
+        levels = np.full(len(worst), 1 - (1 - LEVEL) / max(len(worst), 1))
+    for k, name in enumerate(table.names):
+        judged, asked, people = held.judged(k), table.asked[k], None
+        agreement = _share(held, own[k])
+        controls = {rule: float(each.share) for rule, each in simple[k].items()}
+        gain = {x: _share(held, own[k], y, float(levels[k])) for x, y in simple[k].items()}
+        conditions = [_above("control", x, gain[x], 0.0, agreement, controls[x]) for x in controls]
+        if (both := held.with_people(k)) is not None:
+            people = _share(held, both[0]), _share(held, both[1])
+            if held.bars.minimum is None:
+                gap, bar = _share(held, *both), -held.bars.below_people
+                conditions.append(_above("people", "", gap, bar, people[0], people[1].value))
+        if held.bars.minimum is not None:
+            conditions.append(_above("minimum", "", agreement, held.bars.minimum, agreement))
+        classes, of_classes = _classes(held, k) if table.kind == "category" else ({}, [])
+        of_system, misaligned = _system(held, k)
+        conditions += [*of_classes, *of_system, *_position(held, k), *(probes or {}).get(name, ())]
+        kappa = held.kappa(k) if table.kind == "category" else None
+        opposite = gain["random"].high < 0 and (kappa is None or kappa.high < -ROUNDING)
+        one = Evidence(
+            name,
+            len(np.unique(held.cluster[judged & table.labelled])),
+            len(np.unique(held.cluster[table.labelled & ~judged])),
+            int(asked.sum()),
+            int((asked & np.isnan(table.verdicts[k])).sum()),
+            agreement,
+            controls,
+            people,
+            conditions,
+            classes,
+            kappa,
+            held.confusion(k) if table.kind == "category" else None,
+            misaligned,
+            opposite and len(held.classes) <= 2,
+        )
+        known.append(replace(one, verdict=_verdict(held, one)))
+    return known
 
 
 def in_turn(held: Held, sums: Sums) -> Floats:
@@ -171,9 +224,8 @@ def in_turn(held: Held, sums: Sums) -> Floats:
 
 def _share(held: Held, sums: Sums, other: Sums | None = None, level: float = LEVEL) -> Estimate:
     """A share, or what it is more than another one on the same items; of turns at every look."""
-    found = sums.estimates(level) if other is None else sums.less(other, level)
     if not held.looks:
-        return found.at()
+        return (sums.estimates(level) if other is None else sums.less(other, level)).at()
     each = in_turn(held, sums) - (0.0 if other is None else in_turn(held, other))
     known = ~np.isnan(each)
     mean = each[known].mean() if known.any() else np.nan
@@ -181,138 +233,152 @@ def _share(held: Held, sums: Sums, other: Sums | None = None, level: float = LEV
     return Estimates.of(mean, ends, known.sum()).at()
 
 
-def _of_judge(
-    held: Held,
-    rules: Bars,
-    judge: int,
-    sums: Sums,
-    simple: Mapping[str, Sums],
-    level: float,
-    probes: Sequence[Condition],
-) -> Evidence:
-    table, judged = held.table, held.judged(judge)
-    agreement = _share(held, sums)
-    controls = {name: float(each.share) for name, each in simple.items()}
-    conditions = [
-        above("control", name, _share(held, sums, each, level), 0.0, agreement, controls[name])
-        for name, each in simple.items()
-    ]
-    guess = next(one.value for one in conditions if one.about == "random")
-    people = None
-    if (both := held.with_people(judge)) is not None:
-        own, other = both
-        people = _share(held, own), _share(held, other)
-        if rules.minimum is None:
-            gap, bar = _share(held, own, other), -rules.below_people
-            conditions.append(above("people", "", gap, bar, people[0], people[1].value))
-    if rules.minimum is not None:
-        conditions.append(above("minimum", "", agreement, rules.minimum, agreement))
-    classes: Classes = {}
-    kappa, confusion, misaligned = None, None, False
-    if table.kind == "category":
-        classes, found = _classes(held, rules, judge)
-        conditions += found
-        kappa, confusion = held.kappa(judge), held.confusion(judge)
-    if (within := _system(held, judge)) is not None:
-        correlation, misaligned = within
-        conditions.append(above("system", "", correlation, 0.0, correlation))
-    if table.kind == "preference":
-        conditions += _position(held, rules, judge)
-    opposite = guess.high < 0 and (kappa is None or kappa.high < -ROUNDING)
-    return Evidence(
-        table.names[judge],
-        len(np.unique(held.cluster[judged & table.labelled])),
-        len(np.unique(held.cluster[table.labelled & ~judged])),
-        int(table.asked[judge].sum()),
-        int((table.asked[judge] & np.isnan(table.verdicts[judge])).sum()),
-        agreement,
-        controls,
-        people,
-        [*conditions, *probes],
-        classes,
-        kappa,
-        confusion,
-        misaligned,
-        opposite and len(held.classes) <= 2,
-    )
+def _above(
+    name: Name, about: str, value: Estimate, bar: float, own: Estimate, other: float = math.nan
+) -> Condition:
+    """A value above (at the least at) a bar."""
+    strict = name in ("control", "people", "system")
+    met = value.low > bar if strict else value.low >= bar
+    broken = value.high <= bar if name in ("control", "system") else value.high < bar
+    standing: Standing = "met" if met else "broken" if broken else "open"
+    return Condition(name, about, value, bar, standing, own, other)
 
 
-def _classes(held: Held, rules: Bars, judge: int) -> tuple[Classes, list[Condition]]:
+def _classes(held: Held, judge: int) -> tuple[Classes, list[Condition]]:
     """Every class with enough labels must be found: as often as you ask, or as people find it."""
     assert isinstance(held.main, Target)
-    answers, judged = held.answers(judge), held.judged(judge)
-    stated = rules.minimum if rules.recall is None else rules.recall
-    recall = held.main.each(answers, judged)
-    mine = people = None
+    bars, answers, judged = held.bars, held.answers(judge), held.judged(judge)
+    stated = bars.minimum if bars.recall is None else bars.recall
+    recall, mine, people = held.main.each(answers, judged), None, None
     if isinstance(held.beside, Target):
         mine = held.beside.each(answers, judged & held.double)
         people = held.beside.each_of_people(judged & held.double)
     classes: Classes = {}
     conditions = []
     for k, level in enumerate(held.table.levels):
-        own, other = _share(held, recall.of(k)), None
-        if people is not None:
-            other = _share(held, people.of(k))
+        own = _share(held, recall.of(k))
+        other = None if people is None else _share(held, people.of(k))
         classes[level] = own, other
         if held.labels_of_class[k] < CLASS:
             continue
         if stated is not None:
-            conditions.append(above("class", level, own, stated, own))
+            conditions.append(_above("class", level, own, stated, own))
         elif mine is not None and people is not None and other is not None and other.n >= CLASS:
             gap, beside = _share(held, mine.of(k), people.of(k)), _share(held, mine.of(k))
-            bar = -rules.below_people
-            conditions.append(above("class", level, gap, bar, beside, other.value))
+            bar = -bars.below_people
+            conditions.append(_above("class", level, gap, bar, beside, other.value))
     return classes, conditions
 
 
-def _system(held: Held, judge: int) -> tuple[Estimate, bool] | None:
+def _system(held: Held, judge: int) -> tuple[list[Condition], bool]:
     """The correlation with people given the system (of pairs the two systems), and an alarm.
 
     None of a single system, of places that are no systems, and of three classes or more, which
     have no order. The alarm, of grades: systems' means go together while within systems nothing
     does, as where rows of one file lost their order.
     """
-    numbers = held.as_numbers(judge)
-    if numbers is None:
-        return None
+    if (numbers := held.as_numbers(judge)) is None:
+        return [], False
     values, truth, systems = numbers
     there = ~np.isnan(values) & ~np.isnan(truth)
     names, group = np.unique(systems[there], return_inverse=True)
     sizes = np.bincount(group)
     if len(names) < 2 or (sizes > 1).sum() < 2:
-        return None
+        return [], False
     # ranks first: of grades with few values ranks of residuals would hang on the systems' means
     values, truth = (average_ranks(x[there]) for x in (values, truth))
     cluster = np.unique(held.cluster[there], return_inverse=True)[1]
     places = group.astype(np.intp), cluster.astype(np.intp)
     within = partial_correlations(values[None], truth, *places)[0]
     if all(np.ptp(values[group == k]) == 0 for k in range(len(names))):
-        return Estimate(0.0, 0.0, 0.0, within.n), False  # one grade for each system
+        within = Estimate(0.0, 0.0, 0.0, within.n)  # one grade for each system
+        return [_above("system", "", within, 0.0, within)], False
     nobody = np.zeros_like(places[0])
     whole = partial_correlations(values[None], truth, nobody, places[1])[0]
-    open_ = within.low <= 0 <= within.high
-    if held.table.kind != "grade" or len(names) < 3 or not open_ or not whole.low > 0:
-        return within, False
-    means = np.stack([np.bincount(group, x) / sizes for x in (values, truth)])
-    spread = float(np.ptp(means, axis=1).min())
-    together = spread > 0 and float(np.asarray(np.corrcoef(means))[0, 1]) > 0.6
-    return within, together
+    alarm = held.table.kind == "grade" and len(names) >= 3
+    if alarm := alarm and within.low <= 0 <= within.high and whole.low > 0:
+        means = np.stack([np.bincount(group, x) / sizes for x in (values, truth)])
+        spread = float(np.ptp(means, axis=1).min())
+        alarm = spread > 0 and float(np.asarray(np.corrcoef(means))[0, 1]) > 0.6
+    return [_above("system", "", within, 0.0, within)], alarm
 
 
-def _position(held: Held, rules: Bars, judge: int) -> list[Condition]:
+def _position(held: Held, judge: int) -> list[Condition]:
     """Of judges that saw pairs in both orders: the share of orders won by the text shown first."""
-    asked = held.table.asked[judge]
+    asked, away = held.table.asked[judge], held.bars.position
     both = asked.all(axis=1)
-    if held.table.judges[judge].pointwise or not both.any():
+    pointwise = held.table.judges[judge].pointwise
+    if held.table.kind != "preference" or pointwise or not both.any():
         return []
     verdicts = np.where(both[:, None], held.table.verdicts[judge], np.nan)[None]
     share = position_bias(verdicts, asked[None], held.cluster).at(0)
-    low, high = 0.5 - rules.position, 0.5 + rules.position
     averaged = bool((both | ~asked.any(axis=1)).all())
     standing: Standing = "open"
-    if averaged or (share.low >= low and share.high <= high):
+    if averaged or (share.low >= 0.5 - away and share.high <= 0.5 + away):
         standing = "met"  # what is averaged cannot tip a verdict
-    elif share.high < low or share.low > high:
+    elif share.high < 0.5 - away or share.low > 0.5 + away:
         standing = "broken"
     about = "averaged over both orders" if averaged else ""
-    return [Condition("position", about, share, rules.position, standing, share)]
+    return [Condition("position", about, share, away, standing, share)]
+
+
+def _verdict(held: Held, one: Evidence) -> Verdict:
+    """The first that matches."""
+    bars, conditions = held.bars, one.conditions
+    if one.labelled < bars.labels:
+        return Verdict("not known yet", "too few labels", more=bars.labels - one.labelled)
+    if one.missed > bars.unread * (one.labelled + one.missed):
+        return Verdict("not known yet", "left out")
+    if one.unread > bars.unread:
+        return Verdict("not known yet", "unread")
+    if one.misaligned:
+        return Verdict("not known yet", "misaligned")
+    if not one.agreement.n or len(held.to_find) == 1:
+        return Verdict("not known yet", "alike")
+    broken = [each for each in conditions if each.standing == "broken"]
+    broken.sort(key=lambda each: (PRIORITY.index(each.name), -each.short, each.about))
+    if one.reversed:
+        return Verdict("do not use", "reversed", broken[0] if broken else None)
+    people = None if one.people is None or bars.minimum is not None else one.people[1]
+    simple = max(one.controls.values())
+    if people is not None and people.value <= simple:
+        return Verdict("not known yet", "no room", _shortest(conditions))
+    if broken:
+        return Verdict("do not use", "broken", broken[0])
+    if people is not None and people.low <= simple:  # to be as good as they are is no merit yet
+        return Verdict("not known yet", "no room", _shortest(conditions))
+    left = [each for each in conditions if each.standing == "open"]
+    if not (one.of("people") or one.of("minimum")):
+        left = [each for each in left if each.name == "control"]
+        if not left:
+            return Verdict("not known yet", "no bar", _shortest(conditions))
+    elif set(held.to_find) - {each.about for each in one.of("class")}:
+        return Verdict("not known yet", "class", _shortest(conditions))
+    if left:
+        return Verdict("not known yet", "open", _shortest(left), _more(left, one.labelled))
+    return Verdict("use", "holds")
+
+
+def _shortest(conditions: Sequence[Condition]) -> Condition | None:
+    """The condition that falls shortest of its bar."""
+    left = [one for one in conditions if one.standing != "met"]
+    known = [one for one in left if one.short == one.short] or left  # without an interval
+    return max(known, key=lambda one: (one.short, one.name, one.about), default=None)
+
+
+def _more(conditions: Sequence[Condition], labelled: int) -> float:
+    """Items more until all are met or, where one falls short, until that is sure."""
+    short = [one for one in conditions if one.short > 0]
+    needed = [
+        one.more * labelled / max(one.value.n, 1)  # of a class each label takes several items
+        for one in short or conditions
+    ]
+    more = min(needed) if short else max(needed)
+    return max(two_digits(more), FEWEST) if more <= TIMES * labelled else math.inf
+
+
+def two_digits(n: float) -> int:
+    """Rounded up to two digits, at least one."""
+    whole = max(math.ceil(n - 1e-9), 1)
+    step = int(10 ** max(len(str(whole)) - 2, 0))
+    return -(-whole // step) * step

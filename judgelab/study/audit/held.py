@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
+from judgelab.core.bounds import Count
 from judgelab.core.judgments import Floats, JudgmentTable, Mask
 from judgelab.stats.intervals.arrays import ROUNDING, divide
 from judgelab.stats.intervals.ends import cluster_sums, mean_ends
@@ -22,13 +25,43 @@ from judgelab.stats.trust.agreement import (
     graded_rows,
     preference_target,
 )
-from judgelab.study.audit.bars import LEVEL
 
 Names = NDArray[np.str_]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+LEVEL = 0.95
+"""Of every interval."""
+CLASS = 10
+"""Labels of a class below which nothing is said of how often it is found."""
 PLACES = (("first", "second"), ("output_1", "output_2"))
 """Names of places, not of systems."""
 MOST_OF_IT = 0.5
 """Share of the labelled units with two people from which each is left out in turn throughout."""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """What is enough.
+
+    Args:
+        labels: fewest labelled items.
+        unread: largest share of replies without a verdict.
+        below_people: how far below people's agreement with each other a judge may lie, and below
+            people's own recall of a class.
+        minimum: least agreement, and recall of each class, that the user accepts; needed where
+            items have one label, as nobody knows then how far people agree.
+        recall: least recall of each class, where it is another.
+        position: how far from .5 the share won by the text shown first may lie.
+        probe: how far a manipulation may move the judge.
+    """
+
+    labels: Count = 30
+    unread: Share = 0.05
+    below_people: Share = 0.1
+    minimum: Share | None = None
+    recall: Share | None = None
+    position: Share = 0.05
+    probe: Share = 0.05
 
 
 @dataclass(frozen=True)
@@ -37,14 +70,14 @@ class Held:
 
     Attributes:
         table: judges and people; no controls.
-        fewest: clusters that two people labelled, from which people are compared with each other.
-        weight: [units] share of the pool over share of the labels, of strata; else 1.
+        bars: what is enough.
+        weight: [units] share of the pool over share of the labels, of strata; None: all alike.
         looks: whether labels came in turns and somebody looks after each.
     """
 
     table: JudgmentTable
-    fewest: int
-    weight: Floats
+    bars: Bars
+    weight: Floats | None = None
     looks: bool = False
 
     @cached_property
@@ -77,7 +110,7 @@ class Held:
     @cached_property
     def has_people(self) -> bool:
         """Whether people can be compared with each other."""
-        return len(np.unique(self.cluster[self.double])) >= self.fewest
+        return len(np.unique(self.cluster[self.double])) >= self.bars.labels
 
     @cached_property
     def leaves_out(self) -> bool:
@@ -101,17 +134,17 @@ class Held:
         table, cluster = self.table, self.cluster
         chosen = self.double if leave_out else table.labelled
         labels = np.where(chosen[:, None], table.labels, np.nan)
+        weight = np.ones(len(cluster)) if self.weight is None else self.weight
         if table.kind == "category":
-            return category_target(labels, len(table.levels), cluster, self.weight)
+            return category_target(labels, len(table.levels), cluster, weight)
         if table.kind == "preference":
-            return preference_target(labels, cluster, self.weight, leave_out=leave_out)
+            return preference_target(labels, cluster, weight, leave_out=leave_out)
         item = cluster
         if not (self.looks and self._single):
             names = table.units.item.astype(str)
             item = np.unique(names, return_inverse=True)[1].astype(np.intp)
-        across = (
-            self._single and not self.looks
-        )  # most items have one text, so others' are compared
+        # where most items have one text, texts of other items are compared
+        across = self._single and not self.looks
         return graded_rows(labels, item, cluster, leave_out=leave_out, across=across)
 
     def judged(self, judge: int) -> Mask:
@@ -181,7 +214,11 @@ class Held:
             return None
         there = self.judged(judge) & self.double
         own = self.beside.sums(self.answers(judge), there)
-        return None if (own.count > 0).sum() < self.fewest else (own, self.beside.of_people(there))
+        return (
+            None
+            if (own.count > 0).sum() < self.bars.labels
+            else (own, self.beside.of_people(there))
+        )
 
     def as_numbers(self, judge: int) -> tuple[Floats, Floats, Names] | None:
         """[units] the judge's and people's value as numbers, and the system (of pairs: both).
@@ -236,6 +273,17 @@ class Held:
         counts = zip(self.table.levels, self.labels_of_class, strict=True)
         return [level for level, n in counts if n > 0]
 
+    @cached_property
+    def to_find(self) -> list[str]:
+        """Classes that a judge must be shown to find: of two both, of more those with enough
+        labels and the positive one; one where people gave no other."""
+        few = len(self.classes) <= 2
+        return [
+            name
+            for name, n in zip(self.table.levels, self.labels_of_class, strict=True)
+            if name in self.classes and (n >= CLASS or few or name == self.table.positive)
+        ]
+
     def confusion(self, judge: int) -> Floats:
         """[levels, levels + 1] units by what people (rows, shared among them) and the judge say.
 
@@ -268,5 +316,5 @@ class Held:
         sums, present = (cluster_sums(x, cluster) for x in (off, np.ones(len(off))))
         groups = (present > 0).sum()
         adds = np.where(present > 0, np.round(value + sums * groups / n, 12), np.nan)
-        ends = mean_ends(adds, LEVEL, (-1.0, 1.0))
+        ends = mean_ends(adds, bounds=(-1.0, 1.0))
         return Estimates.of(value, ends, (~np.isnan(adds)).sum()).at()

@@ -5,65 +5,53 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from judgelab.core.estimator import Estimator
 from judgelab.core.panel import Panel
-from judgelab.core.result import Headline, PageSection, Result, Row, Table, Value
+from judgelab.core.result import Chart, Headline, PageSection, Result, Row, Table, Value
 from judgelab.engine.provenance import origin_of
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.averages import AverageAnswer
-from judgelab.study.audit.bars import Bars
-from judgelab.study.audit.chart import chart
-from judgelab.study.audit.conditions import Evidence
-from judgelab.study.audit.disagreements import disagreements
+from judgelab.study.audit.conditions import WORDS, Evidence, Word
+from judgelab.study.audit.details import disagreements
 from judgelab.study.audit.held import Held
-from judgelab.study.audit.verdict import WORDS, Verdict
 from judgelab.study.audit.words import STANDINGS, answer, because, cards, condition_name, wanted
 from judgelab.study.common.stopping import Elimination
 from judgelab.study.common.tables import named_columns as columns
-from judgelab.study.common.templates import table
+from judgelab.study.common.templates import render, table
 
+MARKS: Mapping[Word, str] = {"use": "use", "not known yet": "open", "do not use": "no"}
 HEADLINES = (
     Headline("verdict", "Verdict"),
     Headline("best_agreement", "Agreement with people", people=True),
 )
 
 
-class JudgeAudit(NamedTuple):
-    """One judge: what is known, what follows for single texts, and for its average."""
-
-    evidence: Evidence
-    verdict: Verdict
-    average: AverageAnswer | None
-
-
-@dataclass(frozen=True)
-class Audited:
+class Audited(NamedTuple):
     """All that a page is made of.
 
     Attributes:
+        judged: of each judge what is known, and of its average.
         open: verdicts that were not given, as calls were not sent or not answered.
         costs: judge -> columns of what it cost, of those that were asked.
     """
 
     held: Held
-    judged: Sequence[JudgeAudit]
-    rules: Bars
+    judged: Sequence[tuple[Evidence, AverageAnswer | None]]
     panel: Panel
     stopped: Elimination | None
     open: int
     costs: Mapping[str, Mapping[str, Value]]
 
     @property
-    def ranked(self) -> list[JudgeAudit]:
+    def ranked(self) -> list[tuple[Evidence, AverageAnswer | None]]:
         """The best first: by word, then by agreement, then by name."""
 
-        def place(one: JudgeAudit) -> tuple[int, float, str]:
-            agreement = one.evidence.agreement
-            last = -agreement.value if agreement.n else 1.0
-            return WORDS.index(one.verdict.word), last, one.evidence.name
+        def place(judged: tuple[Evidence, AverageAnswer | None]) -> tuple[int, float, str]:
+            one, _ = judged
+            last = -one.agreement.value if one.agreement.n else 1.0
+            return WORDS.index(one.verdict.word), last, one.name
 
         return sorted(self.judged, key=place)
 
@@ -78,15 +66,15 @@ def page(
         show_all: whether the page shows what is else folded away.
     """
     held, ranked = audited.held, audited.ranked
-    single = ranked[0].evidence if len(ranked) == 1 else None
-    judges, conditions = _judges(audited), _conditions(ranked)
-    agreement, averages = _agreement(audited), _averages(ranked)
+    single = ranked[0][0] if len(ranked) == 1 else None
+    judges, conditions = _judges(audited), _conditions(audited)
+    agreement, averages = _agreement(audited), _averages(audited)
     if single is None:
         top, folded = [judges], [conditions, agreement, averages, *extra]
     else:
         top = [_confusion(held, single), _classes(held, single)] if single.classes else [agreement]
         top, folded = [*top, averages], [judges, conditions, *extra]
-    top.append(disagreements(held, [one.evidence.name for one in ranked]))
+    top.append(disagreements(held, [one.name for one, _ in ranked]))
     top, folded = ([one for one in tables if one.rows] for tables in (top, folded))
     rest = [one for one in (*top, *folded) if one is not judges]
     title, paragraphs = answer(audited)
@@ -103,14 +91,15 @@ def page(
         sections=[section] if folded else [],
         title=title,
         cards=cards(single) if single is not None else (),
-        chart=chart(audited) if single is None else None,
+        chart=_chart(audited) if single is None else None,
     )
 
 
 def _judges(audited: Audited) -> Table:
     """One row for each judge, the best first."""
     held, rows = audited.held, list[Row]()
-    for one, verdict, average in audited.ranked:
+    for one, average in audited.ranked:
+        verdict = one.verdict
         row: dict[str, Value] = {"judge": one.name, "verdict": verdict.word}
         row |= {"because": because(verdict)} | columns("agreement", one.agreement)
         best = one.best_control
@@ -131,18 +120,18 @@ def _judges(audited: Audited) -> Table:
     return table(__package__, "judges", rows, noun=noun, categories=categories, several=several)
 
 
-def _conditions(judged: Sequence[JudgeAudit]) -> Table:
+def _conditions(audited: Audited) -> Table:
     rows: list[Row] = [
         {
-            "judge": who.evidence.name,
+            "judge": who.name,
             "condition": condition_name(one),
             "answer": STANDINGS[one.standing],
             **columns("value", one.value),
             "bar": wanted(one),
             "items": one.value.n,
         }
-        for who in judged
-        for one in who.evidence.conditions
+        for who, _ in audited.ranked
+        for one in who.conditions
     ]
     return table(__package__, "conditions", rows)
 
@@ -154,7 +143,7 @@ def _agreement(audited: Audited) -> Table:
     def add(who: str, one: Estimate) -> None:
         rows.append({"who": who, **columns("agreement", one), "items": one.n})
 
-    for one, _, _ in audited.ranked:
+    for one, _ in audited.ranked:
         add(one.name, one.agreement)
         if one.people is not None:
             own, people = one.people
@@ -193,9 +182,9 @@ def _classes(held: Held, one: Evidence) -> Table:
     return table(__package__, "classes", rows, positive=positive)
 
 
-def _averages(judged: Sequence[JudgeAudit]) -> Table:
+def _averages(audited: Audited) -> Table:
     rows: list[Row] = []
-    for who, _, one in judged:
+    for who, one in audited.ranked:
         if one is None:
             continue
         row: dict[str, Value] = {"judge": who.name, "number": one.name, "report": one.word}
@@ -211,8 +200,8 @@ def _averages(judged: Sequence[JudgeAudit]) -> Table:
 
 def _summary(audited: Audited) -> dict[str, Value]:
     """Flat: for sweeps, trackers and programs."""
-    told = [one.evidence for one in audited.ranked]
-    words = Counter(one.verdict.word for one in audited.ranked)
+    told = [one for one, _ in audited.ranked]
+    words = Counter(one.verdict.word for one in told)
     verdict = ", ".join(f"{word}: {words[word]}" for word in WORDS if words[word])
     known = [one.agreement for one in told if one.agreement.n]
     best = max(known, key=lambda one: one.value, default=Estimate(math.nan))
@@ -220,7 +209,7 @@ def _summary(audited: Audited) -> dict[str, Value]:
         "study": "audit",
         "dataset": str(audited.panel.provenance.get("dataset", "")),
         "judges": len(told),
-        "verdict": verdict if len(told) > 1 else audited.ranked[0].verdict.word,
+        "verdict": verdict if len(told) > 1 else told[0].verdict.word,
         **{word.replace(" ", "_"): words[word] for word in WORDS},
         **columns("best_agreement", best),
         "best_agreement_n": best.n,
@@ -230,3 +219,31 @@ def _summary(audited: Audited) -> dict[str, Value]:
     if lost := sum(one.lost for one in told):
         summary |= {"unscored_verdicts": lost, "judged_verdicts": sum(one.asked for one in told)}
     return summary
+
+
+def _chart(audited: Audited) -> Chart:
+    """A row for each judge, the best first; one unit of the drawing is one pixel of a phone."""
+    held, rows = audited.held, []
+    for one, _ in audited.ranked:
+        if not one.agreement.n:
+            continue
+        people = one.people[1].value if held.leaves_out and one.people is not None else None
+        rows.append(
+            {
+                "name": one.name,
+                "mark": MARKS[one.verdict.word],
+                "value": one.agreement.value,
+                "low": one.agreement.low,
+                "high": one.agreement.high,
+                "rule": max(one.controls.values()),
+                "people": people,
+            }
+        )
+    needed = held.bars.minimum
+    svg = render(__package__, "chart.svg.j2", rows=rows, needed=needed)
+    parts = ["Lines are 95 % intervals; grey ticks: the best rule that knows nothing"]
+    if any(row["people"] is not None for row in rows):
+        parts.append("black ticks: people with each other")
+    if needed is not None:
+        parts.append("dotted: what you ask for")
+    return Chart("Agreement with people", "; ".join(parts) + ".", svg)

@@ -12,21 +12,19 @@ import numpy as np
 from judgelab.core.errors import ConfigError
 from judgelab.core.judgments import Floats, JudgmentTable
 from judgelab.core.lm import EvaluationLM
-from judgelab.core.result import Result, Table
+from judgelab.core.result import Result, Value
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.stats.intervals.arrays import divide
 from judgelab.stats.trust.prediction_powered import Target
-from judgelab.study.audit.asking import gather
+from judgelab.study.audit.asking import Asking, gather
 from judgelab.study.audit.averages import averages
-from judgelab.study.audit.bars import CLASS, Bars
-from judgelab.study.audit.conditions import Condition, evidence
+from judgelab.study.audit.conditions import evidence
 from judgelab.study.audit.details import details
-from judgelab.study.audit.held import Held
+from judgelab.study.audit.held import Bars, Held
 from judgelab.study.audit.manipulation import Manipulation
-from judgelab.study.audit.page import Audited, JudgeAudit, page
-from judgelab.study.audit.verdict import verdict_of
+from judgelab.study.audit.page import Audited, page
 from judgelab.study.common.judges import asks_of, named, spent
 from judgelab.study.common.panels import text_records, write_replies, write_sources
 from judgelab.study.common.stopping import Stop
@@ -110,50 +108,33 @@ class Audit(Study):
         write_replies(context, panel, {one.name: one.lm.log for one in asked})
         if not table.labelled.any():
             raise ConfigError(NO_LABELS)
-        probes: dict[str, list[Condition]] = {}
-        extra: list[Table] = []
+        weight = _weight(table) if self.sampled == "strata" else None
+        held = Held(table, self.rules, weight, stopped is not None or _in_turns(table))
+        probes, extra = None, details(held)
         if self.manipulate:
             contexts = {one.name: one.context for one in asked}
             probes, tried = self.manipulation.run(context, contexts, panel, table, self.rules.probe)
-            extra = [tried]
-        looks = stopped is not None or _in_turns(table)
-        held = Held(table, self.rules.labels, self._weight(table), looks)
-        known = evidence(held, self.rules, probes)
-        classes = classes_to_find(held)
-        verdicts = [verdict_of(one, self.rules, table.kind, classes) for one in known]
+            extra = [tried, *extra]
         # all labelled is a random sample of themselves
         sampled = True if self.sampled is None and table.labelled.all() else self.sampled
-        numbers = averages(held, sampled, self.average_of, self.rules.unread)
-        judged = [JudgeAudit(*each) for each in zip(known, verdicts, numbers, strict=True)]
-        own = {name: one.price for name, one in self.judges.items()}
-        costs = {
-            one.name: spent(one.lm.log, one.context.evaluation_lm, own.get(one.name), self.prices)
-            for one in asked
-        }
+        judged = zip(evidence(held, probes), averages(held, sampled, self.average_of), strict=True)
+        costs = {one.name: self._cost(one) for one in asked}
         open_ = sum(one.open for one in asked)
-        audited = Audited(held, judged, self.rules, panel, stopped, open_, costs)
+        audited = Audited(held, list(judged), panel, stopped, open_, costs)
         estimators = [one.estimator for one in asked if one.estimator]
-        return page(audited, [*extra, *details(held)], self.details, estimators)
+        return page(audited, extra, self.details, estimators)
 
-    def _weight(self, table: JudgmentTable) -> Floats:
-        """[units] share of the pool over share of the labels, where strata were sampled."""
-        weight = np.ones(len(table.units))
-        if self.sampled != "strata":
-            return weight
-        stratum = np.unique(table.units.stratum.astype(str), return_inverse=True)[1]
-        size, labelled = np.bincount(stratum), np.bincount(stratum, table.labelled)
-        share = divide(size / size.sum(), labelled / max(labelled.sum(), 1))
-        return np.asarray(np.nan_to_num(share)[stratum])
+    def _cost(self, one: Asking) -> Mapping[str, Value]:
+        own = self.judges[one.name].price if one.name in self.judges else None
+        return spent(one.lm.log, one.context.evaluation_lm, own, self.prices)
 
 
-def classes_to_find(held: Held) -> list[str]:
-    """Classes that a judge must be shown to find: of two both, of more those with enough labels."""
-    table, few = held.table, len(held.classes) <= 2
-    return [
-        name
-        for name, n in zip(table.levels, held.labels_of_class, strict=True)
-        if name in held.classes and (n >= CLASS or few or name == table.positive)
-    ]
+def _weight(table: JudgmentTable) -> Floats:
+    """[units] share of the pool over share of the labels, of its stratum."""
+    stratum = np.unique(table.units.stratum.astype(str), return_inverse=True)[1]
+    size, labelled = np.bincount(stratum), np.bincount(stratum, table.labelled)
+    share = divide(size / size.sum(), labelled / max(labelled.sum(), 1))
+    return np.asarray(np.nan_to_num(share)[stratum])
 
 
 def _in_turns(table: JudgmentTable) -> bool:

@@ -13,14 +13,12 @@ from judgelab.core.judgments import JudgmentTable
 from judgelab.core.result import Card
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.averages import AverageAnswer, AverageWord
-from judgelab.study.audit.bars import CLASS
-from judgelab.study.audit.conditions import Condition, Evidence
-from judgelab.study.audit.verdict import WORDS, Verdict
+from judgelab.study.audit.conditions import WORDS, Condition, Evidence, Verdict
+from judgelab.study.audit.held import CLASS, Held
 from judgelab.study.common.templates import hundredth, render
 
 if TYPE_CHECKING:
-    from judgelab.study.audit.held import Held
-    from judgelab.study.audit.page import Audited, JudgeAudit
+    from judgelab.study.audit.page import Audited
 
 MANY = 4
 """Classes from which on each has no card of its own."""
@@ -66,7 +64,7 @@ def answer(audited: Audited) -> tuple[str, list[tuple[str, str]]]:
         "open": audited.open,
         "stopped": audited.stopped.sentences if audited.stopped else [],
         "looks": audited.held.looks,
-        "rules": audited.rules,
+        "rules": audited.held.bars,
         "rule": rule_words,
         "condition": condition_name,
         "figure": figure,
@@ -74,10 +72,10 @@ def answer(audited: Audited) -> tuple[str, list[tuple[str, str]]]:
         "one": None,
     }
     if len(ranked) == 1:
-        facts |= {"one": _judge_facts(audited, ranked[0])}
-        facts |= {"average": _average_facts(ranked[0].average)}
+        ((one, average),) = ranked
+        facts |= {"one": _judge_facts(audited.held, one), "average": _average_facts(average)}
     else:
-        words = Counter(one.average.word for one in ranked if one.average is not None)
+        words = Counter(average.word for _, average in ranked if average is not None)
         order = sorted(words, key=lambda word: (-words[word], word))
         facts |= {"averages": [f"{words[word]} {REPORT[word]}" for word in order]}
         facts |= {"groups": _groups(audited), "judges": len(ranked)}
@@ -89,17 +87,15 @@ def answer(audited: Audited) -> tuple[str, list[tuple[str, str]]]:
     return title, [(heading, sentences) for heading, _, sentences in paragraphs]
 
 
-def _judge_facts(audited: Audited, judged: JudgeAudit) -> dict[str, Any]:
+def _judge_facts(held: Held, one: Evidence) -> dict[str, Any]:
     """What the sentences on one judge are made of: all that is known of it, and this."""
-    one, verdict, held = judged.evidence, judged.verdict, audited.held
     counts = dict(zip(held.table.levels, held.labels_of_class.tolist(), strict=True))
-    away = audited.rules.position
+    away = held.bars.position
     first = [each.value for each in one.of("position")]
     tipped = [x.value for x in first if x.low > 0.5 + away or x.high < 0.5 - away]
     return {
         **vars(one),
         "name": "the judge" if one.name == "judge" else one.name,
-        "verdict": verdict,
         "fault": fault(one, held),
         "rule": one.best_control,
         "rule_agreement": one.controls[one.best_control],
@@ -107,7 +103,7 @@ def _judge_facts(audited: Audited, judged: JudgeAudit) -> dict[str, Any]:
         "lost": held.table.reasons.get(one.name, {}),
         "recalls": [(x, own.value) for x, (own, _) in one.classes.items() if counts[x] >= CLASS],
         "rare": [(name, n) for name, n in counts.items() if 0 < n < CLASS],
-        "more": None if math.isinf(verdict.more) else int(verdict.more),
+        "more": None if math.isinf(one.verdict.more) else int(one.verdict.more),
         "pool": len(set(held.table.units.cluster[~held.table.labelled])),
         "first_wins": next(iter(tipped), None),
     }
@@ -245,7 +241,7 @@ def cards(one: Evidence) -> list[Card]:
 def _untested(audited: Audited) -> list[str]:
     """What a reader must not take for tested."""
     table, left = audited.held.table, []
-    tested = {each.name for one in audited.judged for each in one.evidence.conditions}
+    tested = {each.name for one, _ in audited.judged for each in one.conditions}
     if "manipulation" not in tested:
         left.append("manipulated texts (study.manipulate)")
     compares = table.kind == "preference" and not all(who.pointwise for who in table.judges)
@@ -258,14 +254,14 @@ def _groups(audited: Audited) -> list[dict[str, Any]]:
     """Verdict -> its judges, the best first, and why, the commonest reason first."""
     groups = []
     for word in WORDS:
-        own = [one for one in audited.ranked if one.verdict.word == word]
+        own = [one for one, _ in audited.ranked if one.verdict.word == word]
         if not own:
             continue
         reasons = Counter(_reason(one.verdict) for one in own)
         order = sorted(reasons, key=lambda why: (-reasons[why], why))
         several = len(order) > 1
-        best, names = own[0].evidence, [one.evidence.name for one in own]
-        values = [one.evidence.agreement.value for one in own if one.evidence.agreement.n]
+        best, names = own[0], [one.name for one in own]
+        values = [one.agreement.value for one in own if one.agreement.n]
         said = fault(best, audited.held) if word != "use" else ""
         groups.append(
             {

@@ -24,7 +24,7 @@ from judgelab.mechanism.length import Length
 from judgelab.mechanism.pairwise import Pairwise
 from judgelab.study.audit import Audit
 from judgelab.study.audit.asking import _rounds
-from judgelab.study.audit.bars import Bars
+from judgelab.study.audit.held import Bars
 from judgelab.study.audit.manipulation import Manipulation
 from judgelab.study.common.stopping import Stop
 from tests.judgment_tables import audit_context, rows

@@ -13,10 +13,8 @@ import pytest
 
 from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Units
 from judgelab.core.result import Result
-from judgelab.study.audit.bars import Bars
-from judgelab.study.audit.conditions import Condition, Evidence, Name, evidence
-from judgelab.study.audit.held import Held
-from judgelab.study.audit.verdict import two_digits
+from judgelab.study.audit.conditions import Condition, Evidence, Name, evidence, two_digits
+from judgelab.study.audit.held import Bars, Held
 from tests.judgment_tables import (
     audited,
     made_classes,
@@ -34,8 +32,7 @@ def words(result: Result) -> dict[str, str]:
 
 
 def evidence_of(table: JudgmentTable, **bars: Any) -> list[Evidence]:
-    given = Bars(**bars)
-    return evidence(Held(table, given.labels, np.ones(len(table.units))), given, {})
+    return evidence(Held(table, Bars(**bars)))
 
 
 def condition(table: JudgmentTable, name: Name, about: str = "", **bars: Any) -> Condition:
