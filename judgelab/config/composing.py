@@ -1,12 +1,14 @@
-"""Where Hydra looks for options, and composing configs while a program runs with those."""
+"""Where Hydra looks for options; composing configs while a program runs, and writing them as the
+words of a command line."""
 
 from __future__ import annotations
 
-import pickle
+import json
+import math
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -14,7 +16,7 @@ from typing import Any
 from hydra import compose, initialize_config_dir
 from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.global_hydra import GlobalHydra
-from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Quote, QuotedString
 from hydra.core.plugins import Plugins
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from hydra.version import VersionBase
@@ -22,9 +24,8 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 
 from judgelab.core.resources import conf
 
-Files = tuple[tuple[str, int], ...]
-"""Path, and when it was changed."""
-
+_PLAIN = re.compile(r"[A-Za-z_./][\w./@%+-]*", re.ASCII)
+_NOT_STRINGS = frozenset({"true", "false", "null", "inf", "nan"})
 _ONE = RLock()
 """Hydra's state is that of the process: threads compose one after the other."""
 
@@ -71,16 +72,11 @@ def composed(words: Sequence[str] = ()) -> DictConfig:
 def composed_call(words: Sequence[str] = ()) -> tuple[DictConfig, Any]:
     """The same, and Hydra's own node: the options chosen, and the words.
 
-    What was composed before is not composed again, which takes a tenth of a second or two, as long
-    as no file that Hydra looks at has changed.
-
     Raises:
         HydraException: an option or key does not exist.
     """
     with _ONE, _options():
-        files = _files()
-        made = _composed if files is None else _composed_before
-        config: DictConfig = pickle.loads(made(tuple(words), str(Path.cwd()), files))
+        config = compose("config", overrides=list(words), return_hydra_config=True)
     with open_dict(config):
         return config, config.pop("hydra")
 
@@ -93,48 +89,6 @@ def read_option(file: Path) -> dict[str, Any]:
     starts = [read_option(base) for base in bases if base.is_file()]  # not _self_
     found: Any = OmegaConf.to_container(OmegaConf.merge(*starts, node))
     return dict(found)
-
-
-def with_settings(config: DictConfig, hydra: Any, words: Sequence[str]) -> None:
-    """Set ``KEY=VALUE`` of keys that are there, as if these words had been composed with the rest.
-
-    Args:
-        config, hydra: as ``composed_call`` returns them.
-
-    Raises:
-        HydraException, OmegaConfBaseException: a word is no such setting.
-    """
-    for one in OverridesParser.create().parse_overrides(list(words)):
-        OmegaConf.update(config, one.key_or_group, one.value(), merge=True)
-    with open_dict(hydra):
-        hydra.overrides.task.extend(words)
-
-
-def _composed(words: tuple[str, ...], folder: str, files: Files | None) -> bytes:
-    """A config as bytes, so that each caller has its own.
-
-    Args:
-        folder: the working directory, which Hydra notes.
-        files: what Hydra reads.
-    """
-    return pickle.dumps(compose("config", overrides=list(words), return_hydra_config=True))
-
-
-_composed_before = lru_cache(maxsize=64)(_composed)
-
-
-def _files() -> Files | None:
-    """Where Hydra looks, and when each file of options there was changed (ns since 1970).
-
-    None where a command line named a folder, which may hold anything.
-    """
-    looked_at = GlobalHydra.instance().config_loader().get_search_path().get_path()
-    places = [str(one.path).removeprefix("file://") for one in looked_at]
-    folders = [Path(place) for place in dict.fromkeys(places) if "://" not in place]
-    if not {*folders} <= {conf(), conf() / "papers", Path.cwd() / "conf"}:
-        return None
-    files = (file for folder in folders for file in folder.rglob("*.yaml"))
-    return tuple((str(file), file.stat().st_mtime_ns) for file in files)
 
 
 @contextmanager
@@ -159,3 +113,46 @@ def _ours(hydra: GlobalHydra) -> bool:
         return False
     places = hydra.config_loader().get_search_path().get_path()
     return any(Path(str(one.path).removeprefix("file://")) == conf() for one in places)
+
+
+def differences(
+    path: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    """(key, value) that turn ``before`` into ``after``; '++' marks a key that is new.
+
+    Args:
+        path: where both stand in the whole config, '' for its root.
+    """
+    for key, value in after.items():
+        name = f"{path}.{key}" if path else str(key)
+        if key not in before:
+            yield f"++{name}", value
+        elif isinstance(value, Mapping) and isinstance(before[key], Mapping):
+            yield from differences(name, before[key], value)
+        elif value != before[key]:
+            yield name, value
+
+
+def written(value: Any) -> str:
+    """A value as Hydra reads it back, of the same type.
+
+    Within a mapping Hydra's grammar has limits: a key that looks like a number or a truth value is
+    read as one, and a key with other signs than letters, digits and spaces may not be read at all.
+    """
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{_key(k)}:{written(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(written(part) for part in value) + "]"
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # inf, -inf, nan
+    if not isinstance(value, str):
+        return json.dumps(value)
+    if _PLAIN.fullmatch(value) and value.lower() not in _NOT_STRINGS:
+        return value
+    # Hydra leaves interpolations in quoted strings to OmegaConf, which would resolve them.
+    return str(QuotedString(value, Quote.double).with_quotes()).replace("${", "\\${")
+
+
+def _key(key: object) -> str:
+    """A key within a mapping: Hydra lets it be escaped, but not quoted."""
+    return re.sub(r"([\\(){}\[\]:=,\s])", r"\\\1", str(key))

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from judgelab.config.composing import composed
+from judgelab.config.composing import composed, written
 from judgelab.config.launch import sentence
-from judgelab.config.overrides import written
 from judgelab.core.errors import ConfigError, did_you_mean
 
 AXES = ("evaluation_lm", "mechanism", "preprocessor")
 """What a judge may have of its own."""
 
-KEYS = ("name", "family", "price", "overrides", *AXES)
+KEYS = ("name", "family", "price", *AXES)
 """Of an entry, beside settings of the axes: ``evaluation_lm.model: NAME``."""
 
 RECORDED, COMPARES = "RecordedScores", "pairwise"
@@ -37,11 +36,10 @@ def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
 
         - name: mini
           evaluation_lm: gpt4o_mini
+          evaluation_lm.limits.timeout: 20
           mechanism: pairwise
-          mechanism.max_tokens: 5
           family: openai
           price: {input: 0.15, output: 0.6}
-          overrides: [evaluation_lm.limits.timeout=20]
 
     A price is in currency units per million tokens; one number is for both.
 
@@ -60,12 +58,28 @@ def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
         places = [f"study.judges, entry {k}" for k in range(1, len(given) + 1)]
     else:
         return dict(config)
+
+    @cache
+    def options(axis: str, option: str | None) -> dict[str, Any]:
+        """The axes where one option is chosen, or none; composing takes a tenth of a second."""
+        cfg = composed([] if option is None else [f"{axis}={written(option)}"])
+        cfg["paths"] = config.get("paths")
+        return {name: OmegaConf.to_container(cfg[name], resolve=True) for name in AXES}
+
     judges: dict[str, Any] = {}
     for entry, place in zip(entries, places, strict=True):
-        name, where = _name(entry, place)
+        if not isinstance(entry, Mapping):
+            raise ConfigError(f"{place}: {entry!r} is no judge: write {FORM}.")
+        name = entry.get("name")
+        if not isinstance(name, str) or not name.strip():
+            raise ConfigError(f"{place}: a judge needs a name: write {FORM}.")
+        where = f"{place} ({name})"
         if name in judges:
             raise ConfigError(f"{where}: another judge has this name: give each its own.")
-        judges[name] = _judge(entry, where, config)
+        try:
+            judges[name] = _judge(entry, where, config, options)
+        except (HydraException, OmegaConfBaseException) as cause:
+            raise ConfigError(f"{where}: {sentence(cause, ())}") from cause
     if not judges:
         raise ConfigError(f"study.judges={given!r} names no judge: write {FORM}.")
     assert isinstance(study, Mapping)
@@ -74,9 +88,8 @@ def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read(path: str) -> tuple[list[Any], list[str]]:
     """The entries of a file, and where each stands."""
-    file = Path(path).expanduser()
     try:
-        text = file.read_text(encoding="utf-8")
+        text = Path(path).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as cause:
         why = getattr(cause, "strerror", None) or "not UTF-8 text"
         raise ConfigError(
@@ -84,7 +97,8 @@ def _read(path: str) -> tuple[list[Any], list[str]]:
         ) from cause
     try:
         node = yaml.compose(text, yaml.SafeLoader)
-        entries = OmegaConf.to_container(OmegaConf.create(text)) if text.strip() else []
+        made = OmegaConf.create(text) if text.strip() else OmegaConf.create([])
+        entries = OmegaConf.to_container(made, resolve=True)
     except (yaml.YAMLError, OmegaConfBaseException, ValueError) as cause:
         mark = getattr(cause, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
@@ -96,42 +110,58 @@ def _read(path: str) -> tuple[list[Any], list[str]]:
     return entries, [f"{path}, line {line}" for line in lines]
 
 
-def _name(entry: Any, place: str) -> tuple[str, str]:
-    if not isinstance(entry, Mapping):
-        raise ConfigError(f"{place}: {entry!r} is no judge: write {FORM}.")
-    name = entry.get("name")
-    if not isinstance(name, str) or not name.strip():
-        raise ConfigError(f"{place}: a judge needs a name: write {FORM}.")
-    return name, f"{place} ({name})"
-
-
-def _judge(entry: Mapping[str, Any], where: str, config: Mapping[str, Any]) -> dict[str, Any]:
+def _judge(
+    entry: Mapping[str, Any], where: str, config: Mapping[str, Any], options: Any
+) -> dict[str, Any]:
     """The nodes of one entry."""
-    options, settings = _said(entry, where)
-    family = entry.get("family") or ""
-    if not isinstance(family, str):
-        raise ConfigError(f"{where}: family={family!r} must be a word.")
+    entry = dict(entry)
+    if not isinstance(entry.setdefault("family", ""), str):
+        raise ConfigError(f"{where}: family={entry['family']!r} must be a word.")
+    made: dict[str, Any] = {"family": entry["family"]}
+    if entry.get("price") is not None:
+        made["price"] = _price(entry["price"], where)
     target = str(config.get("mechanism", {}).get("_target_", ""))
-    if "mechanism" not in options and target.endswith(f".{RECORDED}"):
-        options["mechanism"] = COMPARES
-    try:
-        cfg = _composed(options)
-        OmegaConf.set_struct(cfg, False)
-        cfg["paths"] = config.get("paths")
-        own = {*options, *(key.lstrip("+").partition(".")[0] for key in settings)}
-        for axis in own - options.keys():
-            cfg[axis] = config[axis]
-        for key, value in settings.items():
-            _set(cfg, key, value, where)
+    if target.endswith(f".{RECORDED}"):
+        entry.setdefault("mechanism", COMPARES)
+    for axis in (axis for axis in AXES if axis in entry):
+        option = entry[axis]
+        if not isinstance(option, str):
+            raise ConfigError(
+                f"{where}: {axis}={option!r} is no name of an option: write {axis}: OPTION, and "
+                f"settings as {axis}.KEY: VALUE."
+            )
+        own = options(axis, option)
+        made[axis] = own[axis]
         # an option may choose another axis too, as gem does its preprocessor
-        if "mechanism" in options and cfg.preprocessor != _composed({}).preprocessor:
-            own.add("preprocessor")
-        chosen = [axis for axis in AXES if axis in own]
-        found: dict[str, Any] = {axis: _plain(cfg, axis, where) for axis in chosen}
-    except (HydraException, OmegaConfBaseException) as cause:
-        raise ConfigError(f"{where}: {_first(cause)}") from cause
-    price = _price(entry["price"], where) if entry.get("price") is not None else None
-    return found | {"family": family} | ({} if price is None else {"price": price})
+        if axis == "mechanism" and own["preprocessor"] != options("", None)["preprocessor"]:
+            made["preprocessor"] = own["preprocessor"]
+    for key, value in entry.items():
+        axis, _, rest = str(key).partition(".")
+        if not rest and key not in KEYS:
+            raise ConfigError(f"{where}: {key} is not a known key.{did_you_mean(str(key), KEYS)}")
+        if rest and axis not in AXES:
+            hint = did_you_mean(axis, AXES)
+            said = f"a judge has settings of {', '.join(AXES)} alone"
+            raise ConfigError(f"{where}: {key}: {said}.{hint}")
+        if rest:
+            node = _with_setting(made.get(axis, config[axis]), axis, rest, value, where)
+            made[axis] = node
+    for axis in (axis for axis in AXES if axis in made):
+        if missing := sorted(OmegaConf.missing_keys(OmegaConf.create(made[axis]))):
+            key = f"{axis}.{missing[0]}"
+            raise ConfigError(f"{where}: {key} is missing: add '{key}: VALUE' to the judge.")
+    return made
+
+
+def _with_setting(node: Any, path: str, key: str, value: Any, where: str) -> dict[str, Any]:
+    """The node with a setting that it has changed."""
+    part, _, rest = key.partition(".")
+    known = [name for name in node if name != "_target_"] if isinstance(node, Mapping) else []
+    if part not in (*known, "_target_"):
+        hint = did_you_mean(part, known) if known else ""
+        raise ConfigError(f"{where}: {path}.{part} is not a known key.{hint}")
+    inner = _with_setting(node[part], f"{path}.{part}", rest, value, where) if rest else value
+    return {**node, part: inner}
 
 
 def _price(given: Any, where: str) -> dict[str, Any]:
@@ -146,81 +176,3 @@ def _price(given: Any, where: str) -> dict[str, Any]:
         )
     found = {"input": float(held["input"]), "output": float(held["output"])}
     return found | ({"currency": str(held["currency"])} if "currency" in held else {})
-
-
-def _said(entry: Mapping[str, Any], where: str) -> tuple[dict[str, str], dict[str, Any]]:
-    """Axis -> option, and setting -> value."""
-    words: dict[str, Any] = {}
-    for key, value in entry.items():
-        axis = str(key).lstrip("+").partition(".")[0]
-        if "." not in str(key) and key not in KEYS:
-            raise ConfigError(f"{where}: {key} is not a known key.{did_you_mean(str(key), KEYS)}")
-        if "." in str(key) and axis not in AXES:
-            raise ConfigError(f"{where}: {key}: {_no_axis(axis)}")
-        if key not in ("name", "family", "price", "overrides"):
-            words[str(key)] = value
-    words |= _parsed(entry.get("overrides") or [], where)
-    options = {key: value for key, value in words.items() if key in AXES}
-    for axis, option in options.items():
-        if not isinstance(option, str):
-            raise ConfigError(
-                f"{where}: {axis}={option!r} is no name of an option: write {axis}: OPTION, and "
-                f"settings as {axis}.KEY: VALUE."
-            )
-    return options, {key: value for key, value in words.items() if key not in AXES}
-
-
-def _no_axis(axis: str) -> str:
-    return f"a judge has settings of {', '.join(AXES)} alone.{did_you_mean(axis, AXES)}"
-
-
-def _parsed(words: Any, where: str) -> dict[str, Any]:
-    """Words of a command line."""
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise ConfigError(f"{where}: overrides={words!r} must be a list of KEY=VALUE.")
-    try:
-        parsed = OverridesParser.create().parse_overrides(words)
-    except HydraException as cause:
-        raise ConfigError(f"{where}: overrides: {_first(cause)}") from cause
-    found: dict[str, Any] = {}
-    for one in parsed:
-        key = one.key_or_group
-        if one.is_sweep_override() or one.is_delete() or one.package is not None:
-            raise ConfigError(f"{where}: the override {one.input_line!r} must be KEY=VALUE.")
-        if key.partition(".")[0] not in AXES:
-            raise ConfigError(f"{where}: {one.input_line}: {_no_axis(key.partition('.')[0])}")
-        found[f"+{key}" if one.is_add() or one.is_force_add() else key] = one.value()
-    return found
-
-
-def _set(cfg: DictConfig, key: str, value: Any, where: str) -> None:
-    """Set what is there; with a plus also what is new, as on the command line."""
-    path: list[str] = key.lstrip("+").split(".")
-    node: Any = cfg
-    for k, part in enumerate(path):
-        last, holds = k == len(path) - 1, OmegaConf.is_dict(node)
-        known = [str(one) for one in node if one != "_target_"] if holds else []
-        new = holds and last and key.startswith("+")
-        if not new and part not in (*known, "_target_"):
-            hint = did_you_mean(part, known) if known else ""
-            raise ConfigError(f"{where}: {'.'.join(path[: k + 1])} is not a known key.{hint}")
-        node = None if last else node[part]
-    OmegaConf.update(cfg, ".".join(path), value, merge=True, force_add=True)
-
-
-def _plain(cfg: DictConfig, axis: str, where: str) -> Any:
-    """The node as plain values."""
-    if missing := sorted(OmegaConf.missing_keys(cfg[axis])):
-        key = missing[0]
-        raise ConfigError(f"{where}: {key} is missing: add '{key}: VALUE' to the judge.")
-    return OmegaConf.to_container(cfg[axis], resolve=True)
-
-
-def _composed(options: Mapping[str, str]) -> DictConfig:
-    return composed([f"{axis}={written(option)}" for axis, option in options.items()])
-
-
-def _first(cause: BaseException) -> str:
-    if getattr(cause, "missing_cfg_file", None):
-        return sentence(cause)
-    return f"{str(cause).strip().partition(chr(10))[0].rstrip('.')}."

@@ -19,7 +19,6 @@ from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.config.targets import hand_on_trust
 from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean, disk_fault
-from judgelab.core.resources import conf
 from judgelab.core.terminal import say
 
 SHORT = {"debug=true": "debug=trace", "debug=false": "debug=none"}
@@ -70,23 +69,6 @@ def check_sweep(arguments: Sequence[str]) -> None:
             f"offline={stand_in} stands in for what sweep={stand_in}_figure_... needs, and sweep "
             f"is {sweep}: choose a sweep of that paper, or leave offline away."
         )
-    if stand_in != "null":
-        _check_stand_in(stand_in, sweep)
-
-
-def _check_stand_in(stand_in: str, sweep: str) -> None:
-    """Refuse a figure that nothing shipped can give, by what its file says that it needs."""
-    papers = conf() / "papers"
-    file = papers / "sweep" / f"{sweep}.yaml"
-    if (papers / "offline" / f"{stand_in}.yaml").is_file() or not file.is_file():
-        return
-    text = file.read_text(encoding="utf-8")
-    needs = re.search(r"^# Needs: (.*?)\n# \w+: ", text, re.DOTALL | re.MULTILINE)
-    said = " ".join(needs[1].replace("\n#", " ").split()) if needs else "what its file names."
-    raise ConfigError(
-        f"offline={stand_in}: nothing shipped with judgelab can stand in for what sweep={sweep} "
-        f"needs, and no other figure is drawn in its place. It needs {said}"
-    )
 
 
 def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:

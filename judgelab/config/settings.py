@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from judgelab.core.bounds import Count
 
 
 @dataclass(frozen=True)
@@ -27,11 +31,9 @@ class Debug:
 
     Attributes:
         traceback: show where a fault arose, instead of one sentence.
-        profile: write ``profile.txt`` into the run directory.
     """
 
     traceback: bool = False
-    profile: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,11 +66,11 @@ class Frame:
         trusted_packages: whose classes a config may name beside judgelab's.
     """
 
-    seed: int
-    limit: int | None
+    seed: Annotated[int, Field(ge=0)]
+    limit: Count | None
     force: bool
     debug: Debug
-    on_error: str
+    on_error: Literal["continue", "stop"]
     paths: Paths
     dry_run: bool = False
     budget: Budget = field(default_factory=Budget)

@@ -6,18 +6,16 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import yaml
 from hydra.core.hydra_config import HydraConfig
 
 from judgelab.core.errors import ConfigError
-from judgelab.core.resources import INSTALLED, PACKAGE, conf
+from judgelab.core.resources import conf
 
 VOUCHED = "JUDGELAB_TRUSTED_PACKAGES"
 """The environment variable by which a command's ``trusted_packages`` reach its worker processes."""
@@ -98,14 +96,13 @@ def check_targets(value: Any, path: str = "") -> None:
     Raises:
         ConfigError: one is of a package that is not trusted.
     """
-    inner: Iterator[tuple[Any, Any]] = iter(())
     if isinstance(value, Mapping):
         if isinstance(target := value.get("_target_"), str):
             _check(target, target, path)
-        inner = iter(value.items())
-    elif isinstance(value, list):
-        inner = iter(enumerate(value))
-    for key, one in inner:
+        pairs: Iterable[tuple[Any, Any]] = value.items()
+    else:
+        pairs = enumerate(value) if isinstance(value, list) else ()
+    for key, one in pairs:
         check_targets(one, f"{path}.{key}" if path else str(key))
 
 
@@ -134,16 +131,8 @@ def located(target: Any, path: str) -> type[Any]:
 def _check(target: str, name: str, path: str) -> None:
     """``name``: where the class is written, which its ``target`` need not say."""
     package = name.partition(".")[0]
-    ours = package == "judgelab" or (package == "experiments" and _of_this_checkout(package))
-    if not ours and not any(f"{name}.".startswith(f"{one}.") for one in _trusted.get()):
+    if not any(f"{name}.".startswith(f"{one}.") for one in ("judgelab", *_trusted.get())):
         raise ConfigError(
             f"{path}._target_={target!r}: {package} is neither judgelab's nor a package that you "
             f"named. If it is yours, or you trust its code, add 'trusted_packages=[{package}]'."
         )
-
-
-def _of_this_checkout(package: str) -> bool:
-    """Whether the package of that name lies beside this checkout's judgelab."""
-    spec = None if INSTALLED else find_spec(package)
-    places = list(spec.submodule_search_locations or ()) if spec else []
-    return [Path(place).resolve() for place in places] == [PACKAGE.resolve().parent / package]

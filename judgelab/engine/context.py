@@ -1,4 +1,4 @@
-"""How data flow through the parts of one run: panels, measurements, scores."""
+"""How data flow through the parts of one run: panels and their references, measurements, scores."""
 
 from __future__ import annotations
 
@@ -6,22 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from judgelab.agents.protocol import Agents
 from judgelab.attack.protocol import Attack
-from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.estimator import Estimator
 from judgelab.core.lm import Capability, EvaluationLM
-from judgelab.core.panel import Panel
+from judgelab.core.panel import Agent, Panel, keeping, without
 from judgelab.core.scores import Scores
 from judgelab.core.step import Step
 from judgelab.dataset import Dataset
-from judgelab.engine.estimating import estimator_of
-from judgelab.engine.references import (
-    with_item_references,
-    with_reference_texts_of,
-    with_references,
-    without_reference_texts,
-)
 from judgelab.mechanism.protocol import Definition, Mechanism
 from judgelab.scale.local import Spread, alone
 from judgelab.store.run_dir import RunDir
@@ -30,12 +26,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-def _untold(stage: str, items: int) -> None:
-    """No progress is shown."""
-
-
-def _undrawn(curve: str, row: Mapping[str, float]) -> None:
-    """No curve is drawn while the run goes on."""
+def _unheard(*told: object) -> None:
+    """Nobody is told of stages and curves."""
 
 
 def _without_texts(panel: Panel) -> bool:
@@ -67,8 +59,8 @@ class Context:
     seed: int
     limit: int | None
     writer_lm: EvaluationLM | None = None
-    tell: Callable[[str, int], None] = _untold
-    draw: Callable[[str, Mapping[str, float]], None] = _undrawn
+    tell: Callable[[str, int], None] = _unheard
+    draw: Callable[[str, Mapping[str, float]], None] = _unheard
     spread: Spread = alone
     spread_writing: Spread = alone
     force: bool = False
@@ -126,16 +118,6 @@ class Context:
         if self.attack.name != "none":
             raise ConfigError(f"study={study} looks at texts as they are: set attack=none.")
 
-    def _refuse_data_without_texts(self) -> None:
-        """The data came without any; texts that an LM has not written (yet) are another matter."""
-        data = self.dataset.load(limit=self.limit)
-        if _without_texts(data) and not any(item.scores for item in data.items):
-            raise DataError(
-                "No response has a text: give texts in a column 'text' "
-                "(dataset.columns.text=COLUMN); verdicts that are there already can be audited "
-                "(docs/start/own_judges.md)."
-            )
-
     def measure(self, panel: Panel, whole: Panel | None = None) -> xr.Dataset:
         """The mechanism's measurements on a panel: asked of the LM, or read from the data.
 
@@ -147,7 +129,13 @@ class Context:
             ConfigError: the mechanism is for another task.
         """
         if _without_texts(panel):
-            self._refuse_data_without_texts()
+            data = self.dataset.load(limit=self.limit)  # what no LM has written yet is no fault
+            if _without_texts(data) and not any(item.scores for item in data.items):
+                raise DataError(
+                    "No response has a text: give texts in a column 'text' "
+                    "(dataset.columns.text=COLUMN); verdicts that are there already can be audited "
+                    "(docs/start/own_judges.md)."
+                )
         self.mechanism.fits(panel)
 
         def part(lm: EvaluationLM) -> xr.Dataset:
@@ -169,11 +157,7 @@ class Context:
     def estimator(
         self, attrs: Mapping[str, object], definition: Definition = "corrected"
     ) -> Estimator:
-        """What the mechanism's scores are estimates by.
-
-        Args:
-            attrs: of what was measured: its prompt, and how replies came about.
-        """
+        """What the mechanism's scores are estimates by; see ``estimator_of``."""
         return estimator_of(
             self.mechanism, self.evaluation_lm, self.preprocessor.name, attrs, definition
         )
@@ -188,3 +172,99 @@ class Context:
         if requires:
             (self.spread if self.writer_lm is None else self.spread_writing)(step)
         return step(self.writer)
+
+
+def with_references(panel: Panel, names: Sequence[str] | None) -> Panel:
+    """The panel with these agents as its references; None leaves those the data marks.
+
+    Raises:
+        ConfigError: a name that no agent has.
+    """
+    if names is None:
+        return panel
+    known = [agent.name for agent in panel.agents]
+    for name in names:
+        if name not in known:
+            raise ConfigError(
+                f"study.references: no agent is called {name!r}.{did_you_mean(name, known)}"
+            )
+    agents = tuple(replace(agent, reference=agent.name in names) for agent in panel.agents)
+    return replace(panel, agents=agents)
+
+
+def with_item_references(panel: Panel) -> Panel:
+    """The panel with the items' own references as texts of one agent more, which is a reference.
+
+    So nobody's texts are given up for them. A panel that marks references stays as it is.
+    """
+    own = [(item.reference or "").strip() for item in panel.items]
+    if _references(panel).any() or not any(own):
+        return panel
+    names = {agent.name for agent in panel.agents}
+    name = "reference"
+    while name in names:
+        name += "*"
+    rows = zip(panel.texts, panel.items, own, strict=True)
+    texts = tuple((*row, item.reference if said else None) for row, item, said in rows)
+    agents = (*panel.agents, Agent(name, reference=True))
+    return panel.with_agents(agents, texts, references="of the data")
+
+
+def without_reference_texts(panel: Panel) -> Panel:
+    """The panel with candidates' texts only, so that no LM is paid to rewrite the others."""
+    return without(panel, _references(panel))
+
+
+def with_reference_texts_of(panel: Panel, clean: Panel) -> Panel:
+    """The panel with the reference agents' texts of another state: only candidates change.
+
+    GEM paper, Algorithm 1: x is replaced by x', y stays.
+    """
+    return keeping(panel, clean, _references(panel))
+
+
+def _references(panel: Panel) -> NDArray[np.bool_]:
+    return np.array([agent.reference for agent in panel.agents], dtype=np.bool_)
+
+
+def estimator_of(
+    mechanism: Mechanism,
+    lm: EvaluationLM,
+    preprocessor: str,
+    attrs: Mapping[str, object],
+    definition: Definition,
+) -> Estimator:
+    """What scores are estimates by.
+
+    Args:
+        preprocessor: the run's; a mechanism that reads texts as written has none.
+        attrs: of what was measured: ``prompt``; ``critic`` where a mechanism has two; ``reply``.
+    """
+    needed = frozenset().union(*mechanism.requires)
+    critic = attrs.get("critic", "" if needed == {Capability.LOGPROB} else "chat")
+    asked = bool(needed) or "critic" in attrs
+    chat, shown = critic == "chat", lm.presentation
+    prompt, place = str(attrs.get("prompt", "")), "in the user's message"
+    if not chat and shown.template != "chat":
+        place = "before the text"
+    elif not chat and shown.system:
+        place += f", after a system message ({shown.system})"
+    reads = preprocessor if mechanism.reads == "preprocessed" and preprocessor != "identity" else ""
+    return Estimator(
+        mechanism=mechanism.name,
+        model=shown.model if asked else "none",
+        lm=lm.identity if asked else "",
+        template=("chat" if chat else shown.template) if asked else "",
+        end_token=shown.end_token if asked and not chat else "",
+        instructions=place if prompt and asked else "none",
+        reply=str(attrs.get("reply", "generated")) if asked and chat else "",
+        preprocessor=reads or "none",
+        precision=shown.precision if asked else "",
+        prompt=prompt,
+        definition=definition,
+    )
+
+
+def estimators(*scores: Scores) -> tuple[Estimator, ...]:
+    """Those of several scores, each once."""
+    return tuple(dict.fromkeys(one.estimator for one in scores if one.estimator is not None))

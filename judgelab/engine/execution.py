@@ -1,24 +1,25 @@
-"""One execution of a run: where it lies, whether what finished there holds, and its manifest."""
+"""One execution of a run: how it was called for, where it lies, whether what finished there holds,
+and its manifest."""
 
 from __future__ import annotations
 
-import io
 import platform
 import re
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from hydra.core.hydra_config import HydraConfig
+
 import judgelab
-from judgelab.config import WRITER, build
+from judgelab.config import AXES, WRITER, build
 from judgelab.config.targets import located
 from judgelab.core.errors import JudgelabError
 from judgelab.core.resources import PACKAGE
-from judgelab.engine.invocation import Invocation
 from judgelab.store.fingerprint import code_digest, fingerprint
 from judgelab.store.run_dir import RunDir
 
@@ -26,7 +27,60 @@ PACKAGES = (
     *("numpy", "scipy", "pandas", "xarray", "pyppmd", "hydra-core", "wandb", "openai"),
     *("torch", "transformers", "tokenizers", "peft", "bitsandbytes", "vllm"),
 )
-LINES = 60  # of profile.txt
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """What is true of a call by a command line, as a job of a multirun, or from Python, and
+    changes no number.
+
+    Attributes:
+        words: overrides, as on a command line; None where the config did not come from words.
+        choices: config group -> option; empty where that is not known.
+        folders: of configs, that the command line named.
+        local: whether settings of conf/local took part, which no command line has.
+        job, sweep: the job's folder within a multirun, and that of the multirun; or None.
+        quiet: leave it to the caller to show what was found.
+    """
+
+    words: Sequence[str] | None = None
+    choices: Mapping[str, str] = field(default_factory=dict)
+    folders: Sequence[str] = ()
+    local: bool = False
+    job: Path | None = None
+    sweep: Path | None = None
+    quiet: bool = False
+
+    @classmethod
+    def of(cls, hydra: Any, **rest: Any) -> Invocation:
+        """Of the ``hydra`` node of a composed config."""
+        sources = [source for source in hydra.runtime.config_sources if source.schema == "file"]
+        return cls(
+            words=list(hydra.overrides.task),
+            choices={str(key): str(value) for key, value in hydra.runtime.choices.items()},
+            folders=[source.path for source in sources if source.provider == "command-line"],
+            local=any(Path(source.path, "local", "default.yaml").exists() for source in sources),
+            **rest,
+        )
+
+    @classmethod
+    def under_hydra(cls, job: Path | None = None) -> Invocation:
+        """Of the Hydra job under way, if there is one."""
+        if not HydraConfig.initialized():
+            return cls(job=job)
+        hydra = HydraConfig.get()
+        return cls.of(hydra, job=job, sweep=None if job is None else Path(hydra.sweep.dir))
+
+    @property
+    def overrides(self) -> list[str] | None:
+        """What composes the config again on the command line; None where nothing does."""
+        if self.words is None or self.local:
+            return None
+        return [*(f"--config-dir={folder}" for folder in self.folders), *self.words]
+
+    def option(self, axis: str, config: Mapping[str, Any]) -> str:
+        """The option chosen on an axis; where that is not known, the module of its class."""
+        return str(self.choices.get(axis) or config[axis]["_target_"].split(".")[-2])
 
 
 def folder(runs: Path, config: Mapping[str, Any], call: Invocation) -> Path:
@@ -44,13 +98,13 @@ def folder(runs: Path, config: Mapping[str, Any], call: Invocation) -> Path:
 
 
 def moved(config: Mapping[str, Any], run_dir: RunDir) -> bool:
-    """Whether the data or an LM is another one than when the run finished.
+    """Whether the data or an LM is another one than when the run finished: data of a branch of
+    the Hub, not of a commit, may be.
 
     What cannot be found now (a Hub out of reach) is taken to be what it was.
     """
     made = run_dir.read_json("manifest.json")
-    before = {"evaluation_lm": made, WRITER: made.get(WRITER) or {}}
-    for role, account in before.items():
+    for role, account in {"evaluation_lm": made, WRITER: made.get(WRITER) or {}}.items():
         try:
             node = config.get(role)
             now = None if node is None else build(node, role).identity
@@ -58,20 +112,19 @@ def moved(config: Mapping[str, Any], run_dir: RunDir) -> bool:
             continue
         if now != account.get("evaluation_lm"):
             return True
-    return _moves(config["dataset"])
-
-
-def _moves(dataset: Mapping[str, Any]) -> bool:
-    """Whether the data may change under the same config: a branch of the Hub, not a commit."""
+    dataset = config["dataset"]
     revision = str((dataset.get("hub") or {}).get("revision"))
     return dataset.get("source") == "hub" and re.fullmatch(r"[0-9a-f]{40}", revision) is None
 
 
-def manifest(started: float) -> dict[str, Any]:
+def manifest(
+    started: float, call: Invocation, config: Mapping[str, Any], named_by: Sequence[str]
+) -> dict[str, Any]:
     """The head of a run's manifest.json.
 
     Args:
         started: seconds since 1970.
+        named_by: of its study.
     """
     return {
         "judgelab": judgelab.__version__,
@@ -82,6 +135,9 @@ def manifest(started: float) -> dict[str, Any]:
         "versions": {name: _version(name) for name in PACKAGES},
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
         "seconds": round(time.time() - started, 2),
+        "overrides": call.overrides,
+        "choices": {axis: call.option(axis, config) for axis in AXES},
+        "named_by": list(named_by),
     }
 
 
@@ -102,26 +158,3 @@ def _commit() -> str | None:
     except OSError:
         return None
     return done.stdout.strip() or None
-
-
-@contextmanager
-def profiled(wanted: bool, run_dir: RunDir) -> Iterator[None]:
-    """Write the functions that took longest, with all that they call, to ``profile.txt``.
-
-    Only the main thread is seen: calls that workers or threads answer count as waiting.
-    """
-    if not wanted:
-        yield
-        return
-    import cProfile
-    import pstats
-
-    profile = cProfile.Profile()
-    try:
-        with profile:
-            yield
-    finally:
-        text = io.StringIO()
-        pstats.Stats(profile, stream=text).sort_stats("cumulative").print_stats(LINES)
-        run_dir.write_text("profile.txt", text.getvalue())
-        print(f"profile  {run_dir.path / 'profile.txt'}")

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import Headline, Result, Table
-from judgelab.engine.invocation import Invocation
-from judgelab.engine.sweep_name import SweepName
+from judgelab.engine.execution import Invocation
+from judgelab.engine.multirun import SweepName
 from judgelab.report.comparison import comparisons
 from judgelab.report.jobs import SweepJob, axes, jobs, option, setting
 from judgelab.report.sweep_answer import answer, best_first, table
+from judgelab.report.tables import records
 from judgelab.store.run_dir import RunDir
 from judgelab.tracker.protocol import (
     Careful,
@@ -117,8 +118,7 @@ def _drawn(found: Sequence[SweepJob], said: Sequence[str]) -> list[Mapping[str, 
 
 def _table(name: str, data: DataFrame) -> Table:
     """As a table of plain values."""
-    rows = data.astype(object).where(data.notna(), None).to_dict("records")
-    return Table(name, name, [{str(k): v for k, v in row.items()} for row in rows])
+    return Table(name, name, records(data.astype(object).where(data.notna(), None)))
 
 
 def _place(job: SweepJob) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from judgelab.config import Frame
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.result import Result, Value
 from judgelab.report.progress import Progress
-from judgelab.scale.local import Scale, Spread, alone
+from judgelab.scale.local import Scale, Spread
 from judgelab.scale.parent import nobody, watch
 
 FIRST = "evaluation_lm"
@@ -32,29 +31,25 @@ class ModelInUse:
     """One LM of a run.
 
     Attributes:
-        asked: the LM as the run asks it: cached, unless its answers are recorded ones.
-        cached: the same, where it is cached.
+        cached: the LM as the run asks it.
         meter: of its paid calls; None where calls cost nothing.
     """
 
-    asked: EvaluationLM
-    cached: Cached | None
+    cached: Cached
     meter: Meter | None
 
     @property
     def models(self) -> Mapping[str, int]:
         """What answered, as servers call it -> calls; 0 where only attempts are known by name."""
-        counts = Counter[str]() if self.cached is None else self.cached.models
-        return counts or dict.fromkeys([] if self.meter is None else self.meter.models, 0)
+        return self.cached.models or dict.fromkeys(self.meter.models if self.meter else (), 0)
 
     def account(self) -> dict[str, Any]:
         """Who it was, how scoring went, what was asked and what it cost; for the manifest."""
-        account: dict[str, Any] = {FIRST: self.asked.identity, "facts": dict(self.asked.facts)}
-        if self.cached is not None:
-            count = self.cached.count
-            account["calls"] = {"asked": count.asked, "computed": count.computed}
-            if self.cached.cache.damaged:
-                account["damaged_rows"] = self.cached.cache.damaged
+        cached, count = self.cached, self.cached.count
+        account: dict[str, Any] = {FIRST: cached.identity, "facts": dict(cached.facts)}
+        account["calls"] = {"asked": count.asked, "computed": count.computed}
+        if cached.cache.damaged:
+            account["damaged_rows"] = cached.cache.damaged
         if self.meter is not None:
             account["meter"] = self.meter.summary()
         return account
@@ -74,7 +69,6 @@ class Models:
 
     def __init__(self, settings: Frame, folder: Path, sweep: Path | None = None) -> None:
         self._settings, self._folder = settings, folder
-        self.retry = settings.retry is not None
         self._in_use: dict[str, ModelInUse] = {}
         self._watch = None if sweep is None else watch(sweep)
         shared = None if sweep is None else budget_file(Path(settings.paths.cache), sweep)
@@ -87,18 +81,14 @@ class Models:
     def use(self, role: str, lm: EvaluationLM) -> EvaluationLM:
         """Take an LM into use; returns it as the run is to ask it."""
         meter = self._meter(role, lm) if isinstance(lm, Remote) else None
-        cached = self._cached(role, lm)
-        self._in_use[role] = ModelInUse(cached, cached, meter)
-        return self._in_use[role].asked
-
-    def _cached(self, role: str, lm: EvaluationLM) -> Cached:
         cache = CallCache(Path(self._settings.paths.cache))
-        return Cached(lm, cache, self.progress, self.log, role)
+        cached = Cached(lm, cache, self.progress, self.log, role)
+        self._in_use[role] = ModelInUse(cached, meter)
+        return cached
 
     def spread(self, scale: Scale, role: str, node: Mapping[str, Any]) -> Spread:
-        """How workers answer for the LM of a role; recorded answers need none."""
-        cached = self._in_use[role].cached
-        return alone if cached is None else scale.over(node, cached)
+        """How workers answer for the LM of a role."""
+        return scale.over(node, self._in_use[role].cached)
 
     def paid(self, role: str) -> bool:
         """Whether calls of a role's LM go to an endpoint."""
@@ -107,7 +97,7 @@ class Models:
     @property
     def until(self) -> float | None:
         """When servers want to be asked again (seconds since 1970); None: they do not say."""
-        lms = [one.asked.unwrapped for one in self._in_use.values()]
+        lms = [one.cached.unwrapped for one in self._in_use.values()]
         times = [lm.until for lm in lms if isinstance(lm, Remote) and lm.until is not None]
         return max(times, default=None)
 
@@ -115,8 +105,7 @@ class Models:
         """Forget what came of settled calls without a result, so that they are asked once more."""
         keys = [key for key, what in self.log.by_key.items() if what.settled]
         for one in self._in_use.values():
-            if one.cached is not None:
-                one.cached.ask_again(keys)
+            one.cached.ask_again(keys)
         self.log.forget()
 
     def accounts(self) -> dict[str, Any]:
@@ -133,8 +122,6 @@ class Models:
                 changed = change(role, one.models, one.meter.fingerprints)
                 warnings += filter(None, [other])
                 changes += filter(None, [changed])
-        if not warnings and not changes:
-            return result
         summary: dict[str, Value] = {"model_warning": " ".join(warnings)} if warnings else {}
         notes = [*warnings, *result.notes, *changes]
         return replace(result, notes=notes, summary={**result.summary, **summary})
@@ -143,7 +130,7 @@ class Models:
         """Give everything back."""
         self.progress.close()
         for one in self._in_use.values():
-            one.asked.close()
+            one.cached.close()
         self._ledger.close()
 
     def _meter(self, role: str, lm: Remote) -> Meter:

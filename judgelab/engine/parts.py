@@ -65,7 +65,9 @@ def build_parts(config: Mapping[str, Any]) -> Parts:
     """
     nodes = {f.name: config.get(f.name) for f in fields(Parts)}
     parts = Parts(**{name: build(node, name) for name, node in nodes.items() if node is not None})
-    for axis, base in DERIVED:
+    bases: dict[str, type[Any]] = {"evaluation_lm": EvaluationLM, WRITER: EvaluationLM}
+    bases |= {"agents": Agents, "mechanism": Mechanism, "study": Study}  # which have defaults
+    for axis, base in bases.items():
         part = getattr(parts, axis)
         if part is not None and base not in type(part).__mro__:
             raise ConfigError(
@@ -74,13 +76,6 @@ def build_parts(config: Mapping[str, Any]) -> Parts:
             )
     _match(parts)
     return parts
-
-
-DERIVED: tuple[tuple[str, type], ...] = (
-    *(("evaluation_lm", EvaluationLM), (WRITER, EvaluationLM)),
-    *(("agents", Agents), ("mechanism", Mechanism), ("study", Study)),
-)
-"""Parts that a user's own class has to derive from a base, as the base has defaults."""
 
 
 def _match(parts: Parts) -> None:
@@ -95,19 +90,13 @@ def _match(parts: Parts) -> None:
         _check(f"mechanism={by.name}", by.requires, judge, key)
     writer = lm if parts.writer_lm is None else parts.writer_lm
     _check("agents", (parts.agents.requires,), writer, WRITER)
-    for axis, step in (
-        ("synopsis", parts.synopsis),
-        ("preprocessor", parts.preprocessor),
-        ("attack", parts.attack),
-    ):
+    for axis in ("synopsis", "preprocessor", "attack"):
+        step: Step = getattr(parts, axis)
         _check(f"{axis}={step.name}", (step.requires,), writer, WRITER)
 
 
 def _check(
-    who: str,
-    requires: Iterable[frozenset[Capability]],
-    lm: EvaluationLM,
-    axis: str = "evaluation_lm",
+    who: str, requires: Iterable[frozenset[Capability]], lm: EvaluationLM, axis: str
 ) -> None:
     options = list(requires)
     if any(needed <= lm.capabilities for needed in options):

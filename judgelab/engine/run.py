@@ -1,14 +1,16 @@
-"""One run, start to end: every step from a composed config to DONE is a line of ``carry_out``."""
+"""One run, start to end: every step from a composed config to DONE is a line of ``carry_out`` and
+``_make``: compose, check, recognise, measure and score, write, mirror, done."""
 
 from __future__ import annotations
 
 import json
 import math
+import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,16 +24,12 @@ from judgelab.config import WRITER, Frame, build, frame, resolved
 from judgelab.config.launch import sentence
 from judgelab.config.targets import check_targets, named_by_user, trusting
 from judgelab.core.errors import DataError, PartialRunError, some
-from judgelab.core.result import Result
 from judgelab.core.terminal import say
-from judgelab.engine.context import Context
-from judgelab.engine.execution import folder, manifest, moved, profiled
-from judgelab.engine.invocation import Invocation
+from judgelab.engine.execution import Invocation, folder, manifest, moved
 from judgelab.engine.mirroring import catch_up, tracked
 from judgelab.engine.models import Models
-from judgelab.engine.partial import forget, nothing_yet, partial
 from judgelab.engine.parts import Parts, build_parts
-from judgelab.engine.unscored import with_reasons
+from judgelab.engine.unscored import open_calls, with_reasons
 from judgelab.report import console, page
 from judgelab.scale.local import Scale, alone
 from judgelab.store.run_dir import RunDir
@@ -46,7 +44,6 @@ def run(cfg: DictConfig) -> float:
     """
     hydra = HydraConfig.get()
     job = Path(hydra.runtime.output_dir) if hydra.mode == RunMode.MULTIRUN else None
-    call = Invocation.under_hydra(job)
     try:
         return execute(cfg, sweep=job)
     except Exception as cause:
@@ -59,10 +56,9 @@ def run(cfg: DictConfig) -> float:
         say(f"{lead}: {message}" if lead else message, sys.stderr)
         if job is None or cfg.on_error == "stop":
             raise SystemExit(code) from cause
-        if isinstance(cause, PartialRunError) and cause.run is not None:
-            _note(call, status="partial", error=message, run=str(cause.run))
-        else:
-            _note(call, status="failed", error=message)
+        partial = {"status": "partial", "run": str(getattr(cause, "run", None))}
+        status = partial if getattr(cause, "run", None) else {"status": "failed"}
+        _note(Invocation.under_hydra(job), error=message, **status)
         return math.nan
 
 
@@ -107,34 +103,24 @@ def carry_out(
         # the fingerprint of a finished run vouches for its config: its study is not even imported
         parts = None if finished else build_parts(config)
         with run_dir.lock():
-            if finished and not (_altered(run_dir) or moved(config, run_dir)):
-                _show_again(run_dir, config, call, tracker)
+            if finished and (names := run_dir.altered()):
+                finished = False
+                say(
+                    f"{some(names)} in {run_dir.path} changed since the run finished, so it is "
+                    "made again; what was asked is not asked again."
+                )
+            if finished and not moved(config, run_dir):
+                if not call.quiet:
+                    say(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
+                    console.show(run_dir.read_json("result.json"), run_dir.path)
+                named_by = run_dir.read_json("manifest.json").get("named_by", ())
+                catch_up(tracker, tracked(run_dir, config, call, named_by), run_dir)
             else:
                 _make(parts or build_parts(config), config, settings, call, run_dir, tracker, scale)
                 run_dir.finish()  # DONE, last
     if call.job is not None:
         _note(call, status="done", run=str(run_dir.path))
     return run_dir
-
-
-def _altered(run_dir: RunDir) -> bool:
-    """Whether somebody changed what a finished run left; it is said."""
-    if names := run_dir.altered():
-        say(
-            f"{some(names)} in {run_dir.path} changed since the run finished, so it is made again; "
-            "what was asked is not asked again."
-        )
-    return bool(names)
-
-
-def _show_again(
-    run_dir: RunDir, config: Mapping[str, Any], call: Invocation, tracker: Tracker
-) -> None:
-    if not call.quiet:
-        say(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
-        console.show(run_dir.read_json("result.json"), run_dir.path)
-    named_by = run_dir.read_json("manifest.json").get("named_by", ())
-    catch_up(tracker, tracked(run_dir, config, call, named_by), run_dir)
 
 
 def _make(
@@ -159,84 +145,57 @@ def _make(
     models = Models(settings, run_dir.path, call.sweep)
     parts = parts.with_lms(models.use)
     mirror = Careful(tracker, tracked(run_dir, config, call, parts.study.named_by))
-    with _closed_on_a_fault(mirror):
-        with closing(models), closing(scale), profiled(settings.debug.profile, run_dir):
-            context = _context(parts, config, settings, run_dir, models, scale, mirror)
-            if models.retry:
-                _forget_the_unscored(parts, context, models)
-            result = _result(parts, context, models)  # measure, score
-            still = partial(models.log, models.until)
+    try:
+        with closing(models), closing(scale):
+            # an endpoint that writes asks many calls at once by itself, whatever the scale
+            own_writer = config.get(WRITER) is not None and not models.paid(WRITER)
+            context = parts.context(
+                run_dir=run_dir,
+                seed=settings.seed,
+                limit=settings.limit,
+                force=settings.force,
+                tell=models.progress.stage,
+                draw=mirror.point,
+                spread=models.spread(scale, "evaluation_lm", config["evaluation_lm"]),
+                spread_writing=models.spread(scale, WRITER, config[WRITER])
+                if own_writer
+                else alone,
+            )
+            if settings.retry is not None:  # what is kept is asked, to find what is settled
+                with tempfile.TemporaryDirectory() as place:
+                    parts.study.ask(replace(context, run_dir=RunDir(Path(place))))
+                models.ask_again()
+            try:
+                result = parts.study.run(context)  # measure, score
+            except (DataError, ArithmeticError, LookupError, TypeError, ValueError) as cause:
+                if (still := open_calls(models.log, models.until)) is None:
+                    raise
+                said = " ".join(str(cause).split())  # its arithmetic cannot work with what there is
+                message = f"{still['sentence']} There is no result yet ({said})"
+                raise PartialRunError(message) from cause
+            still = open_calls(models.log, models.until)
             result = with_reasons(result, models.log, run_dir, parts.mechanism.name)
             result = models.with_answered(result)
             accounts = models.accounts()
         written = result.to_json()
-        run_dir.write_json("result.json", written if still is None else still.marked(written))
+        if still is not None:
+            written |= {"notes": [still["sentence"], *result.notes], "partial": still}
+        run_dir.write_json("result.json", written)
         # the answer first: figures, page and tracker take longer than a study of arithmetic
         if not call.quiet:
             console.show(run_dir.read_json("result.json"), run_dir.path)
-        command = {"overrides": call.overrides, "choices": call.options(config)}
-        command["named_by"] = list(parts.study.named_by)
-        record = manifest(started) | command | accounts
+        record = manifest(started, call, config, parts.study.named_by) | accounts
         run_dir.write_json("manifest.json", record)
-        forget(run_dir)
+        for name in ("tables", "figures"):  # an earlier execution may have had others
+            shutil.rmtree(run_dir.path / name, ignore_errors=True)
         page.write(run_dir)
         if still is not None:
-            raise PartialRunError(still.sentence, run_dir.path)
-    record["tracker"] = mirror.publish(result)
-    run_dir.write_json("manifest.json", record)
-
-
-@contextmanager
-def _closed_on_a_fault(mirror: Careful) -> Iterator[None]:
-    try:
-        yield
+            raise PartialRunError(still["sentence"], run_dir.path)
     except BaseException:
         mirror.close()
         raise
-
-
-def _context(
-    parts: Parts,
-    config: Mapping[str, Any],
-    settings: Frame,
-    run_dir: RunDir,
-    models: Models,
-    scale: Scale,
-    mirror: Careful,
-) -> Context:
-    """The context, with LMs that are in use."""
-    writer = config.get(WRITER)
-    return parts.context(
-        run_dir=run_dir,
-        seed=settings.seed,
-        limit=settings.limit,
-        force=settings.force,
-        tell=models.progress.stage,
-        draw=mirror.point,
-        spread=models.spread(scale, "evaluation_lm", config["evaluation_lm"]),
-        # an endpoint that writes asks many calls at once by itself, whatever the scale
-        spread_writing=alone
-        if writer is None or models.paid(WRITER)
-        else models.spread(scale, WRITER, writer),
-    )
-
-
-def _forget_the_unscored(parts: Parts, context: Context, models: Models) -> None:
-    """Find what is settled without a result, by asking what is kept, so that it is asked again."""
-    with tempfile.TemporaryDirectory() as place:
-        parts.study.ask(replace(context, run_dir=RunDir(Path(place))))
-    models.ask_again()
-
-
-def _result(parts: Parts, context: Context, models: Models) -> Result:
-    """What the study finds; where calls are open, a fault of its arithmetic is theirs."""
-    try:
-        return parts.study.run(context)
-    except (DataError, ArithmeticError, LookupError, TypeError, ValueError) as cause:
-        still = partial(models.log, models.until)
-        if still is None:
-            raise
-        raise nothing_yet(still, cause) from cause
+    record["tracker"] = mirror.publish(result)
+    run_dir.write_json("manifest.json", record)
 
 
 def _note(call: Invocation, **entries: str) -> None:

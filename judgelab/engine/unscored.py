@@ -1,13 +1,17 @@
-"""Why calls of a run have no result: a record of each, a table, and a warning where it is many."""
+"""Calls without a result: a record of each with its reason, a table, a warning where it is many,
+and what is open of a run, so that the same command asks it again."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
+from judgelab.calls.caller import stamp
 from judgelab.calls.log import About, CallLog, LoggedCall
+from judgelab.core.errors import JudgelabError
 from judgelab.core.result import Result, Row, Table, Value
 from judgelab.report import format
 from judgelab.store.run_dir import RunDir
@@ -15,16 +19,16 @@ from judgelab.store.run_dir import RunDir
 RECORD = "records/unscored.parquet"
 LOUD = 0.05
 """Share of calls without a result above which a reader is warned before anything else."""
-EXAMPLES = ("example", "second_example", "third_example")
 LONGEST = 80  # characters of a reply, and of a reason, that the table shows
 WORDS = 4  # of a server's message that tell one reason from another
-STARK, UNLIKELY, RARE = 0.1, 0.05, 0.01
-"""Calls are lost unevenly where agents' shares differ as they rarely do by chance; where they lie
-so far apart, as is unlikely by chance."""
+RARE = 0.01
+"""Calls are lost unevenly where agents' shares differ as they do so rarely by chance."""
 NOTE = (
     "Share: of all calls to LMs, each counted once. records/unscored.parquet has every call with "
     "its whole reason and reply."
 )
+FAILED = ("HTTP ", "malformed answer")
+"""How reasons begin of settled calls whose answers were not a model's."""
 
 
 def with_reasons(result: Result, log: CallLog, run_dir: RunDir, mechanism: str) -> Result:
@@ -42,24 +46,59 @@ def with_reasons(result: Result, log: CallLog, run_dir: RunDir, mechanism: str) 
     agents = _agents(log.abouts)
     rows = [_row(key, what, agents, mechanism) for key, what in log.by_key.items()]
     rows.sort(key=lambda row: [str(value or "") for value in row.values()])
-    lost, share = len(rows), len(rows) / log.calls
-    counts: dict[str, Value] = {
-        "lm_calls": log.calls,
-        "unscored_calls": lost,
-        "unscored_share": share,
-    }
+    share = len(rows) / log.calls
+    counts: dict[str, Value] = {"lm_calls": log.calls, "unscored_calls": len(rows)}
+    summary = {**result.summary, **counts, "unscored_share": share}
     if not rows:
-        return replace(result, summary={**result.summary, **counts})
+        return replace(result, summary=summary)
     _write(run_dir, rows)
+    kinds = Counter(grouped(str(row["reason"])) for row in rows)
     table = Table("unscored", "Why calls have no result", _reasons(rows, log.calls), NOTE)
     uneven, notes, tables = _uneven(log), [*result.notes], [*result.tables, table]
     if share > LOUD:
-        counts["unscored_warning"] = warning(rows, log.calls)
-        notes = [str(counts["unscored_warning"]), *uneven, *notes]
-        tables = [table, *result.tables]
+        warning = (
+            f"{100 * share:.0f} % of calls ({len(rows):,} of {log.calls:,}) have no result: "
+            f"{_said(kinds)}. See the table “Why calls have no result”."
+        )
+        summary["unscored_warning"] = warning
+        notes, tables = [warning, *uneven, *notes], [table, *result.tables]
     else:
         notes += uneven
-    return replace(result, summary={**result.summary, **counts}, notes=notes, tables=tables)
+    return replace(result, summary=summary, notes=notes, tables=tables)
+
+
+def open_calls(log: CallLog, until: float | None) -> dict[str, Any] | None:
+    """What the same command asks again of a run: how many calls are ``open`` of how many
+    ``calls``, for which ``reasons``, ``until`` when a server wants to be asked again (UTC), and a
+    ``sentence`` for the top of page and console. None where every call is settled.
+
+    Raises:
+        JudgelabError: no call was answered, so there is nothing to show.
+    """
+
+    def kinds(calls: Iterable[LoggedCall]) -> Counter[str]:
+        reasons = (str(what.reason) for what in calls)  # why nothing was sent is one for all
+        return Counter(one if one.startswith("not sent: ") else grouped(one) for one in reasons)
+
+    failed = [w for w in log.unscored if not w.settled or str(w.reason).startswith(FAILED)]
+    wait = stamp(until) if until else None
+    again = f" not before {wait}" if wait else ""
+    if failed and len(failed) == log.calls:
+        if all(what.settled for what in failed):
+            again = " with retry=unscored, once the cause is mended"
+        raise JudgelabError(
+            f"None of {len(failed):,} calls was answered ({_said(kinds(failed))}): "
+            f"ask again{again}."
+        )
+    still = kinds(log.unsettled)
+    if not still:
+        return None
+    sentence = (
+        f"PARTIAL: {still.total():,} of {log.calls:,} calls are open ({_said(still)}), and "
+        f"all numbers lack them: the same command asks these alone again{again}."
+    )
+    counts = {"open": still.total(), "calls": log.calls, "reasons": dict(still.most_common())}
+    return counts | {"until": wait, "sentence": sentence}
 
 
 def grouped(reason: str) -> str:
@@ -76,16 +115,13 @@ def grouped(reason: str) -> str:
     return format.shorten(f"{kind}: {' '.join(words)}".rstrip(" :,;("), LONGEST)
 
 
-def warning(rows: Sequence[Row], calls: int) -> str:
-    """``11 % of calls (22 of 200) have no result: refused (15); ...``."""
-    kinds = Counter(grouped(str(row["reason"])) for row in rows).most_common()
-    said = [f"{kind} ({count:,})" for kind, count in kinds[:3]]
+def _said(reasons: Counter[str]) -> str:
+    """``refused (15); no label (7); other reasons (3)``."""
+    kinds = reasons.most_common()
+    said = [f"{reason} ({count:,})" for reason, count in kinds[:3]]
     if rest := sum(count for _, count in kinds[3:]):
         said.append(f"other reasons ({rest:,})")
-    return (
-        f"{len(rows) / calls:.0%} of calls ({len(rows):,} of {calls:,}) have no result: "
-        f"{'; '.join(said)}. See the table “Why calls have no result”."
-    ).replace("%", " %", 1)
+    return "; ".join(said)
 
 
 def _agents(abouts: Iterable[About]) -> frozenset[str]:
@@ -126,7 +162,7 @@ def _write(run_dir: RunDir, rows: Sequence[Row]) -> None:
 
 
 def _reasons(rows: Sequence[Row], calls: int) -> list[Row]:
-    """Each judge's reasons, the most frequent first, with three examples."""
+    """Each judge's reasons, the most frequent first, each with an example."""
     groups: dict[tuple[Value, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["judge"], grouped(str(row["reason"]))), []).append(row)
@@ -135,12 +171,12 @@ def _reasons(rows: Sequence[Row], calls: int) -> list[Row]:
         {
             "judge": judge,
             "reason": reason,
-            "calls": len(found),
-            "share": len(found) / calls,
-            "asked_again": sum(not row["settled"] for row in found),
+            "calls": len(own),
+            "share": len(own) / calls,
+            "asked_again": sum(not row["settled"] for row in own),
+            "example": _example(own[0]),
         }
-        | dict(zip(EXAMPLES, map(_example, found), strict=False))
-        for (judge, reason), found in ordered
+        for (judge, reason), own in ordered
     ]
 
 
@@ -159,16 +195,18 @@ def _uneven(log: CallLog) -> list[str]:
     agents = _agents(log.abouts)
     asked = _by_agent(log.abouts, agents)
     lost = _by_agent((what.about for what in log.unscored), agents)
-    shares = {agent: lost[agent] / n for agent, n in asked.items()}
-    if len(shares) < 2:
+    table = [[lost[agent], n - lost[agent]] for agent, n in asked.items()]
+    if len(table) < 2 or not all(map(sum, zip(*table, strict=True))):  # none is lost, or all are
         return []
-    most, least = (pick(shares, key=lambda agent: shares[agent]) for pick in (max, min))
-    most_likely = UNLIKELY if shares[most] - shares[least] >= STARK else RARE
-    if _by_chance(asked, lost) > most_likely:
+    from scipy.stats import chi2_contingency
+
+    if chi2_contingency(table).pvalue > RARE:
         return []
+    by_share = sorted(asked, key=lambda agent: lost[agent] / asked[agent])
     said = [
-        f"{100 * shares[agent]:.0f} % of those about {agent} ({lost[agent]:,} of {asked[agent]:,})"
-        for agent in (most, least)
+        f"{100 * lost[agent] / asked[agent]:.0f} % of those about {agent} "
+        f"({lost[agent]:,} of {asked[agent]:,})"
+        for agent in (by_share[-1], by_share[0])
     ]
     return [
         f"Calls are lost unevenly: {' and '.join(said)} have no result, so comparisons of agents "
@@ -179,13 +217,3 @@ def _uneven(log: CallLog) -> list[str]:
 def _by_agent(abouts: Iterable[About], agents: frozenset[str]) -> Counter[str]:
     """Agent -> calls that are about its text."""
     return Counter(name for about in abouts for name in {*about[2:4]} & agents)
-
-
-def _by_chance(asked: Mapping[str, int], lost: Mapping[str, int]) -> float:
-    """P of shares at least so different if all agents lost calls alike (chi-square)."""
-    from scipy.stats import chi2_contingency
-
-    table = [[lost[agent], n - lost[agent]] for agent, n in asked.items()]
-    if not all(map(sum, zip(*table, strict=True))):
-        return 1.0  # none is lost, or all are
-    return float(chi2_contingency(table).pvalue)

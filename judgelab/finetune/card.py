@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import judgelab
-from judgelab.config.composing import read_option
-from judgelab.config.overrides import differences, written
+from judgelab.config.composing import differences, read_option, written
 from judgelab.core.prompt import Prompt
 from judgelab.core.resources import PROGRAM, conf
 from judgelab.finetune.settings import Settings

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import yaml
 
 from judgelab.config import AXES
-from judgelab.config.overrides import written
+from judgelab.config.composing import written
 from judgelab.core.errors import DataError, did_you_mean
 from judgelab.core.result import PARTS, estimated, read_estimate
 from judgelab.report import format, style

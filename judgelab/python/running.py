@@ -19,12 +19,11 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.config import AXES, WRITER, Frame
-from judgelab.config.composing import composed_call, with_settings
+from judgelab.config.composing import composed, composed_call, written
 from judgelab.config.launch import SHORT, sentence
-from judgelab.config.overrides import written
 from judgelab.core.errors import ConfigError, DataError, JudgelabError, did_you_mean
 from judgelab.dataset.files import cell_text
-from judgelab.engine.invocation import Invocation
+from judgelab.engine.execution import Invocation
 from judgelab.engine.run import carry_out
 from judgelab.python.results import RunResult
 from judgelab.store.private import private_folder
@@ -32,7 +31,6 @@ from judgelab.store.private import private_folder
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Data = "DataFrame | str | os.PathLike[str]"
 Judges = (
     str
     | os.PathLike[str]
@@ -100,24 +98,8 @@ def run(
 def audit(
     data: DataFrame | str | os.PathLike[str], judges: Judges | None = None, **settings: Any
 ) -> RunResult | None:
-    """May these judges decide on single texts, and are their averages right? As ``study=audit``.
-
-    ``result.verdicts`` says it of each judge, ``result.verdict`` in sentences.
-
-    Args:
-        data: a long table (docs/datasets.md: dataset=table), or a path to one; of other datasets
-            the path, with ``dataset="jsonl"`` or so.
-        judges: who is asked: a list of entries as in judges.yaml, its path, or name -> entry; None:
-            those that the data hold verdicts of. Names in a list are columns of the table, each
-            with one judge's verdicts.
-        settings: see ``run``: of the study (``rules={"minimum": 0.7}``), the
-            dataset (``columns=...``) and the run (``seed=1``, ``budget={"max_cost": 5}``).
-
-    Returns:
-        What was found; None with ``dry_run=True``, which prints calls and costs.
-
-    Raises:
-        JudgelabError: as on the command line, one sentence.
+    """May these judges decide on single texts, and are their averages right? ``run`` with
+    ``study="audit"``: ``result.verdicts`` says it of each judge, ``result.verdict`` in sentences.
     """
     return run(data=data, judges=judges, study="audit", **settings)
 
@@ -127,28 +109,27 @@ def _composed(
 ) -> tuple[DictConfig, Invocation, list[str]]:
     """The config, who called for it, and the packages that the caller trusts."""
     said = list(_words(words))
-    chosen = {GROUPS[key]: value for key, value in settings.items() if _option(key, value)}
-    said += [f"{group}={written(option)}" for group, option in chosen.items()]
+    options = {k: v for k, v in settings.items() if k in GROUPS and isinstance(v, str)}
+    said += [f"{GROUPS[key]}={written(option)}" for key, option in options.items()]
     keys = {word.lstrip("+~").partition("=")[0] for word in said}
     if "tracker" not in keys:
         said.append("tracker=none")
     if data is not None and "dataset" not in keys:
         said.append("dataset=table")
-    rest = {key: value for key, value in settings.items() if not _option(key, value)}
     with _spoken(said):
-        cfg, hydra = composed_call(said)
-        more = [f"{_key(key, cfg)}={written(value)}" for key, value in rest.items()]
-        if judges is not None:
-            _takes_judges(cfg)
+        cfg = composed(said)
+        rest = {key: value for key, value in settings.items() if key not in options}
+        said += [f"{_key(key, cfg)}={written(value)}" for key, value in rest.items()]
+        if judges is not None and "judges" not in list(cfg.study):
+            raise ConfigError(
+                f"study={_study(cfg)} asks no judges of its own: leave judges out, or choose "
+                "study=audit, qualification or discernment."
+            )
         if isinstance(judges, str | os.PathLike):
-            more.append(f"study.judges={written(os.fspath(judges))}")
-        if GROUPS.keys() & rest.keys():  # null, of an axis: for Hydra that is an option, too
-            cfg, hydra = composed_call([*said, *more])
-        elif more:
-            cfg, hydra = _set(cfg, hydra, said, more)
+            said.append(f"study.judges={written(os.fspath(judges))}")
         if data is not None:  # last: a setting says where a frame is kept
-            own = list(_data(data, cfg, [*said, *more]))
-            cfg, hydra = _set(cfg, hydra, [*said, *more], own)
+            said += _data(data, composed(said) if rest else cfg, said)
+        cfg, hydra = composed_call(said)
         if hydra.mode == RunMode.MULTIRUN:
             raise ConfigError(ONE)
         call = Invocation.of(hydra, quiet=True)
@@ -157,17 +138,6 @@ def _composed(
             call = Invocation(None, call.choices, quiet=True)  # no words say that
     trusted = any(word.startswith("trusted_packages=") for word in said)
     return cfg, call, list(cfg.trusted_packages) if trusted else []
-
-
-def _set(
-    cfg: DictConfig, hydra: Any, said: Sequence[str], more: Sequence[str]
-) -> tuple[DictConfig, Any]:
-    """The config of all words together."""
-    try:
-        with_settings(cfg, hydra, more)
-    except (HydraException, OmegaConfBaseException):
-        return composed_call([*said, *more])  # which says what is wrong
-    return cfg, hydra
 
 
 def _words(given: Sequence[str]) -> Iterator[str]:
@@ -185,44 +155,26 @@ def _words(given: Sequence[str]) -> Iterator[str]:
             yield SHORT.get(word.lstrip("+").lower(), word)
 
 
-def _option(key: str, value: object) -> bool:
-    return key in GROUPS and isinstance(value, str)
-
-
 def _key(name: str, base: Any) -> str:
     """Where a setting stands in the config: of the run, the study, or the dataset."""
     head, *rest = name.replace("__", ".").split(".")
     run = [one.name for one in fields(Frame)]
-    places = {"": run, "study.": list(base.study), "dataset.": list(base.dataset)}
+    places = {"": [*run, *GROUPS] if rest else run}
+    places |= {f"{axis}.": list(base[axis]) for axis in ("study", "dataset")}
     for place, known in places.items():
-        if head in known or (place == "" and head in GROUPS and rest):
+        if head in known:
             return ".".join([f"{place}{head}", *rest])
     if head in GROUPS:
         raise ConfigError(
             f'{head} names an option ({head}="NAME"); its settings are {head}__NAME=VALUE.'
         )
-    deep = [f"{key}__{head}" for key in base.study if head in _names(base.study[key])]
     every = {str(key) for keys in places.values() for key in keys if key != "_target_"}
-    hint = (
-        f" Did you mean {deep[0]!r}?" if len(deep) == 1 else did_you_mean(head, every | {*GROUPS})
-    )
+    hint = did_you_mean(head, every | {*GROUPS})
     raise ConfigError(f"{name} is no setting of study={_study(base)}.{hint}")
-
-
-def _names(value: Any) -> Sequence[str]:
-    return list(value) if isinstance(value, Mapping) else []
 
 
 def _study(config: Any) -> str:
     return str(config.study["_target_"]).split(".")[-2]
-
-
-def _takes_judges(config: Any) -> None:
-    if "judges" not in list(config.study):
-        raise ConfigError(
-            f"study={_study(config)} asks no judges of its own: leave judges out, or choose "
-            "study=audit, qualification or discernment."
-        )
 
 
 def _data(data: Any, base: Any, words: Sequence[str]) -> Iterator[str]:
@@ -276,13 +228,11 @@ def _one_type(value: Any) -> Any:
 
 
 def _entries(judges: Any) -> Any:
+    """A list of entries; what is none is left to whoever reads it."""
     if isinstance(judges, Mapping):
-        return [
-            {"name": name, **(entry if isinstance(entry, Mapping) else {"mechanism": entry})}
-            for name, entry in judges.items()
-        ]
+        return [{"name": name, **entry} for name, entry in judges.items()]
     if not isinstance(judges, Sequence):
-        return judges  # it is no list, which whoever reads it says
+        return judges
     return [dict(entry) if isinstance(entry, Mapping) else entry for entry in judges]
 
 

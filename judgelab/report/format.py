@@ -82,18 +82,12 @@ def _real(value: object) -> float | None:
 
 def _decimals(value: float) -> int:
     """Decimals that leave three significant digits; 1 counts as 0.999 would."""
-    size = abs(value)
-    if size == 0:
-        return 2
-    return min(max(3 - math.ceil(math.log10(size)), 0), 12)
-
-
-TINY = ".0001"
+    return min(max(3 - math.ceil(math.log10(abs(value))), 0), 12) if value else 2
 
 
 def _fixed(value: float, decimals: int) -> str:
-    """Fixed-point; a number too small to be read that way is less than ``TINY``."""
+    """Fixed-point; a number too small to be read that way is less than .0001."""
     if decimals > 6:
-        return f"<{TINY}" if value > 0 else f">-{TINY}"
+        return "<.0001" if value > 0 else ">-.0001"
     shown = f"{value:.{decimals}f}"
     return shown.removeprefix("-") if float(shown) == 0 else shown

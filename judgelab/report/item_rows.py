@@ -170,10 +170,10 @@ def item_rows(run_dir: RunDir, mechanism: str) -> ItemRows | None:
     units = texts[texts["text"].notna()].rename(columns={"agent": "first"})[["item", "first"]]
     beside: dict[str, Any] = {"second": "", "order": 0}
     parts = [pd.DataFrame(columns=[*UNIT, *SAID])]
+    names = ("clean_scores", "clean_labels", "attacked_scores")
+    found = (record(run_dir, name) for name in names)
     scores, labels, attacked = (
-        None if found is None else found.rename(columns={"agent": "first"})
-        for name in ("clean_scores", "clean_labels", "attacked_scores")
-        for found in [record(run_dir, name)]
+        None if one is None else one.rename(columns={"agent": "first"}) for one in found
     )
     if scores is not None:
         said = scores.assign(role="judge", by=mechanism, value=scores["score"], **beside)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from judgelab.calls.cached import Watch
 from judgelab.core.terminal import harmless, say
 
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-    from rich.progress import TaskID
-
-
 TOLD = 5.0  # seconds between two words on waiting
+CLEAR = "\r\x1b[2K"  # the line of a terminal
 
 
 class Progress(Watch):
@@ -37,8 +34,6 @@ class Progress(Watch):
     ) -> None:
         self._cost, self._stream = cost, stream or sys.stderr
         self._live, self._every = self._stream.isatty(), every
-        self._bar: Bar | None = None
-        self._task: TaskID | None = None
         self._next = time.monotonic() + first
         self._name, self._items, self._began = "", 0, time.monotonic()
         self._total = self._done = self._hits = self._batched = self._batches = 0
@@ -77,16 +72,14 @@ class Progress(Watch):
         if time.monotonic() < self._told + TOLD:
             return
         self._told = time.monotonic()
-        if self._bar is not None:
-            self._bar.console.print(harmless(words), markup=False, highlight=False)
-        else:
-            say(words, self._stream)
+        self.close()
+        say(words, self._stream)
 
     def close(self) -> None:
         """Take the live line away."""
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
+        if self._live:
+            self._stream.write(CLEAR)
+            self._stream.flush()
 
     def _line(self) -> str:
         asked = self._done - self._hits
@@ -101,18 +94,11 @@ class Progress(Watch):
         return harmless(", ".join([*parts, cost] if cost else parts))
 
     def _show(self) -> None:
-        if self._bar is None:
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn
-
-            console = Console(file=self._stream)
-            columns = (BarColumn(24), TextColumn("{task.description}", markup=False))
-            self._bar = Progress(*columns, console=console, transient=True)
-            self._bar.start()
-            self._task = self._bar.add_task("")
-        assert self._task is not None
-        done, total = self._done, self._total or None
-        self._bar.update(self._task, description=self._line(), completed=done, total=total)
+        width = shutil.get_terminal_size().columns - 1
+        line = f"{CLEAR}{self._line()[:width]}"
+        encoding = self._stream.encoding or "utf-8"
+        self._stream.write(line.encode(encoding, "replace").decode(encoding))
+        self._stream.flush()
 
 
 def _span(seconds: float) -> str:

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 
-FIRST = ("panel", "statistic", "meaning", "agent", "with", "category", "group")
 SENTENCE = 90  # characters beyond which a cell is more than a name
-LAST = ("value", "low", "high", "n", "unscored", "p")
 
 
 @dataclass(frozen=True)
@@ -50,8 +48,7 @@ def columns(rows: Sequence[Row], order: Iterable[str] = (), level: float = 0.95)
 
     Args:
         rows: plain values, None for not known.
-        order: the columns in the author's order where it is known; else names, texts, numbers,
-            and the parts of an estimate last.
+        order: the columns in the author's order; others follow.
         level: of the intervals.
     """
     keys = [key for key in _ordered(rows, order) if any(row.get(key) is not None for row in rows)]
@@ -136,14 +133,9 @@ def _cell(key: str, value: Any, numeric: bool) -> str:
 
 
 def _ordered(rows: Sequence[Row], order: Iterable[str]) -> list[str]:
-    present = list(dict.fromkeys(key for row in rows for key in row))
-    order = [key for key in order if key in present]
-    if order:
-        return [*order, *(key for key in present if key not in order)]
-    rest = [key for key in present if key not in FIRST + LAST]
-    names = [key for key in rest if any(isinstance(row.get(key), str) for row in rows)]
-    middle = [*names, *(key for key in rest if key not in names)]
-    return [k for k in (*FIRST, *middle, *LAST) if k in present]
+    """The columns that are there: those of the order, then others as they come."""
+    present = dict.fromkeys(key for row in rows for key in row)
+    return list(dict.fromkeys([*(key for key in order if key in present), *present]))
 
 
 def _is_number(value: object) -> bool:

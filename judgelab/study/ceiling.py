@@ -14,8 +14,7 @@ from pydantic import Field
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
 from judgelab.core.result import Result, Row, Table
-from judgelab.engine.context import Context
-from judgelab.engine.estimating import estimators
+from judgelab.engine.context import Context, estimators
 from judgelab.engine.study import Study
 from judgelab.mechanism.mi import pointwise_mi
 from judgelab.mechanism.tvd_mi import ACCEPT, TvdMi

@@ -13,8 +13,7 @@ from judgelab.core.estimator import LM, mixed
 from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.result import PageSection, Result, Value
 from judgelab.core.step import By
-from judgelab.engine.context import Context
-from judgelab.engine.estimating import estimators
+from judgelab.engine.context import Context, estimators
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism

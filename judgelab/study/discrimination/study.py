@@ -12,8 +12,7 @@ import numpy as np
 from judgelab.attack.protocol import ATTACKED
 from judgelab.core.bounds import Count
 from judgelab.core.result import Result, Value
-from judgelab.engine.context import Context
-from judgelab.engine.estimating import estimators
+from judgelab.engine.context import Context, estimators
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.report.comparison import Comparison

@@ -13,8 +13,7 @@ from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import GIVE_REFERENCES, Panel
 from judgelab.core.result import Result, Value, read_estimate
-from judgelab.engine.context import Context
-from judgelab.engine.estimating import estimators
+from judgelab.engine.context import Context, estimators
 from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition

@@ -12,8 +12,7 @@ from judgelab.calls.log import LoggedLM
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.engine.context import Context
-from judgelab.engine.references import without_reference_texts
+from judgelab.engine.context import Context, without_reference_texts
 from judgelab.exam.protocol import Answers, Exam, ExamPaper, NotHeldError
 from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats

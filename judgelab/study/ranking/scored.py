@@ -18,8 +18,7 @@ from judgelab.core.errors import DataError, JudgelabError
 from judgelab.core.estimator import Estimator, read_estimators
 from judgelab.core.panel import Panel
 from judgelab.core.result import Value
-from judgelab.engine.context import Context
-from judgelab.engine.estimating import estimators
+from judgelab.engine.context import Context, estimators
 from judgelab.stats.discrimination.correlation import clustered_correlation
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate

@@ -17,8 +17,7 @@ from judgelab.core.errors import ConfigError, some
 from judgelab.core.panel import GIVE_REFERENCES, Panel
 from judgelab.core.result import Headline, Result, Row, Table, Value, read_estimate
 from judgelab.core.scores import Scores
-from judgelab.engine.context import Context
-from judgelab.engine.estimating import estimators
+from judgelab.engine.context import Context, estimators
 from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition

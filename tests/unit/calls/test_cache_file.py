@@ -89,7 +89,7 @@ def test_the_manifest_tells_of_damaged_rows_whose_questions_were_asked_again(
         lm = ScriptedLogProb(lambda c, t: -float(len(c + t)))
         cached = Cached(lm, CallCache(tmp_path / "c.sqlite"))
         assert cached.logprob(["a"], ["x", "yy"], [(0, 0), (0, 1)]).total.tolist() == [-2.0, -3.0]
-        told = ModelInUse(cached, cached, None).account()
+        told = ModelInUse(cached, None).account()
         cached.close()
         return told
 

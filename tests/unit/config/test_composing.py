@@ -1,12 +1,13 @@
-"""Composing while a program runs: once for the same words, as long as no file has changed."""
+"""Composing while a program runs, and values as a command line has them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
 
-from judgelab.config.composing import composed, composed_call, with_settings
+from judgelab.config.composing import composed, written
 
 
 def test_each_caller_has_a_config_of_its_own() -> None:
@@ -24,10 +25,22 @@ def test_a_file_that_has_changed_counts(tmp_path: Path, monkeypatch: pytest.Monk
         assert composed(["mechanism=own_one"]).mechanism.unit == unit
 
 
-def test_settings_are_those_of_words_composed_with_the_rest() -> None:
-    base, hydra = composed_call(["mechanism=length"])
-    more = ["seed=3", "budget={max_calls:5}", 'paths.root="a,b c"']
-    with_settings(base, hydra, more)
-    whole, told = composed_call(["mechanism=length", *more])
-    assert base == whole and base.budget.max_calls == 5
-    assert list(hydra.overrides.task) == list(told.overrides.task)
+@pytest.mark.parametrize(
+    "value",
+    [
+        True,
+        None,
+        6,
+        "6",
+        0.5,
+        "null",
+        "a b",
+        "it's {x}, [y].txt",
+        "",
+        [1, "x y", True],
+        {"My Agent": "A"},
+    ],
+)
+def test_values_are_written_as_hydra_reads_them(value: object) -> None:
+    read = OverridesParser.create().parse_override(f"++key={written(value)}").value()
+    assert read == value

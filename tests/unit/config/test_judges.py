@@ -35,7 +35,9 @@ def test_an_entry_is_what_its_options_hold_on_the_command_line(tmp_path: Path) -
   family: openai
 - name: big
   mechanism: pointwise5
-  overrides: [evaluation_lm=openai, evaluation_lm.model=big, +evaluation_lm.extra_body.seed=1]
+  evaluation_lm: openai
+  evaluation_lm.model: big
+  evaluation_lm.extra_body: {seed: 1}
 - {name: rouge, mechanism: rouge_l}
 - {name: gem, mechanism: gem}
 """
@@ -90,11 +92,6 @@ BAD = {
     "- {name: a, evaluation_lm: gpt4o, evaluation_lm.model.x: 1}": "model.x is not a known key",
     "- {name: a, evaluation_lm: openai}": "evaluation_lm.model is missing: add 'evaluation_lm.mod",
     "- {name: a, family: [x]}": "family=.* must be a word",
-    "- {name: a, overrides: x}": "overrides='x' must be a list",
-    "- {name: a, overrides: [x]}": "overrides: ",
-    "- {name: a, overrides: ['~evaluation_lm']}": "must be KEY=VALUE",
-    "- {name: a, overrides: ['evaluation_lm=gpt4o,gpt4o_mini']}": "must be KEY=VALUE",
-    "- {name: a, overrides: [study=audit]}": "settings of evaluation_lm",
     "- {name: a, mechanism.max_tokens: '${nowhere}'}": "nowhere",
     "- {name: a,\n": "line 2: .* no YAML",
     "- name: a\n  name: b": "line 2: .*duplicate key",

@@ -16,8 +16,6 @@ from judgelab.core.errors import ConfigError
         (["offline=dhp"], "sweep is null"),
         (["sweep=gem_figure_4", "offline=tvd_mi"], "sweep=tvd_mi_figure_"),
         (["sweep=tvd_mi_figure_2", "offline=tvdmi"], "offline=tvdmi"),
-        (["sweep=auto_pre_figure_3", "offline=auto_pre"], "It needs XSum.parquet"),
-        (["sweep=auto_pre_figure_5_live", "offline=auto_pre"], "server of your own for Vicuna"),
     ],
 )
 def test_sweeps_that_would_be_ignored_are_refused(arguments: list[str], said: str) -> None:

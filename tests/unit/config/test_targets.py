@@ -28,7 +28,7 @@ from judgelab.engine.run import execute
         ("judgelab.engine.run.Path", r"add 'trusted_packages=\[pathlib\]'"),
         ("judgelab.store.run_dir.RunDir.reopen", "cannot be imported"),
         ("judgelab_of_others.Class", r"trusted_packages=\[judgelab_of_others\]"),
-        ("experiments.catalogue.main", "name a class"),
+        ("experiments.catalogue.main", r"trusted_packages=\[experiments\]"),
     ],
 )
 @pytest.mark.parametrize("nested", [False, True])

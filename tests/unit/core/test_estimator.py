@@ -15,7 +15,7 @@ from judgelab.calls.pace import Limits
 from judgelab.core.estimator import LM, Estimator, differences, lines, marks, mixed, read_estimators
 from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result
-from judgelab.engine.estimating import estimator_of
+from judgelab.engine.context import estimator_of
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.mechanism.gem import Gem

@@ -10,7 +10,7 @@ from judgelab.calls.cached import Counted
 from judgelab.calls.pace import Limits
 from judgelab.core.lm import ChatRequest, Message
 from judgelab.engine import dry_run
-from judgelab.engine.dry_run import Throughput, pace
+from judgelab.engine.dry_run import minutes_here, pace
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.evaluation_lm.openai import OpenAI
 from tests.scripted import ScriptedChat
@@ -35,15 +35,12 @@ def test_the_pace_is_that_of_a_few_calls(monkeypatch: pytest.MonkeyPatch) -> Non
     counted.chat(questions(10_000))
     assert not lm.seen, "counting asks nothing"
     found = pace(counted)
-    per_pair, per_chat, per_closed = found
-    assert per_pair is None and per_closed is None
-    assert per_chat is not None and WAIT <= per_chat < 3 * WAIT
+    assert list(found) == ["chat"] and WAIT <= found["chat"] < 3 * WAIT
     assert 3 < len(lm.seen) <= 0.5 / WAIT + 2
     tally = counted.stages["judging"]
     assert (tally.calls, tally.chats) == (10_000, 10_000)
-    minutes = dry_run.minutes_here(tally, found)
-    assert minutes == pytest.approx(10_000 * per_chat / 60)
-    assert dry_run.minutes_here(tally, Throughput()) is None, "unknown, not 0"
+    assert minutes_here(tally, found) == pytest.approx(10_000 * found["chat"] / 60)
+    assert minutes_here(tally, {}) is None, "unknown, not 0"
 
 
 def test_the_pace_of_pairs_is_the_compressors_own() -> None:
@@ -51,8 +48,8 @@ def test_the_pace_of_pairs_is_the_compressors_own() -> None:
     counted.begin("clean")
     contexts, targets = ["a context of some words " * 20], ["some words " * 10, "other text"]
     counted.logprob(contexts, targets, [(0, 0), (0, 1)])
-    per_pair, per_chat, _ = pace(counted)
-    assert per_pair is not None and 0 < per_pair < 1 and per_chat is None
+    found = pace(counted)
+    assert list(found) == ["pair"] and 0 < found["pair"] < 1
     assert counted.stages["clean"].chats == 0
 
 
@@ -61,4 +58,4 @@ def test_a_paid_endpoint_is_not_tried() -> None:
     counted = Counted(nowhere)
     counted.begin("judging")
     counted.chat(questions(2))
-    assert pace(counted) == Throughput()
+    assert pace(counted) == {}

@@ -13,7 +13,7 @@ from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import Capability
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores, measured
-from judgelab.engine.references import (
+from judgelab.engine.context import (
     with_item_references,
     with_reference_texts_of,
     with_references,

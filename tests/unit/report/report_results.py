@@ -66,11 +66,13 @@ def result(
         for panel in panels
         for key, value in (("first_preferred", 0.61), ("ties", None), ("orders_agree", 0.8))
     ]
-    tables = [
+    tables: list[dict[str, Any]] = [
         {"name": "discrimination", "title": "Good faith or not", "note": "Items.", "rows": rows},
         {"name": "agents", "title": "Agents", "note": "", "rows": agent_rows(agents, panels, name)},
         {"name": "diagnostics", "title": "Beside", "note": "", "rows": diagnostics},
     ]
+    for table in tables:
+        table["columns"] = list(table["rows"][0])
     made = {
         "primary": "clean/auc",
         "summary": summary,

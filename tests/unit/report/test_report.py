@@ -66,9 +66,9 @@ def test_control_characters_of_a_name_do_not_reach_the_terminal() -> None:
 
 def test_columns_merge_the_interval_and_leave_out_what_nobody_knows() -> None:
     rows = [{"value": 0.5, "low": 0.4, "high": 0.6, "p": None, "n": 3, "panel": "clean", "x": None}]
-    assert [c.key for c in columns(rows)] == ["panel", "value", "n"]
-    assert [c.key for c in columns(rows, ["n", "panel"])][:2] == ["n", "panel"]
-    assert columns(rows)[1].cells == ("0.500 [0.400, 0.600]",)
+    assert [c.key for c in columns(rows)] == ["value", "n", "panel"]
+    assert [c.key for c in columns(rows, ["n", "panel"])] == ["n", "panel", "value"]
+    assert columns(rows)[0].cells == ("0.500 [0.400, 0.600]",)
 
 
 def test_a_long_table_is_cut_within_its_first_panel() -> None:
