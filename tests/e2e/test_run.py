@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 import pytest
-import yaml
 
 from judgelab.core.errors import JudgelabError
 from tests.e2e.conftest import Command, cached_calls, only_run, process, result, started
@@ -121,57 +120,9 @@ def test_debug_shows_the_traceback(judgelab: Command, word: str) -> None:
         judgelab("agents=recorded", "tracker=none", word)
 
 
-def test_debug_presets(judgelab: Command, tmp_path: Path) -> None:
-    done = judgelab("mechanism=length", "debug=fast", "debug.profile=true")
-    assert done.returncode == 0, done.stderr
-    run = only_run(tmp_path)
-    assert (run / "DONE").exists()
-    assert "function calls" in (run / "profile.txt").read_text()
-    assert yaml.safe_load((run / "config.yaml").read_text())["limit"] == 2
-
-
 def test_help_lists_every_axis_and_cfg_shows_the_config(judgelab: Command) -> None:
     shown = judgelab("--help").stdout
     for line in ("mechanism: ", "attack: ", "dataset: ", "evaluation_lm: ", "tvd_mi", "case_flip"):
         assert line in shown
     config = judgelab("--cfg", "job", "mechanism=mi").stdout
     assert "_target_: judgelab.mechanism.mi.Mi" in config
-
-
-@pytest.mark.slow
-def test_a_users_own_panel(judgelab: Command, tmp_path: Path) -> None:
-    rows = [
-        {
-            "id": f"q{k}",
-            "source": f"The {animal} of {town} was seen {k + 2} times this week.",
-            "responses": {
-                "careful": f"In {town}, the {animal} was seen {k + 2} times.",
-                "lazy": "Something was seen somewhere.",
-                "other": f"A {animal} turned up {k + 2} times in {town} this week.",
-            },
-            "human": {"careful": 5, "lazy": 1, "other": 4},
-        }
-        for k, (animal, town) in enumerate(
-            [("heron", "Aldby"), ("otter", "Brixen"), ("lynx", "Corvo"), ("stork", "Drum")]
-        )
-    ]
-    path = tmp_path / "panel.jsonl"
-    path.write_text("\n".join(json.dumps(row) for row in rows))
-    done = judgelab("dataset=jsonl", f"dataset.path={path}", "mechanism=mi", "tracker=none")
-    assert done.returncode == 0, done.stderr
-    run = result(tmp_path)
-    tables = {table["name"]: table["rows"] for table in run["tables"]}
-    assert [row["agent"] for row in tables["agents"]][-1] == "lazy"
-    human = next(row for row in tables["beside"] if row["statistic"] == "human_within")
-    assert human["value"] > 0.5
-    assert any("No agent categories are known" in note for note in run["notes"])
-    labelled = judgelab(
-        "dataset=jsonl",
-        f"dataset.path={path}",
-        "mechanism=mi",
-        "tracker=none",
-        "dataset.agents={careful: Faithful, other: Style, lazy: Low Effort}",
-        root=tmp_path / "labelled",
-    )
-    assert labelled.returncode == 0, labelled.stderr
-    assert result(tmp_path / "labelled")["summary"]["clean/auc"] == 1.0

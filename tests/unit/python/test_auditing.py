@@ -53,7 +53,7 @@ def test_it_is_the_run_of_the_command_line(panel: Path) -> None:
         ({"manipulat": True}, "manipulat is no setting of study=audit. Did you mean 'manipul"),
         ({"dataset": "jsonnl"}, "dataset=jsonnl does not exist"),
         ({"rules__minimun": 1}, "rules.minimun"),
-        ({"minimum": 0.8}, "no setting of study=audit. Did you mean 'rules__minimum'"),
+        ({"minimum": 0.8}, "minimum is no setting of study=audit"),
         ({"dataset": {"limit": 1}}, "dataset names an option .* dataset__NAME=VALUE"),
         ({"judges": 3}, "study.judges=3"),
         ({"judges": ["gpt"]}, "no column 'gpt'|dataset.judges"),

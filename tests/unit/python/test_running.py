@@ -52,7 +52,7 @@ def _fresh_hydra() -> Iterator[None]:
 def test_it_is_the_run_of_the_command_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = "mechanism=length attack=padding attack.count=3 dataset=samsum limit=2"
+    words = "mechanism=length attack=padding attack.on=problematic dataset=samsum limit=2"
     mine = found(words)
     assert capsys.readouterr().out == "", "what was found is returned, not printed"
     assert mine.path.name.startswith("discrimination-length-samsum-padding-")
@@ -62,7 +62,7 @@ def test_it_is_the_run_of_the_command_line(
         capsys.readouterr().out
     )
     given: dict[str, Any] = {"mechanism": "length", "attack": "padding", "dataset": "samsum"}
-    again = found("'seed=0'", "limit=2", **given, attack__count=3, bootstrap=2000)
+    again = found("'seed=0'", "limit=2", **given, attack__on="problematic", bootstrap=2000)
     assert again.path == mine.path, "also where Hydra has left its state behind"
     manifest = yaml.safe_load((mine.path / "manifest.json").read_text())
     assert manifest["overrides"] == [*words.split(), "tracker=none"]
