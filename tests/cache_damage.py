@@ -14,16 +14,16 @@ import sqlite3
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
 from judgelab.calls.prompts import PromptCache, ScoredPrompt
 from judgelab.core.errors import DataError
-from judgelab.core.lm import ChatRequest, LogProb, Message
+from judgelab.core.lm import ChatRequest, Message
 from tests.scripted import ScriptedChat, ScriptedLogProb
 
 WORDS = ("harbour", "fog", "bell", "keeper", "tide", "lamp", "stair", "crew", "log", "storm")
@@ -33,16 +33,14 @@ RIGHT, AGAIN, REFUSED, WRONG = "every row right", "rows asked again", "refused",
 
 @dataclass(frozen=True)
 class Truth:
-    """What was stored, as it must be read back."""
+    """What was stored, as it must be read back: answers by key, scored prompts by text."""
 
-    logprobs: dict[bytes, LogProb]
-    chats: dict[bytes, str]
+    answers: dict[bytes, str]
     prompts: dict[str, ScoredPrompt]
-    lms: list[str]
 
 
 def make(file: Path, rows: int = 150) -> Truth:
-    """A cache as runs leave it: log-probabilities, replies, scored prompts, LMs."""
+    """A cache as runs leave it: log-probabilities, replies, scored prompts."""
     rng = random.Random(0)
     texts = [" ".join(rng.choices(WORDS, k=rng.randint(5, 60))) for _ in range(rows)]
     scores = Cached(ScriptedLogProb(lambda c, t: -rng.expovariate(0.01)), CallCache(file))
@@ -60,10 +58,9 @@ def make(file: Path, rows: int = 150) -> Truth:
         beside.put(text, scored)
     beside.close()
     cache = CallCache(file)
-    everything = _keys(file)
-    truth = Truth(cache.logprobs(everything), cache.chats(everything), prompts, cache.lms())
+    truth = Truth(cache.get(_keys(file)), prompts)
     cache.close()
-    assert (len(truth.logprobs), len(truth.chats)) == (rows, rows + rows // 3)
+    assert len(truth.answers) == 2 * rows + rows // 3
     return truth
 
 
@@ -105,45 +102,33 @@ def _ask(file: Path, truth: Truth, read_only: bool) -> str:
     cache = CallCache(file, read_only)
     beside = PromptCache(file, ENDPOINT)
     try:
-        keys = list({*truth.logprobs, *truth.chats, *_keys(file)})
-        logprobs, chats = cache.logprobs(keys), cache.chats(keys)
-        if not (_within(logprobs, truth.logprobs) and _within(chats, truth.chats)):
+        answers = cache.get({*truth.answers, *_keys(file)})
+        if not answers.items() <= truth.answers.items():
             return WRONG
-        if not set(cache.lms()) <= set(truth.lms):
-            return WRONG
-        lost = len(logprobs) < len(truth.logprobs) or len(chats) < len(truth.chats)
+        lost = AGAIN if len(answers) < len(truth.answers) else RIGHT
         if read_only:
-            return AGAIN if lost else RIGHT
+            return lost
         for text, scored in truth.prompts.items():
             known = beside.get(text)
             if known not in (None, scored):
                 return WRONG
             if known is None:
                 beside.put(text, scored)
-        cache.add_logprobs({k: v for k, v in truth.logprobs.items() if k not in logprobs})
-        cache.add_chats({k: v for k, v in truth.chats.items() if k not in chats})
-        return AGAIN if lost else RIGHT
+        cache.add(truth.answers)
+        return lost
     finally:
         cache.close()
         beside.close()
 
 
-def _within(found: Mapping[Any, Any], right: Mapping[Any, Any]) -> bool:
-    return all(right.get(key) == value for key, value in found.items())
-
-
 def _keys(file: Path) -> list[bytes]:
     """Every key that the file holds, as far as SQLite can read it."""
-    found: list[bytes] = []
-    db = sqlite3.connect(file)
-    db.text_factory = bytes
-    for table in ("logprob", "chat"):
-        try:
-            found += [key for (key,) in db.execute(f"SELECT key FROM {table}")]
-        except sqlite3.Error:
-            continue
-    db.close()
-    return [key for key in found if isinstance(key, bytes)]
+    keys: list[object] = []
+    with closing(sqlite3.connect(file)) as db, suppress(sqlite3.Error):
+        db.text_factory = bytes
+        for row in db.execute("SELECT key FROM answer"):
+            keys += row
+    return [key for key in keys if isinstance(key, bytes)]
 
 
 def trial(
@@ -176,7 +161,7 @@ def main() -> None:
         file = Path(folder) / "calls.sqlite"
         truth = make(file)
         size = file.stat().st_size
-        print(f"a cache of {size} bytes: {len(truth.logprobs)} sums, {len(truth.chats)} replies")
+        print(f"a cache of {size} bytes: {len(truth.answers)} answers")
         for name, damage, times in (("flips", flip, given.flips), ("cuts", cut, given.cuts)):
             found = trial(file, truth, damage, times, given.seed)
             print(f"{times} {name}: " + ", ".join(f"{n} {said}" for said, n in found.most_common()))

@@ -24,8 +24,6 @@ ELSEWHERE = {  # command -> the test that runs it or its parts, and what of it s
     "python -m judgelab.tracker.dashboard judgelab": (
         *(f"{UNIT}tracker/test_dashboard.py", 'main(["judgelab"])'),
     ),
-    "python -m tests.fault_server --help": (f"{E2E}test_fault_server.py", '"--help"'),
-    "python -m judgelab.calls.cache FILE": (f"{UNIT}calls/test_cache_file.py", "said(capsys, file"),
     AUDIT: (f"{E2E}test_audit.py", "test_every_command_of_the_docs_runs"),
     f"{AUDIT} dry_run=true": (f"{E2E}test_audit.py", "test_every_command_of_the_docs_runs"),
     f"{AUDIT} study.stop.order=.95": (f"{E2E}test_audit.py", "stopping.md"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -13,7 +12,6 @@ from typing import Any, TypeVar
 from judgelab.calls.cache import CallCache, rows_of
 from judgelab.calls.log import CallLog, LoggedCall, LoggedLM, chat_key, logprob_keys
 from judgelab.calls.sending import UNBOUNDED, estimate
-from judgelab.core.errors import DataError
 from judgelab.core.exchange import closed_batches, open_questions
 from judgelab.core.lm import (
     NOT_ASKED,
@@ -33,7 +31,7 @@ WORTH = 30.0  # seconds of a local LM's answers that a kill may cost, about
 POLL = 0.2  # seconds between looks for an answer that another job is waiting for
 
 Q = TypeVar("Q")  # what is asked: a pair, or a request
-A = TypeVar("A", LogProb, Reply)  # what is answered
+Answer = LogProb | Reply
 
 
 @dataclass
@@ -58,15 +56,12 @@ class Watch:
 class Cached(LoggedLM):
     """``lm`` behind a call cache; identical questions in one batch are asked once too.
 
-    A key is the hash of the LM's identity and of the texts, messages, sampling settings and
-    repeat index: all that can change an answer, and nothing else. Kept are answers and settled
-    refusals; a call that failed is asked again by a later run (a paid one: not by this one).
+    A key is the hash of all that can change an answer, and of nothing else. What is settled is
+    kept; a call that failed is asked again by a later run (a paid one: not by this one).
 
     What a streaming LM answers is kept the moment it arrives, and its questions are claimed
     before they are asked: a job that finds one claimed waits for the answer of the job that asks
     it, or takes over when that job ends without one.
-
-    Calls without a usable result are noted, unanswered ones here.
     """
 
     def __init__(
@@ -81,12 +76,12 @@ class Cached(LoggedLM):
         self.cache = cache
         self.count = CallCount()
         self._unscored: dict[bytes, Any] = {}
-        self._computed, self._again, self._verbs = set[bytes](), set[bytes](), set[str]()
+        self._computed, self._again = set[bytes](), set[bytes]()
         self._watch = watch or Watch()
         self._workers: dict[str, Mapping[str, Any]] = {}
-        self._streaming = lm.streaming
-        self._claims = None if self._streaming is None else Claims(cache)
+        self._streaming, self._claims = lm.streaming, None
         if self._streaming is not None:
+            self._claims = Claims(cache)
             self._streaming.keep(cache.path)
 
     @property
@@ -119,7 +114,7 @@ class Cached(LoggedLM):
             else:
                 yield dict(enumerate(self.lm.logprob(contexts, targets, missing).rows))
 
-        known = self._fill("logprob", keys, pairs, self.known_logprobs, ask)
+        known = self._fill(keys, pairs, ask, one_item=True)
         rows = [known[key] for key in keys]
         self._note_pairs(keys, contexts, targets, pairs, rows)
         return LogProbTable.of(rows)
@@ -138,64 +133,42 @@ class Cached(LoggedLM):
             else:
                 yield from _slices(self.lm, missing)
 
-        known = self._fill("chat", keys, requests, self.known_chats, ask)
+        known = self._fill(keys, requests, ask, one_item=False)
         replies = [known[key] for key in keys]
         self._note_requests(keys, requests, replies)
         return replies
 
-    def known_logprobs(self, keys: Sequence[bytes]) -> dict[bytes, LogProb]:
+    def known(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
         """Of these keys, those with an answer: kept, or accepted unscored in this run."""
-        kept = [key for key in keys if key not in self._again]
-        known = self._accepted_unscored(keys) | self.cache.logprobs(kept)
-        rest = [key for key in kept if key not in known]
-        return known | {
-            key: LogProb(math.nan, 0, reply.reason, reply.settled)
-            for key, reply in known_replies(self.cache, rest).items()
-        }
-
-    def known_chats(self, keys: Sequence[bytes]) -> dict[bytes, Reply]:
-        """The same of chat requests."""
-        kept = [key for key in keys if key not in self._again]
-        return self._accepted_unscored(keys) | known_replies(self.cache, kept)
-
-    def _accepted_unscored(self, keys: Sequence[bytes]) -> dict[bytes, Any]:
-        return {key: self._unscored[key] for key in keys if key in self._unscored}
+        unscored = {key: self._unscored[key] for key in keys if key in self._unscored}
+        rest = (key for key in keys if key not in self._again and key not in unscored)
+        return unscored | known_answers(self.cache, rest)
 
     def accept_logprobs(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs, table: LogProbTable
     ) -> None:
         """Take answers that a worker computed with the same LM. Unscored ones last this run."""
         keys = logprob_keys(self.identity, contexts, targets, pairs)
-        self._accept("logprob", dict(zip(keys, table.rows, strict=True)))
+        self._accept(dict(zip(keys, table.rows, strict=True)))
 
     def accept_chats(self, requests: Sequence[ChatRequest], replies: Sequence[Reply]) -> None:
         """Take replies that a worker got from the same LM. Failed ones last this run."""
         keys = [chat_key(self.identity, request) for request in requests]
-        self._accept("chat", dict(zip(keys, replies, strict=True)))
+        self._accept(dict(zip(keys, replies, strict=True)))
 
-    def _accept(self, verb: str, fresh: Mapping[bytes, A], remember: bool = True) -> None:
+    def _accept(self, fresh: Mapping[bytes, Answer], remember: bool = True) -> None:
         """Kept and counted; unscored ones last this run: to ask again may be to pay again."""
-        rows: dict[bytes, LogProb] = {}
-        replies: dict[bytes, str] = {}
+        kept = dict[bytes, str]()
         for key, answer in fresh.items():
             unscored = without_result(answer)
-            if isinstance(answer, Reply):
-                if not unscored or answer.settled:
-                    replies[key] = _stored(answer)
-            elif not unscored:
-                rows[key] = answer
-            elif answer.settled and self._claims is not None:  # paid: why there is no sum is kept
-                replies[key] = _stored(Reply(None, answer.reason, settled=True))
+            paid = isinstance(answer, Reply) or self._claims is not None
+            if not unscored or (answer.settled and paid):  # why there is no result is kept, too
+                kept[key] = _stored(answer)
             if unscored and remember:
                 self._unscored[key] = answer
-        if verb not in self._verbs:
-            self._verbs.add(verb)
-            self.cache.note_lm(self.identity, verb)
-        if rows:
-            self.cache.add_logprobs(rows, self._again)
-        if replies:
-            self.cache.add_chats(replies, self._again)
-        self._computed |= rows.keys() | replies.keys()
+        if kept:
+            self.cache.add(kept, self._again)
+        self._computed |= kept.keys()
         self._again -= self._computed
         self.count.computed += len(fresh)
         self._watch.answered(len(fresh))
@@ -209,28 +182,27 @@ class Cached(LoggedLM):
 
     def _fill(
         self,
-        verb: str,
         keys: Sequence[bytes],
         questions: Sequence[Q],
-        look: Callable[[Sequence[bytes]], dict[bytes, A]],
-        ask: Callable[[list[Q]], Iterator[dict[int, A]]],
-    ) -> dict[bytes, A]:
+        ask: Callable[[list[Q]], Iterator[Mapping[int, Answer]]],
+        one_item: bool,
+    ) -> dict[bytes, Any]:
         """The answer to every key: known, asked for now, or awaited from another job."""
         wanted = dict(zip(keys, questions, strict=True))
-        known = look(list(wanted))
+        known = self.known(wanted)
         self.count.asked += len(keys)
-        self._watch.asked(len(wanted), len(known), one_item=verb == "logprob")
+        self._watch.asked(len(wanted), len(known), one_item=one_item)
         while missing := [key for key in wanted if key not in known]:
             mine = missing if self._claims is None else self._claims.take(missing)
             try:
                 if self._claims is not None:  # may have been answered before we claimed it
-                    found = look(missing)
+                    found = self.known(missing)
                     known |= found
                     self._watch.answered(len(found))
                 asking = [key for key in mine if key not in known]
                 for part in ask([wanted[key] for key in asking]) if asking else ():
                     fresh = {asking[index]: answer for index, answer in part.items()}
-                    self._accept(verb, fresh, remember=self._claims is not None)
+                    self._accept(fresh, remember=self._claims is not None)
                     known |= fresh
             finally:
                 if self._claims is not None:
@@ -240,7 +212,7 @@ class Cached(LoggedLM):
         return known
 
 
-def without_result(answer: LogProb | Reply) -> bool:
+def without_result(answer: Answer) -> bool:
     """Whether a call gave no text, or no sum."""
     return answer.text is None if isinstance(answer, Reply) else math.isnan(answer.total)
 
@@ -261,33 +233,27 @@ def _slices(lm: EvaluationLM, requests: list[ChatRequest]) -> Iterator[dict[int,
         size = max(1, min(2 * size, int(len(part) * WORTH / took)))
 
 
-def _stored(reply: Reply) -> str:
+def _stored(answer: Answer) -> str:
     """As the cache keeps it; what only some replies have is left out of the others."""
-    values = asdict(reply)
-    for name in ("label_logprobs", "model"):
-        if not values[name]:
-            del values[name]
-    return json.dumps(values)
+    if isinstance(answer, LogProb):
+        return json.dumps(answer)
+    values = asdict(answer).items()
+    return json.dumps({k: v for k, v in values if v not in (None, ()) and v is not False})
 
 
-def reply_from(stored: str) -> Reply:
-    """The reply that the cache keeps so; DataError if it is none."""
-    try:
-        values = json.loads(stored)
-        found = values.pop("top_logprobs", ())
-        alternatives = tuple(tuple((str(t), float(v)) for t, v in token) for token in found)
-        labels = tuple((str(t), float(v)) for t, v in values.pop("label_logprobs", ()))
-        return Reply(**values, top_logprobs=alternatives, label_logprobs=labels)
-    except (ValueError, TypeError, AttributeError) as cause:
-        raise DataError(
-            f"A reply in the call cache cannot be read ({stored[:40]!r}): the file is damaged; "
-            "move it away, or give another with paths.cache=FILE."
-        ) from cause
+def answer_from(stored: str) -> Answer:
+    """The answer that the cache keeps so."""
+    values = json.loads(stored)
+    if isinstance(values, list):
+        return LogProb(*values)
+    top = tuple(tuple(map(tuple, token)) for token in values.pop("top_logprobs", ()))
+    labels = tuple(map(tuple, values.pop("label_logprobs", ())))
+    return Reply(**{"text": None, **values}, top_logprobs=top, label_logprobs=labels)
 
 
-def known_replies(cache: CallCache, keys: Sequence[bytes]) -> dict[bytes, Reply]:
-    """The replies that the cache holds of these keys."""
-    return {key: reply_from(stored) for key, stored in cache.chats(keys).items()}
+def known_answers(cache: CallCache, keys: Iterable[bytes]) -> dict[bytes, Any]:
+    """The answers that the cache holds to these keys."""
+    return {key: answer_from(stored) for key, stored in cache.get(keys).items()}
 
 
 class Claims:
@@ -307,7 +273,8 @@ class Claims:
             db.executemany(
                 "INSERT OR IGNORE INTO claim VALUES (?, ?)", [(key, self._owner) for key in keys]
             )
-            owners = _owners(db, keys)
+            rows = rows_of(db, "SELECT key, owner FROM claim", keys)
+            owners = {key: (owner or b"").decode(errors="replace") for key, owner in rows}
             for owner in {o for o in owners.values() if not self._mark.lives(o)}:
                 orphans = [key for key, held in owners.items() if held == owner]
                 db.executemany(
@@ -328,11 +295,6 @@ class Claims:
         with self._cache.transaction() as db:
             db.execute("DELETE FROM claim WHERE owner = ?", (self._owner,))
         self._mark.close()
-
-
-def _owners(db: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, str]:
-    rows = rows_of(db, "SELECT key, owner FROM claim", keys)
-    return {key: (owner or b"").decode(errors="replace") for key, owner in rows}
 
 
 @dataclass
@@ -366,11 +328,6 @@ class Counted(LoggedLM):
         self._stages = [""]
 
     @property
-    def total(self) -> int:
-        """Different calls over all stages."""
-        return self.log.calls
-
-    @property
     def stages(self) -> dict[str, StageTally]:
         """What would be asked in each stage; a call counts where it is put first."""
         found = {stage: StageTally() for stage in self._stages if stage}
@@ -394,7 +351,7 @@ class Counted(LoggedLM):
     ) -> LogProbTable:
         """Known pairs; NaN for all others."""
         keys = logprob_keys(self.identity, contexts, targets, pairs)
-        known = self.cache.logprobs(keys) if self.cache else {}
+        known = known_answers(self.cache, keys) if self.cache else {}
         for key, (c, t) in zip(keys, pairs, strict=True):
             if key not in self.log.rows:
                 size = estimate([contexts[c], targets[t]])
@@ -407,7 +364,7 @@ class Counted(LoggedLM):
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """Known replies; none for all others."""
         keys = [chat_key(self.identity, request) for request in requests]
-        known = known_replies(self.cache, keys) if self.cache else {}
+        known = known_answers(self.cache, keys) if self.cache else {}
         for key, request in zip(keys, requests, strict=True):
             if key not in self.log.rows:
                 row = LoggedCall("", "chat", request.key, known=key in known)

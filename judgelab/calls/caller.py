@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 SILENT = 3  # calls in a row that time out before anything is heard of a server
 REFUSED = 20  # calls in a row without a use, before the first answer
 SHOWN = 5.0  # seconds from which a wait is told
-FARTHEST = 400 * 86400.0  # seconds: to wait for longer is no sensible demand
 
 
 class StoppedError(Exception):
@@ -171,13 +170,6 @@ class Breaker:
         before.set()
 
 
-def sensible(seconds: float | None) -> float | None:
-    """Seconds that a server can mean; None for what nobody can wait for."""
-    if seconds is None or not math.isfinite(seconds) or not 0 <= seconds <= FARTHEST:
-        return None
-    return seconds
-
-
 def stamp(at: float | None) -> str:
     """A time for people, to the minute, rounded up."""
     return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(math.ceil((at or 0.0) / 60) * 60))
@@ -282,14 +274,13 @@ class Caller:
 
     def _beyond(self, result: Answer) -> float | None:
         """Seconds that the server asks for, where that is longer than we wait."""
-        asked = sensible(result.retry_after)
-        longest = max(self.limits.longest_wait, SHOWN)
-        return asked if asked is not None and asked > longest else None
+        asked = result.retry_after or 0.0
+        return asked if asked > max(self.limits.longest_wait, SHOWN) else None
 
     def _wait(self, state: Any) -> float:
         """Seconds until the next attempt: as the server says, else full jitter."""
         result, wait = state.outcome.result(), float(self._jitter(state))
-        asked = sensible(result.retry_after)
+        asked = result.retry_after
         return wait if asked is None else asked + min(wait, 0.1 * asked)
 
     def _tell(self, state: Any) -> None:
@@ -309,7 +300,7 @@ class Caller:
                 self.pace.used(sum(call.tokens), sum(tokens))
             if result.status not in LOST:
                 beyond = self._beyond(result)
-                wait = sensible(result.retry_after) if beyond is None else None
+                wait = result.retry_after if beyond is None else None
                 if beyond is not None:
                     self.breaker.until = max(self.breaker.until or 0.0, time.time() + beyond)
                 self.pace.answered(refused=result.status == "429", retry_after=wait)

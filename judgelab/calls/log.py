@@ -1,8 +1,6 @@
 """The log of calls: a row for each different question, from which everybody reads who counts.
 
-The cache's account, the dry run, the bill of a judge, the table of the unscored and the page of
-items are views of such a log; attempts at paid calls, several of which a call may take, are in
-``calls.meter``.
+Attempts at paid calls, several of which a call may take, are in ``calls.meter``.
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ class LoggedCall:
         about: what the question is about, as ``ChatRequest.key``; of a log-probability what the
             mechanism said of it, else the text that was to be scored.
         reason: why there is no usable result; None where there is one.
-        settled: to ask again would be to pay again; an unsettled call (see ``sending.ENDINGS``) is
+        settled: to ask again would be to pay again; an unsettled call (see docs/faults.md) is
             asked again by the same command.
         reply: what the LM wrote, where it could not be read or replies are kept.
         answered: whether there was an answer, even a refusal or one that cannot be read.
@@ -227,14 +225,14 @@ class LoggedLM(WrappedLM):
         pairs: Pairs,
         rows: Sequence[LogProb],
     ) -> None:
-        x = [len(text.encode(errors="surrogatepass")) for text in contexts]
-        y = [len(text.encode(errors="surrogatepass")) for text in targets]
+        x, y = (
+            [len(text.encode(errors="surrogatepass")) for text in t] for t in (contexts, targets)
+        )
         for key, (c, t), row in zip(keys, pairs, rows, strict=True):
-            lost = math.isnan(row.total)
-            call = LoggedCall(self._role, "logprob", (targets[t],), answered=not lost)
+            call = LoggedCall(self._role, "logprob", (targets[t],))
             call.input_tokens = 1 + (x[c] + y[t]) // BYTES_PER_TOKEN
-            if lost:
-                call.reason = row.reason or "no reason given"
+            if math.isnan(row.total):
+                call.reason, call.answered = row.reason or "no reason given", False
                 call.settled = row.settled or self._local
             self.log.note(key, call)
 
@@ -275,9 +273,9 @@ def logprob_keys(
     identity: str, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
 ) -> list[bytes]:
     """The cache key of each pair."""
-    base = _digest(identity)
-    x, y = [_digest(c) for c in contexts], [_digest(t) for t in targets]
-    return [_digest(b"logprob" + base + x[c] + y[t]) for c, t in pairs]
+    base = digest(identity)
+    x, y = [digest(c) for c in contexts], [digest(t) for t in targets]
+    return [digest(b"logprob" + base + x[c] + y[t]) for c, t in pairs]
 
 
 def chat_key(identity: str, request: ChatRequest) -> bytes:
@@ -293,9 +291,10 @@ def chat_key(identity: str, request: ChatRequest) -> bytes:
         parts["top_logprobs"] = request.top_logprobs
     if request.labels:
         parts["labels"] = list(request.labels)
-    return _digest("chat" + json.dumps(parts, sort_keys=True))
+    return digest("chat" + json.dumps(parts, sort_keys=True))
 
 
-def _digest(text: str | bytes) -> bytes:
+def digest(text: str | bytes) -> bytes:
+    """The hash that keys of the call cache are."""
     data = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
     return hashlib.blake2b(data, digest_size=16).digest()

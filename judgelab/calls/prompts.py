@@ -1,20 +1,15 @@
 """log P(target | context) of pairs, asked of a completions endpoint that reports its prompt's.
 
 Texts go as they are (``RawPrompts``), or rendered and tokenised here by the model's own template
-and tokenizer (``FramedPrompts``): the server is then sent the very tokens that a local model is
-given, so a sum is the local one's. Where it takes text alone it is sent the tokens' text, without
-the first token where it adds that itself. Which of these a server reads as meant is settled by one
-prompt whose tokens are known, and every answer must hold as many tokens as were meant.
+and tokenizer (``FramedPrompts``): a sum is then that of a local model.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import math
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +20,7 @@ from unicodedata import normalize
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.caller import Caller
+from judgelab.calls.log import digest
 from judgelab.calls.sending import Call, EndpointError, UnusableError, count, estimate, finite
 from judgelab.core.errors import CapabilityError
 from judgelab.core.lm import LogProb, Pairs
@@ -81,12 +77,16 @@ def read_prompt(body: Mapping[str, Any], mode: Mode) -> ScoredPrompt:
     """The prompt's part of an answer; UnusableError where it is absent or of another length."""
     try:
         if mode == "prompt":
-            return _listed(body["choices"][0]["prompt_logprobs"])
+            rows = body["choices"][0]["prompt_logprobs"]
+            if any(row is not None and len(row) != 1 for row in rows):
+                raise UnusableError("it reports alternatives beside the prompt's tokens")
+            entries = [next(iter(row.values())) if row else {} for row in rows]
+            tokens = [entry.get("decoded_token") or "" for entry in entries]
+            return _scored(tokens, [entry.get("logprob") for entry in entries])
         prompt_tokens = count(body["usage"]["prompt_tokens"])
         if prompt_tokens is None:
             raise UnusableError("it does not say how many tokens the prompt is")
-        # some servers have a list of their own beside the choices
-        parts = body["prompt"] if body.get("prompt") else body["choices"]
+        parts = body.get("prompt") or body["choices"]  # some have a list of its own
         tokens, values = parts[0]["logprobs"]["tokens"], parts[0]["logprobs"]["token_logprobs"]
         if not isinstance(tokens, list) or not isinstance(values, list):
             raise TypeError
@@ -98,21 +98,12 @@ def read_prompt(body: Mapping[str, Any], mode: Mode) -> ScoredPrompt:
     return _scored(tokens[:prompt_tokens], values[:prompt_tokens])
 
 
-def _listed(rows: Sequence[Mapping[str, Any] | None]) -> ScoredPrompt:
-    if any(row is not None and len(row) != 1 for row in rows):
-        raise UnusableError("it reports alternatives beside the prompt's tokens")
-    entries = [next(iter(row.values())) if row else {} for row in rows]
-    tokens = [entry.get("decoded_token") or "" for entry in entries]
-    return _scored(tokens, [entry.get("logprob") for entry in entries])
-
-
 def _scored(tokens: Sequence[Any], values: Sequence[Any]) -> ScoredPrompt:
     if not tokens:
         raise UnusableError("it reports no token of the prompt")
     if not all(isinstance(token, str) for token in tokens):
         raise UnusableError("it reports tokens that are not texts")
-    numbers = tuple(None if v is None else finite(v) for v in values)
-    return ScoredPrompt(tuple(tokens), numbers)
+    return ScoredPrompt(tuple(tokens), tuple(None if v is None else finite(v) for v in values))
 
 
 def is_of(scored: ScoredPrompt, text: str) -> bool:
@@ -189,8 +180,7 @@ async def probe(caller: Caller, model: str, mode: Mode) -> None:
             raise _refusal(caller, str(cause)) from None
         plain = list(takewhile(lambda token: token and BROKEN not in token, drawn.tokens))
         for start in _starts(echoed.tokens, PROBE):
-            alike = map(str.__eq__, echoed.tokens[start:], plain)
-            n = len(list(takewhile(bool, alike)))
+            n = len(list(takewhile(bool, map(str.__eq__, echoed.tokens[start:], plain))))
             if n:
                 pairs = zip(echoed.logprobs[start : start + n], drawn.logprobs[:n], strict=True)
                 gaps = [math.inf if None in (a, b) else abs(a - b) for a, b in pairs]  # type: ignore[operator]
@@ -224,8 +214,8 @@ def _refusal(caller: Caller, reason: str) -> CapabilityError:
 class PromptCache:
     """Scored prompts in a call cache, beside the answers.
 
-    A pair that takes two prompts is not an answer until both are there: what came of one is kept,
-    so that a later run pays for the other alone. ``name`` is that of the LM and of how it is asked.
+    Of a pair that takes two prompts each is kept, so that a later run pays for the other alone.
+    ``name`` is that of the LM and of how it is asked.
     """
 
     def __init__(self, path: Path, name: str) -> None:
@@ -234,7 +224,7 @@ class PromptCache:
     def get(self, text: str) -> ScoredPrompt | None:
         """What is known of this prompt."""
         key = self._key(text)
-        stored = self._cache.chats([key]).get(key)
+        stored = self._cache.get([key]).get(key)
         if stored is None:
             return None
         values = json.loads(stored)
@@ -243,47 +233,17 @@ class PromptCache:
     def put(self, text: str, scored: ScoredPrompt) -> None:
         """Keep it."""
         values = {"tokens": scored.tokens, "logprobs": scored.logprobs}
-        self._cache.add_chats({self._key(text): json.dumps(values)})
+        self._cache.add({self._key(text): json.dumps(values)})
 
     def close(self) -> None:
         """Close the file."""
         self._cache.close()
 
     def _key(self, text: str) -> bytes:
-        whole = json.dumps(["prompt", self._name, text])
-        return hashlib.blake2b(whole.encode(), digest_size=16).digest()
+        return digest(json.dumps(["prompt", self._name, text]))
 
 
-class Prompts(ABC):
-    """One way to put pairs to a server."""
-
-    def __init__(self, model: str, mode: Mode) -> None:
-        self.model, self.mode = model, mode
-
-    async def settle(self, caller: Caller) -> None:
-        """Find out whether the server can do it, and how (raises CapabilityError: it cannot)."""
-        await probe(caller, self.model, self.mode)
-
-    @abstractmethod
-    def jobs(
-        self, caller: Caller, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> Jobs:
-        """For each pair what yields (sum in nats, tokens), NaN where it could not be scored."""
-
-    async def _ask(self, caller: Caller, prompt: str | Ids) -> ScoredPrompt | LogProb:
-        """The prompt's tokens, or the row of a pair that it says nothing of."""
-        body = scoring_body(self.model, self.mode, prompt)
-        size = estimate([prompt]) if isinstance(prompt, str) else len(prompt)
-        answer = await caller.call(Call("completions", body, ("logprob",), (size, 1)))
-        if answer.body is None:
-            return _unscored(answer.reason, answer.settled)
-        try:
-            return read_prompt(answer.body, self.mode)
-        except UnusableError as cause:
-            return _unscored(f"malformed answer ({cause})")
-
-
-class RawPrompts(Prompts):
+class RawPrompts:
     """One prompt a pair, plus one a context where it cannot be told where the target starts.
 
     A target is scored on the tokens that start after the context. Where a token runs across the
@@ -294,10 +254,17 @@ class RawPrompts(Prompts):
 
     cache: PromptCache | None = None
 
+    def __init__(self, model: str, mode: Mode) -> None:
+        self.model, self.mode = model, mode
+
+    async def settle(self, caller: Caller) -> None:
+        """Find out whether the server can do it, and how (raises CapabilityError: it cannot)."""
+        await probe(caller, self.model, self.mode)
+
     def jobs(
         self, caller: Caller, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> Jobs:
-        """See ``Prompts``; a context is asked by itself once a batch."""
+        """For each pair what yields (sum in nats, tokens), NaN where it could not be scored."""
         alone: dict[str, asyncio.Task[ScoredPrompt | LogProb]] = {}
         return [partial(self._score, caller, contexts[c], targets[t], alone) for c, t in pairs]
 
@@ -332,11 +299,9 @@ class RawPrompts(Prompts):
     async def _known(self, caller: Caller, text: str, keep: bool = False) -> ScoredPrompt | LogProb:
         known = None if self.cache is None else self.cache.get(text)
         scored = known if known and known.whole else await self._ask(caller, text)
-        if isinstance(scored, LogProb):
-            return scored
-        if not is_of(scored, text):
+        if isinstance(scored, ScoredPrompt) and not is_of(scored, text):
             return _unscored(OTHERS)
-        if keep:
+        if keep and isinstance(scored, ScoredPrompt):
             self._keep(text, scored)
         return scored
 
@@ -345,8 +310,12 @@ class RawPrompts(Prompts):
             self.cache.put(text, scored)
 
 
-class FramedPrompts(Prompts):
-    """Pairs as token sequences of the model's own tokenizer."""
+class FramedPrompts(RawPrompts):
+    """Pairs as token sequences of the model's own tokenizer.
+
+    A server that takes text alone is sent the tokens' text, without the first token where it adds
+    that itself: one prompt whose tokens are known settles what it reads as meant.
+    """
 
     def __init__(self, model: str, mode: Mode, encoder: Encoder) -> None:
         super().__init__(model, mode)
@@ -379,11 +348,11 @@ class FramedPrompts(Prompts):
     def jobs(
         self, caller: Caller, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> Jobs:
-        """See ``Prompts``."""
+        """See ``RawPrompts``."""
         encoded = self.encoder.encode(contexts, targets, pairs)
-        return [partial(self._score, caller, job) for job in encoded.jobs]
+        return [partial(self._score_job, caller, job) for job in encoded.jobs]
 
-    async def _score(self, caller: Caller, job: Job | None) -> LogProb:
+    async def _score_job(self, caller: Caller, job: Job | None) -> LogProb:
         if job is None:
             return _unscored(IMITATES)
         prompt = self._prompt(job)

@@ -99,8 +99,7 @@ def interrupts_held(tell: Callable[[], None]) -> Iterator[None]:
 class CallPool:
     """An event loop in a thread, so that it works below a notebook's loop too.
 
-    A call keeps its place until the caller has dealt with its result and asks for the next: a
-    process that is killed loses no more than ``window`` results.
+    A call keeps its place until its result was dealt with: a kill loses at most ``window`` results.
     """
 
     def __init__(self) -> None:

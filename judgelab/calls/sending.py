@@ -1,4 +1,4 @@
-"""One attempt at a call: a request over HTTP, read within bounds and made harmless."""
+"""One attempt at a call: what is sent, and its answer, read within bounds and made harmless."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from time import time
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
 
 from judgelab.core.errors import ConfigError, JudgelabError
+from judgelab.core.lm import WITHOUT_PROBABILITIES, ChatRequest, Reply
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -152,10 +153,18 @@ def finite(value: Any, least: float = LEAST) -> float:
 AGAIN = frozenset({408, 409, 429, *range(500, 600)})
 UNBOUNDED = 500  # output tokens expected of a request without a limit, for pacing and estimates
 BYTES_PER_TOKEN = 4  # of English, roughly; only for pacing and for estimates, never in a result
+SETTINGS = {
+    401: "the environment variable that evaluation_lm.api_key_env names",
+    403: "the environment variable that evaluation_lm.api_key_env names",
+    404: "evaluation_lm.model and evaluation_lm.base_url",
+    3: "evaluation_lm.base_url",
+}
+"""Status (3: any redirect) -> what is wrong where an endpoint that never answered says this."""
 LOST = ("timeout", "unreached", "broken")  # attempts that the server sent no answer to
 UNTRUSTED = "its certificate is self-signed, expired or of an unknown authority"
 REASON = 200  # characters of a server's message that are kept
 READ = 4096  # bytes of an error that is not JSON
+FARTHEST = 400 * 86400.0  # seconds: to wait for longer is no sensible demand
 NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?", re.ASCII)
 
 
@@ -237,18 +246,18 @@ class Sender:
         said, retry_after = f"HTTP {status}: {message}", _retry_after(refused.headers)
         if status == 429 and code == "insufficient_quota":
             return Answer(None, said, "429", fatal=EndpointError(f"{self.where}: {said}."))
-        wrong = _setting(status)
+        wrong = SETTINGS.get(3 if status // 100 == 3 else status)
         if wrong is None:
             return Answer(None, said, str(status), status in AGAIN, retry_after)
         if self._proven:  # it has answered before: a stray one, or an outage
             return Answer(None, said, str(status), status != 403, retry_after)
-        return Answer(None, said, str(status), fatal=ConfigError(wrong.format(self.where, said)))
+        advice = f"{self.where} answers {said}: check {wrong}."
+        return Answer(None, said, str(status), fatal=ConfigError(advice))
 
     def _said(self, refused: RefusedError) -> tuple[str, str | None]:
-        """The message of an error body, or where a redirect leads; and the error's code."""
+        """The message of an error body, and the error's code."""
         if refused.status // 100 == 3:
-            place = self._clean(_place(refused.headers.get("location", "")))
-            return f"a redirect to {place}, which is not followed", None
+            return "a redirect, which is not followed", None
         try:
             body: Any = parse(refused.body, self._clean)
             body = body["error"] if isinstance(body.get("error"), dict) else body
@@ -256,35 +265,6 @@ class Sender:
         except MalformedError:
             message, code = self._clean(refused.body[:READ].decode(errors="replace")), None
         return " ".join(str(message).split())[:REASON] or "no message", str(code)
-
-
-def _setting(status: int) -> str | None:
-    """Which setting is wrong where an endpoint that never answered says this."""
-    if status in (401, 403):
-        return (
-            "{} refuses the key ({}): check the environment variable that "
-            "evaluation_lm.api_key_env names."
-        )
-    if status == 404:
-        return (
-            "{} has no such model or address ({}): check evaluation_lm.model and "
-            "evaluation_lm.base_url."
-        )
-    if status // 100 == 3:
-        return "{} is not where the endpoint is ({}): check evaluation_lm.base_url."
-    return None
-
-
-def _place(location: str) -> str:
-    """Scheme, host and port of an address; no user, path or query: they may hold secrets."""
-    try:
-        parts = urlsplit(location)
-        port = f":{parts.port}" if parts.port else ""
-    except ValueError:
-        return "an address that is none"
-    if not parts.hostname:
-        return "another path there" if location else "nowhere"
-    return f"{parts.scheme or 'http'}://{parts.hostname}{port}"[:REASON]
 
 
 def estimate(texts: Sequence[str]) -> int:
@@ -301,38 +281,83 @@ def accounts(body: Mapping[str, Any]) -> tuple[tuple[int, int] | None, dict[str,
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait: a number, or until a date (RFC 9110, 10.2.3); None: not said, or odd."""
-    milliseconds, value = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
-    if NUMBER.fullmatch(milliseconds):
-        return float(milliseconds) / 1000
-    if NUMBER.fullmatch(value):
-        return float(value)
+    value = headers.get("retry-after", "")
     try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
+        number = NUMBER.fullmatch(value) is not None
+        wait = float(value) if number else parsedate_to_datetime(value).timestamp() - time()
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
+    return max(0.0, wait) if wait <= FARTHEST else None
 
 
-# How a call can end, and what asks it again: docs/faults.md shows this table.
-KEPT, RETRY, OPEN = "nothing: it is kept", "`retry=unscored`", "the same command"
+TokenLimit = Literal["max_tokens", "max_completion_tokens"]
+SAID = 200  # characters of a refusal that are kept
+LOWEST = -1e300  # nats of an alternative, which may be all but impossible
 
-ENDINGS = {
-    "reply": ("a reply with a text, also one without a label", KEPT),
-    "refusal": ("a refusal or a content filter", RETRY),
-    "empty": ("an empty reply", RETRY),
-    "cut": ("a reply that is cut at the limit of tokens", RETRY),
-    "error in 200": ('HTTP 200 with `{"error": ...}` or another body that is no completion', RETRY),
-    "malformed": ("a body that is not JSON, or larger or deeper than is reasonable", RETRY),
-    "4xx": ("another HTTP 4xx", RETRY),
-    "403 later": ("HTTP 403 after the first answer", RETRY),
-    "setting": ("HTTP 401, 403, 404 or a redirect before the first answer (exit code 1)", OPEN),
-    "outage": ("HTTP 401, 404 or a redirect after the first answer", OPEN),
-    "passing": ("HTTP 408, 409, 429 or 5xx that outlasts the retries", OPEN),
-    "timeout": ("no answer in `evaluation_lm.limits.timeout`, in all attempts", OPEN),
-    "broken": ("a connection that breaks, also within a body, in all attempts", OPEN),
-    "unsent": ("not sent: a spent budget, an outage, an interruption", OPEN),
-}
-"""Kind of ending -> what it is, and what asks such a call again.
 
-What ``retry=unscored`` asks again is settled: the call was paid for, or is refused for good. What
-the same command asks again is open, and leaves the run partial.
-"""
+def chat_call(
+    request: ChatRequest, model: str, extra: Mapping[str, Any], limit: TokenLimit
+) -> Call:
+    """The request for /chat/completions."""
+    messages = [{"role": m.role, "content": m.content} for m in request.messages]
+    body: dict[str, Any] = {"model": model, "messages": messages}
+    body["temperature"] = request.temperature
+    if request.max_tokens is not None:
+        body[limit] = request.max_tokens
+    if request.top_logprobs:
+        body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
+    if extra:
+        body["extra_body"] = dict(extra)
+    tokens = estimate([m.content for m in request.messages])
+    return Call("chat", body, request.key, (tokens, request.max_tokens or UNBOUNDED))
+
+
+def reply_of(answer: Answer, request: ChatRequest) -> Reply:
+    """The reply, or the reason why there is none."""
+    if answer.body is None:
+        return Reply(None, answer.reason, settled=answer.settled)
+    name = answer.body.get("model")
+    return replace(_reply(answer.body, request), model=name if isinstance(name, str) else None)
+
+
+def _reply(body: Mapping[str, Any], request: ChatRequest) -> Reply:
+    read, written = usage(body) or (None, None)
+    choices = body.get("choices")
+    if choices == []:
+        return Reply(None, "empty answer (no choice)", read, written, settled=True)
+    try:
+        choice = choices[0]  # type: ignore[index]
+        reason, text = _unusable(choice, request), choice["message"].get("content")
+        if reason is None and not isinstance(text, str):
+            raise TypeError
+    except (KeyError, TypeError, AttributeError, IndexError):
+        reason = "malformed answer (not a chat completion)"
+    if reason is not None:
+        return Reply(None, reason, read, written, settled=True)
+    try:
+        found = _alternatives(choice) if request.top_logprobs else ()
+    except (KeyError, TypeError, AttributeError):
+        return Reply(None, WITHOUT_PROBABILITIES, read, written, settled=True)
+    except UnusableError as cause:
+        return Reply(None, f"malformed answer ({cause})", read, written, settled=True)
+    return Reply(text, None, read, written, top_logprobs=found)
+
+
+def _unusable(choice: Mapping[str, Any], request: ChatRequest) -> str | None:
+    message, finish = choice["message"], choice.get("finish_reason")
+    if message.get("refusal"):
+        return f"refused: {' '.join(str(message['refusal']).split())[:SAID]}"
+    if finish == "content_filter":
+        return "content filter"
+    if finish == "length":
+        return f"cut at {request.max_tokens or 'the longest'} tokens"
+    if not message.get("content") or not message["content"].strip():
+        return "empty answer"
+    return None
+
+
+def _alternatives(choice: Mapping[str, Any]) -> tuple[tuple[tuple[str, float], ...], ...]:
+    return tuple(
+        tuple((str(a["token"]), finite(a["logprob"], LOWEST)) for a in token["top_logprobs"])
+        for token in choice["logprobs"]["content"]
+    )

@@ -48,7 +48,7 @@ def dry_run(parts: Parts, settings: Frame) -> None:
             parts.study.ask(
                 parts.context(run_dir=run_dir, seed=settings.seed, limit=settings.limit, tell=begin)
             )
-        asked = {role: one for role, one in roles.items() if one.total} or roles
+        asked = {role: one for role, one in roles.items() if one.log.calls} or roles
         for role, one in asked.items():
             console.page(_screen(one, settings, role if len(asked) > 1 else ""))
         if len(asked) > 1:

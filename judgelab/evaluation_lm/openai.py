@@ -14,12 +14,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from judgelab.calls.caller import Caller
-from judgelab.calls.chat import TokenLimit, chat_call, reply_of
 from judgelab.calls.meter import Meter
 from judgelab.calls.pace import KeptState, Limits, Pace, rate_file
-from judgelab.calls.prompts import FramedPrompts, Mode, PromptCache, Prompts, RawPrompts
+from judgelab.calls.prompts import FramedPrompts, Mode, PromptCache, RawPrompts
 from judgelab.calls.remote import CallPool, Remote
-from judgelab.calls.sending import ASKED, keep_body
+from judgelab.calls.sending import ASKED, TokenLimit, chat_call, keep_body, reply_of
 from judgelab.core.errors import CapabilityError, ConfigError, require
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import WITHOUT_PROBABILITIES, Capability, ChatRequest, LogProb, Pairs, Reply
@@ -208,7 +207,7 @@ class OpenAI(FramedLM, Remote):
         return FramedPrompts(self.model, self.logprobs, self._encoder)
 
     @property
-    def _prompts(self) -> Prompts:
+    def _prompts(self) -> RawPrompts:
         return self._raw if self.framing.plain else self._framed
 
     def _open(self) -> tuple[Caller, CallPool]:

@@ -6,7 +6,7 @@ import logging
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,17 +28,6 @@ logger = logging.getLogger(__name__)
 
 SHORT = 8  # letters of an adapter's hash that tell it from others in a table
 BACKENDS = ("auto", "rows", "kv", "tree")
-
-
-@dataclass
-class Counts:
-    """What became of the pairs asked for."""
-
-    pairs: int = 0
-    joint: int = 0  # whose boundary tokens merge, so that they were encoded jointly
-    imitating: int = 0  # unscored (requests too): a text spells out control tokens, or is no text
-    too_long: int = 0  # unscored, as they exceed the model's positions
-    closed: int = 0  # requests with labels that were put to the model
 
 
 class Transformers(FramedLM):
@@ -93,7 +82,6 @@ class Transformers(FramedLM):
         self.framing = Framing.of(template, system, template_date, end_token)
         self.backend, self.token_budget, self.tolerance = backend, token_budget, tolerance
         self.max_tokens, self.threads, self.hint = max_tokens, threads, hint
-        self.counts = Counts()
         self._engine: Engine | None = None
 
     @property
@@ -145,7 +133,6 @@ class Transformers(FramedLM):
             "backend_reason": None if engine is None else engine.reason,
             "drift": None if drift is None else asdict(drift),
             "adapter_base": self._other_base,
-            **vars(self.counts),
         }
 
     def logprob(
@@ -176,7 +163,6 @@ class Transformers(FramedLM):
         prompts = [self._template.render(r.messages, reply_follows=True) for r in requests]
         texts = [[message.content for message in r.messages] for r in requests]
         refused = {i: why for i, t in enumerate(texts) if (why := refusal(self._tokenizer, t))}
-        self.counts.imitating += len(refused)
         replies = {i: Reply(None, why, settled=True) for i, why in refused.items()}
         fair = [i for i in range(len(requests)) if i not in refused]
         replies |= self._closed({i: (prompts[i], requests[i]) for i in fair if requests[i].labels})
@@ -197,8 +183,6 @@ class Transformers(FramedLM):
         prompts, requests = zip(*asked.values(), strict=True)
         engine = self._ready()
         replies = answer_closed(engine, self._tokenizer, self._template, prompts, requests)
-        self.counts.closed += len(asked)
-        self.counts.too_long += sum(reply.text is None for reply in replies)
         return dict(zip(asked, replies, strict=True))
 
     def close(self) -> None:
@@ -209,14 +193,10 @@ class Transformers(FramedLM):
         engine = self._ready()
         longest = load.positions(engine.model)
         rows, scored = [UNKNOWN] * len(encoded.jobs), dict[int, Job]()
-        self.counts.pairs += len(encoded.jobs)
-        self.counts.joint += encoded.joint
         for i, job in enumerate(encoded.jobs):
             if job is None:
-                self.counts.imitating += 1
                 rows[i] = LogProb(math.nan, 0, IMITATING, settled=True)
             elif longest is not None and len(job[0]) + len(job[1]) > longest:
-                self.counts.too_long += 1
                 rows[i] = LogProb(math.nan, 0, f"longer than the model's {longest} tokens", True)
             elif not job[1]:
                 rows[i] = LogProb(0.0, 0)  # nothing to predict: P of the empty text is 1

@@ -58,8 +58,6 @@ class VLLM(FramedLM):
 
     def __post_init__(self) -> None:
         self.framing = Framing.of(self.template, self.system, self.template_date, self.end_token)
-        self.joint = 0  # pairs whose context and target share a token
-        self.imitating = 0  # requests and pairs not put to the model: see ``refusal``
 
     @cached_property
     def _source(self) -> ModelSource:
@@ -96,17 +94,12 @@ class VLLM(FramedLM):
             trust_remote_code=False,
         )
 
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """How answering went, for the manifest."""
-        return {"joint": self.joint, "imitating": self.imitating}
-
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> LogProbTable:
         """Sum over the target's tokens given the context's, nats.
 
-        Where a token runs across the boundary, log P(xy) - log P(x), counted in ``joint``. With a
+        Where a token runs across the boundary, log P(xy) - log P(x). With a
         template or an end token, tokens and sums are those of ``evaluation_lm=transformers``.
         """
         if not self.framing.plain:
@@ -120,7 +113,6 @@ class VLLM(FramedLM):
         alone = sorted({c for (c, _), across in zip(pairs, merged, strict=True) if across})
         values = self._prompts([*joint, *(before[c] for c in alone)])
         sums = {c: math.fsum(row[1:]) for c, row in zip(alone, values[len(joint) :], strict=True)}
-        self.joint += sum(merged)
         rows = []
         for k, (c, _) in enumerate(pairs):
             start = 1 if merged[k] else starts[k]
@@ -134,25 +126,22 @@ class VLLM(FramedLM):
         """The sums over the tokens that our own encoder makes; NaN where it makes none."""
         encoded = self._encoder.encode(contexts, targets, pairs)
         values = self._prompts([() if job is None else (*job[0], *job[1]) for job in encoded.jobs])
-        self.joint += encoded.joint
-        self.imitating += encoded.jobs.count(None)
-        sums = [
-            math.nan if job is None else math.fsum(row[len(job[0]) :])
-            for job, row in zip(encoded.jobs, values, strict=True)
-        ]
-        return LogProbTable.of(
-            [
-                LogProb(math.nan, 0, IMITATING, settled=True)
-                if job is None
-                else _row(nats, len(job[1]))
-                for job, nats in zip(encoded.jobs, sums, strict=True)
-            ]
-        )
+        rows = []
+        for job, row in zip(encoded.jobs, values, strict=True):
+            if job is None:
+                rows.append(LogProb(math.nan, 0, IMITATING, settled=True))
+            else:
+                rows.append(_row(math.fsum(row[len(job[0]) :]), len(job[1])))
+        return LogProbTable.of(rows)
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """One reply per request; one that is cut, empty or imitates control tokens is unscored."""
         parameters = require("vllm", extra="gpu").SamplingParams
-        found = [self._fitting(prompt) for prompt in self.prompts(requests)]
+        found = self.prompts(requests)
+        for k, prompt in enumerate(found):
+            if not isinstance(prompt, Reply) and len(prompt) >= self._longest:  # stops them all
+                reason = f"the prompt's {len(prompt)} tokens leave the model no room to answer"
+                found[k] = Reply(None, reason, settled=True)
         asked = [(p, r) for p, r in zip(found, requests, strict=True) if not isinstance(p, Reply)]
         settings = [
             parameters(
@@ -177,19 +166,11 @@ class VLLM(FramedLM):
         for request in requests:
             reason = refusal(self._tokenizer, [m.content for m in request.messages])
             if reason is not None:
-                self.imitating += 1
                 found.append(Reply(None, reason, settled=True))
                 continue
             text = self._template.render(request.messages, reply_follows=True)
             found.append(list(self._tokenizer(text, add_special_tokens=False)["input_ids"]))
         return found
-
-    def _fitting(self, prompt: list[int] | Reply) -> list[int] | Reply:
-        """The prompt, or that it is too long: one such prompt would stop them all."""
-        if isinstance(prompt, Reply) or len(prompt) < self._longest:
-            return prompt
-        reason = f"the prompt's {len(prompt)} tokens leave the model no room to answer"
-        return Reply(None, reason, settled=True)
 
     def close(self) -> None:
         """Let go of the engine and its memory."""

@@ -79,7 +79,7 @@ class Collector(WrappedLM):
     ) -> LogProbTable:
         """Known pairs; NaN for all others."""
         keys = logprob_keys(self.identity, contexts, targets, pairs)
-        known = self._cached.known_logprobs(keys)
+        known = self._cached.known(keys)
         fresh = tuple(pairs[index] for index in self._fresh(keys, known))
         if fresh:
             self.shards.append(PairShard(tuple(contexts), tuple(targets), fresh))
@@ -88,7 +88,7 @@ class Collector(WrappedLM):
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """Known replies; none for all others."""
         keys = [chat_key(self.identity, request) for request in requests]
-        known = self._cached.known_chats(keys)
+        known = self._cached.known(keys)
         fresh = [requests[index] for index in self._fresh(keys, known)]
         rest = open_questions(fresh)
         parts = [rest[start : start + CHATS] for start in range(0, len(rest), CHATS)]

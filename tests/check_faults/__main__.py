@@ -4,7 +4,7 @@
     python -m tests.check_faults --small         # seconds, as in the test suite
     python -m tests.check_faults passing kills   # these trials alone
 
-Every trial runs the command line against a server process (tests.fault_server) whose log is the
+Every trial runs the command line against a server process (tests.servers) whose log is the
 yardstick. Prints a table for each; exit code 1 where a claim does not hold.
 """
 

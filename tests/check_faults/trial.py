@@ -244,7 +244,7 @@ def _kept(cache: Path) -> int:
     if not cache.is_file():
         return 0
     with closing(sqlite3.connect(cache)) as db:
-        return int(db.execute("SELECT count(*) FROM chat").fetchone()[0])
+        return int(db.execute("SELECT count(*) FROM answer").fetchone()[0])
 
 
 def written(root: Path) -> dict[str, str]:

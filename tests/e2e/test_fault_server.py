@@ -5,20 +5,16 @@ from __future__ import annotations
 import http.client
 import json
 import re
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from tests.check_faults.__main__ import TRIALS
 from tests.e2e.conftest import ROOT
-from tests.fault_server import outage
-from tests.servers.modes import MODES, mode_of
+from tests.servers.modes import check
 from tests.servers.process import Running, scripted
 from tests.servers.schedule import Fault, Schedule
 
@@ -75,31 +71,11 @@ def test_its_account_is_what_a_provider_would_charge(tmp_path: Path) -> None:
     assert account.faults == {"cut": 1, "500": 1, "drop": 1}
 
 
-def test_people_can_start_it(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.fault_server"]
-    told = subprocess.run([*command, "--help"], cwd=ROOT, capture_output=True, text=True)
-    assert told.returncode == 0
-    assert all(f"\n  {name} " in told.stdout for name in MODES)
-    arguments = ["--fault", "418@1", "--seconds", "1"]
-    with subprocess.Popen([*command, *arguments], cwd=ROOT, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        url = process.stdout.readline().decode().split()[1]
-        assert post(Running(url, tmp_path), "judge") == 418
-        rest = process.stdout.read().decode()
-    assert f"evaluation_lm.base_url={url}" in rest
-    assert "faults met           418 1" in rest
-
-
 def test_what_the_docs_name_exists() -> None:
     words = (ROOT / "docs/faults.md").read_text()
-    targets = set(re.findall(r"make ([a-z-]+)", words))
-    assert targets <= set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert all(find_spec(name) for name in re.findall(r"python -m (tests\.\w+)", words))
     [trials] = re.findall(r"python -m tests.check_faults ((?:\w+ ?)+)`", words)
     assert set(trials.split()) <= set(TRIALS)
     spelt = [s for s in re.findall(r"`([^`\s]+)`", words) if "@" in s and "MODE" not in s]
-    assert spelt and all(mode_of(Fault.of(one)) for one in spelt)
-    assert [outage(s) for s in re.findall(r"--outage (\S+?)`", words)] == [
-        {"after": 500, "requests": 300},
-        {"after_seconds": 10, "seconds": 20},
-    ]
+    assert spelt
+    for one in spelt:
+        check(Fault.of(one))

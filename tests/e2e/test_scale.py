@@ -47,7 +47,7 @@ def run(root: Path, *overrides: str, lm: dict[str, Any] | None = None) -> Outcom
     execute(cfg)
     (folder,) = (done.parent for done in root.glob("runs/*/DONE"))
     with sqlite3.connect(root / "cache" / "calls.sqlite") as db:
-        rows = {*db.execute("SELECT * FROM logprob"), *db.execute("SELECT * FROM chat")}
+        rows = {*db.execute("SELECT * FROM answer")}
     db.close()
     calls = json.loads((folder / "manifest.json").read_text())["calls"]
     return Outcome((folder / "result.json").read_bytes(), calls, rows)

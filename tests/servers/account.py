@@ -24,7 +24,6 @@ class Account:
         answered: whole answers with status 200.
         input_tokens, output_tokens: true ones of all that was charged.
         faults: mode -> requests that met it.
-        statuses: HTTP status -> whole answers.
         leaked: requests at the address that redirects lead to.
         times: of arrival, in seconds.
     """
@@ -37,7 +36,6 @@ class Account:
     input_tokens: int
     output_tokens: int
     faults: Counter[str]
-    statuses: Counter[int]
     leaked: int
     times: list[float]
 
@@ -48,17 +46,15 @@ class Account:
         for event in events:
             by.setdefault(event["event"], []).append(event)
         seen, charged = by.get("seen", []), by.get("charged", [])
-        statuses = Counter(e["status"] for e in by.get("answered", []))
         return cls(
             requests=len(seen),
             calls=len({e["key"] for e in seen}),
             charged=len(charged),
             charged_again=len(charged) - len({e["key"] for e in charged}),
-            answered=statuses[200],
+            answered=sum(e["status"] == 200 for e in by.get("answered", [])),
             input_tokens=sum(e["tokens"][0] for e in charged),
             output_tokens=sum(e["tokens"][1] for e in charged),
             faults=Counter(e["mode"] for e in by.get("fault", [])),
-            statuses=statuses,
             leaked=len(by.get("leaked", [])),
             times=sorted(e["at"] for e in seen),
         )
@@ -71,36 +67,6 @@ class Account:
     def cost(self, input_price: float, output_price: float) -> float:
         """The true one, at prices per million tokens."""
         return (self.input_tokens * input_price + self.output_tokens * output_price) / PER
-
-    def rate(self, skip: float = 0.05) -> float:
-        """Requests a minute, without the first and last share of them."""
-        first, last = int(len(self.times) * skip), int(len(self.times) * (1 - skip)) - 1
-        span = self.times[last] - self.times[first] if last > first else 0.0
-        return (last - first) / span * 60 if span else 0.0
-
-    def most(self, seconds: float) -> int:
-        """Most requests that arrived within any span so long."""
-        best = start = 0
-        for end, at in enumerate(self.times):
-            while at - self.times[start] > seconds:
-                start += 1
-            best = max(best, end - start + 1)
-        return best
-
-    def lines(self) -> list[str]:
-        """A summary for people."""
-        faults = ", ".join(f"{name} {n:,}" for name, n in self.faults.most_common())
-        statuses = ", ".join(f"{status}: {n:,}" for status, n in sorted(self.statuses.items()))
-        rows = {
-            "requests": f"{self.requests:,} of {self.calls:,} different calls",
-            "paid": f"{self.charged:,}, of them {self.charged_again:,} for calls paid before",
-            "tokens": f"{self.input_tokens:,} in, {self.output_tokens:,} out (true ones)",
-            "whole answers": statuses or "none",
-            "faults met": faults or "none",
-            "requests a minute": f"{self.rate():,.0f} (most in one second: {self.most(1)})",
-            "followed a redirect": f"{self.leaked:,}",
-        }
-        return [f"{name:<20} {text}" for name, text in rows.items()]
 
 
 def entries(log: Path) -> list[dict[str, Any]]:

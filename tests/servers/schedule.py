@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -55,9 +54,8 @@ class Schedule:
     """The faults of a server's settings.
 
     ``faults`` (texts of ``Fault.of``; those without a share of their own have ``share``, .2,
-    between them) and ``outage``: {"mode": "503", "after": requests, "requests": how many} or
-    {"after_seconds": since the first request, "seconds": how long}; without an end until the
-    settings change.
+    between them) and ``outage``: {"mode": "503", "after": requests, "requests": how many}; without
+    an end until the settings change.
     """
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
@@ -67,16 +65,14 @@ class Schedule:
         self.own = [f for f in faults if f.share is not None]
         self.outage = settings.get("outage")
         self.seen, self.requests = Counter[str](), 0
-        self.started: float | None = None
 
     def continued(self, before: Schedule) -> Schedule:
         """Itself, as far as the other was: settings changed in between."""
-        self.seen, self.requests, self.started = before.seen, before.requests, before.started
+        self.seen, self.requests = before.seen, before.requests
         return self
 
     def strike(self, key: str) -> Fault | None:
         """What this request meets; every request must be asked about, once."""
-        self.started = self.started or time.monotonic()
         self.seen[key] += 1
         self.requests += 1
         if self.outage and self._out(self.outage):
@@ -84,10 +80,6 @@ class Schedule:
         return self._drawn(key)
 
     def _out(self, outage: Mapping[str, Any]) -> bool:
-        if "after_seconds" in outage:
-            assert self.started is not None
-            past, length = time.monotonic() - self.started, outage.get("seconds", float("inf"))
-            return bool(outage["after_seconds"] <= past < outage["after_seconds"] + length)
         nth, length = self.requests - 1, outage.get("requests", float("inf"))
         return bool(outage.get("after", 0) <= nth < outage.get("after", 0) + length)
 

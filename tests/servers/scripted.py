@@ -6,7 +6,7 @@ charge (``charged``) and when a whole answer has left. Answers depend on the req
 faults on the body and on how often it was seen (``schedule``). POST /control changes settings.
 
 Settings beside ``faults``, ``share`` and ``outage``: ``key`` (asked for), ``delay`` (seconds),
-``per_second``, ``per_minute`` and ``at_once`` (real limits: 429 above), and those of ``answers``.
+``per_second`` (a real limit: 429 above), and those of ``answers``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 from tests.servers.answers import answer, error
 from tests.servers.exchange import Exchange, Log, head
-from tests.servers.modes import misbehave, mode_of
+from tests.servers.modes import check, misbehave
 from tests.servers.schedule import Schedule
 
 
@@ -30,10 +30,10 @@ class Server:
     def __init__(self, settings: dict[str, Any], log: str) -> None:
         self.settings, self.log = settings, Log(log)
         self.recent: deque[float] = deque()
-        self.running, self.elsewhere = 0, ""
+        self.elsewhere = ""
         self.schedule = Schedule(settings)
         for fault in (*self.schedule.common, *self.schedule.own):
-            mode_of(fault)
+            check(fault)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -56,11 +56,7 @@ class Server:
         self.log.note("seen", key, path=path)
         auth = found[1] if found else ""
         x = Exchange(writer, self.log, key, json.loads(raw), auth, self.elsewhere)
-        self.running += 1
-        try:
-            return await self.respond(x)
-        finally:
-            self.running -= 1
+        return await self.respond(x)
 
     async def respond(self, x: Exchange) -> bool:
         fault = self.schedule.strike(x.key)
@@ -81,12 +77,10 @@ class Server:
         return await x.say(200, json.dumps(x.whole).encode())
 
     def limited(self) -> bool:
-        now, per_minute = time.monotonic(), self.settings.get("per_minute")
-        limit, span = (per_minute, 60) if per_minute else (self.settings.get("per_second"), 1)
-        while self.recent and now - self.recent[0] > span:
+        now, limit = time.monotonic(), self.settings.get("per_second")
+        while self.recent and now - self.recent[0] > 1:
             self.recent.popleft()
-        crowded = self.running > self.settings.get("at_once", float("inf"))
-        if crowded or (limit and len(self.recent) >= limit):
+        if limit and len(self.recent) >= limit:
             return True
         self.recent.append(now)
         return False

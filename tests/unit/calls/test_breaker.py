@@ -11,7 +11,7 @@ import pytest
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
-from judgelab.calls.caller import FARTHEST, sensible, stamp
+from judgelab.calls.caller import stamp
 from judgelab.calls.meter import Meter
 from judgelab.calls.pace import Limits
 from judgelab.calls.sending import EndpointError
@@ -78,11 +78,6 @@ def test_a_wait_that_is_too_long_stops_with_its_end(
         assert sum(server.seen().values()) <= 1 + knocked
     assert until is not None and 7100 < until - time.time() <= 7200
     assert all(stamp(until)[:13] in str(reason) for reason in reasons)
-
-
-def test_waits_that_nobody_can_mean_are_none() -> None:
-    odd = [float("inf"), float("nan"), -1.0, FARTHEST + 1, None]
-    assert {sensible(one) for one in odd} == {None} and sensible(0.0) == 0.0
 
 
 def test_a_wait_is_told_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:

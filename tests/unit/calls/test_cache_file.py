@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sqlite3
 import stat
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from judgelab.calls.cache import SCHEMA, CallCache, main
+from judgelab.calls.cache import SCHEMA, CallCache
 from judgelab.calls.cached import Cached
 from judgelab.core.errors import DataError
-from judgelab.core.lm import LogProb
 from judgelab.engine.models import ModelInUse
 from tests.cache_damage import REFUSED, WRONG, cut, flip, make, outcome, trial
 from tests.scripted import ScriptedLogProb
@@ -52,7 +49,7 @@ def test_an_empty_file_that_a_killed_run_left_is_an_empty_cache(tmp_path: Path) 
     file.touch()
     for read_only in (True, False):
         cache = CallCache(file, read_only)
-        assert cache.chats(keys(3)) == {}
+        assert cache.get(keys(3)) == {}
         cache.close()
 
 
@@ -61,24 +58,15 @@ def test_a_damaged_row_is_counted_said_and_replaced(
 ) -> None:
     file = tmp_path / "c.sqlite"
     cache = CallCache(file)
-    cache.add_logprobs({b"k": LogProb(-2.0, 1), b"l": LogProb(-0.0, 0)})
-    cache.add_chats({b"k": "one", b"l": "two"})
-    cache.note_lm("an LM", "chat")
-    raw(file, "UPDATE logprob SET total = -1.0 WHERE key = ?", b"k")
-    raw(file, "UPDATE chat SET key = ? WHERE key = ?", b"m", b"k")
-    raw(file, "UPDATE lm SET key = CAST('chau of an LM' AS BLOB)")
+    cache.add({b"k": "one", b"l": "two", b"m": "three"})
+    raw(file, "UPDATE answer SET answer = ? WHERE key = ?", b"won", b"k")
+    raw(file, "UPDATE answer SET key = ? WHERE key = ?", b"n", b"m")
     for _ in range(2):
-        assert cache.logprobs([b"k", b"l"]) == {b"l": LogProb(0.0, 0)}
-        assert cache.chats([b"k", b"l", b"m"]) == {b"l": "two"}
-        assert cache.lms() == []
-    assert cache.damaged == 3
+        assert cache.get([b"k", b"l", b"m", b"n"]) == {b"l": "two"}
+    assert cache.damaged == 2
     assert caplog.text.count("damaged rows") == 1
-    cache.add_logprobs({b"k": LogProb(-2.0, 1)})
-    cache.add_chats({b"l": "not kept", b"m": "three"})
-    cache.note_lm("an LM", "chat")
-    assert cache.logprobs([b"k"]) == {b"k": LogProb(-2.0, 1)}
-    assert cache.chats([b"l", b"m"]) == {b"l": "two", b"m": "three"}
-    assert cache.lms() == ["chat of an LM"]
+    cache.add({b"k": "one", b"l": "not kept", b"n": "four"})
+    assert cache.get([b"k", b"l", b"n"]) == {b"k": "one", b"l": "two", b"n": "four"}
     cache.close()
 
 
@@ -94,7 +82,10 @@ def test_the_manifest_tells_of_damaged_rows_whose_questions_were_asked_again(
         return told
 
     assert "damaged_rows" not in account()
-    raw(tmp_path / "c.sqlite", "UPDATE logprob SET total = -7 WHERE total = -3")
+    raw(
+        tmp_path / "c.sqlite",
+        "UPDATE answer SET answer = '[-7.0, 1]' WHERE CAST(answer AS TEXT) LIKE '[-3%'",
+    )
     told = account()
     assert told["damaged_rows"] == 1
     assert told["calls"] == {"asked": 2, "computed": 1}
@@ -105,12 +96,10 @@ def test_a_newer_reply_takes_the_place_of_an_earlier_one_where_that_is_asked(
     tmp_path: Path,
 ) -> None:
     cache = CallCache(tmp_path / "c.sqlite")
-    cache.add_chats({b"k": "one", b"l": "one"})
-    cache.add_chats({b"k": "two", b"l": "two"})
-    cache.add_chats({b"k": "three"}, [b"k"])
-    assert cache.chats([b"k", b"l"]) == {b"k": "three", b"l": "one"}
-    cache.add_logprobs({b"l": LogProb(-1.0, 1)}, [b"l"])
-    assert (cache.chats([b"l"]), cache.logprobs([b"l"])) == ({}, {b"l": LogProb(-1.0, 1)})
+    cache.add({b"k": "one", b"l": "one"})
+    cache.add({b"k": "two", b"l": "two"})
+    cache.add({b"k": "three"}, [b"k"])
+    assert cache.get([b"k", b"l"]) == {b"k": "three", b"l": "one"}
     cache.close()
 
 
@@ -118,7 +107,7 @@ def test_only_the_owner_may_read_a_cache(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         cache = CallCache(tmp_path / "outputs" / "cache" / "c.sqlite")
-        cache.add_chats({b"k": "one"})
+        cache.add({b"k": "one"})
     finally:
         os.umask(before)
     for path in (tmp_path / "outputs").rglob("*"):
@@ -139,10 +128,10 @@ def test_a_bit_of_the_log_beside_it_is_no_wrong_answer_either(tmp_path: Path) ->
     file = tmp_path / "c.sqlite"
     truth = make(file, rows=30)
     cache = CallCache(file)
-    cache.note_lm("scripted chat", "labels")
+    cache.add({b"k": "one"})
     log = file.with_name("c.sqlite-wal").read_bytes()
     cache.close()
-    truth.lms.append("labels of scripted chat")
+    truth.answers[b"k"] = "one"
     whole = file.read_bytes()
     for place in range(0, 8 * len(log), len(log) // 3):
         hurt = bytearray(log)
@@ -152,47 +141,13 @@ def test_a_bit_of_the_log_beside_it_is_no_wrong_answer_either(tmp_path: Path) ->
         assert outcome(file, truth) in ("every row right", REFUSED)
 
 
-def said(capsys: pytest.CaptureFixture[str], file: Path) -> tuple[object, str]:
-    sys.argv = ["cache", str(file)]
-    with pytest.raises(SystemExit) as ended:
-        main()
-    return ended.value.code, capsys.readouterr().out + str(ended.value.code)
-
-
-def test_the_command_tells_what_is_there_and_what_is_damaged(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "calls.sqlite"
-    cache = CallCache(file)
-    cache.note_lm("an LM", "chat")
-    replies: list[dict[str, object]] = [{"text": "fine"}, {"tokens": ["a"], "logprobs": [None]}]
-    replies += [{"text": None, "reason": "refused"}] * 2
-    cache.add_chats({bytes([n]) * 16: json.dumps(reply) for n, reply in enumerate(replies)})
-    cache.add_logprobs({bytes([n]) * 16: LogProb(-1.0, 1) for n in range(200)})
-    cache.close()
-    before = file.read_bytes()
-    code, text = said(capsys, file)
-    assert code == 0 and "\nsound\n" in text and file.read_bytes() == before
-    for line in ("chat of an LM", "replies: 3", "scored prompts: 1", "log-probabilities: 200"):
-        assert f"{line}\n" in text
-    assert "replies without a result: 2\n  2 refused\n" in text
-    raw(file, "UPDATE logprob SET total = -2.0 WHERE key < ?", bytes([50]) * 16)
-    code, text = said(capsys, file)
-    assert code == 1 and "log-probabilities: 150\n" in text and "damaged: 50 rows" in text
-    file.write_bytes(file.read_bytes()[:-4096] + b"\xff" * 4096)
-    assert "damaged" in said(capsys, file)[1]
-    sqlite3.connect(tmp_path / "other").execute("CREATE TABLE x (y)")
-    for path, what in ((tmp_path / "other", "not written by"), (tmp_path / "no", "no call")):
-        assert what in said(capsys, path)[1]
-
-
 def _child(file: Path) -> int:
     """A process that opens the cache and leaves; its id."""
     pid = os.fork()
     if pid == 0:
         try:
             cache = CallCache(file)
-            os._exit(2 if cache.chats(keys(5)) or cache.damaged else 0)
+            os._exit(2 if cache.get(keys(5)) or cache.damaged else 0)
         except BaseException:
             os._exit(3)
     return pid

@@ -107,19 +107,15 @@ def test_progress_is_a_plain_line_now_and_then() -> None:
     assert Progress(str, io.StringIO())._line() == ": 0 of ? calls, 0 from the cache"
 
 
-def test_progress_is_live_on_a_terminal() -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    stream = Terminal()
+def test_progress_is_live_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True)
     progress = Progress(str, stream)
     progress.stage("judge", 300)
     progress.asked(300, 0)  # all items in one batch
     progress.answered(30)
     progress.close()
-    assert "judge: 30 of 300 calls" in stream.getvalue()
-    assert "/s" in stream.getvalue()
+    assert "judge: 30 of 300 calls" in stream.getvalue() and "/s" in stream.getvalue()
 
 
 def test_a_disk_that_fills_up_ends_a_run_before_what_is_paid_finds_no_room(

@@ -115,10 +115,8 @@ def test_another_models_tokenizer_is_refused(server: str, folder: Path, tmp_path
     lm.close()
 
 
-def test_the_identity_of_settings_that_existed_is_what_it_was(folder: Path) -> None:
-    plain = endpoint("http://127.0.0.1:1", "no/such/folder")
-    assert plain.identity == "openai model=no/such/folder server=127.0.0.1:1/v1"
-    manners = [*MANNERS, {"template": "chat", "template_date": "2025-01-01"}]
+def test_how_texts_are_put_is_part_of_the_identity(folder: Path) -> None:
+    manners = [{}, *MANNERS, {"template": "chat", "template_date": "2025-01-01"}]
     found = [endpoint("http://127.0.0.1:1", folder, **manner).identity for manner in manners]
     assert len(set(found)) == len(found)
     named = OpenAI("served", "http://h/v1", QUICK, logprobs="echo", end_token=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judgelab.calls.pace import Limits
-from judgelab.calls.sending import _retry_after
+from judgelab.calls.sending import FARTHEST, _retry_after
 from judgelab.core.errors import CapabilityError
 from judgelab.evaluation_lm.openai import OpenAI
 from tests.odd_replies import WAITS, trial
@@ -77,9 +77,8 @@ def test_no_reply_that_a_server_can_send_ends_a_run(tmp_path: Path) -> None:
         ("2", 2.0),
         ("0.5", 0.5),
         ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
-        *((odd, None) for odd in WAITS[:9]),
+        *((odd, None) for odd in (*WAITS[:9], str(FARTHEST + 1))),
     ],
 )
 def test_a_retry_after_that_is_no_time_is_ignored(value: str, seconds: float | None) -> None:
     assert _retry_after({"retry-after": value}) == seconds
-    assert _retry_after({"retry-after": "3", "retry-after-ms": "inf"}) == 3.0

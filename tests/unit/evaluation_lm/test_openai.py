@@ -121,7 +121,7 @@ def test_no_server_a_wrong_key_and_a_wrong_address_end_the_run(
     dead.close()
     monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong-canary")
     _, lm = start(key="sk-right")
-    with pytest.raises(ConfigError, match="refuses the key") as caught:
+    with pytest.raises(ConfigError, match="check the environment variable that") as caught:
         lm.chat([ask("q")] * 5)
     assert "canary" not in str(caught.value)
 

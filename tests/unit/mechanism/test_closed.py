@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached, Counted, reply_from
+from judgelab.calls.cached import Cached, Counted, answer_from
 from judgelab.calls.log import chat_key
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.exchange import closed_batches, shares
@@ -224,7 +224,7 @@ def test_the_cache_keeps_labels_apart_and_old_keys_as_they_were(tmp_path: Path) 
     assert data.identical(again) and len(lm.seen) == 2
     cached.close()
     old = '{"text": "one", "reason": null, "top_logprobs": []}'
-    assert reply_from(old) == Reply("one")
+    assert answer_from(old) == Reply("one")
 
 
 def test_an_answered_item_survives_what_stops_the_next(tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_written_steps_are_asked_once_and_counted_in_a_dry_run(own: str, tmp_pat
     lm, panel = ScriptedChat(by_steps), panel_of([["a text", "another"]])
     counted = Counted(lm)
     Rating(PROMPT, criteria=own).measure(panel, counted, seed=0)
-    assert counted.total == 5 and not lm.seen
+    assert counted.log.calls == 5 and not lm.seen
     cache = CallCache(tmp_path / "calls.sqlite")
     for _ in range(2):
         Rating(PROMPT, criteria=own).measure(panel, Cached(lm, cache), seed=0)

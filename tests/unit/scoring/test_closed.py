@@ -67,4 +67,3 @@ def test_no_closed_question_is_generated_by_a_local_lm(
     data = mechanism.measure(PANEL, lm, seed=0)
     agent = mechanism.score(data).agent.values
     assert agent.shape == (2, 3) and not np.isnan(agent).any()
-    assert lm.facts["closed"] > 0 and lm.facts["too_long"] == 0
