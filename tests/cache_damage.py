@@ -1,17 +1,14 @@
 """Call caches damaged on purpose: no wrong answer may be served, whatever became of the file.
 
-``python -m tests.cache_damage --flips 400 --cuts 200`` turns single bits of a real cache over, cuts
-it at random places, asks every question again and prints what came of it.
+``python -m tests.check_faults cache`` turns bits of a real cache over, cuts it at random places and
+asks every question again.
 """
 
 from __future__ import annotations
 
-import argparse
-import logging
 import random
 import shutil
 import sqlite3
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -146,28 +143,3 @@ def trial(
             for path in Path(folder).glob(f"{number}.sqlite*"):
                 path.unlink()
     return found
-
-
-def main() -> None:
-    """Print the table of both trials; exit code 1 where a wrong answer was served."""
-    logging.getLogger("judgelab").setLevel(logging.ERROR)  # each file says that it is damaged
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--flips", type=int, default=400)
-    parser.add_argument("--cuts", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    wrong = 0
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "calls.sqlite"
-        truth = make(file)
-        size = file.stat().st_size
-        print(f"a cache of {size} bytes: {len(truth.answers)} answers")
-        for name, damage, times in (("flips", flip, given.flips), ("cuts", cut, given.cuts)):
-            found = trial(file, truth, damage, times, given.seed)
-            print(f"{times} {name}: " + ", ".join(f"{n} {said}" for said, n in found.most_common()))
-            wrong += found[WRONG]
-    sys.exit(1 if wrong else 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,13 +1,11 @@
 """Replies that no server should send, over real HTTP: none may end a run, or pass for a result.
 
-``python -m tests.odd_replies --n 5000`` prints what became of them, and exits with 1 where a call
-raised, gave what cannot be kept or gave nothing without a reason.
+``python -m tests.check_faults odd`` asks for 5,000.
 """
 
 # ruff: noqa: E501
 from __future__ import annotations
 
-import argparse
 import asyncio
 import copy
 import gzip
@@ -15,10 +13,7 @@ import json
 import math
 import random
 import re
-import sys
-import tempfile
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -242,26 +237,3 @@ def _ask(lm: Cached, verb: str, texts: list[str]) -> list[Any]:
     return lm.logprob(
         [f"{t}:" for t in texts], [" the fog"], [(k, 0) for k in range(len(texts))]
     ).rows
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--n", "--replies", type=int, default=5000)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    begun = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        found = trial(options.n, options.seed, Path(folder))
-    states = ("read", "settled", "unsettled", "raised")
-    print(f"{'verb':8}{'replies':14}" + "".join(f"{s:>11}" for s in states))
-    for verb in ("chat", "echo", "prompt"):
-        for kind in KINDS:
-            row = [found.counts[verb, kind, state] for state in states]
-            print(f"{verb:8}{kind:14}" + "".join(f"{v:11}" for v in row))
-    print(f"{found.counts.total()} replies in {time.monotonic() - begun:.0f} s")
-    print(*(f"WRONG {line}" for line in found.wrong[:50]), sep="\n")
-    return 1 if found.wrong or found.counts.total() < options.n // 4 * 4 else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

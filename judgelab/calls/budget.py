@@ -35,28 +35,17 @@ class BudgetReachedError(JudgelabError):
 
 @dataclass(frozen=True)
 class Account:
-    """One meter's sums. Costs are in the currency of its price list.
+    """One meter's sums. Costs are in the currency of its price list."""
 
-    Attributes:
-        model: which it pays for; ratios are those of a model, whichever meter has seen them.
-        owner: the process that keeps it; under way is only what a living one sent.
-        sent: attempts, retries included.
-        seen: those that ended, but for errors that cost nothing.
-        cost: what is known to be spent.
-        open: expected cost of attempts whose cost stays unknown.
-        under_way, way: attempts under way, and their expected cost.
-        ratios: the largest ones of real to expected tokens seen, at least 1.
-    """
-
-    model: str = ""
-    owner: str = ""
-    sent: int = 0
-    seen: int = 0
-    cost: float = 0.0
-    open: Both = (0.0, 0.0)
+    model: str = ""  # ratios are those of a model, whichever meter has seen them
+    owner: str = ""  # the process that keeps it; under way is only what a living one sent
+    sent: int = 0  # attempts, retries included
+    seen: int = 0  # those that ended, but for errors that cost nothing
+    cost: float = 0.0  # what is known to be spent
+    open: Both = (0.0, 0.0)  # expected cost of attempts whose cost stays unknown
     under_way: int = 0
-    way: Both = (0.0, 0.0)
-    ratios: Both = (1.0, 1.0)
+    way: Both = (0.0, 0.0)  # expected cost of attempts under way
+    ratios: Both = (1.0, 1.0)  # the largest ones of real to expected tokens seen, at least 1
 
 
 class Ledger:

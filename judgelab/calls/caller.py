@@ -38,27 +38,15 @@ class Breaker:
     answered in between. All others then wait, and after ``limits.longest_wait`` one attempt is
     made: an answer closes it, anything else stops all that is left. So does, at once, a server
     that asks to wait for longer, and one that never answered is given up with an error.
-
-    Attributes:
-        why: the reason why nothing more is sent; None while something is.
-        fatal: what ends the run, where none of many calls was of use.
-        open: whether all calls wait for a last look.
-        served: whether a call was answered, now or in an earlier execution of the run.
-        until: when the server wants to be asked again, in seconds since 1970.
     """
 
-    def __init__(
-        self,
-        limits: Limits,
-        where: str = "",
-        tell: Callable[[str], None] = lambda words: None,
-        served: bool = False,
-    ) -> None:
+    def __init__(self, limits: Limits, where: str, tell: Callable[[str], None], served: bool):
         self.limits, self.where, self.tell = limits, where, tell
-        self.why: str | None = None
-        self.fatal: EndpointError | None = None
-        self.until: float | None = None
-        self.served, self.open = served, False
+        self.why: str | None = None  # the reason why nothing more is sent
+        self.fatal: EndpointError | None = None  # where none of many calls was of use
+        self.until: float | None = None  # when the server wants to be asked again, since 1970
+        self.served = served  # a call was answered, now or in an earlier execution of the run
+        self.open = False  # all calls wait for a last look
         self._heard = self._probed = False
         self._row = self._useless = 0
         self._news, self._stopped = asyncio.Event(), asyncio.Event()
@@ -191,8 +179,8 @@ class Caller:
         meter: Meter,
         secret: str | None,
         where: str,
-        tell: Callable[[str], None] = lambda words: None,
-        kept: Path | None = None,
+        tell: Callable[[str], None],
+        kept: Path | None,
     ) -> None:
         self._tenacity: Any = require("tenacity", extra="api")
         self.client, self.limits = client, limits

@@ -34,41 +34,23 @@ MOST_TEXT = 50_000_000  # characters of replies that a log keeps, and of prompts
 
 @dataclass(slots=True)
 class LoggedCall:
-    """One question and what came of it.
+    """One question and what came of it."""
 
-    Attributes:
-        role: of the LM in the run: evaluation_lm, writer_lm, study.judges.NAME, ...
-        about: what the question is about, as ``ChatRequest.key``; of a log-probability what the
-            mechanism said of it, else the text that was to be scored.
-        reason: why there is no usable result; None where there is one.
-        settled: to ask again would be to pay again; an unsettled call (see docs/faults.md) is
-            asked again by the same command.
-        reply: what the LM wrote, where it could not be read or replies are kept.
-        answered: whether there was an answer, even a refusal or one that cannot be read.
-        input_tokens, output_tokens: as the LM counted them, else estimated.
-        model: what answered, as its server calls it.
-        probabilities: of the labels that it could have said, in words; "" where not known.
-        prompt: what the LM was shown, where that is kept.
-        known: of a dry run: the cache holds the answer.
-        stage: of a dry run: the step that asked.
-        labels: whether it was a closed question.
-    """
-
-    role: str
+    role: str  # of the LM in the run: evaluation_lm, writer_lm, study.judges.NAME, ...
     verb: Verb
-    about: About
-    reason: str | None = None
-    settled: bool = True
-    reply: str | None = None
-    answered: bool = True
-    input_tokens: int = 0
+    about: About  # ``ChatRequest.key``; of a pair what the mechanism said of it, else its target
+    reason: str | None = None  # why there is no usable result; None where there is one
+    settled: bool = True  # no: the same command asks it again (docs/faults.md)
+    reply: str | None = None  # where it could not be read or replies are kept
+    answered: bool = True  # even by a refusal or by what cannot be read
+    input_tokens: int = 0  # as the LM counted them, else estimated
     output_tokens: int = 0
-    model: str | None = None
-    probabilities: str = ""
-    prompt: str | None = None
-    known: bool = False
-    stage: str = ""
-    labels: bool = False
+    model: str | None = None  # what answered, as its server calls it
+    probabilities: str = ""  # of the labels that it could have said, in words
+    prompt: str | None = None  # what the LM was shown, where that is kept
+    known: bool = False  # of a dry run: the cache holds the answer
+    stage: str = ""  # of a dry run: the step that asked
+    labels: bool = False  # whether it was a closed question
 
 
 class CallLog:

@@ -44,23 +44,16 @@ AHEAD = 600.0  # seconds: no limit is waited for longer, whatever a file or a se
 
 @dataclass
 class State:
-    """Times are in seconds since 1970.
+    """Times are in seconds since 1970."""
 
-    Attributes:
-        requests_free, tokens_free: when the next attempt may start by either limit.
-        held: until when none may, as the server said.
-        share: of the limits that is used.
-        window: when the answers counted began; the counts follow, then refusals in a row.
-    """
-
-    requests_free: float = 0.0
+    requests_free: float = 0.0  # when the next attempt may start by that limit
     tokens_free: float = 0.0
-    held: float = 0.0
-    share: float = 1.0
-    window: float = 0.0
-    answers: float = 0.0
+    held: float = 0.0  # until when none may, as the server said
+    share: float = 1.0  # of the limits that is used
+    window: float = 0.0  # when the answers counted began
+    answers: float = 0.0  # since then; of these refusals
     refused: float = 0.0
-    row: float = 0.0
+    row: float = 0.0  # refusals in a row
 
 
 def rate_file(cache: Path, *endpoint: str) -> Path:

@@ -20,11 +20,7 @@ VOLATILE = frozenset(
     | {"trusted_packages", "retry"}
 )
 COUNTED = (".py", ".yaml", ".txt", ".jsonl", ".json", ".csv", ".parquet")  # kinds of our files
-SEEN_ONLY = (
-    "python",
-    "report",
-    "tracker",
-)  # folders of code that show numbers but cannot change one
+SEEN_ONLY = ("python", "report", "tracker")  # folders of code that cannot change a number
 NEUTRAL = frozenset({"workers", "limits", "api_key_env"})  # at any depth: change no number
 PRICES = ("prices.yaml", "judge_prices.yaml")  # of conf: a cost is a number of the run
 DATA = ("benchmarks", "criteria", "perturbation", "expert_weights")  # of conf, without options
@@ -87,13 +83,21 @@ def _without(value: Any, keys: frozenset[str]) -> Any:
     return [_without(v, keys) for v in value] if isinstance(value, list) else value
 
 
-def _files(node: Any) -> Iterator[str]:
+def _entries(node: Any) -> Iterator[tuple[str, Any]]:
+    """Every key of a config with its value, at any depth."""
+    if isinstance(node, list):
+        for value in node:
+            yield from _entries(value)
     if isinstance(node, Mapping):
         for key, value in node.items():
-            if key in FILE_KEYS and isinstance(value, str) and _counts(key, value):
-                yield value
-            else:
-                yield from _files(value)
+            yield key, value
+            yield from _entries(value)
+
+
+def _files(node: Any) -> Iterator[str]:
+    for key, value in _entries(node):
+        if key in FILE_KEYS and isinstance(value, str) and _counts(key, value):
+            yield value
 
 
 def _counts(key: str, value: str) -> bool:
@@ -104,17 +108,11 @@ def _counts(key: str, value: str) -> bool:
 
 def _own_sources(node: Any) -> Iterator[tuple[str, Path]]:
     """(class, the file it is written in) of every ``_target_`` that is not ours."""
-    if isinstance(node, list):
-        for value in node:
-            yield from _own_sources(value)
-    if isinstance(node, Mapping):
-        target = node.get("_target_")
-        if isinstance(target, str) and not target.startswith("judgelab."):
-            source = _source(target)
-            if source is not None:
-                yield target, source
-        for value in node.values():
-            yield from _own_sources(value)
+    for key, target in _entries(node):
+        own = key == "_target_" and isinstance(target, str) and not target.startswith("judgelab.")
+        source = _source(target) if own else None
+        if source is not None:
+            yield target, source
 
 
 def _source(target: str) -> Path | None:

@@ -70,10 +70,9 @@ def _reason(cause: Exception, kind: str) -> str:
         "RevisionNotFoundError": "there is no such revision",
         "HFValidationError": "it is not a valid id",
     }
-    names = {base.__name__ for base in type(cause).__mro__}
-    for name, clause in known.items():  # a gated repository counts as not found, too
-        if name in names:
-            return clause
+    for base in type(cause).__mro__:  # a gated repository counts as not found, too
+        if base.__name__ in known:
+            return known[base.__name__]
     return f"{type(cause).__name__}: {' '.join(str(cause).split())[:200]}"
 
 

@@ -45,7 +45,7 @@ def row(place: Place, name: str, server: Account, left: Left, ended: Ended) -> d
         "settled": place.calls - unsettled,
         "unsettled": unsettled,
         "unscored": sum(left.reasons.values()),
-        "tokens meter": sum(left.tokens),
+        "tokens meter": left.tokens,
         "tokens server": server.input_tokens + server.output_tokens,
         "cost meter": f"{left.cost:.4f} + {left.perhaps:.4f}",
         "cost server": f"{true:.4f}",

@@ -180,27 +180,16 @@ def _become(root: Path, job: Sequence[str], output: Path, env: Mapping[str, str]
 
 @dataclass(frozen=True)
 class Left:
-    """What the runs below a root left on disk.
+    """What the runs below a root left on disk."""
 
-    Attributes:
-        sent, ended: attempts, by the client's account.
-        tokens: (input, output) that it counted.
-        cost: known; ``perhaps``: more at most, for attempts whose cost is not known.
-        settled: calls with an answer in the call cache.
-        reasons: of unscored calls; empty where the run does not say.
-        unsettled: of these, calls that the same command asks again; None where it does not say.
-        done: finished runs.
-    """
-
-    sent: int
-    ended: int
-    tokens: tuple[int, int]
+    sent: int  # attempts, by the client's account
+    tokens: int  # that it counted
     cost: float
-    perhaps: float
-    settled: int
-    reasons: Counter[str]
-    unsettled: int | None
-    done: int
+    perhaps: float  # more at most, for attempts whose cost is not known
+    settled: int  # calls with an answer in the call cache
+    reasons: Counter[str]  # of unscored calls; empty where the run does not say
+    unsettled: int | None  # of these, calls that the same command asks again
+    done: int  # finished runs
 
     @classmethod
     def below(cls, root: Path) -> Left:
@@ -215,16 +204,14 @@ class Left:
         unscored = _unscored(root)
         return cls(
             len(sent),
-            len(ended),
-            (sum(e.get("input_tokens", 0) for e in ended),
-             sum(e.get("output_tokens", 0) for e in ended)),
+            sum(e.get("input_tokens", 0) + e.get("output_tokens", 0) for e in ended),
             sum(e.get("cost") or 0.0 for e in ended),
             sum(open_.values()),
             _kept(root / "cache" / "calls.sqlite"),
             Counter(row["reason"] for row in unscored or []),
             None if unscored is None else sum(not row["settled"] for row in unscored),
             len(list(root.glob("runs/*/DONE"))),
-        )  # fmt: skip
+        )
 
 
 def _whole(path: Path) -> list[bytes]:

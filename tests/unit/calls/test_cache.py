@@ -178,22 +178,3 @@ def test_a_file_damaged_in_the_middle_is_refused_and_left_alone(tmp_path: Path) 
             lm.cache.add({bytes([k]) * 16: "{}" for k in range(200)})
         lm.cache.close()
         assert path.read_bytes()[4096:] == bytes(hurt)[4096:]
-
-
-@pytest.mark.slow
-def test_many_processes_may_open_a_file_that_is_not_there_yet(tmp_path: Path) -> None:
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as pool:
-        for k in range(10):
-            list(pool.map(_open_and_add, [str(tmp_path / f"{k}.sqlite")] * 4, range(4)))
-            cache = CallCache(tmp_path / f"{k}.sqlite")
-            assert len(cache.get([bytes([n]) for n in range(4)])) == 4
-            cache.close()
-
-
-def _open_and_add(path: str, number: int) -> None:
-    cache = CallCache(Path(path))
-    cache.add({bytes([number]): "[]"})
-    cache.close()

@@ -64,7 +64,7 @@ def test_a_server_that_always_reports_others_is_refused_by_the_probe(
 
 
 def test_no_reply_that_a_server_can_send_ends_a_run(tmp_path: Path) -> None:
-    """The same with 5,000: ``python -m tests.odd_replies``."""
+    """The same with 5,000: ``python -m tests.check_faults odd``."""
     found = trial(300, 7, tmp_path)
     assert not found.wrong
     assert found.counts.total() == 300
