@@ -79,9 +79,9 @@ class Cached(LoggedLM):
         self._computed, self._again = set[bytes](), set[bytes]()
         self._watch = watch or Watch()
         self._workers: dict[str, Mapping[str, Any]] = {}
-        self._streaming, self._claims = lm.streaming, None
+        self._streaming = lm.streaming
+        self._claims = None if self._streaming is None else Claims(cache)
         if self._streaming is not None:
-            self._claims = Claims(cache)
             self._streaming.keep(cache.path)
 
     @property

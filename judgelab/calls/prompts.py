@@ -296,6 +296,18 @@ class RawPrompts:
         both, first = joint.total(1), before.total(1)  # they merge at the boundary
         return _sum(both[0] - first[0], both[1] - first[1])
 
+    async def _ask(self, caller: Caller, prompt: str | Ids) -> ScoredPrompt | LogProb:
+        """The prompt's tokens, or the row of a pair that it says nothing of."""
+        body = scoring_body(self.model, self.mode, prompt)
+        size = estimate([prompt]) if isinstance(prompt, str) else len(prompt)
+        answer = await caller.call(Call("completions", body, ("logprob",), (size, 1)))
+        if answer.body is None:
+            return _unscored(answer.reason, answer.settled)
+        try:
+            return read_prompt(answer.body, self.mode)
+        except UnusableError as cause:
+            return _unscored(f"malformed answer ({cause})")
+
     async def _known(self, caller: Caller, text: str, keep: bool = False) -> ScoredPrompt | LogProb:
         known = None if self.cache is None else self.cache.get(text)
         scored = known if known and known.whole else await self._ask(caller, text)
