@@ -16,9 +16,8 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from judgelab.calls.cache import CallCache
+from judgelab.calls.cache import CallCache, PromptCache, ScoredPrompt
 from judgelab.calls.cached import Cached
-from judgelab.calls.prompts import PromptCache, ScoredPrompt
 from judgelab.core.errors import DataError
 from judgelab.core.lm import ChatRequest, Message
 from tests.scripted import ScriptedChat, ScriptedLogProb

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
+import math
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+from judgelab.calls.log import digest
 from judgelab.core.errors import DataError, disk_fault
 from judgelab.store.private import private_file, private_folder
 
@@ -222,3 +226,53 @@ def rows_of(db: sqlite3.Connection, statement: str, keys: Iterable[bytes]) -> li
     while batch := list(islice(left, BATCH)):
         rows += db.execute(f"{statement} WHERE key IN ({','.join('?' * len(batch))})", batch)
     return rows
+
+
+@dataclass(frozen=True)
+class ScoredPrompt:
+    """The tokens of a prompt and log P of each given those before it; None for the first."""
+
+    tokens: tuple[str, ...]
+    logprobs: tuple[float | None, ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every token but the first has its log-probability."""
+        return None not in self.logprobs[1:]
+
+    def total(self, start: int) -> tuple[float, int]:
+        """(sum, how many tokens) from one on, in nats; NaN where one is missing."""
+        values = self.logprobs[start:]
+        return math.fsum(math.nan if v is None else v for v in values), len(values)
+
+
+class PromptCache:
+    """Scored prompts in a call cache, beside the answers.
+
+    Of a pair that takes two prompts each is kept, so that a later run pays for the other alone.
+    ``name`` is that of the LM and of how it is asked.
+    """
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._cache, self._name = CallCache(path), name
+
+    def get(self, text: str) -> ScoredPrompt | None:
+        """What is known of this prompt."""
+        key = self._key(text)
+        stored = self._cache.get([key]).get(key)
+        if stored is None:
+            return None
+        values = json.loads(stored)
+        return ScoredPrompt(tuple(values["tokens"]), tuple(values["logprobs"]))
+
+    def put(self, text: str, scored: ScoredPrompt) -> None:
+        """Keep it."""
+        values = {"tokens": scored.tokens, "logprobs": scored.logprobs}
+        self._cache.add({self._key(text): json.dumps(values)})
+
+    def close(self) -> None:
+        """Close the file."""
+        self._cache.close()
+
+    def _key(self, text: str) -> bytes:
+        return digest(json.dumps(["prompt", self._name, text]))

@@ -7,20 +7,16 @@ and tokenizer (``FramedPrompts``): a sum is then that of a local model.
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
-from pathlib import Path
 from typing import Any, Literal
 from unicodedata import normalize
 
-from judgelab.calls.cache import CallCache
+from judgelab.calls.cache import PromptCache, ScoredPrompt
 from judgelab.calls.caller import Caller
-from judgelab.calls.log import digest
 from judgelab.calls.sending import Call, EndpointError, UnusableError, count, estimate, finite
 from judgelab.core.errors import CapabilityError
 from judgelab.core.lm import LogProb, Pairs
@@ -44,24 +40,6 @@ OTHERS = "malformed answer (the tokens that it reports are not the prompt's)"
 GAP = "malformed answer (a token lacks its log-probability)"
 MISREAD = "the server read another number of tokens: it cuts prompts"
 Jobs = Sequence[Callable[[], Awaitable[LogProb]]]
-
-
-@dataclass(frozen=True)
-class ScoredPrompt:
-    """The tokens of a prompt and log P of each given those before it; None for the first."""
-
-    tokens: tuple[str, ...]
-    logprobs: tuple[float | None, ...]
-
-    @property
-    def whole(self) -> bool:
-        """Whether every token but the first has its log-probability."""
-        return None not in self.logprobs[1:]
-
-    def total(self, start: int) -> tuple[float, int]:
-        """(sum, how many tokens) from one on, in nats; NaN where one is missing."""
-        values = self.logprobs[start:]
-        return math.fsum(math.nan if v is None else v for v in values), len(values)
 
 
 def scoring_body(model: str, mode: Mode, prompt: str | Sequence[int]) -> dict[str, Any]:
@@ -209,38 +187,6 @@ def _refusal(caller: Caller, reason: str) -> CapabilityError:
         f"{caller.where} gives no usable log-probabilities of a prompt: {reason}. Use "
         "evaluation_lm.logprobs=none and a mechanism that chats, or another server (vLLM has them)."
     )
-
-
-class PromptCache:
-    """Scored prompts in a call cache, beside the answers.
-
-    Of a pair that takes two prompts each is kept, so that a later run pays for the other alone.
-    ``name`` is that of the LM and of how it is asked.
-    """
-
-    def __init__(self, path: Path, name: str) -> None:
-        self._cache, self._name = CallCache(path), name
-
-    def get(self, text: str) -> ScoredPrompt | None:
-        """What is known of this prompt."""
-        key = self._key(text)
-        stored = self._cache.get([key]).get(key)
-        if stored is None:
-            return None
-        values = json.loads(stored)
-        return ScoredPrompt(tuple(values["tokens"]), tuple(values["logprobs"]))
-
-    def put(self, text: str, scored: ScoredPrompt) -> None:
-        """Keep it."""
-        values = {"tokens": scored.tokens, "logprobs": scored.logprobs}
-        self._cache.add({self._key(text): json.dumps(values)})
-
-    def close(self) -> None:
-        """Close the file."""
-        self._cache.close()
-
-    def _key(self, text: str) -> bytes:
-        return digest(json.dumps(["prompt", self._name, text]))
 
 
 class RawPrompts:

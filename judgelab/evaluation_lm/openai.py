@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from judgelab.calls.cache import PromptCache
 from judgelab.calls.caller import Caller
 from judgelab.calls.meter import Meter
 from judgelab.calls.pace import KeptState, Limits, Pace, rate_file
-from judgelab.calls.prompts import FramedPrompts, Mode, PromptCache, RawPrompts
+from judgelab.calls.prompts import FramedPrompts, Mode, RawPrompts
 from judgelab.calls.remote import CallPool, Remote
 from judgelab.calls.sending import ASKED, TokenLimit, chat_call, keep_body, reply_of
 from judgelab.core.errors import CapabilityError, ConfigError, require

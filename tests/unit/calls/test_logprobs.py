@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judgelab.calls.prompts import PromptCache, RawPrompts, ScoredPrompt, is_of
+from judgelab.calls.cache import PromptCache, ScoredPrompt
+from judgelab.calls.prompts import RawPrompts, is_of
 from judgelab.calls.sending import Answer
 
 B = "\ufffd"
