@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from judgelab.core.exchange import no_grade, no_label
-from judgelab.core.reply.choice import read_choice
+from judgelab.core.reply import read_choice
 from judgelab.core.reply.grade import stated_grade
 from judgelab.core.reply.label import stated_label
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from judgelab.attack.edits import share_changed, words_of
-from judgelab.attack.protocol import UNCHANGED, Perturbation
+from judgelab.attack.protocol import UNCHANGED, Perturbation, share_changed, words_of
 from judgelab.core.prompt import Prompt
 
 MOST = 0.5

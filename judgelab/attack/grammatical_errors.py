@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from judgelab.attack.edits import share_changed, word_edits, words_of
-from judgelab.attack.protocol import UNCHANGED, Perturbation
+from judgelab.attack.protocol import UNCHANGED, Perturbation, share_changed, word_edits, words_of
 from judgelab.core.prompt import Prompt
 from judgelab.core.resources import words
 from judgelab.core.step import Place
@@ -17,6 +16,7 @@ _TABLES = words("attack/words/grammar.yaml")
 _LISTS = {name: frozenset(listed.split()) for name, listed in _TABLES["lists"].items()}
 _VERBS = [line.split() for line in _TABLES["verbs"].splitlines()]
 _BASES = {row[0]: row for row in _VERBS}
+_THIRDS = {row[1]: row[0] for row in reversed(_VERBS)}
 _PASTS = {row[2]: row for row in _VERBS if row[2] != row[3]}
 _PARTICIPLES = {row[3]: row for row in _VERBS if row[2] != row[3]}
 _COMPARATIVES = frozenset(_TABLES["comparatives"].split())
@@ -28,24 +28,19 @@ _SUBJECT = {"him": "he", "them": "they", "us": "we", "me": "I"}
 _OWN = {"his": "him", "their": "them", "its": "it", "our": "us", "my": "me"}
 _AFTER, _COUNTS, _END = (_LISTS[name] for name in ("governing", "counts", "closing"))
 _OPEN = frozenset(["the", "these", "those", "many", "most", "some"])
+_ONE = frozenset(["the", "a", "an", "this", "that", "his", "her", "its"])
+_IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "woman"}
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d[\d.,]*|[^\w\s]")
 MOST_CHANGED = 0.5
 """Share of words; what an LM changed more is another text, not one with errors."""
 
 
 class ErrorSite(NamedTuple):
-    """A place where a word can be put into a wrong form.
-
-    Attributes:
-        start, end: of what is replaced.
-        wrong: what stands there instead.
-        kind: agreement, number, verb form, pronoun, preposition, article or comparative.
-    """
+    """A place in a text that can be put into a wrong form, and that form."""
 
     start: int
     end: int
     wrong: str
-    kind: str
 
 
 def error_sites(text: str) -> list[ErrorSite]:
@@ -57,62 +52,53 @@ def error_sites(text: str) -> list[ErrorSite]:
         made = next(_errors(low[k : k + 6], match[0]), None)
         if made is None:
             continue
-        kind, wrong, width = made
+        wrong, width = made
         start, end = match.start(), tokens[k + width - 1].end()
         if found and start <= found[-1].end + 1:
             continue
         wrong = wrong[0].upper() + wrong[1:] if match[0][0].isupper() else wrong
-        found.append(ErrorSite(start, end, wrong, kind))
+        found.append(ErrorSite(start, end, wrong))
     return found
 
 
-def _errors(window: list[str], written: str) -> Iterator[tuple[str, str, int]]:
-    """(kind, wrong form, words replaced) of the fourth word; three stand before, two after."""
+def _errors(window: list[str], written: str) -> Iterator[tuple[str, int]]:
+    """(wrong form, words replaced) of the fourth word; three stand before, two after."""
     third, second, before, word, after, _ = window
     if written != word and not (written[0].isupper() and before in ("", ".", "!", "?")):
         return  # a name
-    pair = f"{word} {after}"
+    pair, plain, ends = f"{word} {after}", after.isalpha(), after in _END or not after
     if pair in _TABLES["collocations"]:
-        yield "preposition", _TABLES["collocations"][pair], 2
-    yield from (("agreement", wrong, 1) for wrong in _disagreeing(third, second, before, word))
-    yield from (("verb form", wrong, 1) for wrong in _misformed(second, before, word, after))
+        yield _TABLES["collocations"][pair], 2
+    yield from ((wrong, 1) for wrong in _disagreeing(third, second, before, word))
+    yield from ((wrong, 1) for wrong in _misformed(second, before, word, after))
     if word in _OBJECT and before not in _AFTER and _finite(after):
-        yield "pronoun", _OBJECT[word], 1
-    if word in _SUBJECT and before in _AFTER and (after in _END or not after):
-        yield "pronoun", _SUBJECT[word], 1
-    if word in _OWN and after.isalpha() and after not in _END | {"own"} and after.islower():
-        yield "pronoun", _OWN[word], 1
-    if before in _COUNTS and _is_plural(word) and (after in _END or not after):
-        yield "number", _singular(word), 1
-    if word == "a" and after[:1] in set("bcdfgjklmnpqrstvwz") and after.isalpha():
-        yield "article", "an", 1
-    if word == "an" and after[:1] in set("aei") and after.isalpha() and not after.startswith("eu"):
-        yield "article", "a", 1
+        yield _OBJECT[word], 1
+    if word in _SUBJECT and before in _AFTER and ends:
+        yield _SUBJECT[word], 1
+    if word in _OWN and plain and after not in _END | {"own"} and after.islower():
+        yield _OWN[word], 1
+    if before in _COUNTS and _is_plural(word) and ends:
+        yield _singular(word), 1
+    if word == "a" and after[:1] in set("bcdfgjklmnpqrstvwz") and plain:
+        yield "an", 1
+    if word == "an" and after[:1] in set("aei") and plain and not after.startswith("eu"):
+        yield "a", 1
     if word in _COMPARATIVES and after in ("than", ".", ",") and before not in ("more", "no"):
-        yield "comparative", f"more {word}", 1
+        yield f"more {word}", 1
 
 
 def _disagreeing(third: str, second: str, before: str, word: str) -> Iterator[str]:
     """A verb in the wrong number, where its subject is sure to stand before it."""
-    hard = {"of", "and", "or", "nor", "if", "wish", "though", "with", "than"} & {third, second}
-    if word in _NUMBER and not hard:
-        noun = before.isalpha() and second in (
-            "the",
-            "a",
-            "an",
-            "this",
-            "that",
-            "his",
-            "her",
-            "its",
-        )
+    if {"of", "and", "or", "nor", "if", "wish", "though", "with", "than"} & {third, second}:
+        return
+    if word in _NUMBER:
+        noun = before.isalpha() and second in _ONE
         plural = before in _LISTS["collective"] or _is_plural(before)
         if before in _LISTS["singular"] or (noun and not plural):
             yield _NUMBER[word]
-    if word in _PLURAL and not hard and not second.isdigit() and second not in _COUNTS:
-        sure = _is_plural(before) and second in _OPEN
-        if before in _LISTS["plural"] or sure:
-            yield _PLURAL[word]
+    sure = before in _LISTS["plural"] or (_is_plural(before) and second in _OPEN)
+    if word in _PLURAL and sure and not second.isdigit() and second not in _COUNTS:
+        yield _PLURAL[word]
 
 
 def _misformed(second: str, before: str, word: str, after: str) -> Iterator[str]:
@@ -126,11 +112,10 @@ def _misformed(second: str, before: str, word: str, after: str) -> Iterator[str]
     elif before in ("has", "have", "had") and re.fullmatch(r"[a-z]{3,}[^e]ed", word):
         yield re.sub(r"([^aeiou])ied$|ed$", lambda m: (m[1] + "ying") if m[1] else "ing", word)
     elif before in ("he", "she", "they", "we", "i") and word in _PASTS and word != "was":
-        row = _PASTS[word]
-        if word not in ("did",) or after not in ("not",):
-            yield row[3]
-    elif before in ("he", "she") and word in {row[1] for row in _VERBS} - {"is", "has", "does"}:
-        yield next(row[0] for row in _VERBS if row[1] == word)
+        if (word, after) != ("did", "not"):
+            yield _PASTS[word][3]
+    elif before in ("he", "she") and word in _THIRDS.keys() - {"is", "has", "does"}:
+        yield _THIRDS[word]
 
 
 def _finite(word: str) -> bool:
@@ -140,19 +125,13 @@ def _finite(word: str) -> bool:
 
 
 def _is_plural(word: str) -> bool:
-    return (
-        len(word) > 3
-        and word.isalpha()
-        and word.endswith("s")
-        and not word.endswith(("ss", "us", "is"))
-        and word not in _LISTS["not_plural"]
-    ) or word in ("people", "children", "men", "women")
+    regular = len(word) > 3 and word.isalpha() and re.search(r"[^sui]s$", word)
+    return word in _IRREGULAR or (bool(regular) and word not in _LISTS["not_plural"])
 
 
 def _singular(word: str) -> str:
-    irregular = {"people": "person", "children": "child", "men": "man", "women": "woman"}
-    if word in irregular:
-        return irregular[word]
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     return word[:-2] if word.endswith(("sses", "xes", "ches", "shes")) else word[:-1]

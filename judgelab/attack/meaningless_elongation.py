@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from judgelab.attack.protocol import WritingAttack
-from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.sentences import Section, sections
@@ -32,9 +31,6 @@ class MeaninglessElongation(WritingAttack):
         statements: header -> statement.
         summary: the sentence for the slot; fields {strengths} and {weaknesses}.
         opening: the statement for texts without headers.
-
-    Raises:
-        ConfigError: the summary lacks a field.
     """
 
     statements: Mapping[str, str]
@@ -42,11 +38,6 @@ class MeaninglessElongation(WritingAttack):
     opening: str
     name = "meaningless_elongation"
     expects = "no_rise"
-
-    def __post_init__(self) -> None:
-        for side in SIDES:
-            if f"{{{side}}}" not in self.summary:
-                raise ConfigError(f"attack.summary has no {{{side}}}: say where they go.")
 
     def rule(self, text: str, at: Place) -> str:
         """Elongate, with an empty slot."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -256,3 +258,40 @@ class Perturbation(WritingAttack):
         """
         most = math.inf if self.or_more and self.by == "lm" else self.count + int(self.or_more)
         return "" if self.count <= found <= most else f"{found} {what}, not {self.amount}"
+
+
+_WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
+
+
+def edits(before: str, after: str) -> int:
+    """Fewest characters inserted, left out, exchanged, or swapped with their neighbour.
+
+    The optimal string alignment distance (Damerau-Levenshtein without edits of edited places).
+    """
+    b = np.array([ord(c) for c in after], dtype=np.int64)
+    places = np.arange(len(b) + 1)
+    earlier, last = places, places
+    for i, c in enumerate(before, start=1):
+        row = np.minimum(last + 1, np.concatenate(([i], last[:-1] + (b != ord(c)))))
+        if i > 1 and len(b) > 1:
+            swapped = (b[1:] == ord(before[i - 2])) & (b[:-1] == ord(c))
+            row[2:] = np.where(swapped, np.minimum(row[2:], earlier[:-2] + 1), row[2:])
+        row = np.minimum.accumulate(row - places) + places  # insertions
+        earlier, last = last, row
+    return int(last[-1])
+
+
+def words_of(text: str) -> list[str]:
+    """Words and punctuation marks, in order."""
+    return _WORD.findall(text)
+
+
+def word_edits(before: str, after: str) -> int:
+    """Places at which words differ: runs of words exchanged, inserted or left out."""
+    matcher = SequenceMatcher(None, words_of(before), words_of(after), autojunk=False)
+    return sum(tag != "equal" for tag, *_ in matcher.get_opcodes())
+
+
+def share_changed(before: Sequence[str], after: Sequence[str]) -> float:
+    """1 less the share of words that two sequences have in common, in order; 0 for equal ones."""
+    return 1 - SequenceMatcher(None, before, after, autojunk=False).ratio()

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Literal
 
-from judgelab.attack.edits import words_of
-from judgelab.attack.protocol import UNCHANGED, Perturbation
+from judgelab.attack.protocol import UNCHANGED, Perturbation, words_of
 from judgelab.core.prompt import Prompt
 from judgelab.core.sentences import sentence_spans
 

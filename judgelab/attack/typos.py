@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgelab.attack.edits import edits
-from judgelab.attack.protocol import RuleAttack
+from judgelab.attack.protocol import RuleAttack, edits
 from judgelab.core.bounds import Count
 from judgelab.core.step import Place
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Annotated, Literal
 
 import yaml
+from pydantic import (
+    AfterValidator,
+    Field,
+    StrictInt,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.resources import conf
@@ -21,6 +29,14 @@ log P(text | source); log P(source | text); or what the sentences of a text gain
 their order, log P(text) - sum of log P(sentence)."""
 
 
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Scale = Annotated[
+    Mapping[StrictInt, str],
+    Field(min_length=2),
+    AfterValidator(lambda scale: dict(sorted(scale.items()))),
+]
+
+
 @dataclass(frozen=True)
 class Metric:
     """One quality.
@@ -28,16 +44,16 @@ class Metric:
     Attributes:
         name: coherence, fluency, ...
         criterion: what it means, for a prompt.
+        scale: grade -> what it stands for; two or more whole numbers.
         steps: how to judge it, in order; empty where the evaluation LM is to write them.
-        scale: grade -> what it stands for; whole numbers in a row.
         likelihood: what stands for it where an LM cannot be asked; None: nothing does.
     """
 
     name: str
-    criterion: str
-    steps: tuple[str, ...]
-    scale: Mapping[int, str]
-    likelihood: Likelihood | None
+    criterion: Words
+    scale: Scale
+    steps: tuple[Words, ...] = ()
+    likelihood: Likelihood | None = None
 
     @property
     def low(self) -> int:
@@ -61,9 +77,9 @@ class Criteria:
         identity: file name and hash, for the record.
     """
 
-    text: str
-    source: str
-    metrics: tuple[Metric, ...]
+    text: Words
+    source: Words
+    metrics: Annotated[tuple[Metric, ...], Field(min_length=1)]
     identity: str
 
 
@@ -91,57 +107,22 @@ def load_criteria(name_or_path: str) -> Criteria:
     try:
         raw = path.read_bytes()
         content = yaml.safe_load(raw.decode("utf-8"))
+        metrics = [
+            {"scale": content["scale"], **({"criterion": one} if isinstance(one, str) else one)}
+            | {"name": name}
+            for name, one in content["metrics"].items()
+        ]
+        identity = f"{path.name} sha256:{sha256(raw).hexdigest()[:12]}"
+        found = {**content, "metrics": metrics, "identity": identity}
+        return TypeAdapter(Criteria).validate_python(found)
     except OSError as cause:
         raise ConfigError(f"mechanism.criteria: there is no file {str(path)!r}.") from cause
-    except (yaml.YAMLError, UnicodeDecodeError) as cause:
-        raise DataError(f"The criteria {str(path)!r} are not readable YAML: {cause}.") from cause
-    return _criteria(content, path, f"{path.name} sha256:{sha256(raw).hexdigest()[:12]}")
-
-
-def _criteria(content: Any, path: Path, identity: str) -> Criteria:
-    where = f"The criteria {str(path)!r}"
-    top = _mapping(content, ("text", "source", "scale", "metrics"), where)
-    metrics = _mapping(top["metrics"], (), f"{where}, metrics")
-    return Criteria(
-        text=str(top["text"]),
-        source=str(top["source"]),
-        metrics=tuple(
-            _metric(str(name), given, top["scale"], f"{where}, {name}")
-            for name, given in metrics.items()
-        ),
-        identity=identity,
-    )
-
-
-def _metric(name: str, given: Any, scale: Any, where: str) -> Metric:
-    given = {"criterion": given} if isinstance(given, str) else given
-    entry = _mapping(given, ("criterion",), where)
-    steps, kind = entry.get("steps") or (), entry.get("likelihood")
-    if not isinstance(steps, Sequence) or isinstance(steps, str):
+    except ValidationError as cause:
+        [first, *_] = cause.errors()
+        at = [str(part) for part in first["loc"]]
+        where = ", ".join([metrics[int(at[1])]["name"], *at[2:]] if len(at) > 1 else at)
+        raise DataError(f"The criteria {str(path)!r}, {where}: {first['msg']}.") from cause
+    except (yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as cause:
         raise DataError(
-            f"{where}: 'steps' must be a list of sentences; left away, the LM writes them."
-        )
-    if kind is not None and kind not in get_args(Likelihood):
-        raise DataError(f"{where}: likelihood {kind!r}.{did_you_mean(str(kind), LIKELIHOODS)}")
-    grades = _mapping(entry.get("scale", scale), (), f"{where}, scale")
-    if not all(type(grade) is int for grade in grades) or len(grades) < 2:  # true is no grade
-        raise DataError(f"{where}: 'scale' must map two or more whole numbers to words.")
-    return Metric(
-        name=name,
-        criterion=str(entry["criterion"]).strip(),
-        steps=tuple(str(step).strip() for step in steps),
-        scale={int(grade): str(words) for grade, words in sorted(grades.items())},
-        likelihood=cast(Likelihood | None, kind),
-    )
-
-
-LIKELIHOODS: tuple[str, ...] = get_args(Likelihood)
-
-
-def _mapping(given: Any, needed: Sequence[str], where: str) -> Mapping[Any, Any]:
-    if not isinstance(given, Mapping) or not given:
-        raise DataError(f"{where}: a mapping is needed, not {type(given).__name__}.")
-    for key in needed:
-        if not given.get(key):
-            raise DataError(f"{where}: the key {key!r} is missing.")
-    return given
+            f"The criteria {str(path)!r} are no YAML of text, source, scale and metrics: {cause}."
+        ) from cause

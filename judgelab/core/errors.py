@@ -7,7 +7,7 @@ import errno
 import importlib
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -77,18 +77,16 @@ def some(names: Sequence[str], most: int = 4, mark: str = ", ") -> str:
     return f"{mark.join(names[:most])} and {len(names) - most:,} more"
 
 
-REASONS = {
-    errno.ENOSPC: "no space is left on the disk",
-    errno.EDQUOT: "your disk quota is used up",
-    errno.EFBIG: "a file may not grow any further (ulimit -f)",
-}
-SPOKEN = {
-    "No space left on device": errno.ENOSPC,
-    "Disk quota exceeded": errno.EDQUOT,
-    "File too large": errno.EFBIG,
-    "database or disk is full": errno.ENOSPC,
-}
-"""Words of libraries that wrap the fault and drop its number."""
+FAULTS = (
+    (
+        errno.ENOSPC,
+        ("No space left on device", "database or disk is full"),
+        "no space is left on the disk",
+    ),
+    (errno.EDQUOT, ("Disk quota exceeded",), "your disk quota is used up"),
+    (errno.EFBIG, ("File too large",), "a file may not grow any further (ulimit -f)"),
+)
+"""Numbers of the faults, words of libraries that wrap one and drop its number, and ours."""
 LITTLE = 1 << 20  # bytes; SQLite calls it an I/O error where its smaller files have no room
 ROOM = 8 << 20  # bytes for the answers to some dozens of calls under way and SQLite's log of them
 
@@ -99,19 +97,20 @@ def disk_fault(cause: BaseException, near: Path | None = None) -> str | None:
     Args:
         near: a file beside which SQLite met the fault.
     """
-    for one in _chain(cause):
-        number = one.errno if isinstance(one, OSError) else None
-        if number not in REASONS:
-            number = next((n for words, n in SPOKEN.items() if words in str(one)), None)
-        if number is None and near is not None and isinstance(one, sqlite3.OperationalError):
-            number = errno.ENOSPC if "I/O error" in str(one) and _room(near) < LITTLE else None
-        if number is not None:
-            file = getattr(one, "filename", None) or near
-            return (
-                f"{file or 'A file'} cannot be written: {REASONS[number]}. Make room there, or "
-                "point paths.root=FOLDER and paths.cache=FILE elsewhere; the same command then "
-                "continues, and asks again what could not be kept."
-            )
+    one: BaseException | None = cause
+    while one is not None:
+        said = str(one)
+        if near is not None and isinstance(one, sqlite3.OperationalError):
+            said += FAULTS[0][1][0] if "I/O error" in said and _room(near) < LITTLE else ""
+        for number, spoken, reason in FAULTS:
+            if getattr(one, "errno", None) == number or any(words in said for words in spoken):
+                file = getattr(one, "filename", None) or near or "A file"
+                return (
+                    f"{file} cannot be written: {reason}. Make room there, or point "
+                    "paths.root=FOLDER and paths.cache=FILE elsewhere; the same command then "
+                    "continues, and asks again what could not be kept."
+                )
+        one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
     return None
 
 
@@ -123,12 +122,6 @@ def require_room(near: Path) -> None:
             f"need {ROOM / 1e6:.0f} MB to be kept. Make room there, or point paths.cache=FILE "
             "elsewhere; what was answered is kept, and the same command continues."
         )
-
-
-def _chain(cause: BaseException | None) -> Iterator[BaseException]:
-    while cause is not None:
-        yield cause
-        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
 
 
 def _room(near: Path) -> int:

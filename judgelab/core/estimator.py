@@ -7,7 +7,7 @@ three estimators. Every score says which it is, and a comparison that would mix 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from judgelab.core.errors import listed
@@ -36,20 +36,19 @@ class Presentation:
 
 @dataclass(frozen=True)
 class Estimator:
-    """The identity of an estimator.
+    """The identity of an estimator; what has no meaning for it is empty, or ``none``.
 
     Attributes:
         mechanism: as on the command line.
         model: of the LM, for readers; ``none`` where no LM is asked.
-        lm: the LM's whole identity; empty where none is asked.
-        template: none or chat; empty where no LM is asked.
-        end_token: whether log P(text) counts the token that ends it; empty where no
-            log-probabilities of texts are summed.
+        lm: the LM's whole identity.
+        template: none or chat.
+        end_token: whether log P(text) counts the token that ends it.
         instructions: the place of the mechanism's prompt; ``none`` where it has none.
-        reply: how replies come about (generated, labels); empty where no LM replies.
+        reply: how replies come about (generated, labels).
         preprocessor: what made the texts that are scored; ``none`` for texts as written.
-        precision: of the LM; empty where it is not known or has no meaning.
-        prompt: file and hash; empty where there is none.
+        precision: of the LM.
+        prompt: file and hash.
         definition: whose definition of the score.
     """
 
@@ -69,34 +68,29 @@ class Estimator:
     def line(self) -> str:
         """One line for readers."""
         who = "no LM" if self.model == "none" else self.model
-        parts = [f"{self.mechanism} with {who}", *self.words(("template", "end_token", "reply"))]
-        if self.instructions != "none":
-            parts += self.words(("instructions",))
-        parts += [*self.words(("preprocessor", "precision")), *self.words(("prompt",))]
-        return f"{', '.join(parts)} ({self.definition})"
+        placed = ["instructions"] if self.instructions != "none" else []
+        parts = ("template", "end_token", "reply", *placed, "preprocessor", "precision", "prompt")
+        said = [f"{self.mechanism} with {who}", *(self.words(part) for part in parts)]
+        return f"{', '.join(filter(None, said))} ({self.definition})"
 
-    def words(self, names: Collection[str]) -> list[str]:
-        """The named parts that it has, in words that need no heading."""
-        held = ((field.name, str(getattr(self, field.name))) for field in fields(self))
-        return [_said(name, value) for name, value in held if name in names and value]
+    def words(self, part: str) -> str:
+        """A part in words that need no heading; '' where it has none."""
+        value = getattr(self, part)
+        known, phrase = _WORDS.get(part, ({}, "{}"))
+        return value and known.get(value, phrase.format(value))
 
 
-_WORDS = {
-    "template": {"none": "no chat template", "chat": "chat template"},
-    "end_token": {"counted": "end token counted", "not counted": "end token not counted"},
-    "preprocessor": {"none": "texts as written"},
-    "instructions": {"none": "no instructions"},
-    "model": {"none": "no LM"},
+_WORDS: Mapping[str, tuple[Mapping[str, str], str]] = {
+    "template": ({"none": "no chat template", "chat": "chat template"}, "chat template {}"),
+    "end_token": ({}, "end token {}"),
+    "reply": ({}, "replies {}"),
+    "preprocessor": ({"none": "texts as written"}, "preprocessor {}"),
+    "instructions": ({"none": "no instructions"}, "instructions {}"),
+    "definition": ({}, "definition {}"),
+    "prompt": ({}, "prompt {}"),
+    "model": ({"none": "no LM"}, "{}"),
 }
-_PHRASES = {
-    "template": "chat template {}",
-    "end_token": "end token {}",
-    "reply": "replies {}",
-    "preprocessor": "preprocessor {}",
-    "instructions": "instructions {}",
-    "definition": "definition {}",
-    "prompt": "prompt {}",
-}
+"""Part -> words of some of its values, and a phrase for the others."""
 NAMES = {
     "model": "the LM",
     "template": "the chat template",
@@ -124,12 +118,9 @@ def differences(
     Args:
         named: parts whose differences the comparison shows as what it compares.
     """
-    groups: dict[str, list[Estimator]] = {}
-    for one in found:
-        if one is not None:
-            groups.setdefault(one.mechanism, []).append(one)
     differ = {}
-    for mechanism, group in groups.items():
+    for mechanism in dict.fromkeys(one.mechanism for one in found if one is not None):
+        group = [one for one in found if one is not None and one.mechanism == mechanism]
         values = {name: {getattr(one, name) for one in group} for name in NAMES}
         values["precision"] -= {""}
         parts = [name for name in NAMES if len(values[name]) > 1 and name not in named]
@@ -144,11 +135,11 @@ def mixed(found: Sequence[Estimator | None], named: Collection[str] = ()) -> tup
     """A sentence for each mechanism under whose name there are several estimators."""
     said = []
     for mechanism, parts in differences(found, named).items():
-        of = [one for one in found if one is not None and one.mechanism == mechanism]
+        group = [one for one in found if one is not None and one.mechanism == mechanism]
         each = []
-        for name in parts:
-            values = dict.fromkeys(word for one in of for word in one.words([name]))
-            each.append(f"{NAMES[name]} ({'; '.join(values)})")
+        for part in parts:
+            known = dict.fromkeys(filter(None, (one.words(part) for one in group)))
+            each.append(f"{NAMES[part]} ({'; '.join(known)})")
         said.append(
             f"Different estimators under one name: rows of {mechanism} differ in {listed(each)}, "
             "so their scores do not measure the same quantity."
@@ -160,19 +151,16 @@ def marks(found: Sequence[Estimator | None], named: Collection[str] = ()) -> lis
     """For each, what it has where others of its mechanism have something else; empty for most."""
     differ = differences(found, named)
     return [
-        "" if one is None else ", ".join(one.words(differ.get(one.mechanism, ()))) for one in found
+        ", ".join(filter(None, map(one.words, differ.get(one.mechanism, ())))) if one else ""
+        for one in found
     ]
 
 
 def read_estimators(result: Mapping[str, Any]) -> list[Estimator]:
-    """The estimators of a result that was read back; none from before results had them."""
+    """The estimators of a result that was read back."""
     return [Estimator(**values) for values in result.get("estimators", ())]
 
 
 def lines(result: Mapping[str, Any]) -> list[str]:
     """One line for each estimator of a result that was read back."""
     return [f"Estimator: {one.line}." for one in read_estimators(result)]
-
-
-def _said(name: str, value: str) -> str:
-    return _WORDS.get(name, {}).get(value) or _PHRASES.get(name, "{}").format(value)

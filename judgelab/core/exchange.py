@@ -4,6 +4,7 @@ noted with why."""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -11,8 +12,7 @@ from typing import Generic, TypeVar
 
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
-from judgelab.core.reply.choice import NUMBER, named
-from judgelab.core.reply.text import ends
+from judgelab.core.reply import ends, named
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -76,8 +76,8 @@ def no_label(text: str, labels: Iterable[str]) -> str:
 
 def no_grade(text: str, low: float, high: float) -> str:
     """Why a text states no grade of this scale."""
-    given = {float(number.replace(",", "")) for number in NUMBER.findall(ends(text))}
-    several = len([grade for grade in given if low <= grade <= high]) > 1
+    given = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", ends(text))}
+    several = sum(low <= grade <= high for grade in given) > 1
     return f"{'several numbers, no single' if several else 'no'} grade from {low:g} to {high:g}"
 
 

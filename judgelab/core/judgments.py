@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
@@ -27,7 +28,6 @@ class JudgeFacts:
     """Who judged.
 
     Attributes:
-        name: unique in the table.
         family: of the LM (its own texts may be favoured); empty where unknown or without one.
         pointwise: grades one text at a time, so that the order of texts cannot matter to it.
         mechanism, model: what asked, and whom; empty where judgments came with the data.
@@ -48,8 +48,7 @@ class Units:
 
     Attributes:
         item: its item.
-        first: the system of its text; of a pair, of the text that is stored first.
-        second: of a pair, the system of the other text; else "".
+        first, second: the systems of the texts, as they are stored; of one text second is "".
         cluster: units of one cluster are not independent (the item, or a document of several).
         stratum: a set or domain that is reported apart; "" where there is none.
         words: [units, 2] words of the first and the second text; NaN where unknown.
@@ -77,26 +76,12 @@ class Units:
         turn: Floats | None = None,
     ) -> Units:
         """From the columns there are; the cluster is by default the item."""
-        n = len(item)
-
-        def column(values: Sequence[str] | None, default: Sequence[str]) -> NDArray[np.object_]:
-            found = np.empty(n, dtype=object)
-            found[:] = list(default if values is None else values)
-            return found
-
-        def numbers(values: Floats | None, shape: tuple[int, ...]) -> Floats:
-            return np.full(shape, np.nan) if values is None else np.asarray(values, float)
-
-        empty = [""] * n
-        return Units(
-            column(item, empty),
-            column(first, empty),
-            column(second, empty),
-            column(cluster, item),
-            column(stratum, empty),
-            numbers(words, (n, 2)),
-            numbers(turn, (n,)),
-        )
+        empty, n = [""] * len(item), len(item)
+        given = (item, first, second, item if cluster is None else cluster, stratum)
+        columns = [np.array(list(empty if one is None else one), object) for one in given]
+        lengths = np.full((n, 2), np.nan) if words is None else np.asarray(words, float)
+        turns = np.full(n, np.nan) if turn is None else np.asarray(turn, float)
+        return Units(*columns, lengths, turns)
 
     def __len__(self) -> int:
         return len(self.item)
@@ -114,8 +99,6 @@ class JudgmentTable:
     for neither; of a grade the grade; of a category its place in ``levels``.
 
     Attributes:
-        kind: of all judgments.
-        units: what they are about.
         raters: names of the people.
         labels: [units, raters] what people said; NaN where they did not.
         judges: who was asked, or whose verdicts came with the data.
@@ -130,8 +113,7 @@ class JudgmentTable:
         positive: the level that matters; "" where none does.
 
     Raises:
-        DataError: shapes do not fit, a unit or judge occurs twice, a value cannot be, or positive
-            is no level.
+        DataError: a unit or judge occurs twice, a value cannot be, or positive is no level.
     """
 
     kind: Kind
@@ -147,18 +129,9 @@ class JudgmentTable:
     positive: str = ""
 
     def __post_init__(self) -> None:
-        n, orders = len(self.units), self.orders
-        shapes = {
-            "labels": (self.labels.shape, (n, len(self.raters))),
-            "verdicts": (self.verdicts.shape, (len(self.judges), n, orders)),
-            "asked": (self.asked.shape, (len(self.judges), n, orders)),
-        }
-        for name, (found, wanted) in shapes.items():
-            if found != wanted:
-                raise DataError(f"A table of judgments needs {name} {wanted}, but has {found}.")
         units = zip(self.units.item, self.units.first, self.units.second, strict=True)
-        _unique("unit", [" / ".join(filter(None, names)) for names in units])
-        _unique("judge", list(self.names))
+        require_unique("unit", (" / ".join(filter(None, names)) for names in units))
+        require_unique("judge", self.names)
         if self.kind == "preference":
             for values in (self.labels, self.verdicts):
                 known = values[~np.isnan(values)]
@@ -170,7 +143,7 @@ class JudgmentTable:
 
     @property
     def digest(self) -> str:
-        """A hash of every unit, label and verdict."""
+        """A hash of all that is in it."""
         head = f"{self.kind}{self.raters}{self.levels}{self.judges}{self.positive}"
         sha = hashlib.sha256(head.encode())
         for column in vars(self.units).values():
@@ -217,19 +190,15 @@ class JudgmentTable:
 
         NaN where a verdict that was asked for is missing, and where nothing was asked.
         """
-        lost = (self.asked & np.isnan(self.verdicts)).any(axis=2)
-        known = self.asked & ~np.isnan(self.verdicts)
-        total, count = np.where(known, self.verdicts, 0.0).sum(axis=2), known.sum(axis=2)
-        mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-        return np.asarray(np.where(lost, np.nan, mean), np.float64)
+        total, count = np.where(self.asked, self.verdicts, 0.0).sum(axis=2), self.asked.sum(axis=2)
+        return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan), np.float64)
 
     @property
     def clusters(self) -> NDArray[np.intp]:
         """[units] number of the unit's cluster, from 0 in the order of first appearance."""
-        place: dict[object, int] = {}
-        return np.array(
-            [place.setdefault(name, len(place)) for name in self.units.cluster], np.intp
-        )
+        import pandas as pd
+
+        return np.asarray(pd.factorize(self.units.cluster)[0], np.intp)
 
     def at(self, chosen: NDArray[np.intp] | Mask) -> JudgmentTable:
         """The chosen units alone; reasons are of the whole."""
@@ -268,11 +237,6 @@ class JudgmentTable:
             reasons={**self.reasons, **({who.name: reasons} if reasons else {})},
         )
 
-    def about(self, items: Iterable[str]) -> JudgmentTable:
-        """The units of these items; reasons are of the whole."""
-        kept = set(items)
-        return self.at(np.array([name in kept for name in self.units.item], np.bool_))
-
     def long(self) -> DataFrame:
         """One row for each judgment: item, first, second, who, order, value, and whose it is.
 
@@ -281,24 +245,30 @@ class JudgmentTable:
         import pandas as pd
 
         units = {"item": self.units.item, "first": self.units.first, "second": self.units.second}
-        rows = [
-            pd.DataFrame({**units, "by": name, "role": "rater", "order": 0, "value": values})[known]
+        said = [
+            ({"by": name, "role": "rater", "order": 0}, values, ~np.isnan(values))
             for name, values in zip(self.raters, self.labels.T, strict=True)
-            if (known := ~np.isnan(values)).any()
         ]
-        for one, verdicts, asked in zip(self.judges, self.verdicts, self.asked, strict=True):
-            for order in range(verdicts.shape[1]):
-                head = {"by": one.name, "role": "judge"}
-                value = {"order": order, "value": verdicts[:, order]}
-                rows.append(pd.DataFrame({**units, **head, **value})[asked[:, order]])
+        said += [
+            ({"by": one.name, "role": "judge", "order": order}, values[:, order], asked[:, order])
+            for one, values, asked in zip(self.judges, self.verdicts, self.asked, strict=True)
+            for order in range(self.orders)
+        ]
+        rows = [
+            pd.DataFrame({**units, **who, "value": v})[kept] for who, v, kept in said if kept.any()
+        ]
         made = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(units)
         if self.kind == "category" and rows:
             made["category"] = made["value"].map(dict(enumerate(self.levels)))
         return made
 
 
-def _unique(what: str, names: list[str]) -> None:
-    """Refuse a name that occurs twice."""
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"The {what} {twice!r} occurs twice among the judgments.")
+def require_unique(what: str, names: Iterable[str]) -> None:
+    """Refuse a name that occurs twice.
+
+    Raises:
+        DataError: it is named.
+    """
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise DataError(f"The {what} {name!r} occurs twice: make it unique.")

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -28,22 +29,18 @@ class Capability(StrEnum):
 Pairs = Sequence[tuple[int, int]]
 """(context index, target index) of every log-probability asked for."""
 
-
 NOT_ASKED = "not asked: dry run"
+"""Reason of the replies by which a dry run counts what would be asked."""
 NOT_YET = "not asked yet"
+"""Reason of replies that workers are still to get."""
 WITHOUT_PROBABILITIES = "malformed answer (without the field that logprobs ask for)"
-"""Reasons of replies by stand-ins: one counts what would be asked, one notes it for workers. The
-third is of an endpoint that ignores ``ChatRequest.top_logprobs``."""
+"""Reason of an endpoint that ignores ``ChatRequest.top_logprobs``."""
 
 
 class LogProb(NamedTuple):
-    """log P of one target, or the reason why there is none.
+    """log P of one target, summed over its tokens (bytes, for a byte model), nats.
 
-    Attributes:
-        total: sum over the target, nats; NaN where it could not be scored.
-        tokens: how many tokens (bytes, for a byte model) that sum runs over.
-        reason: why it could not be scored; None where it was, or where that is not known.
-        settled: as of a ``Reply``.
+    NaN where it could not be scored, with the reason if that is known; ``settled`` as of a Reply.
     """
 
     total: float
@@ -58,11 +55,10 @@ UNKNOWN = LogProb(math.nan, 0)
 
 @dataclass(frozen=True)
 class LogProbTable:
-    """log P(target | context) for each pair asked.
+    """log P(target | context) for each pair asked: ``LogProb``s, column by column.
 
     Attributes:
-        total: [pairs] sum over the target, nats; NaN where it could not be scored.
-        tokens: [pairs] how many tokens (bytes, for a byte model) that sum runs over.
+        total, tokens: [pairs].
         reasons: index of an unscored pair -> why; pairs may be unscored without one.
         settled: indices of unscored pairs that another attempt would only pay for again.
     """
@@ -76,20 +72,17 @@ class LogProbTable:
     def of(cls, rows: Sequence[LogProb]) -> LogProbTable:
         """Rows as a table."""
         return cls(
-            total=np.array([row.total for row in rows], dtype=np.float64),
-            tokens=np.array([row.tokens for row in rows], dtype=np.int64),
-            reasons={k: row.reason for k, row in enumerate(rows) if row.reason is not None},
-            settled=frozenset(k for k, row in enumerate(rows) if row.settled),
+            np.array([row.total for row in rows], dtype=np.float64),
+            np.array([row.tokens for row in rows], dtype=np.int64),
+            {k: row.reason for k, row in enumerate(rows) if row.reason is not None},
+            frozenset(k for k, row in enumerate(rows) if row.settled),
         )
 
     @property
     def rows(self) -> list[LogProb]:
         """The table as rows."""
-        totals, tokens = self.total.tolist(), self.tokens.tolist()
-        return [
-            LogProb(totals[k], tokens[k], self.reasons.get(k), k in self.settled)
-            for k in range(len(totals))
-        ]
+        sums = zip(self.total.tolist(), self.tokens.tolist(), strict=True)
+        return [LogProb(*one, self.reasons.get(k), k in self.settled) for k, one in enumerate(sums)]
 
     @property
     def per_token(self) -> NDArray[np.float64]:
@@ -111,8 +104,7 @@ class ChatRequest:
     """One question to a chat LM.
 
     Attributes:
-        messages: the conversation.
-        temperature: sampling temperature; 0 is greedy.
+        temperature: of sampling; 0 is greedy.
         max_tokens: upper bound on the reply, None for the LM's own.
         repeat: which of several independent replies to the same question this is.
         top_logprobs: how many alternatives to report for each token of the reply; 0 for none.
@@ -137,8 +129,7 @@ class Reply:
     """One answer, or the reason why there is none.
 
     Attributes:
-        text: what the LM wrote; None for a refused, filtered or failed call.
-        reason: why text is None.
+        text: what the LM wrote; None for a refused, filtered or failed call, with the reason.
         input_tokens, output_tokens: as the LM counted them; None where it does not say.
         settled: the call is over, though without a usable text (refused, filtered, empty, cut,
             malformed, a final HTTP 4xx): asking again would only pay again. A call that failed
@@ -162,22 +153,17 @@ class Reply:
 
 
 class EvaluationLM(Protocol):
-    """An LM that measures or judges. Derive from it: what does not concern an LM has a default.
-
-    ``identity`` holds everything that can change an answer (model, revision, adapter, dtype,
-    quantisation, template) and nothing that cannot (batch size, workers, retries): it is the
-    LM's part of every cache key.
-
-    Attributes:
-        adapter: folder of the LoRA adapter that the model wears; None without one.
-    """
+    """An LM that measures or judges. Derive from it: what does not concern an LM has a default."""
 
     adapter: str | None = None
+    """Folder of the LoRA adapter that the model wears."""
 
     @property
     @abstractmethod
     def identity(self) -> str:
-        """One line that names the LM and all that can change its answers."""
+        """One line that names the LM and all that can change its answers (model, revision, adapter,
+        dtype, quantisation, template), and nothing that cannot (batch size, workers, retries): it
+        is the LM's part of every cache key."""
         ...
 
     @property
@@ -247,38 +233,15 @@ def is_lm(value: object) -> bool:
 class WrappedLM(EvaluationLM):
     """An LM around another one, which it names and speaks for; verbs are the wrapper's own."""
 
+    identity = property(attrgetter("lm.identity"))
+    capabilities = property(attrgetter("lm.capabilities"))
+    presentation = property(attrgetter("lm.presentation"))
+    facts = property(attrgetter("lm.facts"))
+    unwrapped = property(attrgetter("lm.unwrapped"))
+    at_hand = property(attrgetter("lm.at_hand"))
+
     def __init__(self, lm: EvaluationLM) -> None:
         self.lm, self.adapter = lm, lm.adapter
-
-    @property
-    def identity(self) -> str:
-        """The wrapped LM's: a wrapper changes no answer."""
-        return self.lm.identity
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """The wrapped LM's."""
-        return self.lm.capabilities
-
-    @property
-    def presentation(self) -> Presentation:
-        """The wrapped LM's."""
-        return self.lm.presentation
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """The wrapped LM's."""
-        return self.lm.facts
-
-    @property
-    def unwrapped(self) -> EvaluationLM:
-        """What the wrapped LM is below its own wrappers."""
-        return self.lm.unwrapped
-
-    @property
-    def at_hand(self) -> bool:
-        """The wrapped LM's."""
-        return self.lm.at_hand
 
     def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
         """The wrapped LM notes it."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.core.errors import DataError
-from judgelab.core.judgments import JudgmentTable
+from judgelab.core.judgments import JudgmentTable, require_unique
 
 GIVE_REFERENCES = (
     "give each item a reference (the key 'reference' of its line in dataset=jsonl, a column "
@@ -34,12 +34,10 @@ class Item:
     """One source that every agent answered.
 
     Attributes:
-        id: unique within the panel.
         source: the text the agents worked on.
         reference: a human answer, if there is one.
         synopsis: a short public description of the source, if there is one.
         human: agent name -> human score of that agent's response.
-        meta: anything else worth keeping with the item.
         scores: metric -> agent name -> score of that agent's response that came with the data.
     """
 
@@ -57,11 +55,9 @@ class Agent:
     """Who wrote a response.
 
     Attributes:
-        name: unique within the panel.
         category: Faithful, Style, Strategic, Low Effort, Other, or None where it has no label.
         reference: True for the human reference text when it takes part as an agent: it is a
             peer of the others, but not itself an agent being tested.
-        meta: description and provenance.
     """
 
     name: str
@@ -98,8 +94,8 @@ class Panel:
     judgments: JudgmentTable | None = None
 
     def __post_init__(self) -> None:
-        _unique("item id", (item.id for item in self.items))
-        _unique("agent name", (agent.name for agent in self.agents))
+        require_unique("item id", (item.id for item in self.items))
+        require_unique("agent name", (agent.name for agent in self.agents))
         if not self.texts:
             object.__setattr__(self, "texts", tuple(() for _ in self.items))
         widths = {len(row) for row in self.texts}
@@ -108,23 +104,15 @@ class Panel:
                 f"A panel of {len(self.items)} items x {len(self.agents)} agents needs texts of "
                 f"that shape, but got {len(self.texts)} rows of width {sorted(widths)}."
             )
-
         for item, row in zip(self.items, self.texts, strict=True):
             for text in (item.source, item.reference, *row):
                 if text is not None and halved(text):
-                    raise DataError(
-                        f"A text of item {item.id!r} holds half a character (a lone surrogate), "
-                        "which is not Unicode text: repair it at its source."
-                    )
+                    raise DataError(f"Item {item.id!r}: {HALVED}: repair it at its source.")
 
     def with_agents(self, agents: Iterable[Agent], texts: Texts, **provenance: object) -> Panel:
         """The same items answered by these agents."""
-        return replace(
-            self,
-            agents=tuple(agents),
-            texts=texts,
-            provenance={**self.provenance, **provenance},
-        )
+        noted = {**self.provenance, **provenance}
+        return replace(self, agents=tuple(agents), texts=texts, provenance=noted)
 
     @property
     def task_description(self) -> str:
@@ -136,7 +124,8 @@ class Panel:
         if limit is None:
             return self
         items, said = self.items[:limit], self.judgments
-        said = said and said.about(item.id for item in items)
+        kept = {item.id for item in items}
+        said = said and said.at(np.array([name in kept for name in said.units.item], np.bool_))
         return replace(self, items=items, texts=self.texts[:limit], judgments=said)
 
     @property
@@ -158,11 +147,7 @@ class Panel:
 
 def without(panel: Panel, agents: NDArray[np.bool_]) -> Panel:
     """The panel with no text of the masked agents, so that no LM is paid to rewrite them."""
-    rows = (
-        tuple(None if gone else text for text, gone in zip(row, agents, strict=True))
-        for row in panel.texts
-    )
-    return replace(panel, texts=tuple(rows))
+    return keeping(panel, replace(panel, texts=((None,) * len(agents),) * len(panel.items)), agents)
 
 
 def keeping(changed: Panel, before: Panel, agents: NDArray[np.bool_]) -> Panel:
@@ -190,11 +175,3 @@ def halved(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
-
-
-def _unique(what: str, names: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise DataError(f"The {what} {name!r} occurs twice in the panel: make it unique.")
-        seen.add(name)

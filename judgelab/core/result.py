@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +30,9 @@ class Table:
 
 @dataclass(frozen=True)
 class PageSection:
-    """A part of a page that answers one question.
+    """A part of a page that answers one question: the heading.
 
     Attributes:
-        heading: the question.
         tables, figures: names of those of the result that belong here.
         notes: sentences on what holds and what does not.
         lacking: what an answer would need; "" where there is one.
@@ -50,13 +49,9 @@ class PageSection:
 
 @dataclass(frozen=True)
 class Card:
-    """One figure of the answer, held against its bar.
+    """One figure of the answer, held against its bar: its ``standing`` is met, broken or open.
 
-    Attributes:
-        name: what it is of.
-        figure: the value, as it is to be read.
-        line: its interval, and the bar.
-        standing: met, broken or open.
+    ``figure`` is the value as it is to be read, ``line`` its interval and the bar.
     """
 
     name: str
@@ -79,7 +74,6 @@ class Headline:
     """A figure of the summary by which runs of a sweep are sorted and compared.
 
     Attributes:
-        key: of the summary.
         name: what it is, as a heading: "AUC, good against bad responses".
         chance: what guessing reaches; None where that is not one number.
         lower: whether less is better.
@@ -141,34 +135,18 @@ class Result:
         return TypeAdapter(cls).validate_json((folder / "result.json").read_bytes())
 
     def to_json(self) -> dict[str, object]:
-        """JSON-ready, with NaN as None."""
-        own: dict[str, object] = {
-            "title": self.title,
-            "answer": [list(said) for said in self.answer],
-            "cards": [asdict(one) for one in self.cards],
-            "chart": asdict(self.chart) if self.chart else None,
-            "sections": [asdict(one) for one in self.sections],
-            "headlines": [asdict(one) for one in self.headlines],
-        }
-        return {key: value for key, value in own.items() if value} | {
-            "primary": self.primary,
-            "summary": plain(self.summary),
-            "notes": list(self.notes),
-            "provenance": dict(self.provenance),
-            "estimators": [asdict(one) for one in self.estimators],
-            "figures": list(self.figures),
-            "tables": [_table(table) for table in self.tables],
-        }
+        """JSON-ready, with NaN as None; what a page lacks is left out."""
+        page = ("title", "answer", "cards", "chart", "sections", "headlines")
+        found: dict[str, object] = asdict(replace(self, tables=()))
+        found |= {"summary": plain(self.summary), "tables": [_table(one) for one in self.tables]}
+        return {key: value for key, value in found.items() if value or key not in page}
 
 
 def _table(table: Table) -> dict[str, object]:
     """JSON objects have no order of keys, so the order of the columns is written too."""
-    return ({"by": table.by} if table.by else {}) | {
-        "name": table.name,
-        "title": table.title,
-        "note": table.note,
-        "level": table.level,
-        "columns": list(dict.fromkeys(key for row in table.rows for key in row)),
+    columns = list(dict.fromkeys(key for row in table.rows for key in row))
+    return asdict(replace(table, rows=())) | {
+        "columns": columns,
         "rows": [plain(row) for row in table.rows],
     }
 

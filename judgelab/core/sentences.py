@@ -18,7 +18,6 @@ HEADERS = (
 """The four sections of an ICLR 2023 review; the paper spells the second one otherwise than the
 reviews themselves do."""
 
-_WORD = re.compile(r"\w")
 _STOP = re.compile(r"[.?!][\"'”’)\]*_`]*(?=\s)")
 _MARKDOWN = r"[ \t]*#{1,6}[ \t]+\S[^\n]*"
 _TABLES = words("core/words/headings.yaml")
@@ -62,10 +61,14 @@ def sections(text: str, headers: Sequence[str] = HEADERS) -> list[Section]:
     A header begins a line, in any case, plain or in markdown, and ends with a colon or with its
     line. Markdown headings (``# Title``) are headers too, whatever they say.
     """
+    longest = sorted(headers, key=len, reverse=True)  # none hides another that it begins
+    named = "|".join(re.escape(header) for header in longest) or r"(?!)"
+    named = rf"[ \t#*_]*(?P<name>{named})[ \t]*[*_]*[ \t]*(?::[*_]*|(?=\r?$))"
+    pattern = re.compile(rf"^(?:{named}|{_MARKDOWN})", re.IGNORECASE | re.MULTILINE)
+    names = {header.casefold(): header for header in headers}
     found: list[Section] = []
     header, name, start = "", None, 0
-    names = {header.casefold(): header for header in headers}
-    for match in _pattern(headers).finditer(text):
+    for match in pattern.finditer(text):
         if header or match.start() > 0:
             found.append(Section(header, name, text[start : match.start()]))
         said = match["name"]
@@ -149,10 +152,10 @@ def line_sentences(line: str) -> list[str]:
     return pieces
 
 
-def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
+def sentence_spans(text: str) -> list[tuple[int, int]]:
     """(start, end) of the sentences, without headings: what stands between them is layout."""
     spans, start = [], 0
-    for piece in sentences(text, language):
+    for piece in sentences(text):
         lines = piece.splitlines()
         while len(lines) > 1 and heading(lines[0]):
             lines.pop(0)
@@ -167,30 +170,17 @@ def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
     return spans
 
 
-def sentences(text: str, language: str = "en") -> list[str]:
+def sentences(text: str) -> list[str]:
     """The sentences in order, stripped; a piece without a letter or digit joins the one before.
 
-    Args:
-        text: any text; line breaks end sentences.
-        language: code of the language, for its abbreviations.
+    Line breaks end sentences, and English abbreviations do not.
     """
     import sentencex
 
     found: list[str] = []
-    for piece in sentencex.segment(language, text):
-        stripped = piece.strip()
-        if not stripped:
-            continue
-        if found and not _WORD.search(stripped):
-            found[-1] = f"{found[-1]} {stripped}"
+    for piece in filter(None, map(str.strip, sentencex.segment("en", text))):
+        if found and not re.search(r"\w", piece):
+            found[-1] = f"{found[-1]} {piece}"
         else:
-            found.append(stripped)
+            found.append(piece)
     return found
-
-
-def _pattern(headers: Sequence[str]) -> re.Pattern[str]:
-    """Longest header first, so that none hides another that it begins."""
-    longest = sorted(headers, key=len, reverse=True)
-    name = "|".join(re.escape(header) for header in longest) or r"(?!)"
-    named = rf"[ \t#*_]*(?P<name>{name})[ \t]*[*_]*[ \t]*(?::[*_]*|(?=\r?$))"
-    return re.compile(rf"^(?:{named}|{_MARKDOWN})", re.IGNORECASE | re.MULTILINE)

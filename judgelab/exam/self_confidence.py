@@ -15,7 +15,7 @@ from judgelab.core.exchange import CHOICES, LABELS, Cell, Exchange, no_label, pa
 from judgelab.core.lm import WITHOUT_PROBABILITIES, Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
-from judgelab.core.reply.choice import read_choice
+from judgelab.core.reply import read_choice
 from judgelab.exam.protocol import (
     Answers,
     Exam,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -77,10 +78,9 @@ class BertScore(Mechanism):
             ConfigError: the encoder is not to be had or cannot be loaded; without any text to
                 embed it is not asked for.
         """
+        texts = sorted({(text or "").strip() for row in panel.texts for text in row} - {""})
+        left, right, attrs = self._units(texts) if texts else ({}, {}, {})
         judged = judged_pairs(panel)
-        sides = (np.flatnonzero(judged.any(axis=1)), np.flatnonzero(judged.any(axis=0)))
-        texts = [[(row[j] or "").strip() for row in panel.texts for j in side] for side in sides]
-        (left, right), attrs = self._units(*({text for text in one if text} for one in texts))
         shape = (len(panel.items), *judged.shape)
         precision, recall = np.full(shape, np.nan), np.full(shape, np.nan)
         for k, row in enumerate(panel.texts):
@@ -93,21 +93,19 @@ class BertScore(Mechanism):
         return data.assign_attrs(attrs)
 
     def _units(
-        self, judged: set[str], references: set[str]
-    ) -> tuple[tuple[dict[str, Units], dict[str, Units]], dict[str, str]]:
-        """Text -> its parts, for both sides; and the encoder's name. No text, no encoder."""
-        if not judged and not references:
-            return ({}, {}), {}
+        self, texts: Sequence[str]
+    ) -> tuple[Mapping[str, Units], Mapping[str, Units], dict[str, str]]:
+        """Text -> its parts, as the judged and as the reference; and the encoder's name."""
         from judgelab.scoring.embed import Embedder
 
         embedder = Embedder(self.model, self.revision, BATCH, owner="mechanism")
         attrs = {"encoder": embedder.name}
         if self.level == "token":
-            every = sorted(judged | references)
-            units = dict(zip(every, embedder.tokens(every), strict=True))
-            return (units, units), attrs
+            units = dict(zip(texts, embedder.tokens(texts), strict=True))
+            return units, units, attrs
+        units = _split(embedder, texts, "")
         query = "" if self.prompt is None else embedder.prompt(self.prompt)
-        return (_split(embedder, judged, query), _split(embedder, references, "")), attrs
+        return (_split(embedder, texts, query) if query else units), units, attrs
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """The same under every definition; f1 is NaN where precision + recall is not positive."""
@@ -117,16 +115,14 @@ class BertScore(Mechanism):
         return score_directed({"precision": precision, "recall": recall, "f1": f1}[self.part])
 
 
-def sentences(text: str | None) -> list[str]:
-    """The sentences of a text; none for an absent or blank one."""
-    return [part for part in STOP.split((text or "").strip()) if part]
+def sentences(text: str) -> list[str]:
+    """The sentences of a text; none for a blank one."""
+    return [part for part in STOP.split(text.strip()) if part]
 
 
-def _split(embedder: Embedder, texts: set[str], query: str) -> dict[str, Units]:
+def _split(embedder: Embedder, texts: Sequence[str], query: str) -> dict[str, Units]:
     """The sentences of every text, each embedded once."""
     asked = sorted({part for text in texts for part in sentences(text)})
-    if not asked:
-        return {}
     vectors = dict(zip(asked, embedder.embed(asked, query), strict=True))
     stacked = {text: np.stack([vectors[s] for s in sentences(text)]) for text in texts}
     return {text: (found, np.ones(len(found), dtype=np.bool_)) for text, found in stacked.items()}

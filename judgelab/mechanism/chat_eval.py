@@ -1,20 +1,133 @@
-"""ChatEval: roles debate before they vote (Auto-PRE paper, baselines and Table 12)."""
+"""ChatEval: roles of one LM debate before they vote (Auto-PRE paper, baselines and Table 12)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from judgelab.core.exchange import CHOICES, no_label, pair_questions
+from judgelab.core.bounds import Count
+from judgelab.core.errors import ConfigError
+from judgelab.core.exchange import CHOICES, Cell, Exchange, no_label, pair_questions
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
+from judgelab.core.prompt import Prompt
 from judgelab.core.reply.label import stated_label
-from judgelab.core.scores import Scores, measured
-from judgelab.mechanism.debate import Debate, Question
+from judgelab.core.scores import Scores, filled, measured, with_calls
 from judgelab.mechanism.judge import win_rates
-from judgelab.mechanism.protocol import Definition
+from judgelab.mechanism.protocol import Definition, Mechanism
+
+SILENCE = ("Nobody has spoken yet.", "Nobody has spoken so far; this is round {}.")
+"""In the first round, and in later ones: a debate without a reply goes on."""
+
+Question = tuple[Cell, tuple[str, ...], Mapping[str, str]]
+"""(item, agent, peer), where an agent by itself is its own peer; key and fields of a request."""
+
+
+@dataclass(frozen=True)
+class Debate(Mechanism):
+    """Every question is debated for some rounds, one speaker after the other.
+
+    One LM plays all roles. Each speaker sees what was said before it; one whose reply fails is
+    silent, and the others go on. The roles' last words in the last round count; a role that
+    decides nothing there has no part.
+
+    Args:
+        prompt: fields of the questions, role (what the speaker is) and said (the debate).
+        roles: name -> who that is.
+        rounds: of the debate.
+        temperature: of the LM.
+        max_tokens: upper bound on each reply.
+
+    Raises:
+        ConfigError: no role.
+    """
+
+    prompt: Prompt
+    roles: dict[str, str] = field(default_factory=dict)
+    rounds: Count = 2
+    temperature: float = 0.0
+    max_tokens: int = 256
+    reads = "raw"
+    requires = (frozenset({Capability.CHAT}),)
+
+    def __post_init__(self) -> None:
+        if not self.roles:
+            raise ConfigError(f"mechanism={self.name} needs mechanism.roles.")
+
+    @abstractmethod
+    def questions(self, panel: Panel) -> Iterable[Question]:
+        """What is debated."""
+
+    @abstractmethod
+    def read(self, text: str | None) -> float:
+        """What a role's last words say; NaN where they decide nothing."""
+
+    @abstractmethod
+    def unread(self, text: str) -> str:
+        """Why a role's last words decide nothing."""
+
+    @abstractmethod
+    def together(self, said: Sequence[float]) -> float:
+        """What the roles' decisions make together."""
+
+    @abstractmethod
+    def data(self, panel: Panel, outcome: NDArray[np.float64]) -> xr.Dataset:
+        """The outcomes [item, agent, peer] by their name."""
+
+    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
+        """What every debate came to, and what became of every call."""
+        said: dict[Cell, list[str]] = {}
+        given: dict[Cell, list[float]] = {}
+        cells, values, answered = list[Cell](), list[float](), list[bool]()
+
+        def heard(_: Cell, reply: Reply) -> float:
+            return 0.0 if (reply.text or "").strip() else np.nan
+
+        def decided(_: Cell, reply: Reply) -> float:
+            return self.read(reply.text)
+
+        for number in range(self.rounds):
+            last = number == self.rounds - 1
+            for role in self.roles:
+                turn = self._turn(panel, lm, role, number, said)
+                found = turn.read(decided if last else heard, lambda _, text: self.unread(text))
+                for cell, reply in turn.replies.items():
+                    if reply.text is not None:
+                        said.setdefault(cell, []).append(f"{role}: {reply.text.strip()}")
+                    if last and not np.isnan(found[cell]):
+                        given.setdefault(cell, []).append(found[cell])
+                cells += found
+                values += found.values()
+                answered += turn.answered
+        outcome = {cell: self.together(each) for cell, each in given.items()}
+        agents = len(panel.agents)
+        data = self.data(panel, filled((len(panel.items), agents, agents), outcome))
+        data = data.assign_attrs(prompt=self.prompt.identity)
+        return with_calls(data, cells, values, answered) if cells else data
+
+    def _turn(
+        self,
+        panel: Panel,
+        lm: EvaluationLM,
+        role: str,
+        number: int,
+        said: Mapping[Cell, list[str]],
+    ) -> Exchange[Cell]:
+        """What the role says on every question; one batch."""
+        requests = {}
+        for cell, key, values in self.questions(panel):
+            silence = SILENCE[number > 0].format(number + 1)
+            before = "\n\n".join(said.get(cell, ())) or silence
+            fields = {"role": f"{role}, {self.roles[role]}", "said": before}
+            messages = self.prompt.messages(**values, **fields)
+            turn = (*key, role, str(number + 1))
+            requests[cell] = ChatRequest(messages, self.temperature, self.max_tokens, key=turn)
+        return Exchange.put(lm, requests)
 
 
 class ChatEval(Debate):

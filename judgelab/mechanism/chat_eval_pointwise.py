@@ -15,7 +15,7 @@ from judgelab.core.panel import Panel
 from judgelab.core.reply.grade import stated_grade
 from judgelab.core.scores import measured
 from judgelab.core.step import present
-from judgelab.mechanism.debate import Debate, Question
+from judgelab.mechanism.chat_eval import Debate, Question
 from judgelab.mechanism.texts import TextMechanism
 
 

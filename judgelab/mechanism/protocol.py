@@ -17,15 +17,12 @@ Definition = Literal["paper", "released", "corrected"]
 """Whose definition of a quantity: as printed, as the authors' code computes it, or as we hold
 it should be. docs/definitions.md lists every place where the three differ."""
 
-
 Reads = Literal["raw", "preprocessed"]
 """Which texts a mechanism sees: those written, or those that the preprocessor made of them."""
-
 
 Subject = Literal["text", "pair", "choice"]
 """What a mechanism scores: a text by itself; a text held against another, a peer's or a reference,
 which is evidence on it; or which of two texts is better."""
-
 
 BY_LOGPROB: tuple[frozenset[Capability], ...] = (frozenset({Capability.LOGPROB}),)
 """``requires`` of a mechanism that asks for log-probabilities."""

@@ -20,8 +20,7 @@ from judgelab.core.exchange import Exchange, no_grade
 from judgelab.core.lm import NOT_ASKED, NOT_YET, Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
-from judgelab.core.reply.choice import expected_grade
-from judgelab.core.reply.grade import stated_grade
+from judgelab.core.reply.grade import expected_grade, stated_grade
 from judgelab.core.scores import Scores, filled, mean_over, measured, weaker_of_two
 from judgelab.core.step import present
 from judgelab.mechanism.closed import ClosedMechanism, expected, whole_grades, with_shares
@@ -48,14 +47,6 @@ class MetricMechanism(Mechanism):
     def tasks(self) -> frozenset[str]:
         """Those with criteria; any where the criteria are given."""
         return criteria_tasks() if self.criteria is None else frozenset()
-
-    def fits(self, panel: Panel) -> None:
-        """See Mechanism; criteria of the user's own fit any task."""
-        try:
-            super().fits(panel)
-        except ConfigError as cause:
-            own = "Criteria of your own fit any (mechanism.criteria=FILE)."
-            raise ConfigError(f"{cause} {own}") from cause
 
     def rated(self, panel: Panel) -> tuple[Criteria, tuple[Metric, ...]]:
         """The criteria for a panel, and which of their metrics are rated.

@@ -62,11 +62,8 @@ class RecordedScores(TextMechanism):
                 "The data hold no recorded scores: choose a mechanism that measures, or data that "
                 "come with scores (dataset=table dataset.judges=[COLUMN])."
             )
-        if self.metric is not None:
-            if self.metric not in known:
-                hint = did_you_mean(self.metric, known)
-                raise ConfigError(f"mechanism.metric={self.metric!r} is not in the data.{hint}")
-            return self.metric
-        if len(known) > 1:
-            raise ConfigError(f"Set mechanism.metric to one of: {', '.join(known)}.")
-        return known[0]
+        name = known[0] if self.metric is None and len(known) == 1 else self.metric
+        if name is None or name not in known:
+            hint = did_you_mean(str(name), known)
+            raise ConfigError(f"Set mechanism.metric to a metric of the data.{hint}")
+        return name

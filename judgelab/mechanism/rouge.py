@@ -34,8 +34,25 @@ class Rouge(ReferenceMechanism):
         return {"rouge1": "rouge", "rouge2": "rouge_2", "rougeL": "rouge_l"}[self.kind]
 
     def comparison(self) -> Compare:
-        """F1 of the runs of words, or of the longest sequence, in common."""
-        return _longest() if self.kind == "rougeL" else _runs(self.kind)
+        """F1 of the runs of words, or of the longest sequence, in common, as rouge-score has it."""
+        words, longest = _words(), self.kind == "rougeL"
+        n = 1 if longest else int(self.kind.removeprefix("rouge"))
+
+        @cache
+        def runs(text: str) -> Counter[tuple[str, ...]]:
+            tokens = words(text)
+            return Counter(zip(*(tokens[k:] for k in range(n)), strict=False))
+
+        def f1(text: str, reference: str) -> float:
+            own, theirs = runs(text), runs(reference)
+            if longest:
+                common = lcs_length(words(text), words(reference))
+            else:
+                common = sum(min(own[run], theirs[run]) for run in own.keys() & theirs.keys())
+            precision, recall = (common / max(one.total(), 1) for one in (own, theirs))
+            return 2 * precision * recall / (precision + recall) if common else 0.0
+
+        return f1
 
 
 def _words() -> Callable[[str], list[str]]:
@@ -52,35 +69,6 @@ def _words() -> Callable[[str], list[str]]:
     return cache(lambda text: tokenize.tokenize(text, Stemmer))
 
 
-def _runs(kind: str) -> Compare:
-    """F1 of the runs of n words that two texts share, as rouge-score computes it."""
-    n, words = int(kind.removeprefix("rouge")), _words()
-
-    @cache
-    def runs(text: str) -> Counter[tuple[str, ...]]:
-        tokens = words(text)
-        return Counter(zip(*(tokens[k:] for k in range(n)), strict=False))
-
-    def f1(text: str, reference: str) -> float:
-        own, theirs = runs(text), runs(reference)
-        common = sum(min(own[run], theirs[run]) for run in own.keys() & theirs.keys())
-        return _f1(common / max(own.total(), 1), common / max(theirs.total(), 1))
-
-    return f1
-
-
-def _longest() -> Compare:
-    """F1 of the longest common subsequence of words, as rouge-score computes it."""
-    words = _words()
-
-    def f1(text: str, reference: str) -> float:
-        own, theirs = words(text), words(reference)
-        common = lcs_length(own, theirs)
-        return _f1(common / max(len(own), 1), common / max(len(theirs), 1))
-
-    return f1
-
-
 def lcs_length(x: Sequence[str], y: Sequence[str]) -> int:
     """Length of the longest common subsequence, a row of the table at a time in one integer.
 
@@ -95,7 +83,3 @@ def lcs_length(x: Sequence[str], y: Sequence[str]) -> int:
         matches = row & places.get(word, 0)
         row = (row + matches | row - matches) & full
     return len(x) - row.bit_count()
-
-
-def _f1(precision: float, recall: float) -> float:
-    return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0

@@ -131,9 +131,8 @@ def only_judged(directed: xr.DataArray) -> xr.DataArray:
 
 
 def _judged(reference: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    if not reference.any():
-        return ~np.eye(len(reference), dtype=np.bool_)
-    return ~reference[:, None] & reference[None, :]
+    alone = ~np.eye(len(reference), dtype=np.bool_)
+    return ~reference[:, None] & reference[None, :] if reference.any() else alone
 
 
 def score_directed(directed: xr.DataArray, diagnostics: dict[str, float] | None = None) -> Scores:

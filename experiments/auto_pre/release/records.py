@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from experiments.auto_pre.release.tables import NEEDED, VERDICTS, absent, read_table
 from judgelab.core.errors import DataError, did_you_mean
-from judgelab.core.reply.choice import read_choice
+from judgelab.core.reply import read_choice
 
 if TYPE_CHECKING:
     import pandas as pd

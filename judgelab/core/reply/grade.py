@@ -7,16 +7,23 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from judgelab.core.reply.text import agreed, answer_of, fields, lone_lines, tags, without_marks
+from judgelab.core.lm import Reply
+from judgelab.core.reply import (
+    LONGEST,
+    agreed,
+    alternatives,
+    answer_of,
+    lone_lines,
+    named_contents,
+    without_marks,
+)
 from judgelab.core.resources import words
-
-Values = list[float | None]
 
 _TABLES = words("core/words/replies.yaml")
 
 
 def _any(name: str) -> str:
-    return "|".join(sorted(map(re.escape, _TABLES[name].split()), key=len, reverse=True))
+    return alternatives(str(_TABLES[name]))
 
 
 _WORDS = {word: float(k) for k, word in enumerate(_TABLES["numbers"].split())}
@@ -42,8 +49,6 @@ _SCALE = re.compile(
     re.I,
 )
 _RECITED = re.compile(r"(?:^[-•*\s]{0,12}\d{1,9}\s*[:=–-]\s*[^\d\n]{1,40}(?:\n|\Z)){3,}", re.M)
-LONGEST = 200  # characters of what holds a grade and nothing else
-_ONLY = re.compile(rf"{_NUMBER}\s*%?", re.I)
 _LONE = re.compile(
     rf"(?:[-•+]\s+)?{_QUOTE}{_NUMBER}\s*(?P<unit>%|points?|stars?|分|点|점)?{_UNQUOTE}[\s.!,;:]*$",
     re.I,
@@ -105,15 +110,19 @@ def stated_grade(text: str | None, low: float, high: float) -> float:
     errors"), fractions and percentages of another scale ("8/10" on a scale to 5), and the scale
     recited ("1: poor", "2: fair", ...).
     """
-    answer = answer_of(text)
-    found, rest = fields(answer, text)
-    final, stated = _in_json(found, high)
-    for name, content in tags(rest):
-        if _GRADE.search(name) or name in ("answer", "result"):
-            match = _LONE.match(without_marks(content))
-            value = _value(match, "", high) if match else None
-            if match or len(re.findall(r"[^\W\d_]+", content)) < 2:  # more is a remark, no grade
-                (final if _FINAL.match(name) else stated).append(value)
+    found, rest = named_contents(answer_of(text), text)
+    final, stated, others = (list[float | None]() for _ in range(3))
+    for name, content in found:
+        match = _LONE.match(without_marks(content))
+        value = _value(match, "", high) if match else None
+        if match or len(re.findall(r"[^\W\d_]+", content)) < 2:  # more is a remark, no grade
+            if _FINAL.match(name):
+                final.append(value)
+            elif _GRADE.search(name) or name in ("answer", "result"):
+                stated.append(value)
+            elif match and not set(re.split(r"[\W_]+", name)) & (_COUNTED | _PLACES):
+                others.append(value)
+    stated = stated or others
     if any(_GRADE.search(name) for name in _unclosed(rest)):
         return math.nan  # cut within the grade, or before it
     rest = _PLACEHOLDER.sub(r"\1", re.sub(r"</?[A-Za-z][\w-]*>", " ", rest))
@@ -145,26 +154,10 @@ def _unclosed(text: str) -> set[str]:
     return {name for name, closes in last.items() if not closes}
 
 
-def _in_json(found: list[tuple[str, object]], high: float) -> tuple[Values, Values]:
-    named: list[tuple[str, float | None]] = []
-    for key, said in found:
-        if isinstance(said, bool) or not isinstance(said, int | float | str):
-            continue
-        words = str(said).strip()
-        match = _ONLY.fullmatch(words) if len(words) < LONGEST else None
-        if match is not None:
-            named.append((key, _value(match, "", high)))
-    final = [value for key, value in named if _FINAL.match(key)]
-    graded = [value for key, value in named if _GRADE.search(key)]
-    others = [v for key, v in named if not set(re.split(r"[\W_]+", key)) & (_COUNTED | _PLACES)]
-    return final, graded or others
-
-
 def _alone(text: str, high: float) -> Iterator[float | None]:
     """Of the first and the last line, and of the number that opens the reply."""
     for line in lone_lines(text):
-        match = _LONE.match(line) if len(line) < LONGEST else None
-        if match is not None:
+        if match := _LONE.match(line):
             yield _value(match, line, high)
     match = _OPENING.match(text)
     if match is None or _LONE.match(text.splitlines()[0].strip()):
@@ -223,3 +216,20 @@ def _value(match: re.Match[str], text: str, high: float) -> float | None:
         return None
     said = match["n"].casefold()
     return _WORDS[said] if said in _WORDS else float(said.replace(",", "."))
+
+
+def expected_grade(reply: Reply, low: int, high: int) -> float:
+    """Mean grade under the LM's probabilities of the grade's token (G-Eval).
+
+    Read at the first token of the reply whose likeliest alternative is a grade; other
+    alternatives there do not count, and grades among them share what is left. NaN where no token
+    is a grade.
+    """
+    known = {str(grade): grade for grade in range(low, high + 1)}
+    for token in reply.top_logprobs:
+        said = [(known.get(text.strip(" \t\n*\"'`")), nats) for text, nats in token]
+        if said and said[0][0] is not None:
+            top = max(nats for grade, nats in said if grade is not None)
+            shares = [(g, math.exp(nats - top)) for g, nats in said if g is not None]
+            return sum(g * share for g, share in shares) / sum(share for _, share in shares)
+    return math.nan

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import islice
 
-from judgelab.core.reply.choice import BRACKETED, bracketed
-from judgelab.core.reply.text import agreed, answer_of, fields, lone_lines, tags, without_marks
+from judgelab.core.reply import (
+    LONGEST,
+    agreed,
+    alternatives,
+    answer_of,
+    lone_lines,
+    named_contents,
+    without_marks,
+)
 from judgelab.core.resources import words
 
 _TABLES = words("core/words/verdicts.yaml")
@@ -16,9 +24,11 @@ _TABLES = words("core/words/verdicts.yaml")
 
 @cache
 def _any(name: str) -> str:
-    return "|".join(re.escape(one).replace(r"\ ", r"\s+") for one in _TABLES[name])
+    return alternatives(_TABLES[name])
 
 
+BRACKETED = re.compile(r"\[\[([^\[\]]+)\]\]")
+_LAST = re.compile(r"(?:[^\[\]]*:)?[ *_#>`-]*\[\[([^\[\]]+)\]\][ *_`.]*")
 _NOUN = rf"(?:the\s+)?(?:{_any('nouns')})"
 _WORST = re.compile(rf"\b(?:{_any('worse')}|{_any('less')})\b", re.I)
 _WORST_IS = re.compile(
@@ -45,7 +55,6 @@ _AFTER = (
 _THEN = r"(?:\s*[:,;.]\s|\s+(?:-|–|—|because)\s)"
 _OTHER = re.compile(r"\s*(?:or|and|/|&)\s|\s*[/|]\s*\w")
 MANY = 100  # labels in brackets that are looked at
-LONGEST = 200  # characters of what holds a label and nothing else
 _QUOTE, _UNQUOTE = r"[\[(\"'“”‘’{]*", r"[\])\"'“”‘’}]*"
 
 
@@ -69,30 +78,43 @@ def stated_label(text: str | None, names: Mapping[str, float]) -> float:
             _WORST_IS.search(answer[max(0, found.start() - LONGEST) : found.start()])
             for found in islice(BRACKETED.finditer(answer), MANY)
         )
-        return float("nan") if worst else bracketed(answer, names)
+        return math.nan if worst else bracketed(answer, names)
     spoken = _spoken(names)
     labels = tuple(spoken)
-    found, rest = fields(answer, text)
+    found, rest = named_contents(answer, text)
     final: list[float | None] = []
     stated: list[float | None] = []
-    for name, content in [*found, *tags(rest)]:
-        if _KEY.search(name) and isinstance(content, str | int) and len(str(content)) < LONGEST:
-            value = _turned(name, _of(str(content), spoken), spoken)
+    for name, content in found:
+        if _KEY.search(name):
+            value = _turned(name, _of(content, spoken), spoken)
             (final if "final" in name else stated).append(value)
     plain = without_marks(re.sub(r"</?[A-Za-z][\w-]*>", " ", rest))
     final += [_value(m, spoken) for m in _marked("final ", labels).finditer(plain)]
     final += [_of(m[1], spoken) for m in re.finditer(r"\\boxed\{(?:\\text\{)?([^{}]*)\}", plain)]
     stated += [_value(m, spoken) for m in _marked("", labels).finditer(plain)]
-    for line in lone_lines(plain):
-        value = _of(line, spoken) if len(line) < LONGEST else None
-        if value is not None:
-            stated.append(value)
+    stated += [value for line in lone_lines(plain) if (value := _of(line, spoken)) is not None]
     opening = re.match(rf"{_QUOTE}{_label(labels)}{_UNQUOTE}{_THEN}", plain)
     if opening is not None and not _restates(opening, plain, spoken):
         stated.append(_value(opening, spoken))
     compared = (list(_compared(plain, spoken, *pair)) for pair in _COMPARISONS)
     said = agreed([final, stated, *compared])
-    return float("nan") if said is None else said
+    return math.nan if said is None else said
+
+
+def bracketed(text: str, values: Mapping[str, float]) -> float:
+    """The value of the label in double brackets; NaN where the text does not say which.
+
+    Case and spaces inside the brackets do not matter. One label, wherever it stands, is read. A
+    reply with different labels (models restate the options before they answer) is read only if
+    its last line holds a single one and nothing after it, alone or behind a colon: "Verdict:
+    [[B]]". Prose such as "[[A]] is better than [[B]]" is unscored.
+    """
+    said = [" ".join(label.lower().split()) for label in BRACKETED.findall(text)]
+    known = {label for label in said if label in values}
+    if len(known) > 1:
+        last = _LAST.fullmatch(text.strip().splitlines()[-1])
+        known = known & {" ".join(last[1].lower().split())} if last else set()
+    return values[known.pop()] if known else math.nan
 
 
 def _restates(opening: re.Match[str], text: str, spoken: Mapping[str, float]) -> bool:

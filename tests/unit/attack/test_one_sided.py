@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from judgelab.attack.abstract_only import AbstractOnly
-from judgelab.attack.protocol import ATTACKED, Attack, PanelAttack
+from judgelab.attack.protocol import ATTACKED, Attack
 from judgelab.attack.repetition import Repetition
 from judgelab.config import build
 from judgelab.core.errors import ConfigError
@@ -107,14 +107,3 @@ def test_nobody_to_attack_is_refused(categories: Any, on: Any, said: str) -> Non
     with pytest.raises(ConfigError) as caught:
         Repetition(on=on).apply(panel(categories), NOBODY, seed=0)
     assert said in str(caught.value)
-
-
-class Unwritten(PanelAttack):
-    """An attack whose author forgot ``rewrite``."""
-
-    name = "unwritten"
-
-
-def test_an_attack_without_rewrite_is_refused_before_anything_is_asked() -> None:
-    with pytest.raises(ConfigError, match=r"^attack: .*Unwritten.*rewrite"):
-        build({"_target_": f"{__name__}.Unwritten"}, "attack")

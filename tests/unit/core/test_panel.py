@@ -64,5 +64,5 @@ def test_digest_sees_texts_names_and_absence() -> None:
 
 
 def test_half_characters_are_refused_where_they_enter() -> None:
-    with pytest.raises(DataError, match="item 'i' holds half a character"):
+    with pytest.raises(DataError, match="Item 'i': a text holds half a character"):
         Panel((Item("i", "a"),), (Agent("x"),), (("bad \ud800",),))

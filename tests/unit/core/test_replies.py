@@ -11,8 +11,8 @@ import yaml
 from judgelab.core.exchange import CHOICES
 from judgelab.core.reply.grade import stated_grade
 from judgelab.core.reply.label import stated_label
-from judgelab.mechanism.critic import GRADES
 from judgelab.mechanism.judge import VERDICTS
+from judgelab.mechanism.tvd_mi import GRADES
 
 CORPUS: dict[str, list[tuple[str, object]]] = yaml.safe_load(
     (Path(__file__).parent / "replies.yaml").read_text(encoding="utf-8")

@@ -47,15 +47,8 @@ def test_every_text_is_asked_once_with_its_source_and_nothing_else(mechanism: Ra
     np.testing.assert_array_equal(mechanism.score(data).agent.values, expected)
     assert "rating.txt sha256:" in data.attrs["prompt"]
     assert "content_units.yaml sha256:" in data.attrs["criteria"]
-
-
-def test_the_prompt_says_what_the_paper_specifies(mechanism: Rating) -> None:
-    """Criterion, steps in their order, scale, source before summary, the grade alone."""
-    lm = ScriptedChat(lambda request: "3")
-    mechanism.measure(panel(), lm, seed=0)
-    text = lm.seen[0].messages[0].content
     order = ["content unit is", "1. Write", "2. Match", "3. Choose the grade", "1: very few"]
     order += ["5: every important", "A long source.", "eins", "alone"]
-    places = [text.index(part) for part in order]
-    assert places == sorted(places)
-    assert "important" in text and "leaves out" in text
+    places = [first.index(part) for part in order]
+    assert places == sorted(places), "as the paper specifies"
+    assert "important" in first and "leaves out" in first

@@ -78,14 +78,6 @@ def test_context_shows_the_source_and_no_context_hides_it() -> None:
     assert not np.isnan(data["verdict"].values[0, 0, 1])
 
 
-def test_unread_verdicts_are_unscored() -> None:
-    judge, data = judged(lambda r: "no verdict" if shown(r)[0] == 3 else "[[B]]")
-    assert np.isnan(data["verdict"].values[:, 0, 1:]).all()
-    scores = judge.score(data)
-    assert np.isnan(scores.agent.values[:, 0]).all()
-    assert scores.diagnostics["first_preferred"] == 0.0
-
-
 def test_position_of_nothing_is_unknown() -> None:
     assert all(math.isnan(v) for v in position(np.full((2, 3, 3), np.nan)).values())
 
@@ -136,14 +128,6 @@ def test_one_order_is_used_and_the_bias_stays_out() -> None:
         other.values[tuple(place)] = 1 - other.values[tuple(place)]
         moved = win_rates(other).agent.values[place[0], place[1]]
         assert moved != agent[place[0], place[1]] or np.isnan(moved)
-
-
-def test_unread_replies_cost_themselves_alone() -> None:
-    """8 % unread: no pair of which one order was read is thrown away."""
-    first = verdicts(np.random.default_rng(2), 200, unread=0.08, bias=0.1)
-    agent = win_rates(first).agent.values
-    rows, columns = (np.isnan(first.values).sum(axis=k) < 4 for k in (2, 1))
-    np.testing.assert_array_equal(~np.isnan(agent), rows & columns)
 
 
 def test_nothing_is_scored_from_nothing() -> None:

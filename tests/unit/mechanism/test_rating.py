@@ -16,7 +16,7 @@ from judgelab.core.errors import CapabilityError, ConfigError, DataError
 from judgelab.core.lm import NOT_YET, ChatRequest, Reply
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
-from judgelab.core.reply.choice import expected_grade, mean_grade
+from judgelab.core.reply.grade import expected_grade
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.mechanism.rating import Rating, noted_steps
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
@@ -40,35 +40,38 @@ def test_tasks_have_the_metrics_of_table_1(task: str) -> None:
     assert {path.stem for path in FOLDER.glob("*.yaml")} >= set(TASKS)
 
 
-def test_criteria_of_ones_own_and_their_faults(tmp_path: Path) -> None:
-    own = tmp_path / "own.yaml"
-    own.write_text(
-        "text: poem\nsource: theme\nscale: {0: bad, 1: good}\n"
-        "metrics: {rhyme: {criterion: It rhymes., steps: [Read it.], likelihood: text}}\n"
-    )
-    assert load_criteria(str(own)).metrics[0].high == 1
-    own.write_text(own.read_text().replace("steps: [Read it.]", "steps: Read it."))
-    with pytest.raises(DataError, match="rhyme: 'steps' must be a list"):
-        load_criteria(str(own))
-    own.write_text(own.read_text().replace("text: poem\n", ""))
-    with pytest.raises(DataError, match="'text' is missing"):
-        load_criteria(str(own))
+RHYME = "{rhyme: {criterion: It rhymes., steps: [Read it.], likelihood: text}}"
+
+
+def criteria(folder: Path, **parts: str) -> str:
+    """A file of one's own, with these parts of it otherwise."""
+    given = {"text": "poem", "source": "theme", "scale": "{0: bad, 1: good}", "metrics": RHYME}
+    lines = (f"{key}: {value}\n" for key, value in (given | parts).items() if value)
+    (folder / "own.yaml").write_text("".join(lines))
+    return str(folder / "own.yaml")
+
+
+def test_criteria_of_ones_own_and_their_names(tmp_path: Path) -> None:
+    assert load_criteria(criteria(tmp_path)).metrics[0].high == 1
     with pytest.raises(ConfigError, match="Did you mean 'summarization'"):
         load_criteria("summarisation")
 
 
-@pytest.mark.parametrize("scale", ["{0: bad, good: 1}", "{0: bad}", "{no: bad, yes: good}", "[0]"])
-def test_a_scale_that_is_none_is_named(tmp_path: Path, scale: str) -> None:
-    own = tmp_path / "own.yaml"
-    own.write_text(
-        f"text: poem\nsource: theme\nscale: {scale}\n"
-        "metrics: {rhyme: {criterion: It rhymes., steps: [Read it.], likelihood: text}}\n"
-    )
-    with pytest.raises(DataError, match=r"own\.yaml.*(scale|mapping)"):
-        load_criteria(str(own))
-    own.write_text("text: poem\n1: theme\n")
-    with pytest.raises(DataError, match="'source' is missing"):
-        load_criteria(str(own))
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("metrics", RHYME.replace("[Read it.]", "Read it."), "rhyme, steps: Input should be"),
+        ("text", "", "text: Field required"),
+        ("metrics", "", "no YAML of text, source, scale and metrics"),
+        *(
+            ("scale", scale, r"own\.yaml.*scale")
+            for scale in ("{0: bad, good: 1}", "{0: bad}", "{no: bad, yes: good}", "[0]")
+        ),
+    ],
+)
+def test_a_fault_of_criteria_is_named(tmp_path: Path, key: str, value: str, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        load_criteria(criteria(tmp_path, **{key: value}))
 
 
 def test_the_expected_grade_weighs_the_alternatives_of_its_token() -> None:
@@ -79,7 +82,8 @@ def test_the_expected_grade_weighs_the_alternatives_of_its_token() -> None:
         (4 * 0.5 + 3 * 0.25) / 0.75
     )
     assert math.isnan(expected_grade(Reply("good", top_logprobs=(first[:1],)), 1, 5))
-    assert mean_grade([(1, -1000.0), (5, -1000.0)]) == 3, "tiny probabilities count too"
+    tiny = (("1", -1000.0), ("5", -1000.0))
+    assert expected_grade(Reply("1", top_logprobs=(tiny,)), 1, 5) == 3, "they count too"
 
 
 def test_every_text_is_asked_once_a_metric_and_repeat() -> None:

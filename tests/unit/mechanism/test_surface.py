@@ -7,7 +7,6 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from rouge_score import tokenize
 from rouge_score.rouge_scorer import RougeScorer
 
 from judgelab.core.panel import Agent, Item, Panel
@@ -65,19 +64,6 @@ def test_rouge_is_rouge_scores_to_the_bit(kind: Kind) -> None:
         for j, reference in enumerate(texts):
             expected = scorer.score(reference, text)[kind].fmeasure
             assert np.isnan(mine[i, j]) if i == j else mine[i, j] == expected
-
-
-def test_rouge_splits_a_text_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Splitting and stemming both texts of every pair was nine tenths of the time."""
-    split: list[str] = []
-
-    def counted(text: str, stemmer: object) -> list[str]:
-        split.append(text)
-        return text.split()
-
-    monkeypatch.setattr(tokenize, "tokenize", counted)
-    Rouge(peers=True).measure(panel_of([["a b", "b c", "c d"]]), NOBODY, seed=0)
-    assert sorted(split) == ["a b", "b c", "c d"]
 
 
 def test_length_counts() -> None:

@@ -10,8 +10,7 @@ from judgelab.config import build
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import Capability, ChatRequest
 from judgelab.core.prompt import Prompt
-from judgelab.mechanism.critic import likelihood_grades
-from judgelab.mechanism.tvd_mi import TvdMi
+from judgelab.mechanism.tvd_mi import TvdMi, likelihood_grades
 from tests.scripted import ScriptedChat, ScriptedLogProb, panel_of
 
 PROMPT = Prompt("tvd_mi.txt")
