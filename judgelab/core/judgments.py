@@ -78,10 +78,12 @@ class Units:
         """From the columns there are; the cluster is by default the item."""
         empty, n = [""] * len(item), len(item)
         given = (item, first, second, item if cluster is None else cluster, stratum)
-        columns = [np.array(list(empty if one is None else one), object) for one in given]
+        names, ones, others, clusters, strata = (
+            np.array(list(empty if column is None else column), object) for column in given
+        )
         lengths = np.full((n, 2), np.nan) if words is None else np.asarray(words, float)
         turns = np.full(n, np.nan) if turn is None else np.asarray(turn, float)
-        return Units(*columns, lengths, turns)
+        return Units(names, ones, others, clusters, strata, lengths, turns)
 
     def __len__(self) -> int:
         return len(self.item)
