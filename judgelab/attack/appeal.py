@@ -10,13 +10,9 @@ from judgelab.core.step import Place
 
 @dataclass(frozen=True)
 class Appeal(RuleAttack):
-    """Puts a sentence behind every text, in a paragraph of its own.
+    """Puts a sentence behind every text, in a paragraph of its own."""
 
-    Args:
-        sentence: what is put there.
-    """
-
-    sentence: str
+    sentence: str  # what is put there
     expects = "no_rise"
 
     def rule(self, text: str, at: Place) -> str:

@@ -21,13 +21,9 @@ def delete_characters(text: str, k: int, rng: np.random.Generator) -> str:
 
 @dataclass(frozen=True)
 class CharacterDeletion(RuleAttack):
-    """Deletes ``k`` alphanumeric characters at random.
+    """Deletes ``k`` alphanumeric characters at random."""
 
-    Args:
-        k: how many; 10 (minor) and 50 (major) for SummEval's references.
-    """
-
-    k: Count = 10
+    k: Count = 10  # how many; 10 (minor) and 50 (major) for SummEval's references
     name = "character_deletion"
 
     def rule(self, text: str, at: Place) -> str:

@@ -27,12 +27,9 @@ class DeletionCompletion(WritingAttack):
     shows the marker is not complete and counts as unwritten. With ``by: rules`` each gap gets a
     sentence of a fixed list. A text without a second sentence in any section has no gap and
     stays as it is. The prompt's field is text.
-
-    Args:
-        definition: as in attack=sentence_deletion.
     """
 
-    definition: Deletion = "corrected"
+    definition: Deletion = "corrected"  # as in attack=sentence_deletion
     name = "deletion_completion"
 
     def gapped(self, text: str, gap: Gap) -> str:

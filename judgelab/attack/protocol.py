@@ -71,14 +71,11 @@ class Attack(Step, Protocol):
 
 @dataclass(frozen=True)
 class PanelAttack(PanelStep):
-    """An attack of ours; a degradation, unless it says otherwise.
+    """An attack of ours; a degradation, unless it says otherwise."""
 
-    Args:
-        on: whose texts: ``all``, of the ``problematic`` or the ``good`` agents (never the human
-            reference), or of the agents or categories of these names. A text that is attacked is
-            attacked alike, whoever else is.
-    """
-
+    # whose texts: ``all``, of the ``problematic`` or the ``good`` agents (never the human
+    # reference), or of the agents or categories of these names. A text that is attacked is attacked
+    # alike, whoever else is
     on: str | list[str] = field(default="all", kw_only=True)
     axis = "attack"
     expects: ClassVar[Expectation] = "fall"

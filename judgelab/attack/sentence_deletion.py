@@ -92,12 +92,9 @@ class SentenceDeletion(RuleAttack):
         corrected: the paper's rule; a stop inside a number or a word ends no sentence, and the
             layout stays ("we maintain the original format unchanged").
         released: see ``thin_as_released``.
-
-    Args:
-        definition: which of them.
     """
 
-    definition: Deletion = "corrected"
+    definition: Deletion = "corrected"  # which of them
     name = "sentence_deletion"
 
     def rule(self, text: str, at: Place) -> str:

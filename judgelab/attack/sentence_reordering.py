@@ -41,12 +41,9 @@ def reorder(text: str, k: int | None, rng: np.random.Generator) -> str:
 
 @dataclass(frozen=True)
 class SentenceReordering(RuleAttack):
-    """Shuffles ``k`` sentences: nothing is lost but the order.
+    """Shuffles ``k`` sentences: nothing is lost but the order."""
 
-    Args:
-        k: how many sentences take part: 2 (minor), null for all (major).
-    """
-
+    # how many sentences take part: 2 (minor), null for all (major)
     k: Annotated[int, Field(ge=2)] | None = None
     name = "sentence_reordering"
 

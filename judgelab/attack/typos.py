@@ -80,12 +80,9 @@ class Typos(RuleAttack):
 
     The paper uses the package ``typo``, which draws with replacement, may undo or repeat an error,
     and has had no release since 2021.
-
-    Args:
-        k: how many; 10 (minor) and 50 (major) for SummEval's references.
     """
 
-    k: Count = 10
+    k: Count = 10  # how many; 10 (minor) and 50 (major) for SummEval's references
     name = "typos"
 
     def rule(self, text: str, at: Place) -> str:

@@ -27,13 +27,9 @@ def delete_run(text: str, k: int, rng: np.random.Generator) -> str:
 
 @dataclass(frozen=True)
 class WordDeletion(RuleAttack):
-    """Deletes ``k`` continuous words at random; words are separated by white space.
+    """Deletes ``k`` continuous words at random; words are separated by white space."""
 
-    Args:
-        k: how many; 5 (minor) and 25 (major) for the WMT22 references.
-    """
-
-    k: Count = 5
+    k: Count = 5  # how many; 5 (minor) and 25 (major) for the WMT22 references
     name = "word_deletion"
 
     def rule(self, text: str, at: Place) -> str:

@@ -39,20 +39,14 @@ Scale = Annotated[
 
 @dataclass(frozen=True)
 class Metric:
-    """One quality.
+    """One quality."""
 
-    Attributes:
-        name: coherence, fluency, ...
-        criterion: what it means, for a prompt.
-        scale: grade -> what it stands for; two or more whole numbers.
-        steps: how to judge it, in order; empty where the evaluation LM is to write them.
-        likelihood: what stands for it where an LM cannot be asked; None: nothing does.
-    """
-
-    name: str
-    criterion: Words
-    scale: Scale
+    name: str  # coherence, fluency,
+    criterion: Words  # what it means, for a prompt
+    scale: Scale  # grade -> what it stands for; two or more whole numbers
+    # how to judge it, in order; empty where the evaluation LM is to write them
     steps: tuple[Words, ...] = ()
+    # what stands for it where an LM cannot be asked; None: nothing does
     likelihood: Likelihood | None = None
 
     @property
@@ -68,19 +62,12 @@ class Metric:
 
 @dataclass(frozen=True)
 class Criteria:
-    """The metrics of a task.
+    """The metrics of a task."""
 
-    Attributes:
-        text: what a rated text is called: summary, answer, ...
-        source: what it was made from: article, story, ...
-        metrics: in order.
-        identity: file name and hash, for the record.
-    """
-
-    text: Words
-    source: Words
-    metrics: Annotated[tuple[Metric, ...], Field(min_length=1)]
-    identity: str
+    text: Words  # what a rated text is called: summary, answer,
+    source: Words  # what it was made from: article, story,
+    metrics: Annotated[tuple[Metric, ...], Field(min_length=1)]  # in order
+    identity: str  # file name and hash, for the record
 
 
 def criteria_tasks() -> frozenset[str]:

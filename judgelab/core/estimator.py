@@ -17,52 +17,31 @@ UNKNOWN = "not known"
 
 @dataclass(frozen=True)
 class Presentation:
-    """How an LM puts texts to its model when it is asked for log-probabilities.
+    """How an LM puts texts to its model when it is asked for log-probabilities."""
 
-    Attributes:
-        model: which one, in a few words for readers.
-        template: none, chat, or not known.
-        end_token: of the sum over a text: counted, not counted, or not known.
-        system: hash of a system message of the user's; empty where there is none.
-        precision: of weights and arithmetic; empty where that is not known or has no meaning.
-    """
-
-    model: str
-    template: str = UNKNOWN
-    end_token: str = UNKNOWN
-    system: str = ""
+    model: str  # which one, in a few words for readers
+    template: str = UNKNOWN  # none, chat, or not known
+    end_token: str = UNKNOWN  # of the sum over a text: counted, not counted, or not known
+    system: str = ""  # hash of a system message of the user's; empty where there is none
+    # of weights and arithmetic; empty where that is not known or has no meaning
     precision: str = ""
 
 
 @dataclass(frozen=True)
 class Estimator:
-    """The identity of an estimator; what has no meaning for it is empty, or ``none``.
+    """The identity of an estimator; what has no meaning for it is empty, or ``none``."""
 
-    Attributes:
-        mechanism: as on the command line.
-        model: of the LM, for readers; ``none`` where no LM is asked.
-        lm: the LM's whole identity.
-        template: none or chat.
-        end_token: whether log P(text) counts the token that ends it.
-        instructions: the place of the mechanism's prompt; ``none`` where it has none.
-        reply: how replies come about (generated, labels).
-        preprocessor: what made the texts that are scored; ``none`` for texts as written.
-        precision: of the LM.
-        prompt: file and hash.
-        definition: whose definition of the score.
-    """
-
-    mechanism: str
-    model: str
-    lm: str
-    template: str
-    end_token: str
-    instructions: str
-    reply: str
-    preprocessor: str
-    precision: str
-    prompt: str
-    definition: str
+    mechanism: str  # as on the command line
+    model: str  # of the LM, for readers; ``none`` where no LM is asked
+    lm: str  # the LM's whole identity
+    template: str  # none or chat
+    end_token: str  # whether log P(text) counts the token that ends it
+    instructions: str  # the place of the mechanism's prompt; ``none`` where it has none
+    reply: str  # how replies come about (generated, labels)
+    preprocessor: str  # what made the texts that are scored; ``none`` for texts as written
+    precision: str  # of the LM
+    prompt: str  # file and hash
+    definition: str  # whose definition of the score
 
     @property
     def line(self) -> str:

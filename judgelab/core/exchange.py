@@ -23,16 +23,12 @@ EMPTY = "empty reply"
 class Exchange(Generic[Key]):
     """Questions and replies. Mechanisms and exams read replies by it alone, so that no reply that
     cannot be read goes without a reason.
-
-    Attributes:
-        lm: who was asked.
-        requests: the questions, by cell; none where the replies follow from a rule.
-        replies: what was answered, in the same order.
     """
 
-    lm: EvaluationLM
+    lm: EvaluationLM  # who was asked
+    # the questions, by cell; none where the replies follow from a rule
     requests: Mapping[Key, ChatRequest]
-    replies: Mapping[Key, Reply]
+    replies: Mapping[Key, Reply]  # what was answered, in the same order
 
     @classmethod
     def put(cls, lm: EvaluationLM, requests: Mapping[Key, ChatRequest]) -> Exchange[Key]:

@@ -25,43 +25,33 @@ Kind = Literal["preference", "grade", "category"]
 
 @dataclass(frozen=True)
 class JudgeFacts:
-    """Who judged.
-
-    Attributes:
-        family: of the LM (its own texts may be favoured); empty where unknown or without one.
-        pointwise: grades one text at a time, so that the order of texts cannot matter to it.
-        mechanism, model: what asked, and whom; empty where judgments came with the data.
-        scaled: whether its grades have a least and a largest value; nats and words have not.
-    """
+    """Who judged."""
 
     name: str
+    # of the LM (its own texts may be favoured); empty where unknown or without one
     family: str = ""
+    # grades one text at a time, so that the order of texts cannot matter to it
     pointwise: bool = False
+    # mechanism, model: what asked, and whom; empty where judgments came with the data
     mechanism: str = ""
     model: str = ""
+    # whether its grades have a least and a largest value; nats and words have not
     scaled: bool = True
 
 
 @dataclass(frozen=True)
 class Units:
-    """What judgments are about, column by column; a unit is a pair of texts, or one text.
+    """What judgments are about, column by column; a unit is a pair of texts, or one text."""
 
-    Attributes:
-        item: its item.
-        first, second: the systems of the texts, as they are stored; of one text second is "".
-        cluster: units of one cluster are not independent (the item, or a document of several).
-        stratum: a set or domain that is reported apart; "" where there is none.
-        words: [units, 2] words of the first and the second text; NaN where unknown.
-        turn: [units] when its label came: earlier labels have lower numbers; NaN: no label, or
-            not known.
-    """
-
-    item: NDArray[np.object_]
+    item: NDArray[np.object_]  # its item
+    # first, second: the systems of the texts, as they are stored; of one text second is ""
     first: NDArray[np.object_]
     second: NDArray[np.object_]
+    # units of one cluster are not independent (the item, or a document of several)
     cluster: NDArray[np.object_]
-    stratum: NDArray[np.object_]
-    words: Floats
+    stratum: NDArray[np.object_]  # a set or domain that is reported apart; "" where there is none
+    words: Floats  # [units, 2] words of the first and the second text; NaN where unknown
+    # [units] when its label came: earlier labels have lower numbers; NaN: no label, or not known
     turn: Floats
 
     @staticmethod
@@ -100,35 +90,28 @@ class JudgmentTable:
     Values: of a preference 1 where the text stored first is better, 0 where the other one is, .5
     for neither; of a grade the grade; of a category its place in ``levels``.
 
-    Attributes:
-        raters: names of the people.
-        labels: [units, raters] what people said; NaN where they did not.
-        judges: who was asked, or whose verdicts came with the data.
-        verdicts: [judges, units, orders] what judges said, in the numbering of the data whatever
-            was shown first; order 0 shows the texts as they are stored, order 1 swapped. Grades
-            and categories have one order.
-        asked: [judges, units, orders] whether the judge was asked: asked without a verdict is
-            unscored, and earns no credit.
-        reasons: judge -> reason -> how many of its verdicts are missing for it.
-        levels: names of categories.
-        facts: how the table was made, and how its cells were read (``read``); for the record.
-        positive: the level that matters; "" where none does.
-
     Raises:
         DataError: a unit or judge occurs twice, a value cannot be, or positive is no level.
     """
 
     kind: Kind
     units: Units
-    raters: tuple[str, ...]
-    labels: Floats
-    judges: tuple[JudgeFacts, ...]
+    raters: tuple[str, ...]  # names of the people
+    labels: Floats  # [units, raters] what people said; NaN where they did not
+    judges: tuple[JudgeFacts, ...]  # who was asked, or whose verdicts came with the data
+    # [judges, units, orders] what judges said, in the numbering of the data whatever was shown
+    # first; order 0 shows the texts as they are stored, order 1 swapped. Grades and categories have
+    # one order
     verdicts: Floats
+    # [judges, units, orders] whether the judge was asked: asked without a verdict is unscored, and
+    # earns no credit
     asked: Mask
+    # judge -> reason -> how many of its verdicts are missing for it
     reasons: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    levels: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()  # names of categories
+    # how the table was made, and how its cells were read (``read``); for the record
     facts: Mapping[str, object] = field(default_factory=dict)
-    positive: str = ""
+    positive: str = ""  # the level that matters; "" where none does
 
     def __post_init__(self) -> None:
         units = zip(self.units.item, self.units.first, self.units.second, strict=True)

@@ -55,17 +55,13 @@ UNKNOWN = LogProb(math.nan, 0)
 
 @dataclass(frozen=True)
 class LogProbTable:
-    """log P(target | context) for each pair asked: ``LogProb``s, column by column.
+    """log P(target | context) for each pair asked: ``LogProb``s, column by column."""
 
-    Attributes:
-        total, tokens: [pairs].
-        reasons: index of an unscored pair -> why; pairs may be unscored without one.
-        settled: indices of unscored pairs that another attempt would only pay for again.
-    """
-
-    total: NDArray[np.float64]
+    total: NDArray[np.float64]  # total, tokens: [pairs]
     tokens: NDArray[np.int64]
+    # index of an unscored pair -> why; pairs may be unscored without one
     reasons: Mapping[int, str] = field(default_factory=dict)
+    # indices of unscored pairs that another attempt would only pay for again
     settled: frozenset[int] = frozenset()
 
     @classmethod
@@ -101,55 +97,43 @@ class Message:
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """One question to a chat LM.
-
-    Attributes:
-        temperature: of sampling; 0 is greedy.
-        max_tokens: upper bound on the reply, None for the LM's own.
-        repeat: which of several independent replies to the same question this is.
-        top_logprobs: how many alternatives to report for each token of the reply; 0 for none.
-        key: what the question is about (mechanism, item, agents), for records and messages; it
-            does not change the answer.
-        labels: the allowed replies to a closed question, put only to LMs with Capability.LABELS:
-            one of them is the reply, found from their probabilities; nothing is generated, and
-            temperature, bound, repeat and top_logprobs do not matter.
-    """
+    """One question to a chat LM."""
 
     messages: tuple[Message, ...]
-    temperature: float = 0.0
-    max_tokens: int | None = None
-    repeat: int = 0
-    top_logprobs: int = 0
+    temperature: float = 0.0  # of sampling; 0 is greedy
+    max_tokens: int | None = None  # upper bound on the reply, None for the LM's own
+    repeat: int = 0  # which of several independent replies to the same question this is
+    top_logprobs: int = 0  # how many alternatives to report for each token of the reply; 0 for none
+    # what the question is about (mechanism, item, agents), for records and messages; it does not
+    # change the answer
     key: tuple[str, ...] = ()
+    # the allowed replies to a closed question, put only to LMs with Capability.LABELS: one of them
+    # is the reply, found from their probabilities; nothing is generated, and temperature, bound,
+    # repeat and top_logprobs do not matter
     labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer, or the reason why there is none.
+    """One answer, or the reason why there is none."""
 
-    Attributes:
-        text: what the LM wrote; None for a refused, filtered or failed call, with the reason.
-        input_tokens, output_tokens: as the LM counted them; None where it does not say.
-        settled: the call is over, though without a usable text (refused, filtered, empty, cut,
-            malformed, a final HTTP 4xx): asking again would only pay again. A call that failed
-            (an outage, retries exhausted) or was not sent is unsettled: the same command asks it
-            again.
-        top_logprobs: for each token of the reply the alternatives (text, nats), the LM's most
-            likely first; empty where none were asked for.
-        label_logprobs: for each label of the request (label, nats) that the reply begins with it,
-            and with no longer one of them. What their sum lacks of 1 begins with none of them.
-        model: what answered, as a server calls it; None where none says so.
-    """
-
+    # what the LM wrote; None for a refused, filtered or failed call, with the reason
     text: str | None
     reason: str | None = None
+    # input_tokens, output_tokens: as the LM counted them; None where it does not say
     input_tokens: int | None = None
     output_tokens: int | None = None
+    # the call is over, though without a usable text (refused, filtered, empty, cut, malformed, a
+    # final HTTP 4xx): asking again would only pay again. A call that failed (an outage, retries
+    # exhausted) or was not sent is unsettled: the same command asks it again
     settled: bool = False
+    # for each token of the reply the alternatives (text, nats), the LM's most likely first; empty
+    # where none were asked for
     top_logprobs: tuple[tuple[tuple[str, float], ...], ...] = ()
+    # for each label of the request (label, nats) that the reply begins with it, and with no longer
+    # one of them. What their sum lacks of 1 begins with none of them
     label_logprobs: tuple[tuple[str, float], ...] = ()
-    model: str | None = None
+    model: str | None = None  # what answered, as a server calls it; None where none says so
 
 
 class EvaluationLM(Protocol):

@@ -31,37 +31,28 @@ PROBLEMATIC = frozenset({"Strategic", "Low Effort"})
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One source that every agent answered.
-
-    Attributes:
-        source: the text the agents worked on.
-        reference: a human answer, if there is one.
-        synopsis: a short public description of the source, if there is one.
-        human: agent name -> human score of that agent's response.
-        scores: metric -> agent name -> score of that agent's response that came with the data.
-    """
+    """One source that every agent answered."""
 
     id: str
-    source: str
-    reference: str | None = None
-    synopsis: str | None = None
+    source: str  # the text the agents worked on
+    reference: str | None = None  # a human answer, if there is one
+    synopsis: str | None = None  # a short public description of the source, if there is one
+    # agent name -> human score of that agent's response
     human: Mapping[str, float] = field(default_factory=dict)
     meta: Mapping[str, str] = field(default_factory=dict)
+    # metric -> agent name -> score of that agent's response that came with the data
     scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """Who wrote a response.
-
-    Attributes:
-        category: Faithful, Style, Strategic, Low Effort, Other, or None where it has no label.
-        reference: True for the human reference text when it takes part as an agent: it is a
-            peer of the others, but not itself an agent being tested.
-    """
+    """Who wrote a response."""
 
     name: str
+    # Faithful, Style, Strategic, Low Effort, Other, or None where it has no label
     category: str | None = None
+    # True for the human reference text when it takes part as an agent: it is a peer of the others,
+    # but not itself an agent being tested
     reference: bool = False
     meta: Mapping[str, str] = field(default_factory=dict)
 
@@ -73,24 +64,19 @@ Texts = tuple[tuple[str | None, ...], ...]
 class Panel:
     """Items x agents, and ``texts[item][agent]`` (None where an agent did not answer).
 
-    Attributes:
-        items: the sources, in order.
-        agents: the writers, in order; may be empty before agents have answered.
-        texts: one row per item, one entry per agent.
-        task: summarization, translation, peer_review, or a user's own word.
-        provenance: how the panel was made; copied into every result.
-        judgments: recorded judgments, and labels of people, rater by rater, where the data have
-            such; whoever takes the head of the panel takes that of the judgments.
-
     Raises:
         DataError: ids or names repeat, the texts have another shape, or are not Unicode.
     """
 
-    items: tuple[Item, ...]
+    items: tuple[Item, ...]  # the sources, in order
+    # the writers, in order; may be empty before agents have answered
     agents: tuple[Agent, ...] = ()
-    texts: Texts = ()
-    task: str = "summarization"
+    texts: Texts = ()  # one row per item, one entry per agent
+    task: str = "summarization"  # summarization, translation, peer_review, or a user's own word
+    # how the panel was made; copied into every result
     provenance: Mapping[str, object] = field(default_factory=dict)
+    # recorded judgments, and labels of people, rater by rater, where the data have such; whoever
+    # takes the head of the panel takes that of the judgments
     judgments: JudgmentTable | None = None
 
     def __post_init__(self) -> None:

@@ -30,21 +30,14 @@ class Table:
 
 @dataclass(frozen=True)
 class PageSection:
-    """A part of a page that answers one question: the heading.
-
-    Attributes:
-        tables, figures: names of those of the result that belong here.
-        notes: sentences on what holds and what does not.
-        lacking: what an answer would need; "" where there is one.
-        folded: whether a reader opens it.
-    """
+    """A part of a page that answers one question: the heading."""
 
     heading: str
-    tables: Sequence[str] = ()
+    tables: Sequence[str] = ()  # tables, figures: names of those of the result that belong here
     figures: Sequence[str] = ()
-    notes: Sequence[str] = ()
-    lacking: str = ""
-    folded: bool = False
+    notes: Sequence[str] = ()  # sentences on what holds and what does not
+    lacking: str = ""  # what an answer would need; "" where there is one
+    folded: bool = False  # whether a reader opens it
 
 
 @dataclass(frozen=True)
@@ -71,56 +64,38 @@ class Chart:
 
 @dataclass(frozen=True)
 class Headline:
-    """A figure of the summary by which runs of a sweep are sorted and compared.
-
-    Attributes:
-        name: what it is, as a heading: "AUC, good against bad responses".
-        chance: what guessing reaches; None where that is not one number.
-        lower: whether less is better.
-        gain: summary key of what it adds to length alone; "" without one.
-        people: whether it is agreement with people.
-    """
+    """A figure of the summary by which runs of a sweep are sorted and compared."""
 
     key: str
-    name: str
-    chance: float | None = None
-    lower: bool = False
-    gain: str = ""
-    people: bool = False
+    name: str  # what it is, as a heading: "AUC, good against bad responses"
+    chance: float | None = None  # what guessing reaches; None where that is not one number
+    lower: bool = False  # whether less is better
+    gain: str = ""  # summary key of what it adds to length alone; "" without one
+    people: bool = False  # whether it is agreement with people
 
 
 @dataclass(frozen=True)
 class Result:
-    """The outcome of a study.
+    """The outcome of a study."""
 
-    Attributes:
-        summary: flat name -> number or word; what a sweep table and a tracker show.
-        primary: the summary entry that an optimiser should look at.
-        tables: in the order to be read.
-        figures: names of the study's drawings, made from the tables alone.
-        notes: sentences a reader must see (data, LM, what was left out and why).
-        provenance: how each panel and its measurements were made (commit, hashes, prompt).
-        estimators: what the scores are estimates by; one for each judge where there are several.
-        answer: (heading, plain sentences) that a page opens with.
-        sections: what a page shows under headings of its own, after all else.
-        title: the answer in one sentence, where a study gives one: heads page and console.
-        cards: figures behind the answer, each with its bar.
-        chart: the headline figure, where a study draws it itself.
-        headlines: by which runs are sorted and compared, the most important first.
-    """
-
+    # flat name -> number or word; what a sweep table and a tracker show
     summary: Mapping[str, Value]
-    primary: str
-    tables: Sequence[Table]
-    figures: Sequence[str] = ()
+    primary: str  # the summary entry that an optimiser should look at
+    tables: Sequence[Table]  # in the order to be read
+    figures: Sequence[str] = ()  # names of the study's drawings, made from the tables alone
+    # sentences a reader must see (data, LM, what was left out and why)
     notes: Sequence[str] = field(default_factory=tuple)
+    # how each panel and its measurements were made (commit, hashes, prompt)
     provenance: Mapping[str, object] = field(default_factory=dict)
+    # what the scores are estimates by; one for each judge where there are several
     estimators: Sequence[Estimator] = ()
-    answer: Sequence[tuple[str, str]] = ()
+    answer: Sequence[tuple[str, str]] = ()  # (heading, plain sentences) that a page opens with
+    # what a page shows under headings of its own, after all else
     sections: Sequence[PageSection] = ()
-    title: str = ""
-    cards: Sequence[Card] = ()
-    chart: Chart | None = None
+    title: str = ""  # the answer in one sentence, where a study gives one: heads page and console
+    cards: Sequence[Card] = ()  # figures behind the answer, each with its bar
+    chart: Chart | None = None  # the headline figure, where a study draws it itself
+    # by which runs are sorted and compared, the most important first
     headlines: Sequence[Headline] = ()
 
     @classmethod

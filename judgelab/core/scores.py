@@ -18,22 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scores:
-    """What a mechanism concluded.
+    """What a mechanism concluded."""
 
-    Attributes:
-        agent: [item, agent]: how good each response is.
-        pair: [item, agent, peer], symmetric, NaN diagonal: how well two responses of one item
-            go together; None where the mechanism has no such notion.
-        diagnostics: named numbers and arrays beside the scores (position bias, ties, ...).
-        directed: [item, agent, peer]: the score f(x, y) of agent's text x against peer's text y
-            as its reference; None where texts are not scored against one another.
-        estimator: what the scores are estimates by; None where no LM's part was noted.
-    """
-
-    agent: xr.DataArray
+    agent: xr.DataArray  # [item, agent]: how good each response is
+    # [item, agent, peer], symmetric, NaN diagonal: how well two responses of one item go together;
+    # None where the mechanism has no such notion
     pair: xr.DataArray | None = None
+    # named numbers and arrays beside the scores (position bias, ties, ...)
     diagnostics: Mapping[str, float] = field(default_factory=dict)
+    # [item, agent, peer]: the score f(x, y) of agent's text x against peer's text y as its
+    # reference; None where texts are not scored against one another
     directed: xr.DataArray | None = None
+    # what the scores are estimates by; None where no LM's part was noted
     estimator: Estimator | None = None
 
 

@@ -41,18 +41,13 @@ _LONGEST = 6
 
 
 class Section(NamedTuple):
-    """A part of a review; ``header + body`` is that part as written.
+    """A part of a review; ``header + body`` is that part as written."""
 
-    Attributes:
-        header: the header as written, up to its colon or the end of its line; empty for what
-            comes before the first one.
-        name: which of the headers asked for it is; None for any other markdown heading.
-        body: everything up to the next header, white space and line breaks included.
-    """
-
+    # the header as written, up to its colon or the end of its line; empty for what comes before the
+    # first one
     header: str
-    name: str | None
-    body: str
+    name: str | None  # which of the headers asked for it is; None for any other markdown heading
+    body: str  # everything up to the next header, white space and line breaks included
 
 
 def sections(text: str, headers: Sequence[str] = HEADERS) -> list[Section]:

@@ -66,15 +66,10 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class PanelStep(ABC):
-    """A step that notes in the panel's provenance what it was.
+    """A step that notes in the panel's provenance what it was."""
 
-    Attributes:
-        axis: attack, preprocessor or synopsis.
-        name: as on the command line.
-    """
-
-    axis: ClassVar[str]
-    name: ClassVar[str]
+    axis: ClassVar[str]  # attack, preprocessor or synopsis
+    name: ClassVar[str]  # as on the command line
 
     @property
     def requires(self) -> frozenset[Capability]:
@@ -115,17 +110,11 @@ class Unchanged(PanelStep):
 
 @dataclass(frozen=True)
 class AskingStep(PanelStep):
-    """A step that asks a chat LM.
+    """A step that asks a chat LM."""
 
-    Args:
-        prompt: what is asked.
-        temperature: of sampling; the GEM paper uses 0.
-        max_tokens: upper bound on a reply; the GEM paper uses 4000.
-    """
-
-    prompt: Prompt
-    temperature: NotNegative = 0.0
-    max_tokens: Count = 4000
+    prompt: Prompt  # what is asked
+    temperature: NotNegative = 0.0  # of sampling; the GEM paper uses 0
+    max_tokens: Count = 4000  # upper bound on a reply; the GEM paper uses 4000
 
     @property
     def requires(self) -> frozenset[Capability]:
@@ -149,12 +138,9 @@ class WritingStep(AskingStep, Generic[Key]):
 
     The provenance says which LM wrote. Choose an LM that writes but does not judge with
     ``evaluation_lm@writer_lm``.
-
-    Args:
-        by: who writes.
     """
 
-    by: By = "rules"
+    by: By = "rules"  # who writes
 
     @property
     def requires(self) -> frozenset[Capability]:

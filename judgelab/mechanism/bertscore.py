@@ -40,24 +40,19 @@ class BertScore(Mechanism):
     there special tokens may be matched, but do not count in the means, and no idf weights and no
     rescaling are used.
 
-    Args:
-        model: an encoder: a folder, or a Hub id. Pooling, dense layers and prompts are taken from
-            a folder that sentence-transformers wrote. The paper's stella_en_400M_v5 needs code of
-            its own repository, which is never run.
-        revision: on the Hub, a commit, tag or branch.
-        level: match sentences or tokens.
-        part: precision, recall or f1.
-        prompt: a prompt that the encoder names, put before each sentence of x, and of x only (the
-            paper: s2s_query).
-
     Raises:
         ConfigError: ``prompt`` goes before sentences, not tokens.
     """
 
+    # an encoder: a folder, or a Hub id. Pooling, dense layers and prompts are taken from a folder
+    # that sentence-transformers wrote. The paper's stella_en_400M_v5 needs code of its own
+    # repository, which is never run
     model: str = "sentence-transformers/all-mpnet-base-v2"
-    revision: str | None = None
-    level: Literal["sentence", "token"] = "sentence"
-    part: Literal["precision", "recall", "f1"] = "f1"
+    revision: str | None = None  # on the Hub, a commit, tag or branch
+    level: Literal["sentence", "token"] = "sentence"  # match sentences or tokens
+    part: Literal["precision", "recall", "f1"] = "f1"  # precision, recall or f1
+    # a prompt that the encoder names, put before each sentence of x, and of x only (the paper:
+    # s2s_query)
     prompt: str | None = None
     reads = "raw"
     name = "bertscore"

@@ -22,12 +22,10 @@ class Bleu(ReferenceMechanism):
     Where no item of the panel has a reference, a text is scored against the texts of the
     reference agents. The GEM paper's code is NLTK's sentence BLEU on NLTK's tokens
     without smoothing, which is practically 0 for two texts that share no run of four words.
-
-    Args:
-        by: sacrebleu, or nltk as in that code. NLTK's tokens need sentences: its own splitter wants
-            a download, so ours is used.
     """
 
+    # sacrebleu, or nltk as in that code. NLTK's tokens need sentences: its own splitter wants a
+    # download, so ours is used
     by: Literal["sacrebleu", "nltk"] = "sacrebleu"
     name = "bleu"
 

@@ -36,22 +36,15 @@ class Debate(Mechanism):
     silent, and the others go on. The roles' last words in the last round count; a role that
     decides nothing there has no part.
 
-    Args:
-        prompt: fields of the questions, role (what the speaker is) and said (the debate).
-        roles: name -> who that is.
-        rounds: of the debate.
-        temperature: of the LM.
-        max_tokens: upper bound on each reply.
-
     Raises:
         ConfigError: no role.
     """
 
-    prompt: Prompt
-    roles: dict[str, str] = field(default_factory=dict)
-    rounds: Count = 2
-    temperature: float = 0.0
-    max_tokens: int = 256
+    prompt: Prompt  # fields of the questions, role (what the speaker is) and said (the debate)
+    roles: dict[str, str] = field(default_factory=dict)  # name -> who that is
+    rounds: Count = 2  # of the debate
+    temperature: float = 0.0  # of the LM
+    max_tokens: int = 256  # upper bound on each reply
     reads = "raw"
     requires = (frozenset({Capability.CHAT}),)
 

@@ -26,16 +26,12 @@ class ChatEvalPointwise(Debate, TextMechanism):
     The prompt's fields are task, source, text, low, high, role and said. A number outside the
     scale, or none, leaves that role out; an answer that no role graded is unscored.
 
-    Args:
-        low: lowest grade.
-        high: highest grade.
-
     Raises:
         ConfigError: the scale has no length.
     """
 
-    low: float = 1.0
-    high: float = 5.0
+    low: float = 1.0  # lowest grade
+    high: float = 5.0  # highest grade
     name = "chat_eval_pointwise"
 
     def __post_init__(self) -> None:

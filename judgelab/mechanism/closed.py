@@ -32,21 +32,17 @@ ReplyMode = Literal["generated", "labels", "auto"]
 class ClosedMechanism(Mechanism):
     """A mechanism that puts closed questions to a chat LM.
 
-    Args:
-        prompt: of generated replies; for replies by labels too, unless there is one for those.
-        temperature, max_tokens: of generated replies.
-        reply: ``generated``: the LM writes a reply, and the label is read out of it; ``labels``:
-            from the log-probabilities of the allowed replies; ``auto``: labels where the LM can
-            tell them, the temperature is 0, and there is a prompt for it: ours beside our own
-            prompt, or one that the user gave for it. A user's own ``prompt`` may ask for reasons.
-
     Raises:
         ConfigError: labels with a temperature, or of a scale without two whole numbers.
     """
 
-    prompt: Prompt
-    temperature: float = 0.0
+    prompt: Prompt  # of generated replies; for replies by labels too, unless there is one for those
+    temperature: float = 0.0  # temperature, max_tokens: of generated replies
     max_tokens: Count = 16
+    # ``generated``: the LM writes a reply, and the label is read out of it; ``labels``: from the
+    # log-probabilities of the allowed replies; ``auto``: labels where the LM can tell them, the
+    # temperature is 0, and there is a prompt for it: ours beside our own prompt, or one that the
+    # user gave for it. A user's own ``prompt`` may ask for reasons
     reply: ReplyMode = "auto"
 
     def __post_init__(self) -> None:
@@ -134,13 +130,9 @@ class ClosedMechanism(Mechanism):
 
 @dataclass(frozen=True)
 class TwoPromptMechanism(ClosedMechanism):
-    """One whose prompt asks for reasons too, so that labels need a prompt of their own.
+    """One whose prompt asks for reasons too, so that labels need a prompt of their own."""
 
-    Args:
-        prompt_labels: asks for the label alone; the same fields.
-    """
-
-    prompt_labels: Prompt | None = None
+    prompt_labels: Prompt | None = None  # asks for the label alone; the same fields
 
     @property
     def label_prompt(self) -> Prompt | None:

@@ -25,17 +25,11 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Setting:
-    """How a text y is predicted from a text x.
+    """How a text y is predicted from a text x."""
 
-    Attributes:
-        prompt: fields synopsis and response.
-        synopsis: whether the prompt shows the item's synopsis.
-        truncate: only so many characters of x and of y count; None for all.
-    """
-
-    prompt: Prompt
-    synopsis: bool
-    truncate: int | None
+    prompt: Prompt  # fields synopsis and response
+    synopsis: bool  # whether the prompt shows the item's synopsis
+    truncate: int | None  # only so many characters of x and of y count; None for all
 
     def context(self, item: Item, response: str | None) -> str:
         """Everything before y, which starts a line; ``response`` None for the marginal."""
@@ -52,17 +46,12 @@ class Setting:
 
 @dataclass(frozen=True)
 class ConditionalMechanism(Mechanism):
-    """Predicts one text of an item from another one.
+    """Predicts one text of an item from another one."""
 
-    Args:
-        prompt: fields synopsis and response.
-        per: ``sum`` (nats summed over what is predicted) or nats per ``token`` of it.
-        truncate: characters of x and y that count; None for all.
-    """
-
-    prompt: Prompt
+    prompt: Prompt  # fields synopsis and response
+    # ``sum`` (nats summed over what is predicted) or nats per ``token`` of it
     per: Literal["sum", "token"] = "sum"
-    truncate: Count | None = None
+    truncate: Count | None = None  # characters of x and y that count; None for all
     subject = "pair"
     requires = BY_LOGPROB
 

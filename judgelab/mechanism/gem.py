@@ -26,16 +26,11 @@ class Gem(ConditionalMechanism):
     Definitions (they differ only under ``truncate``):
         corrected, paper: y is cut alike in both terms.
         released: y is cut in the first term only, which makes the score of long texts y absurd.
-
-    Args:
-        name: gem, gem_s, gem_s_assw or gem_raw.
-        synopsis: condition on the item's synopsis; items without one are unscored.
-        reads: which texts: raw, or preprocessed.
     """
 
-    synopsis: bool = False
-    reads: Reads = "preprocessed"
-    name: str = "gem"
+    synopsis: bool = False  # condition on the item's synopsis; items without one are unscored
+    reads: Reads = "preprocessed"  # which texts: raw, or preprocessed
+    name: str = "gem"  # gem, gem_s, gem_s_assw or gem_raw
     measurement = "gem"
 
     @property

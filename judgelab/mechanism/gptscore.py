@@ -19,13 +19,9 @@ from judgelab.mechanism.texts import TextMechanism
 
 @dataclass(frozen=True)
 class GptScore(TextMechanism):
-    """log P(answer | instruction and source), nats per token: a sum would favour short answers.
+    """log P(answer | instruction and source), nats per token: a sum would favour short answers."""
 
-    Args:
-        prompt: fields task and source; the answer follows it.
-    """
-
-    prompt: Prompt
+    prompt: Prompt  # fields task and source; the answer follows it
     reads = "raw"
     name = "gptscore"
     requires = BY_LOGPROB

@@ -38,15 +38,11 @@ LABELS = {f"[[{label.upper()}]]": label for label in VERDICTS}
 
 
 class PairMechanism(ClosedMechanism):
-    """Every ordered pair is judged, so each two texts are seen in both orders.
+    """Every ordered pair is judged, so each two texts are seen in both orders."""
 
-    Attributes:
-        verdicts: what a reply may say -> 1 the first text is better, 0 the second, .5 neither.
-        spoken: the labels as a reply is to state them.
-    """
-
+    # what a reply may say -> 1 the first text is better, 0 the second, .5 neither
     verdicts: ClassVar[Mapping[str, float]]
-    spoken: ClassVar[Sequence[str]]
+    spoken: ClassVar[Sequence[str]]  # the labels as a reply is to state them
     subject = "choice"
     bounds = (0.0, 1.0)
 

@@ -75,18 +75,13 @@ class Pointwise(GradeMechanism):
 
     The release takes the first number, gives a reply without one -1, and lets others through.
 
-    Args:
-        name: pointwise5 or pointwise100.
-        low: lowest number of the scale.
-        high: highest number.
-
     Raises:
         ConfigError: the scale has no length, or labels cannot be had of it.
     """
 
-    name: str = "pointwise5"
-    low: float = 1.0
-    high: float = 5.0
+    name: str = "pointwise5"  # pointwise5 or pointwise100
+    low: float = 1.0  # lowest number of the scale
+    high: float = 5.0  # highest number
     measurement = "pointwise"
 
     def __post_init__(self) -> None:

@@ -32,15 +32,11 @@ TOP_LOGPROBS = 20
 
 @dataclass(frozen=True)
 class MetricMechanism(Mechanism):
-    """Rates each text by itself on each metric; an agent's score is the mean over metrics.
+    """Rates each text by itself on each metric; an agent's score is the mean over metrics."""
 
-    Args:
-        criteria: a name of conf/criteria or a YAML file; None takes the panel's task.
-        metrics: those to rate, None for all of the criteria.
-    """
-
+    # a name of conf/criteria or a YAML file; None takes the panel's task
     criteria: str | None = None
-    metrics: Sequence[str] | None = None
+    metrics: Sequence[str] | None = None  # those to rate, None for all of the criteria
     reads = "raw"
 
     @property
@@ -88,20 +84,17 @@ class Rating(MetricMechanism, ClosedMechanism):
     An agent's score is the mean over metrics; study=discernment takes the metrics one by one. The
     prompt's fields are text_noun, source_noun, metric, criterion, steps, scale, low, high, source
     and text.
-
-    Args:
-        repeats: replies per question, averaged. The paper takes 5, at temperature 0, where an LM
-            that is deterministic says five times the same. By labels each question is asked once.
-        aggregate: ``number`` reads the grade; ``expected`` is the mean grade under the LM's
-            probabilities of its token.
-        name: rating or acu_rating.
     """
 
     temperature: NotNegative = 0.0
     max_tokens: Count = 20
+    # replies per question, averaged. The paper takes 5, at temperature 0, where an LM that is
+    # deterministic says five times the same. By labels each question is asked once
     repeats: Count = 1
+    # ``number`` reads the grade; ``expected`` is the mean grade under the LM's probabilities of its
+    # token
     aggregate: Literal["number", "expected"] = "number"
-    name: str = "rating"
+    name: str = "rating"  # rating or acu_rating
     measurement = "rating"
 
     @property

@@ -16,13 +16,9 @@ from judgelab.mechanism.texts import TextMechanism
 
 @dataclass(frozen=True)
 class RecordedScores(TextMechanism):
-    """A metric of the dataset (dataset=table, rose, summeval_ratings, frank); nothing is asked.
+    """A metric of the dataset (dataset=table, rose, summeval_ratings, frank); nothing is asked."""
 
-    Args:
-        metric: its name; None where the data have just one.
-    """
-
-    metric: str | None = None
+    metric: str | None = None  # its name; None where the data have just one
     name = "recorded_scores"
     measurement = "text"
     reads = "raw"

@@ -21,12 +21,9 @@ class Rouge(ReferenceMechanism):
 
     Where no item of the panel has a reference, a text is scored against the texts of the
     reference agents. With ``kind=rougeL`` that is the GEM paper's baseline.
-
-    Args:
-        kind: rouge1, rouge2 or rougeL.
     """
 
-    kind: Literal["rouge1", "rouge2", "rougeL"] = "rouge1"
+    kind: Literal["rouge1", "rouge2", "rougeL"] = "rouge1"  # rouge1, rouge2 or rougeL
 
     @property
     def name(self) -> str:

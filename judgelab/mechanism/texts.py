@@ -34,13 +34,10 @@ class TextMechanism(Mechanism):
 
 @dataclass(frozen=True)
 class ReferenceMechanism(TextMechanism):
-    """Compares a text with the item's human reference; where no item has one, with agents' texts.
+    """Compares a text with the item's reference; where no item has one, with agents' texts."""
 
-    Args:
-        peers: where neither items nor agents are references, hold texts against those of all
-            other agents; without it that is refused.
-    """
-
+    # where neither items nor agents are references, hold texts against those of all other agents;
+    # without it that is refused
     peers: bool = field(default=False, kw_only=True)
     reads = "raw"
     measurement = "text"

@@ -103,16 +103,6 @@ def test_the_line_is_one_short_sentence(option: catalogue.Option) -> None:
     assert not option.what.endswith(".")
 
 
-def test_a_yaml_without_a_comment_is_described_by_its_class(tmp_path: Path) -> None:
-    bare = tmp_path / "bare.yaml"
-    bare.write_text("_target_: judgelab.attack.padding.Padding\n")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(catalogue, "CONF", tmp_path.parent)
-        [made] = catalogue.options(tmp_path.name)
-    assert made.what.startswith("Appends systematic noise")
-    assert made.command == f"python run.py {tmp_path.name}=bare"
-
-
 def test_a_stale_page_is_named_with_its_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -72,13 +72,9 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_pages_that_code_names_are_there() -> None:
     named = re.compile(r"docs/[\w/]+\.md")
-    folders = [ROOT / name for name in ("judgelab", "conf", "experiments", "notebooks", "tests")]
-    files = [
-        file
-        for folder in folders
-        for kind in ("py", "yaml", "ipynb")
-        for file in folder.rglob(f"*.{kind}")
-    ]
+    folders = ("judgelab", "conf", "experiments", "notebooks", "tests")
+    files = [f for folder in folders for f in (ROOT / folder).rglob("*")]
+    files = [file for file in files if file.suffix in (".py", ".yaml", ".ipynb")]
     found = {page for file in files for page in named.findall(file.read_text(encoding="utf-8"))}
     assert len(found) > 3
     assert not [page for page in found if not (ROOT / page).is_file()]

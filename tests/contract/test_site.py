@@ -19,20 +19,15 @@ SITE = Path(yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["s
 LOADED = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src"}
 
 
-def built(folder: Path) -> subprocess.CompletedProcess[str]:
-    """Zensical in a folder with docs/ and mkdocs.yml."""
-    pytest.importorskip("zensical", reason="the extra docs is not installed: make docs")
-    command = [sys.executable, "-m", "zensical", "build", "--strict"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of docs/, and its site."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(ROOT / "docs", folder / "docs")
     shutil.copy(ROOT / "mkdocs.yml", folder)
-    done = built(folder)
+    pytest.importorskip("zensical", reason="the extra docs is not installed: make docs")
+    command = [sys.executable, "-m", "zensical", "build", "--strict"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -69,16 +64,6 @@ def test_links_and_anchors_resolve_and_nothing_is_fetched(site: Path) -> None:
                 assert unquote(parts.fragment) in files[to].anchors, f"{file.name} -> {target}"
             followed += 1
     assert followed > 1000
-
-
-def test_a_broken_link_ends_the_build(site: Path, tmp_path: Path) -> None:
-    shutil.copytree(site, tmp_path / "copy")
-    with (tmp_path / "copy/docs/glossary.md").open("a", encoding="utf-8") as page:
-        page.write("\n[one](nowhere.md), [two](index.md#nowhere)\n")
-    done = built(tmp_path / "copy")
-    assert done.returncode != 0
-    assert "page does not exist" in done.stderr
-    assert "anchor does not exist" in done.stderr
 
 
 @pytest.mark.parametrize("width", [1400, 400])

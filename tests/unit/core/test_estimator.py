@@ -151,6 +151,9 @@ def test_a_sweep_over_the_template_says_so_on_top_and_marks_the_rows(tmp_path: P
     rows = table(jobs(folder)).to_dict("records")
     assert [row["estimator_differs"] for row in rows] == marks([CHAT, RAW])
     assert [row["estimator"] for row in rows] == [CHAT.line, RAW.line]
+    named = {"a": CHAT, "b": replace(RAW, model="b", lm="b")}
+    other = sweep(tmp_path / "lms", "evaluation_lm", named)
+    assert "rows of gem differ in the chat template" in said(other)[0], "also where LMs are named"
 
 
 @pytest.mark.parametrize(
@@ -169,8 +172,3 @@ def test_a_sweep_whose_columns_name_what_differs_warns_of_nothing(
     text, page = said(folder)
     assert "Different estimators" not in text + page
     assert "estimator_differs" not in table(jobs(folder))
-
-
-def test_lms_of_other_templates_are_told_even_where_they_are_named(tmp_path: Path) -> None:
-    folder = sweep(tmp_path, "evaluation_lm", {"a": CHAT, "b": replace(RAW, model="b", lm="b")})
-    assert "rows of gem differ in the chat template" in said(folder)[0]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from judgelab.attack.protocol import RuleAttack
-from judgelab.core.errors import DataError
+from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Agent, Item, Panel, rng_for
+from judgelab.core.prompt import Prompt
 from judgelab.core.step import Place
 from tests.scripted import NOBODY
 
@@ -66,3 +68,19 @@ def test_digest_sees_texts_names_and_absence() -> None:
 def test_half_characters_are_refused_where_they_enter() -> None:
     with pytest.raises(DataError, match="Item 'i': a text holds half a character"):
         Panel((Item("i", "a"),), (Agent("x"),), (("bad \ud800",),))
+
+
+def test_a_file_in_the_working_directory_hides_no_prompt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = Prompt("judge.txt").identity
+    monkeypatch.chdir(tmp_path)
+    for name in ("judge.txt", "mine.txt"):
+        Path(name).write_text("Other words: {source}")
+    assert Prompt("judge.txt").identity == before
+    assert Prompt("judge.txt").shipped
+    for own in ("./judge.txt", str(tmp_path / "judge.txt"), "mine.txt"):
+        assert Prompt(own).template == "Other words: {source}"
+        assert not Prompt(own).shipped
+    with pytest.raises(ConfigError, match=r"'none\.txt' cannot be read"):
+        Prompt("none.txt")
