@@ -24,18 +24,12 @@ class MeaninglessElongation(WritingAttack):
     stands in a paragraph of its own. With ``by: lm`` the slot ``{summary}`` of a statement takes
     a sentence on the strengths and weaknesses that the review names, for which the LM is asked
     twice per text; with ``by: rules`` the slot stays empty. A text with none of these headers
-    gets one opening statement; a blank one stays blank.
-
-    Args:
-        prompt: fields text and side.
-        statements: header -> statement.
-        summary: the sentence for the slot; fields {strengths} and {weaknesses}.
-        opening: the statement for texts without headers.
+    gets one opening statement; a blank one stays blank. The prompt's fields are text and side.
     """
 
-    statements: Mapping[str, str]
-    summary: str
-    opening: str
+    statements: Mapping[str, str]  # header -> what its section opens with
+    summary: str  # the sentence for the slot; fields {strengths} and {weaknesses}
+    opening: str  # the statement for texts without headers
     name = "meaningless_elongation"
     expects = "no_rise"
 

@@ -209,14 +209,11 @@ class Perturbation(WritingAttack):
     With ``by: lm`` the LM changes them by the steps of the prompt. The paper asks GPT-4-Turbo,
     which it also judges. With ``by: rules`` English rules do it, where there are any.
 
-    Args:
-        prompt: fields noun, amount ("exactly one", "two or more") and text.
-        count: how many places.
-        or_more: at least so many; the rules take so many or one more.
+    The prompt's fields are noun, amount ("exactly one", "two or more") and text.
     """
 
-    count: Count = 1
-    or_more: bool = False
+    count: Count = 1  # how many places
+    or_more: bool = False  # at least so many; the rules take so many or one more
 
     @property
     def amount(self) -> str:
@@ -230,11 +227,7 @@ class Perturbation(WritingAttack):
         return {"noun": noun, "amount": self.amount, "text": text}
 
     def rule(self, text: str, at: Place) -> str:
-        """Of a perturbation that only an LM writes: none.
-
-        Raises:
-            ConfigError: always.
-        """
+        """None, of a perturbation that only an LM writes."""
         raise ConfigError(
             f"attack={self.name} has no rules: an LM writes it, evaluation_lm@writer_lm=NAME."
         )

@@ -43,10 +43,8 @@ class Rephrase(WritingAttack):
     """Says the same in other words: no information goes and none comes.
 
     With ``by: lm`` the LM rewrites the text (the paper asks GPT-4o and Llama-3.1); with
-    ``by: rules`` only the surface changes, and less of it. Blank texts stay as they are.
-
-    Args:
-        prompt: field text.
+    ``by: rules`` only the surface changes, and less of it. Blank texts stay as they are. The
+    prompt's field is text.
     """
 
     name = "rephrase"

@@ -32,17 +32,14 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Step(Protocol):
-    """A rewriting of a panel.
+    """A rewriting of a panel."""
 
-    Attributes:
-        name: as on the command line.
-        requires: what the LM that writes must be able to do.
-    """
-
-    name: ClassVar[str]
+    name: ClassVar[str]  # as on the command line
 
     @property
-    def requires(self) -> frozenset[Capability]: ...  # noqa: D102
+    def requires(self) -> frozenset[Capability]:
+        """What the LM that writes must be able to do."""
+        ...
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """The rewritten panel; what could not be written is None, and counted."""

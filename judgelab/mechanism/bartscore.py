@@ -24,12 +24,8 @@ class BartScore(ConditionalMechanism):
     that is judged and y its peer's. An agent's score is the mean over its peers.
 
     A sum grows with the length of what is predicted: precision falls with every word of x, so a
-    shortened text gains; recall's spread is that of the references' lengths.
-
-    Args:
-        name: bartscore, bartscore_precision or bartscore_recall.
-        part: precision, recall or f1.
-        per: ``sum`` (GEM paper) or nats per ``token`` (BARTScore's own definition).
+    shortened text gains; recall's spread is that of the references' lengths. BARTScore's own
+    definition is per token.
     """
 
     truncate: Count | None = 10_000

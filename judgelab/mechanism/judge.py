@@ -53,10 +53,7 @@ class PairMechanism(ClosedMechanism):
     def ask(self, panel: Panel, lm: EvaluationLM, top_logprobs: int = 0) -> Exchange[Cell]:
         """Every question by (item, first, second), and the replies; one batch.
 
-        Args:
-            panel: the texts.
-            lm: the judge.
-            top_logprobs: alternatives to report for each token of a generated reply.
+        Generated replies report so many alternatives for each token.
         """
         requests = {
             cell: self.request(lm, key, self.fields(values), top_logprobs)
@@ -99,13 +96,11 @@ class Judge(PairMechanism, TwoPromptMechanism):
         corrected: quality is the both-order win rate; paper: the row mean; released: the win
         rate against the human reference only, which makes most pairs tie.
 
-    Args:
-        prompt: fields task, a, b, and source where ``context``.
-        context: whether the judge sees the source.
+    The prompt's fields are task, a, b, and source where ``context``.
     """
 
     max_tokens: Count = 500
-    context: bool = True
+    context: bool = True  # whether the judge sees the source
     labels = LABELS
     verdicts = VERDICTS
     spoken = tuple(LABELS)
@@ -138,27 +133,22 @@ class Judge(PairMechanism, TwoPromptMechanism):
 
 
 def win_rates(first: xr.DataArray) -> Scores:
-    """An agent's wins shown first and shown second, each by its own mean, weigh one half each.
+    """From verdicts [item, agent, peer], 1 where agent, shown first, beat peer.
 
+    An agent's wins shown first and shown second, each by its own mean, weigh one half each.
     Whatever the place adds (a bias towards the text shown first) is then added and taken away
     once, also where verdicts are missing: every verdict that was read counts, even that of a
     single order. With verdicts missing at random, the expected score is that of complete data; an
     agent without any verdict in one of the places is unscored. A pair is as good as its weaker
     text.
-
-    Args:
-        first: [item, agent, peer] verdicts, 1 where agent, shown first, beat peer.
     """
-    both = (mean_over(first, "peer") + mean_over(1 - transposed(first), "peer")) / 2
-    agent = without_noise(both)
+    both = mean_over(first, "peer") + mean_over(1 - transposed(first), "peer")
+    agent = without_noise(both / 2)
     return Scores(agent=agent, pair=weaker_of_two(agent), diagnostics=position(first.values))
 
 
 def position(verdict: NDArray[np.float64]) -> dict[str, float]:
-    """Position bias of verdicts [item, agent, peer].
-
-    Args:
-        verdict: 1 where the row's text, shown first, won.
+    """Position bias of verdicts [item, agent, peer], 1 where the row's text, shown first, won.
 
     Returns:
         ``first_preferred``: P(the text shown first wins), .5 without bias (ties count 1/2);

@@ -26,7 +26,7 @@ from judgelab.core.scores import (
     with_calls,
     without_noise,
 )
-from judgelab.mechanism.closed import ClosedMechanism, TwoPromptMechanism, with_shares
+from judgelab.mechanism.closed import TwoPromptMechanism, with_shares
 from judgelab.mechanism.logprob import measure_logprob
 from judgelab.mechanism.mi import pointwise_mi
 from judgelab.mechanism.protocol import BY_LOGPROB, Definition
@@ -60,18 +60,15 @@ class TvdMi(TwoPromptMechanism):
     released); ``binary`` accepts on the strongest label alone, so that the difference is
     TPR + TNR - 1. Payment of agent i: the mean over peers of both directions.
 
-    Args:
-        critic: ``chat`` (three labels), ``likelihood`` (any log-probability LM), or ``auto``:
-            chat where the LM can, else likelihood; the result says which.
-        estimator: graded or binary.
-        negatives: independent sources drawn for each item (Q pairs per P pair).
-        prompt: of the chat critic; fields task, a, b.
+    The ``critic`` is ``chat`` (three labels; the prompt's fields are task, a and b), ``likelihood``
+    (any log-probability LM), or ``auto``: chat where the LM can, else likelihood; the result says
+    which.
     """
 
     max_tokens: Count = 150
     critic: Literal["auto", "chat", "likelihood"] = "auto"
     estimator: Literal["graded", "binary"] = "graded"
-    negatives: Count = 1
+    negatives: Count = 1  # independent sources drawn for each item (Q pairs per P pair)
     labels = LABELS
     name = "tvd_mi"
     subject = "pair"
@@ -93,10 +90,8 @@ class TvdMi(TwoPromptMechanism):
         chat = self.critic == "chat" or (self.critic == "auto" and able)
         fold = folds(ids, 1 if chat else FOLDS, seed)
         partner = partners(ids, fold, self.negatives, seed)
-        if chat:
-            data = measure_chat(self, panel, lm, partner)
-        else:
-            data = measure_logprob(panel, lm, partner)
+        ask = self._by_chat if chat else measure_logprob
+        data = ask(panel, lm, partner)
         data["fold"] = ("item", fold)
         data["partner"] = (("item", "draw"), np.array(ids)[partner])
         data.attrs["critic"] = "chat" if chat else "likelihood"
@@ -105,6 +100,32 @@ class TvdMi(TwoPromptMechanism):
             "seed and the items' ids"
         )
         return data
+
+    def _by_chat(self, panel: Panel, lm: EvaluationLM, partner: NDArray[np.int64]) -> xr.Dataset:
+        """Graded labels, NaN where unread: ``p`` [item, agent, peer] and ``q`` [..., draw].
+
+        Replies are drawn at temperature 0 as the authors' code does it (the paper prints 0.7). By
+        labels, ``p_probability`` and ``q_probability`` [..., label] too.
+        """
+        requests = {}
+        for cell, a, b in _pairs(panel, partner):
+            key = (self.name, panel.items[cell[0]].id, *(panel.agents[i].name for i in cell[1:3]))
+            values = {"task": panel.task_description, "a": a, "b": b}
+            requests[cell] = self.request(lm, key, values)
+        said = Exchange.put(lm, requests)
+        read = said.read(
+            lambda _, reply: stated_label(reply.text, GRADES),
+            lambda _, text: no_label(text, LABELS),
+        )
+        agents, pair = len(panel.agents), ("item", "agent", "peer")
+        grades = filled((len(panel.items), agents, agents, 1 + self.negatives), read)
+        data = measured(panel, p=(pair, grades[..., 0]), q=((*pair, "draw"), grades[..., 1:]))
+        data = with_calls(data, list(read), read.values(), said.answered)
+        same = {cell[:3]: reply for cell, reply in said.replies.items() if cell[3] == 0}
+        other = {(*cell[:3], cell[3] - 1): r for cell, r in said.replies.items() if cell[3] > 0}
+        data = with_shares(data, pair, same, LABELS, prefix="p_")
+        data = with_shares(data, (*pair, "draw"), other, LABELS, prefix="q_")
+        return data.assign_attrs(self.attrs(lm))
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """P - Q per ordered pair, symmetrised.
@@ -132,42 +153,6 @@ class TvdMi(TwoPromptMechanism):
         if self.estimator == "graded":
             return p, q
         return tuple((g >= ACCEPT).where(g.notnull()).astype(float) for g in (p, q))  # type: ignore[return-value]
-
-
-def measure_chat(
-    critic: ClosedMechanism, panel: Panel, lm: EvaluationLM, partner: NDArray[np.int64]
-) -> xr.Dataset:
-    """Ask a chat LM for one of three labels, on pairs of one item and of two items.
-
-    Replies are drawn at temperature 0 as the authors' code does it (the paper prints 0.7).
-
-    Args:
-        critic: how the questions are put; prompts have the fields task, a, b.
-        partner: [items, draws] indices of the independent items.
-
-    Returns:
-        ``p`` [item, agent, peer] and ``q`` [..., draw]: graded labels, NaN where unread. By
-        labels, ``p_probability`` and ``q_probability`` [..., label] too.
-    """
-    requests = {}
-    for cell, a, b in _pairs(panel, partner):
-        key = ("tvd_mi", panel.items[cell[0]].id, *(panel.agents[i].name for i in cell[1:3]))
-        values = {"task": panel.task_description, "a": a, "b": b}
-        requests[cell] = critic.request(lm, key, values)
-    said = Exchange.put(lm, requests)
-    read = said.read(
-        lambda _, reply: stated_label(reply.text, GRADES), lambda _, text: no_label(text, LABELS)
-    )
-    n, m, draws = len(panel.items), len(panel.agents), partner.shape[1]
-    grades = filled((n, m, m, 1 + draws), read)
-    pair = ("item", "agent", "peer")
-    data = measured(panel, p=(pair, grades[..., 0]), q=((*pair, "draw"), grades[..., 1:]))
-    data = with_calls(data, list(read), read.values(), said.answered)
-    same = {cell[:3]: reply for cell, reply in said.replies.items() if cell[3] == 0}
-    other = {(*cell[:3], cell[3] - 1): r for cell, r in said.replies.items() if cell[3] > 0}
-    data = with_shares(data, pair, same, LABELS, prefix="p_")
-    data = with_shares(data, (*pair, "draw"), other, LABELS, prefix="q_")
-    return data.assign_attrs(critic.attrs(lm))
 
 
 def _pairs(panel: Panel, partner: NDArray[np.int64]) -> Iterator[tuple[Cell, str, str]]:

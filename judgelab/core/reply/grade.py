@@ -78,7 +78,7 @@ _LINE = re.compile(
     rf"{_QUOTE}{_NUMBER}{_UNQUOTE}\s*(?:%|points?|stars?)?[\s.|,;]*$",
     re.I | re.M,
 )
-_BOXED = re.compile(rf"\\boxed\{{\s*{_NUMBER}\s*\}}|\[\[\s*(?P<n2>{_DIGITS})\s*\]\]", re.I)
+_BOXED = re.compile(rf"(?:\\boxed\{{|\[\[)\s*{_NUMBER}\s*(?:\}}|\]\])", re.I)
 _FREE = re.compile(rf"(?<![\w.,/:<>≤≥-])(?P<n>{_DIGITS}){_OF}(?![\w.,]{{0,30}}\d)")
 _PLACEHOLDER = re.compile(r"<(\d{1,9}(?:[.,]\d{1,9})?)>")
 _RULED_OUT = re.compile(
@@ -123,13 +123,13 @@ def stated_grade(text: str | None, low: float, high: float) -> float:
             elif match and not set(re.split(r"[\W_]+", name)) & (_COUNTED | _PLACES):
                 others.append(value)
     stated = stated or others
-    if any(_GRADE.search(name) for name in _unclosed(rest)):
+    closed = {tag[2]: bool(tag[1]) for tag in _TAGS.finditer(rest)}
+    if any(_GRADE.search(name) and not closes for name, closes in closed.items()):
         return math.nan  # cut within the grade, or before it
     rest = _PLACEHOLDER.sub(r"\1", re.sub(r"</?[A-Za-z][\w-]*>", " ", rest))
-    rest = without_marks(rest)
-    rest = _RECITED.sub("", rest)
+    rest = _RECITED.sub("", without_marks(rest))
     bare = _SCALE.sub(" ", rest)
-    final += [_boxed(match, high) for match in _BOXED.finditer(rest)]
+    final += [_value(match, "", high) for match in _BOXED.finditer(rest)]
     final += [_value(match, bare, high) for match in _ALL.finditer(bare)]
     for match in _MARK.finditer(bare):
         (final if match["final"] else stated).append(_value(match, bare, high))
@@ -144,14 +144,6 @@ def stated_grade(text: str | None, low: float, high: float) -> float:
     ]
     grade = agreed([final, stated, lines, list(_free(bare, high))])
     return grade if grade is not None and low <= grade <= high else math.nan
-
-
-def _unclosed(text: str) -> set[str]:
-    """Names of tags that are opened and not closed afterwards."""
-    last = {}
-    for tag in _TAGS.finditer(text):
-        last[tag[2]] = tag[1]
-    return {name for name, closes in last.items() if not closes}
 
 
 def _alone(text: str, high: float) -> Iterator[float | None]:
@@ -197,10 +189,6 @@ def _free(text: str, high: float) -> Iterator[float | None]:
 
 def _words_of(text: str) -> set[str]:
     return set(re.findall(r"[^\W\d_]+", text.casefold()))
-
-
-def _boxed(match: re.Match[str], high: float) -> float | None:
-    return float(match["n2"].replace(",", ".")) if match["n2"] else _value(match, "", high)
 
 
 def _value(match: re.Match[str], text: str, high: float) -> float | None:

@@ -127,25 +127,16 @@ def _restates(opening: re.Match[str], text: str, spoken: Mapping[str, float]) ->
 
 def _spoken(names: Mapping[str, float]) -> dict[str, float]:
     """The labels, and what else a reply may call them."""
-    others = {
-        other: names[label]
-        for label, known in _TABLES["synonyms"].items()
-        if label in names
-        for other in known
-    }
-    return {**others, **names}
+    known = [(label, other) for label in names for other in _TABLES["synonyms"].get(label, ())]
+    return {**{other: names[label] for label, other in known}, **names}
 
 
 @cache
 def _label(spoken: tuple[str, ...]) -> str:
     """A pattern for a label, perhaps behind a noun; single letters stand as capitals alone."""
-    longest = sorted(spoken, key=len, reverse=True)
-    letters = "|".join(name.upper() for name in longest if len(name) == 1 and name.isalpha())
-    others = "|".join(
-        re.escape(name).replace(r"\ ", r"\s+")
-        for name in longest
-        if not (len(name) == 1 and name.isalpha())
-    )
+    single = [name for name in spoken if len(name) == 1 and name.isalpha()]
+    letters = "|".join(name.upper() for name in single)
+    others = alternatives([name for name in spoken if name not in single])
     both = "|".join(part for part in (letters, f"(?i:{others})" if others else "") if part)
     before, behind = rf"(?:(?i:{_NOUN})\s*[\"'(]*)?", rf"(?:\s+(?i:{_any('nouns')})\b)?"
     return rf"{before}(?P<label>(?:{both}))(?!\w|['’]s\b){behind}"
@@ -211,7 +202,8 @@ def _compared(
         if judged is None or subject is None or subject.start() > judged.start():
             continue
         open_ended = _TURNED.search(clause[: judged.start()]) or _IF.match(clause, judged.end())
-        if open_ended or not _is_named(subject, clause):
+        noun = re.search(rf"(?:{_any('nouns')})", subject[0], re.I)  # or else a verb at once
+        if open_ended or not (noun or _VERB.match(clause, subject.end())):
             continue
         value = found[" ".join(subject["label"].casefold().split())]
         between = label.search(clause[subject.end() : judged.start()])
@@ -219,10 +211,3 @@ def _compared(
             yield None
         else:
             yield value if judged["better"] else 1 - value
-
-
-def _is_named(match: re.Match[str], clause: str) -> bool:
-    """Whether a label is one: behind a noun or before it, or where a verb follows at once."""
-    return bool(
-        re.search(rf"(?:{_any('nouns')})", match[0], re.I) or _VERB.match(clause, match.end())
-    )

@@ -16,7 +16,7 @@ from judgelab.attack.random_replacement import ALONE
 from judgelab.attack.rephrase import rephrase
 from judgelab.attack.sentence_deletion import thin, thin_as_released
 from judgelab.config import build
-from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.errors import DataError
 from judgelab.core.lm import Capability, ChatRequest
 from judgelab.core.panel import Panel
 from judgelab.core.sentences import HEADERS, heading, label, line_sentences, sections
@@ -314,10 +314,6 @@ def test_who_writes_decides_what_is_required_and_is_told(name: str) -> None:
     assert isinstance(settings, dict)
     assert settings["by"] == "rules"
     assert "sha256:" in settings["prompt"]
-    with pytest.raises(ConfigError, match="max_tokens=0"):
-        attack(name, max_tokens=0)
-    with pytest.raises(ConfigError, match="temperature"):
-        attack(name, temperature=-1.0)
 
 
 # Sentence deletion (D.3.1)
