@@ -34,7 +34,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.random_llama import make_tokenizer, texts
+from experiments.command import aligned
+from experiments.random_llama import SHAPES, save_model, texts
 from judgelab.core.errors import ConfigError, JudgelabError, require
 from judgelab.finetune.card import versions
 
@@ -47,9 +48,8 @@ LIMIT = (
 
 @dataclass(frozen=True)
 class Job:
-    """Sizes: of the model, and words of the prompt and of each response."""
+    """Words of the prompt and of each response, and how many of these there are."""
 
-    shape: Mapping[str, Any]
     prompt: int
     response: int
     responses: int
@@ -69,39 +69,7 @@ class Job:
         return contexts, responses, [(c, t) for c in range(n + 1) for t in range(n) if c != t + 1]
 
 
-LLAMA_8B = {
-    "vocab_size": 128256,
-    "hidden_size": 4096,
-    "intermediate_size": 14336,
-    "num_hidden_layers": 32,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "max_position_embeddings": 131072,
-}
-TINY = {
-    "vocab_size": 2048,
-    "hidden_size": 256,  # bitsandbytes' CPU paths want multiples of 64
-    "intermediate_size": 512,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "max_position_embeddings": 4096,
-}
-JOBS = {"8b": Job(LLAMA_8B, 220, 75, 30), "tiny": Job(TINY, 20, 6, 4)}
-
-
-def make_model(folder: Path, shape: Mapping[str, Any]) -> None:
-    """Random weights of a shape in bf16, with the samples' tokenizer."""
-    torch, library = require("torch", extra="local"), require("transformers", extra="local")
-    words = make_tokenizer(texts())
-    ends = {"bos_token_id": words.bos_token_id, "eos_token_id": words.eos_token_id}
-    torch.manual_seed(0)
-    with torch.device("cuda" if torch.cuda.is_available() else "cpu"):
-        torch.set_default_dtype(torch.bfloat16)
-        model = library.LlamaForCausalLM(library.LlamaConfig(**shape, **ends))
-        torch.set_default_dtype(torch.float32)
-    model.save_pretrained(folder)
-    words.save_pretrained(folder)
+JOBS = {"8b": Job(220, 75, 30), "tiny": Job(20, 6, 4)}
 
 
 def worker(folder: str, side: str, shape: str) -> dict[str, Any]:
@@ -198,19 +166,16 @@ def faults(sides: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def printed(sides: Mapping[str, Mapping[str, Any]]) -> str:
-    """The table."""
-    head = ("side", "pairs/s", "load s", "GiB", "against", "mean off", "bias", "most off")
-    keys = ("pairs_per_second", "seconds_to_load", "peak_memory_gib", "against")
-    keys += ("off_mean", "off_bias", "off_most")
-    rows = [head]
-    for side, row in sides.items():
-        rows.append((side, *(_cell(row.get(key)) for key in keys)))
-    widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
-    lines = ["  ".join(c.rjust(w) for c, w in zip(r, widths, strict=True)) for r in rows]
-    for place, (side, row) in enumerate(sides.items(), start=1):
-        if "left_out" in row:
-            lines[place] = f"{side.rjust(widths[0])}  {_went(row)}"
-    return "\n".join(lines)
+    """The table, and below it the sides that were left out."""
+    columns = {"pairs_per_second": "pairs/s", "seconds_to_load": "load s", "peak_memory_gib": "GiB"}
+    columns |= {"against": "against", "off_mean": "mean off", "off_bias": "bias"}
+    columns |= {"off_most": "most off"}
+    rows = [
+        {"side": side, **{head: _cell(row.get(key)) for key, head in columns.items()}}
+        for side, row in sides.items()
+    ]
+    left = [f"{side} {_went(row)}" for side, row in sides.items() if "left_out" in row]
+    return aligned("", rows, left).lstrip()
 
 
 def _went(row: Mapping[str, Any]) -> str:
@@ -249,7 +214,7 @@ def check() -> int:
     if options.shape != "tiny" and not cuda.is_available():
         raise ConfigError("This measures a CUDA GPU, and there is none here: use --shape tiny.")
     with tempfile.TemporaryDirectory(prefix="check-gpu-") as folder:
-        make_model(Path(folder), JOBS[options.shape].shape)
+        save_model(Path(folder), SHAPES[options.shape])
         if cuda.is_available():
             cuda.empty_cache()  # of the weights just made
         sides = measure(folder, options.shape, options.sides)

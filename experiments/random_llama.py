@@ -7,7 +7,7 @@ that does is ``evaluation_lm=smollm2``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,27 @@ from judgelab.core.errors import require
 SAMPLES = Path(__file__).resolve().parents[1] / "judgelab" / "dataset" / "samples"
 SEED = 0
 VOCABULARY = 2048
+SHAPES: Mapping[str, Mapping[str, Any]] = {
+    "8b": {
+        "vocab_size": 128256,
+        "hidden_size": 4096,
+        "intermediate_size": 14336,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "max_position_embeddings": 131072,
+    },
+    "tiny": {
+        "vocab_size": VOCABULARY,
+        "hidden_size": 256,  # bitsandbytes' CPU paths want multiples of 64
+        "intermediate_size": 512,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "max_position_embeddings": 4096,
+    },
+}
+"""Of a Llama 3.1 8B, and of what any CPU runs in a minute."""
 SPECIAL = ("<|begin|>", "<|end|>", "<|user|>", "<|assistant|>", "<|system|>")
 TEMPLATE = (
     "{{ bos_token }}{% for m in messages %}<|{{ m.role }}|>\n{{ m.content | trim }}"
@@ -92,3 +113,18 @@ def make_model(tokenizer: Any) -> Any:
         pad_token_id=tokenizer.eos_token_id,
     )
     return library.LlamaForCausalLM(config)
+
+
+def save_model(folder: Path, shape: Mapping[str, Any]) -> None:
+    """Random weights of one of ``SHAPES`` in bf16, with the samples' tokenizer."""
+    torch, library = require("torch", extra="local"), require("transformers", extra="local")
+    words = make_tokenizer(texts())
+    ends = {"bos_token_id": words.bos_token_id, "eos_token_id": words.eos_token_id}
+    config = library.LlamaConfig(**shape, **ends, pad_token_id=words.eos_token_id)
+    torch.manual_seed(SEED)
+    with torch.device("cuda" if torch.cuda.is_available() else "cpu"):
+        torch.set_default_dtype(torch.bfloat16)
+        model = library.LlamaForCausalLM(config)
+        torch.set_default_dtype(torch.float32)
+    model.save_pretrained(folder)
+    words.save_pretrained(folder)

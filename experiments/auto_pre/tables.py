@@ -19,7 +19,7 @@ from pathlib import Path
 from experiments.auto_pre import bias, exams, methods
 from experiments.auto_pre.bench import Bench
 from experiments.auto_pre.printed import recipes
-from experiments.auto_pre.release import absent, is_release, list_datasets, read_dataset
+from experiments.auto_pre.release import is_release, list_datasets, read_dataset
 from experiments.auto_pre.rows import Table
 from experiments.command import cause_of, matches, run_tables
 from experiments.repositories import AUTO_PRE, instead
@@ -56,9 +56,7 @@ def compute(path: str | Path) -> list[Table]:
         exams.table10(benches),
         exams.table11(benches),
     ]
-    made = [explained(table) for table in tables if table is not None and table.rows]
-    first = made[0]
-    return [replace(first, notes=(*first.notes, *absent(folder))), *made[1:]]
+    return [explained(table) for table in tables if table is not None and table.rows]
 
 
 def explained(table: Table) -> Table:

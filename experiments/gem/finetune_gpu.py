@@ -21,13 +21,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from experiments.random_llama import make_tokenizer, texts
+from experiments.random_llama import SHAPES, save_model, texts
 from judgelab.config import build
 from judgelab.core.errors import ConfigError, JudgelabError, require
 from judgelab.finetune.card import versions
@@ -36,28 +36,8 @@ from judgelab.finetune.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = ROOT / "conf" / "finetune" / "gem_lora.yaml"
-SHAPES: dict[str, dict[str, Any]] = {
-    "llama31_8b": {
-        "vocab_size": 128256,
-        "hidden_size": 4096,
-        "intermediate_size": 14336,
-        "num_hidden_layers": 32,
-        "num_attention_heads": 32,
-        "num_key_value_heads": 8,
-        "max_position_embeddings": 131072,
-    },
-    "tiny": {
-        "vocab_size": 2048,
-        "hidden_size": 128,
-        "intermediate_size": 256,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "num_key_value_heads": 2,
-        "max_position_embeddings": 4096,
-    },
-}
 BACKENDS = ("peft", "unsloth")
-WORDS = {"llama31_8b": 400, "tiny": 60}
+WORDS = {"8b": 400, "tiny": 60}
 """Of a review: GEM's preprocessed reviews have about 200 words."""
 
 STORED: dict[str, Any] = {
@@ -67,28 +47,19 @@ STORED: dict[str, Any] = {
 }
 
 
-def make_base(folder: Path, shape: dict[str, Any]) -> Path:
+def make_base(folder: Path, shape: Mapping[str, Any]) -> Path:
     """Random weights of a shape with the samples' tokenizer, stored as unsloth's releases are."""
     torch = require("torch", extra="local")
     library = require("transformers", extra="local")
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    tokenizer = make_tokenizer(texts())
-    ends = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
-    torch.manual_seed(0)
-    config = library.LlamaConfig(**shape, **ends, pad_token_id=tokenizer.eos_token_id)
-    with torch.device(device):
-        torch.set_default_dtype(torch.bfloat16)
-        model = library.LlamaForCausalLM(config)
-        torch.set_default_dtype(torch.float32)
-    model.save_pretrained(folder / "whole")
-    del model
+    save_model(folder / "whole", shape)
     release()
     four = library.BitsAndBytesConfig(**STORED, bnb_4bit_compute_dtype=torch.bfloat16)
     stored = library.AutoModelForCausalLM.from_pretrained(
         folder / "whole", quantization_config=four, device_map=device, dtype=torch.bfloat16
     )
     stored.save_pretrained(folder / "nf4")
-    tokenizer.save_pretrained(folder / "nf4")
+    library.AutoTokenizer.from_pretrained(folder / "whole").save_pretrained(folder / "nf4")
     shutil.rmtree(folder / "whole")
     del stored
     release()
@@ -164,7 +135,7 @@ def measure(options: argparse.Namespace, work: Path) -> dict[str, Any]:
     }
     return {
         "device": cuda.get_device_name() if cuda.is_available() else "cpu",
-        "shape": SHAPES[options.shape],
+        "shape": dict(SHAPES[options.shape]),
         "settings": settings.plain | {"model": "random weights, stored in nf4"},
         "given": options.set,
         "backends": found,
@@ -176,7 +147,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure, write the JSON; 1 where a back end failed or did not learn."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--shape", choices=SHAPES, default="llama31_8b")
+    parser.add_argument("--shape", choices=SHAPES, default="8b")
     parser.add_argument("--backends", nargs="+", choices=BACKENDS, default=BACKENDS)
     parser.add_argument("--set", nargs="*", default=[], help="more overrides of the study")
     parser.add_argument("--out", type=Path, default=Path("outputs/gem_finetune_gpu.json"))

@@ -28,8 +28,7 @@ def read_reviews(path: Path, text: str = "review") -> Panel:
     """300 ICLR 2023 papers with three human reviews each, by reviewer_1 to reviewer_3.
 
     Abstracts and papers were not released, so sources are empty. The synopsis is the title with
-    the keywords where they are known; a clone with an added ``dataset_paper.parquet`` (paper_id,
-    abstract, parsed_text) has abstracts and sources.
+    the keywords, where they are known (in an export).
 
     Args:
         path: a clone, a parquet file with one row a review (paper_id, title, keywords, review_no,
@@ -59,7 +58,7 @@ def _export(file: Path, text: str) -> Read:
             raise DataError(
                 f"{str(file)!r}: paper {paper!r} has not the reviews 1, 2 and 3: fetch it again."
             )
-        items.append(_item(str(paper), rows.iloc[0].to_dict()))
+        items.append(Item(str(paper), "", synopsis=_synopsis(rows.iloc[0].to_dict())))
         texts.append(tuple(_text(by_number[k]) for k in (1, 2, 3)))
     return items, texts
 
@@ -79,18 +78,9 @@ def _clone(root: Path, text: str) -> Read:
             f"{str(folder)!r}: the three files do not list the same papers in rows "
             f"{ROWS.start} to {ROWS.stop - 1}: fetch them again."
         )
-    about: dict[str, Mapping[Any, Any]] = {}
-    if (papers := folder / "dataset_paper.parquet").is_file():
-        rows = _table(papers, ("abstract",)).to_dict("records")
-        about = {str(row["paper_id"]): row for row in rows}
-    kept = {paper: about.get(paper, {}) for paper in ids[0]}
-    facts = {
-        paper: {key: row.get(key) for key in ("abstract", "parsed_text")}
-        for paper, row in kept.items()
-    }
     columns = [table[text].tolist() for table in tables]
     texts = [tuple(map(_text, row)) for row in zip(*columns, strict=True)]
-    return [_item(paper, facts[paper]) for paper in ids[0]], texts
+    return [Item(paper, "") for paper in ids[0]], texts
 
 
 def _table(file: Path, columns: Sequence[str]) -> pd.DataFrame:
@@ -99,28 +89,21 @@ def _table(file: Path, columns: Sequence[str]) -> pd.DataFrame:
     except (OSError, ValueError) as cause:
         raise DataError(f"{str(file)!r} cannot be read ({cause}): fetch it again.") from cause
     for column in ("paper_id", *columns):
-        if column not in table or (column != "abstract" and table[column].isna().any()):
+        if column not in table or table[column].isna().any():
             raise DataError(
                 f"{str(file)!r} has no column {column!r}, or empty cells in it: fetch it again."
             )
     return table
 
 
-def _item(paper: str, about: Mapping[Any, Any]) -> Item:
-    return Item(paper, _text(about.get("parsed_text")) or "", synopsis=_synopsis(about))
-
-
 def _synopsis(row: Mapping[Any, Any]) -> str | None:
-    """The abstract, or title and keywords."""
-    abstract, title = _text(row.get("abstract")), _text(row.get("title"))
-    if abstract or not title:
-        return abstract
-    listed = _text(row.get("keywords")) or ""
+    """Title and keywords."""
+    title, listed = _text(row.get("title")), _text(row.get("keywords")) or ""
     try:
         words = ", ".join(map(str, ast.literal_eval(listed)))
     except (ValueError, SyntaxError):  # not a list, but words
         words = listed
-    return f"{title}\nKeywords: {words}" if words else title
+    return f"{title}\nKeywords: {words}" if title and words else title
 
 
 def _text(cell: object) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from experiments.command import point
 from experiments.peer_prediction.domain import Domain, FloatArray
-from experiments.peer_prediction.effect_sizes import DRAWS, differences
+from experiments.peer_prediction.effect_sizes import DRAWS, differences, interval_of
 from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
 from experiments.peer_prediction.scores import (
     JUDGES,
@@ -73,11 +73,10 @@ def table4(clean: Sequence[Domain], attacked: Sequence[Domain]) -> Table:
 def _attack_rows(label: str, clean: Domain, attacked: Domain) -> list[Row]:
     rows = []
     for column, mechanism in MECHANISMS.items():
-        released = _change(clean, attacked, mechanism, corrected=False)
-        corrected = _change(clean, attacked, mechanism, corrected=True)
+        sides = [(_change(clean, attacked, mechanism, corrected=c), c) for c in (False, True)]
         rows += [
-            cell("4", label, f"{column} delta", _released_score(released), _score(corrected)),
-            cell("4", label, f"{column} delta d", _released_d(released), _corrected_d(corrected)),
+            cell("4", label, f"{column} delta", *(_score(*side) for side in sides)),
+            cell("4", label, f"{column} delta d", *(_effect(*side) for side in sides)),
         ]
         if mechanism in JUDGES:
             rows += [
@@ -102,26 +101,19 @@ def _change(clean: Domain, attacked: Domain, mechanism: str, *, corrected: bool)
     )
 
 
-def _score(change: _Change | None) -> Estimate | None:
-    return None if change is None else score_delta(*change.scores, draws=DRAWS)
-
-
-def _released_score(change: _Change | None) -> Estimate | None:
+def _score(change: _Change | None, corrected: bool) -> Estimate | None:
     if change is None:
         return None
-    return score_delta(*change.scores, draws=DRAWS, interval="percentile")
+    return score_delta(*change.scores, draws=DRAWS, interval=interval_of(corrected=corrected))
 
 
-def _corrected_d(change: _Change | None) -> Estimate | None:
-    return None if change is None else effect_size_delta(*change.effects, draws=DRAWS)
-
-
-def _released_d(change: _Change | None) -> Estimate | None:
-    """Like the corrected one, but a run whose scores have no spread counts as d = 0."""
+def _effect(change: _Change | None, corrected: bool) -> Estimate | None:
+    """Released, a run whose scores have no spread counts as d = 0."""
     if change is None:
         return None
-    estimate = effect_size_delta(*change.effects, draws=DRAWS, interval="percentile")
-    if math.isfinite(estimate.value):
+    interval = interval_of(corrected=corrected)
+    estimate = effect_size_delta(*change.effects, draws=DRAWS, interval=interval)
+    if corrected or math.isfinite(estimate.value):
         return estimate
     before, after = (np.nan_to_num(effect_size(side)) for side in change.effects)
     return point(float(after - before), estimate.n)
@@ -129,22 +121,22 @@ def _released_d(change: _Change | None) -> Estimate | None:
 
 def _one_order(clean: Domain, attacked: Domain, mechanism: str) -> Estimate | None:
     """The released judge definition without the failed calls."""
-    sides = [
+    before, after = (
         differences(data, one_order_scores(data, mechanism), corrected=False)
         for data in (clean, attacked)
-    ]
-    if sides[0] is None or sides[1] is None:
+    )
+    if before is None or after is None:
         return None
-    aligned = align(clean.ids(mechanism), sides[0], attacked.ids(mechanism), sides[1])
+    aligned = align(clean.ids(mechanism), before, attacked.ids(mechanism), after)
     return effect_size_delta(*aligned, draws=DRAWS)
 
 
 def _position(clean: Domain, attacked: Domain, mechanism: str) -> Estimate | None:
     """Change of the share of comparisons that the response shown first wins."""
-    sides = first_wins(clean, mechanism), first_wins(attacked, mechanism)
-    if sides[0] is None or sides[1] is None:
+    before, after = first_wins(clean, mechanism), first_wins(attacked, mechanism)
+    if before is None or after is None:
         return None
-    aligned = align(clean.ids(mechanism), sides[0], attacked.ids(mechanism), sides[1])
+    aligned = align(clean.ids(mechanism), before, attacked.ids(mechanism), after)
     return score_delta(*aligned, draws=DRAWS)
 
 
@@ -168,18 +160,18 @@ def _average_rows(
         return [cell("4", "average", column) for column in columns], [note]
     rows = []
     for column, mechanism in MECHANISMS.items():
-        sides = {
-            fixed: [_change(clean, attacked[name], mechanism, corrected=fixed) for name in attacks]
-            for fixed in (False, True)
-        }
         released, corrected = (
-            [change for change in sides[fixed] if change is not None] for fixed in (False, True)
+            [
+                change
+                for name in attacks
+                if (change := _change(clean, attacked[name], mechanism, corrected=fixed))
+            ]
+            for fixed in (False, True)
         )
         if min(len(released), len(corrected)) < len(attacks):
             rows += [cell("4", "average", f"{column} {what}") for what in ("delta", "delta d")]
             continue
-        deltas = [_released_score(change) for change in released]
-        effects = [_released_d(change) for change in released]
+        deltas, effects = ([each(one, False) for one in released] for each in (_score, _effect))
         rows += [
             cell("4", "average", f"{column} delta", _spread(deltas), _mean_score(corrected)),
             cell("4", "average", f"{column} delta d", _spread(effects), _mean_effect(corrected)),

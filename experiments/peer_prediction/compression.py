@@ -12,11 +12,11 @@ from experiments.peer_prediction.domain import Domain
 from experiments.peer_prediction.effect_sizes import effect
 from experiments.peer_prediction.rows import MECHANISMS, Row, Table, paper
 from judgelab.stats.discrimination.structure import QuadraticFit, quadratic_against_linear
-from judgelab.stats.intervals.estimate import Estimate
 
 PRINTED = "Table 2 as printed"
 SUPERSEDED = "Table 2 with the released OPUS run"
 AT_HAND = "domains at hand"
+FIELDS = {"R2 linear": "r2_linear", "R2 quadratic": "r2_quadratic", "p": "p", "peak": "peak"}
 FITTED = ("MI", "GPPM", "TVD-MI")
 
 Effects = Mapping[str, float]
@@ -65,19 +65,12 @@ def _rows(
 ) -> list[Row]:
     """n counts domains."""
     shown = []
-    for what in ("R2 linear", "R2 quadratic", "p", "peak"):
+    for what in FIELDS:
         # What is at hand is another set of domains than the paper's: nothing to compare with.
         number = None if row == AT_HAND else paper()["tableB1"][mechanism].get(what)
-        fixed = None if corrected is None else _value(corrected, what)
-        shown.append(Row("B.1", row, f"{mechanism} {what}", number, _value(released, what), fixed))
+        found = [
+            None if fit is None else point(float(getattr(fit, FIELDS[what])), fit.n)
+            for fit in (released, corrected)
+        ]
+        shown.append(Row("B.1", row, f"{mechanism} {what}", number, *found))
     return shown
-
-
-def _value(fit: QuadraticFit, what: str) -> Estimate:
-    values = {
-        "R2 linear": fit.r2_linear,
-        "R2 quadratic": fit.r2_quadratic,
-        "p": fit.p,
-        "peak": fit.peak,
-    }
-    return point(values[what], fit.n)

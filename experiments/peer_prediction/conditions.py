@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from experiments.peer_prediction.baseline import rouge1, set_rouge1
 from experiments.peer_prediction.domain import Domain, FloatArray
 from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
 from experiments.peer_prediction.scores import agent_scores
 from judgelab.core.errors import DataError
-from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import bootstrap_mean, item_mean
 
 COLUMNS = ("TVD-MI", "Judge+ctx", "Judge-ctx")
@@ -76,8 +75,8 @@ def _agent_rows(
             "6",
             key,
             column,
-            _mean(released, position, bootstrap_mean),
-            _mean(corrected, position, item_mean),
+            None if released is None else bootstrap_mean(released[:, position]),
+            None if corrected is None else item_mean(corrected[:, position]),
             label=label,
         )
         for column, (released, corrected) in scores.items()
@@ -86,9 +85,3 @@ def _agent_rows(
 
 def _chosen(scores: FloatArray | None, shown: Sequence[int]) -> FloatArray | None:
     return None if scores is None else scores[:, list(shown)]
-
-
-def _mean(
-    scores: FloatArray | None, position: int, mean: Callable[[FloatArray], Estimate]
-) -> Estimate | None:
-    return None if scores is None else mean(scores[:, position])

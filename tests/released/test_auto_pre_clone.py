@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from experiments.auto_pre.release import (
-    absent,
     confidence,
     is_release,
     list_datasets,
@@ -22,7 +21,7 @@ from experiments.importing import import_release
 from experiments.repositories import AUTO_PRE
 from judgelab.core.errors import DataError
 from judgelab.dataset.table import LabelledTable
-from tests.tiny_auto_pre_clone import BEST, VERDICTS, quality, write_clone
+from tests.tiny_auto_pre_clone import BEST, quality, write_clone
 
 
 @pytest.fixture(scope="module")
@@ -122,18 +121,6 @@ def test_exams_by_folder_and_name(clone: Path) -> None:
     words = confidence(xsum, "gpt-4")
     assert words is not None and words[2] == "direct, null"
     np.testing.assert_array_equal(words[0][:2], [[4, np.nan]] * 2)
-
-
-def test_large_files_that_a_copy_lacks_are_said(clone: Path, own: Path) -> None:
-    said = absent(clone)
-    assert len(said) == 3 and all("is not in this clone of github.com/cjj826" in s for s in said)
-    missing = [line.split(" is not")[0] for line in said]
-    for name in missing[:2]:
-        (own / name).write_text("prompts")
-    assert len(absent(own)) == 1
-    verdicts = (own / VERDICTS.format("chatgpt")).read_text()
-    (own / missing[2]).write_text(verdicts)  # the judge is there where its file is
-    assert not absent(own) and "llama2-70b" in read_dataset(own, "XSum").verdict
 
 
 @pytest.mark.parametrize(

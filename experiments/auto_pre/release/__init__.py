@@ -8,12 +8,11 @@ from experiments.auto_pre.release.records import (
     read_dataset,
     read_texts,
 )
-from experiments.auto_pre.release.tables import NEEDED, absent, is_release, read_table
+from experiments.auto_pre.release.tables import NEEDED, is_release, read_table
 
 __all__ = [
     "NEEDED",
     "AutoPreRecords",
-    "absent",
     "confidence",
     "is_release",
     "list_datasets",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.auto_pre.release.tables import NEEDED, VERDICTS, absent, read_table
+from experiments.auto_pre.release.tables import NEEDED, VERDICTS, read_table
 from judgelab.core.errors import DataError, did_you_mean
 from judgelab.core.reply import read_choice
 
@@ -56,7 +56,6 @@ class AutoPreRecords:
         grades: format -> judge -> [items, agents]; NaN where no number was read.
         pertinence: rows of the exam, as released; empty where there is none.
         confidence: rows of the exam, as released; empty where there is none.
-        absent: a sentence for each file that a copy of the authors' repository lacks.
     """
 
     name: str
@@ -69,7 +68,6 @@ class AutoPreRecords:
     grades: Mapping[str, Mapping[str, Floats]]
     pertinence: pd.DataFrame = field(repr=False)
     confidence: pd.DataFrame = field(repr=False)
-    absent: tuple[str, ...] = ()
 
     @property
     def pairs(self) -> NDArray[np.int64]:
@@ -115,7 +113,6 @@ def read_dataset(path: str | Path, name: str) -> AutoPreRecords:
         _grades(rows["score_pointwise"], tasks, agents),
         rows["exam_pertinence"],
         rows["exam_self_confidence"],
-        absent(path),
     )
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.auto_pre.release import exams, judgments, people, texts
-from experiments.auto_pre.release.files import layout
 from experiments.repositories import AUTO_PRE, instead
 from judgelab.core.errors import DataError
 
@@ -51,18 +50,6 @@ FROM_CLONE: Mapping[str, Callable[[Path], pd.DataFrame]] = {
 def is_release(path: str | Path) -> bool:
     """Whether the folder holds this release, as the authors' repository or as its export."""
     return AUTO_PRE.layout(Path(path).expanduser()) is not None
-
-
-def absent(path: str | Path) -> tuple[str, ...]:
-    """A sentence for each large file that a clone lacks; nothing of an export."""
-    folder = Path(path).expanduser()
-    if AUTO_PRE.layout(folder) != "clone":
-        return ()
-    return tuple(
-        f"{file} is not in this clone of {AUTO_PRE.address} ({what})."
-        for file, what in layout()["large"].items()
-        if (folder / file.split("/")[0]).is_dir() and not (folder / file).is_file()
-    )
 
 
 def read_table(path: str | Path, key: str) -> pd.DataFrame:

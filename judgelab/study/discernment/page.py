@@ -259,43 +259,30 @@ def notes_of(
 
 def _notes(judge: JudgeResult, study: Discernment, weights: ExpertWeights) -> list[str]:
     rated, metrics = judge.rated, judge.rated.metrics
-    context, degraded, origin = rated.context, rated.degraded, rated.degraded.panel.provenance
     tested = [one for one in judge.tested if one.seen in ("yes", "no")]
     scored = max((int(one.scored.max()) for one in tested), default=0)
-    alike, own = ceilings(scored, study.method) if scored else (0.0, 0.0)
     writers: dict[str, list[str]] = {}
-    for name, origin_of in degraded.made.items():
-        if "attack_written_by" in origin_of:
-            writers.setdefault(str(origin_of["attack_written_by"]), []).append(name)
-    unwritten = {name: one.get("attack_unwritten") for name, one in degraded.made.items()}
-    attrs = rated.measured.attrs
+    for name, one in rated.degraded.made.items():
+        if "attack_written_by" in one:
+            writers.setdefault(str(one["attack_written_by"]), []).append(name)
     return sentences(
         __package__,
         "notes.md.j2",
-        dataset=origin.get("dataset", "unnamed"),
-        source=origin.get("source") or "as given",
-        items=len(degraded.panel.items),
-        perturbations=len(degraded.suite.perturbations),
-        suite=degraded.suite.identity.split()[0],
-        lm="" if asks_nobody(context.mechanism) else context.evaluation_lm.identity,
-        identity=context.evaluation_lm.identity,
+        degraded=rated.degraded,
+        origin=rated.degraded.panel.provenance,
+        asks=not asks_nobody(rated.context.mechanism),
+        identity=rated.context.evaluation_lm.identity,
         metrics=metrics,
-        weights=weights.file,
-        unrated=weights.unrated(metrics),
-        other_tasks=weights.others,
-        unlisted=weights.unlisted(degraded.suite.attacks) if len(metrics) > 1 else [],
-        unwritten={name: why for name, why in unwritten.items() if why},
+        weights=weights,
+        unlisted=weights.unlisted(rated.degraded.suite.attacks) if len(metrics) > 1 else [],
         writers=writers,
-        without_reference=origin.get("items_without_reference"),
-        excluded=[f"{name} {len(ids)}" for name, ids in degraded.failed.items() if ids],
         printed=study.combine == "printed",
         tests=len(tested),
         scored=scored,
-        alike=alike,
-        own=own,
+        ceilings=ceilings(scored, study.method) if scored else (0.0, 0.0),
         more=math.log(len(metrics)) / UNIT if study.combine == "printed" else 0.0,
-        shuffled=study.replicates if study.replicates > MOST else 0,
+        replicates=study.replicates,
         most=MOST,
-        steps=list(dict.fromkeys(metric for metric, _, _ in noted_steps(attrs))),
-        steps_by=attrs.get("steps_written_by"),
+        steps=list(dict.fromkeys(metric for metric, _, _ in noted_steps(rated.measured.attrs))),
+        attrs=rated.measured.attrs,
     )

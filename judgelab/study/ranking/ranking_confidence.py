@@ -124,7 +124,11 @@ class RankingConfidence(Study):
             DataError: nothing was scored, or fewer than two systems.
         """
         scored = measure(context) if self.folder is None else read_run(self.folder, context.limit)
-        scored.refuse_one()
+        if scored.known < 2:
+            raise DataError(
+                f"A ranking needs scores of two systems at least, but {scored.known} of "
+                f"{len(scored.systems)} have any: see the records of the run."
+            )
         drawing = self.bootstrap, context.seed
         judge, size = self._judge(scored, context), self.items or len(scored.metric)
         tested = judge.fit is not None and judge.usable
@@ -167,11 +171,8 @@ class RankingConfidence(Study):
             "items": size,
             "apart": math.comb(scored.known, 2) - len(pairs.gap),
             "agreement": agreement.get("agreement", Estimate(math.nan)),
-            "name": str(summary.get("metric") or summary.get("mechanism") or "The metric"),
             "confidence": self.confidence,
-            "order_of": summary["ranking/order_of"],
-            "sure": summary["ranking/sure_pairs"],
-            "pairs": len(pairs.gap),
+            "summary": summary,
         }
         return Result(
             summary=summary,
@@ -209,19 +210,22 @@ class RankingConfidence(Study):
     def _summary(
         self, scored: Scored, judge: RankingJudge, pairs: OrderedPairs, model: Model | None
     ) -> dict[str, Value]:
-        summary: dict[str, Value] = {"study": "ranking_confidence", **scored.about}
-        summary |= {"items": len(scored.metric), "systems": len(scored.systems)}
-        summary["clean/unscored_texts"] = int(np.isnan(scored.metric).sum())
-        summary["judge/from"] = judge.origin
-        summary |= entries("judge/r", judge.r, *WITHOUT_P)
-        summary["judge/sd"] = judge.sd
-        summary |= entries("judge/system_bias_sd", judge.bias, *WITHOUT_P)
-        summary["judge/item_correlation"] = judge.item_correlation
-        summary["ranking/model"] = model
-        summary["ranking/order_of"] = "the same metric" if model is None else "people"
         agreed = pairs.agreed
-        summary["ranking/mean_confidence"] = float(agreed.mean()) if agreed.size else math.nan
-        summary["ranking/pairs"] = len(pairs.gap)
-        summary["ranking/pairs_unscored"] = math.comb(len(scored.systems), 2) - len(pairs.gap)
-        summary["ranking/sure_pairs"] = int((agreed >= self.confidence).sum())
-        return summary
+        return {
+            "study": "ranking_confidence",
+            **scored.about,
+            "items": len(scored.metric),
+            "systems": len(scored.systems),
+            "clean/unscored_texts": int(np.isnan(scored.metric).sum()),
+            "judge/from": judge.origin,
+            **entries("judge/r", judge.r, *WITHOUT_P),
+            "judge/sd": judge.sd,
+            **entries("judge/system_bias_sd", judge.bias, *WITHOUT_P),
+            "judge/item_correlation": judge.item_correlation,
+            "ranking/model": model,
+            "ranking/order_of": "the same metric" if model is None else "people",
+            "ranking/mean_confidence": float(agreed.mean()) if agreed.size else math.nan,
+            "ranking/pairs": len(pairs.gap),
+            "ranking/pairs_unscored": math.comb(len(scored.systems), 2) - len(pairs.gap),
+            "ranking/sure_pairs": int((agreed >= self.confidence).sum()),
+        }

@@ -63,14 +63,6 @@ class Scored:
         """Systems that have a score."""
         return int((~np.isnan(self.metric)).any(axis=0).sum())
 
-    def refuse_one(self) -> None:
-        """Raises DataError: a ranking is of two systems at least."""
-        if self.known < 2:
-            raise DataError(
-                f"A ranking needs scores of two systems at least, but {self.known} of "
-                f"{len(self.systems)} have any: see the records of the run."
-            )
-
 
 def clean_panel(context: Context) -> Panel:
     """What is to be scored.

@@ -15,14 +15,15 @@ pytest.importorskip("transformers", reason="needs the extra local")
 pytest.importorskip("bitsandbytes", reason="needs the extra local")
 
 from experiments import check_gpu
-from experiments.check_gpu import JOBS, LIMIT, faults, make_model, off, printed, worker
+from experiments.check_gpu import JOBS, LIMIT, faults, off, printed, worker
+from experiments.random_llama import SHAPES, save_model
 from judgelab.evaluation_lm.transformers import Transformers
 
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("base")
-    make_model(folder, JOBS["tiny"].shape)
+    save_model(folder, SHAPES["tiny"])
     return str(folder)
 
 
@@ -60,7 +61,6 @@ def test_a_dropped_end_token_is_beyond_the_limit(base: str) -> None:
     assert apart["off_mean"] > 5 * LIMIT
     sides = {"rows": {}, "tree": apart, "vllm": {"failed": "no memory"}}
     assert [said.split()[0] for said in faults(sides)] == ["vllm", "tree"]
-    assert len({len(line) for line in printed(sides).splitlines()}) == 1
     assert not np.isnan(apart["off_bias"])
 
 
@@ -71,7 +71,7 @@ def test_a_side_that_did_not_run_says_why(
     found = check_gpu.measure(base, "tiny", ["vllm"])
     said = "left out: vLLM is not installed: pip install vllm"
     assert capsys.readouterr().out == f"vllm: {said}\n"
-    assert printed(found).splitlines()[1].split("  ") == ["vllm", said]
+    assert printed(found).splitlines()[-1] == f"vllm {said}"
     assert faults(found) == []
 
 

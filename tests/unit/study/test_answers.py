@@ -195,12 +195,14 @@ def ranking_words(sure: int, pairs: int, agreement: Any, r: Any) -> list[tuple[s
         "judgelab.study.ranking",
         "answer.md.j2",
         part="answer",
-        sure=sure,
-        pairs=pairs,
+        summary={
+            "ranking/sure_pairs": sure,
+            "ranking/pairs": pairs,
+            "ranking/order_of": "people",
+            "metric": "rating",
+        },
         items=30,
         confidence=0.95,
-        order_of="people",
-        name="rating",
         agreement=Estimate(*agreement, 30) if agreement else UNKNOWN,
         judge=SimpleNamespace(r=Estimate(*r, 30) if r else UNKNOWN),
     )

@@ -11,10 +11,10 @@ from hydra import compose, initialize_config_dir
 
 from judgelab.config import resolved
 from judgelab.core.errors import ConfigError
+from judgelab.core.result import Result
 from judgelab.engine.parts import build_parts
 from judgelab.report.comparison import Comparison
 from judgelab.report.jobs import SweepJob
-from judgelab.report.style import saved
 from judgelab.store.run_dir import RunDir
 from judgelab.study.validation import Validation
 from tests.drawings import draw
@@ -23,30 +23,28 @@ CONF = Path(__file__).resolve().parents[3] / "conf"
 TEXTS = ("A study of mice. It is short.", "A study of mice. It is long.", "Other words for it.")
 
 
+def validated(folder: Path, *more: str, limit: int | None = None) -> Result:
+    given = ["dataset=iclr_reviews", "study=validation", "mechanism=bleu", "tracker=none"]
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        overrides = [*given, "attack=sentence_deletion", *more]
+        parts = build_parts(resolved(compose("config", overrides=overrides)))
+    return parts.study.run(parts.context(run_dir=RunDir(folder), seed=0, limit=limit))
+
+
 def test_a_change_without_an_interval_says_so(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text(json.dumps({"id": "a", "source": "s", "texts": TEXTS}))
-    given = ["dataset=iclr_reviews", "dataset.source=path", f"dataset.path={file}"]
-    given += ["study=validation", "mechanism=bleu", "attack=sentence_deletion", "tracker=none"]
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        parts = build_parts(resolved(compose("config", overrides=given)))
-    made = parts.study.run(parts.context(run_dir=RunDir(tmp_path), seed=0, limit=None))
+    made = validated(tmp_path, "dataset.source=path", f"dataset.path={file}")
     (note,) = [said for _, said in made.answer if "honest metric" in said]
     assert "is open" in note and "without an interval; items scored: 1" in note
 
 
 def test_released_texts_belong_to_the_released_definition(tmp_path: Path) -> None:
-    """study.definition=released alone turned the verdict around, unsaid."""
-    given = ["dataset=iclr_reviews", "study=validation", "mechanism=bleu", "tracker=none"]
-    given += ["attack=sentence_deletion", "study.definition=released"]
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        parts = build_parts(resolved(compose("config", overrides=given)))
-        both = build_parts(
-            resolved(compose("config", overrides=[*given, "attack.definition=released"]))
-        )
+    """study.definition=released alone turned the verdict around, unsaid (N15)."""
+    released = "study.definition=released"
     with pytest.raises(ConfigError, match="add attack.definition=released"):
-        parts.study.run(parts.context(run_dir=RunDir(tmp_path), seed=0, limit=2))
-    made = both.study.run(both.context(run_dir=RunDir(tmp_path), seed=0, limit=2))
+        validated(tmp_path, released, limit=2)
+    made = validated(tmp_path, released, "attack.definition=released", limit=2)
     assert made.summary["definition"] == "released"
 
 
@@ -89,9 +87,6 @@ def test_cells_are_metrics_by_attacks() -> None:
 def test_the_answer_counts_honest_metrics() -> None:
     assert made().answer[0][1].startswith("In 1 of 4 runs the metric does")
     assert "1 run undecided" in made().answer[0][1]
-
-
-def test_a_sweep_without_validation_has_no_such_table() -> None:
     assert not Validation.compare([SweepJob(0, (), {}, None, {"summary": {}}, None)])
 
 
@@ -106,8 +101,5 @@ def test_variants_of_one_attack_and_of_the_study_are_cells_of_their_own() -> Non
     ]
 
 
-@pytest.mark.parametrize("kind", ["png", "svg"])
-def test_the_figure_is_drawn(kind: str) -> None:
-    tables = {"metrics_by_attacks": made().rows}
-    assert len(saved(draw("metrics_by_attacks", tables).figure, kind)) > 2_000
-    assert "24" in draw("metrics_by_attacks", tables).caption
+def test_the_figure_is_drawn() -> None:
+    assert "24" in draw("metrics_by_attacks", {"metrics_by_attacks": made().rows}).caption
