@@ -135,7 +135,7 @@ def number(value: float | None, digits: int) -> str:
 
 def point(value: float, n: int, unscored: int = 0) -> Estimate:
     """A number without an interval."""
-    return Estimate(value, math.nan, math.nan, n, unscored)
+    return Estimate(float(value), math.nan, math.nan, n, unscored)
 
 
 def run_tables(
