@@ -172,10 +172,6 @@ class Degraded:
     failed: dict[str, dict[str, str]]
     made: dict[str, dict[str, object]]
 
-    def read_in(self, context: Context) -> Degraded:
-        """The same with the texts as the mechanism of a context reads them."""
-        return replace(self, panel=context.read(self.panel))
-
     def informative(self, ratings: Floats) -> Floats:
         """Ratings [variant, item, metric], NaN where they say nothing of the judge.
 

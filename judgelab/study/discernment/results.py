@@ -77,7 +77,7 @@ class RatedVariants:
     @classmethod
     def asked(cls, context: Context, degraded: Degraded) -> RatedVariants:
         """Put every question to the judge of this context."""
-        read = degraded.read_in(context)
+        read = replace(degraded, panel=context.read(degraded.panel))
         lm = LoggedLM(context.evaluation_lm, texts=True)
         measured = replace(context, evaluation_lm=lm).measure(read.panel)
         scores = context.score(measured)

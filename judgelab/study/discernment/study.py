@@ -132,7 +132,7 @@ class Discernment(Study):
         for name, own in self._asked(context).items():
             if name:
                 context.tell(name, 0)
-            own.measure(degraded.read_in(own).panel)
+            own.measure(own.read(degraded.panel))
 
     def run(self, context: Context) -> Result:
         """Perturb, rate, test; of several judges, compare.
