@@ -64,7 +64,7 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(part)
 
 
-def make_tokenizer(corpus: list[str]) -> Any:
+def make_tokenizer(corpus: list[str], vocabulary: int = VOCABULARY) -> Any:
     """Byte-level BPE with a chat template."""
     require("tokenizers", extra="local")
     library = require("transformers", extra="local")
@@ -75,7 +75,7 @@ def make_tokenizer(corpus: list[str]) -> Any:
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(
-        vocab_size=VOCABULARY,
+        vocab_size=vocabulary,
         special_tokens=list(SPECIAL),
         initial_alphabet=alphabet,
         show_progress=False,

@@ -22,46 +22,20 @@ SIZES: dict[str, Any] = {
     "eos_token_id": 1,
     "pad_token_id": 1,
 }
-GPT2: dict[str, Any] = {
-    "vocab_size": VOCABULARY,
-    "n_embd": 32,
-    "n_layer": 2,
-    "n_head": 4,
-    "n_positions": 512,
-    "bos_token_id": 0,
-    "eos_token_id": 1,
-}
-KINDS: dict[str, tuple[Any, Any]] = {
-    "llama": (
-        transformers.LlamaForCausalLM,
-        lambda: transformers.LlamaConfig(**SIZES, num_key_value_heads=4),
-    ),
-    "llama_gqa": (
-        transformers.LlamaForCausalLM,
-        lambda: transformers.LlamaConfig(**SIZES, num_key_value_heads=2),
-    ),
-    "qwen2": (
-        transformers.Qwen2ForCausalLM,
-        lambda: transformers.Qwen2Config(**SIZES, num_key_value_heads=1),
-    ),
-    "gpt2": (transformers.GPT2LMHeadModel, lambda: transformers.GPT2Config(**GPT2)),
-    "sliding": (
-        transformers.MistralForCausalLM,
-        lambda: transformers.MistralConfig(**SIZES, num_key_value_heads=2, sliding_window=8),
-    ),
+ROPE = {"rope_type": "dynamic", "factor": 4.0, "rope_theta": 10000.0}
+KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "llama": (transformers.LlamaConfig, {"num_key_value_heads": 4}),
+    "llama_gqa": (transformers.LlamaConfig, {"num_key_value_heads": 2}),
+    "qwen2": (transformers.Qwen2Config, {"num_key_value_heads": 1}),
+    "gpt2": (transformers.GPT2Config, {"intermediate_size": None, "pad_token_id": None}),
+    "sliding": (transformers.MistralConfig, {"num_key_value_heads": 2, "sliding_window": 8}),
     "softcap": (
-        transformers.Gemma2ForCausalLM,
-        lambda: transformers.Gemma2Config(
-            **SIZES, num_key_value_heads=2, head_dim=8, final_logit_softcapping=2.0
-        ),
+        transformers.Gemma2Config,
+        {"num_key_value_heads": 2, "head_dim": 8, "final_logit_softcapping": 2.0},
     ),
     "dynamic": (
-        transformers.LlamaForCausalLM,
-        lambda: transformers.LlamaConfig(
-            **{**SIZES, "max_position_embeddings": 32},
-            num_key_value_heads=2,
-            rope_parameters={"rope_type": "dynamic", "factor": 4.0, "rope_theta": 10000.0},
-        ),
+        transformers.LlamaConfig,
+        {"num_key_value_heads": 2, "max_position_embeddings": 32, "rope_parameters": ROPE},
     ),
 }
 
@@ -69,9 +43,9 @@ KINDS: dict[str, tuple[Any, Any]] = {
 @functools.cache
 def model(kind: str) -> Any:
     """A model whose weights are large enough that a wrong mask or position shows."""
-    cls, config = KINDS[kind]
+    config, changes = KINDS[kind]
     torch.manual_seed(0)
-    built = cls(config()).eval()
+    built = transformers.AutoModelForCausalLM.from_config(config(**SIZES | changes)).eval()
     with torch.no_grad():
         for parameter in built.parameters():
             if parameter.dim() > 1:

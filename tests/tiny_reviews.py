@@ -15,7 +15,7 @@ import numpy as np
 import torch
 import transformers
 
-from experiments.random_llama import SPECIAL, TEMPLATE
+from experiments.random_llama import SPECIAL, make_tokenizer
 from judgelab.core.panel import Item
 from judgelab.core.prompt import Prompt
 from judgelab.mechanism.conditional import Setting
@@ -43,17 +43,15 @@ def review(topic: int, rng: np.random.Generator) -> str:
 def papers(count: int, seed: int = 0) -> list[dict[str, Any]]:
     """Rows for dataset=jsonl: three reviews a paper, all on the same topic."""
     rng = np.random.default_rng(seed)
-    found = []
-    for k in range(count):
-        found.append(
-            {
-                "id": f"p{seed}-{k}",
-                "source": f"Submission number {k} of volume {seed}.",
-                "synopsis": f"A study of topic {k % 7}.",
-                "responses": {f"r{j}": review(k % len(TOPICS), rng) for j in range(3)},
-            }
-        )
-    return found
+    return [
+        {
+            "id": f"p{seed}-{k}",
+            "source": f"Submission number {k} of volume {seed}.",
+            "synopsis": f"A study of topic {k % 7}.",
+            "responses": {f"r{j}": review(k % len(TOPICS), rng) for j in range(3)},
+        }
+        for k in range(count)
+    ]
 
 
 def write(file: Path, rows: list[dict[str, Any]]) -> Path:
@@ -73,7 +71,8 @@ def make_base(folder: Path, steps: int = 300) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "prompt.txt").write_text(PROMPT, encoding="utf-8")
     setting = Setting(Prompt(str(folder / "prompt.txt")), True, None)
-    words = make_tokenizer([setting.prompt.template, *texts])
+    words = make_tokenizer([setting.prompt.template, *texts] * 3, 800)
+    words.pad_token = SPECIAL[1]
     torch.manual_seed(0)
     model = transformers.LlamaForCausalLM(
         transformers.LlamaConfig(
@@ -108,34 +107,6 @@ def make_base(folder: Path, steps: int = 300) -> Path:
     model.half().save_pretrained(folder)
     words.save_pretrained(folder)
     return folder
-
-
-def make_tokenizer(corpus: list[str]) -> Any:
-    """Byte-level BPE of about 800 tokens, with a chat template."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=800,
-        special_tokens=list(SPECIAL),
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(corpus * 3, trainer)
-    first = tokenizer.token_to_id(SPECIAL[0])
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single=f"{SPECIAL[0]} $A", special_tokens=[(SPECIAL[0], first)]
-    )
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        bos_token=SPECIAL[0],
-        eos_token=SPECIAL[1],
-        pad_token=SPECIAL[1],
-        additional_special_tokens=list(SPECIAL[2:]),
-        chat_template=TEMPLATE,
-    )
 
 
 def _chat(words: Any, setting: Setting, agree: bool, rng: np.random.Generator) -> str:

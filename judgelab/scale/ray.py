@@ -227,10 +227,11 @@ class Ray:
 
     def answer(self, model: Model, shards: Sequence[Shard]) -> Iterator[Any]:
         """What workers answer (``RayWorker.answer``), in the order of arrival."""
-        ray = self._connect()
-        pool = ray.util.ActorPool(self._workers())
+        if not self._actors:
+            self._start()
+        ray = self._ray
         try:
-            yield from pool.map_unordered(
+            yield from ray.util.ActorPool(self._actors).map_unordered(
                 lambda actor, job: actor.answer.remote(job[0], model, job[1]),
                 list(enumerate(shards)),
             )
@@ -253,41 +254,35 @@ class Ray:
             self._ray.shutdown()
             self._ours = False
 
-    def _connect(self) -> Any:
-        if self._ray is None:
-            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-            self._ray = require("ray", extra="ray")
-        if not self._ray.is_initialized():
+    def _start(self) -> None:
+        """Connect to the cluster, or start one here, and place the workers."""
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        ray = self._ray = require("ray", extra="ray")
+        if not ray.is_initialized():
             try:
-                self._ray.init(
-                    address=self.address or "local", log_to_driver=False, logging_level="error"
-                )
+                address = self.address or "local"
+                ray.init(address=address, log_to_driver=False, logging_level="error")
             except ConnectionError as cause:
                 raise ConfigError(
                     f"scale.address={self.address}: no Ray cluster answers there: start one with "
                     "'ray start --head', or leave it null for this machine alone."
                 ) from cause
             self._ours = True
-        return self._ray
-
-    def _workers(self) -> list[Any]:
-        if not self._actors:
-            room = places(self._ray.nodes(), {"CPU": self.cpus, "GPU": self.gpus})
-            if room < (self.workers or 1):
-                raise ConfigError(
-                    f"The Ray cluster has room for {room} workers of scale.cpus={self.cpus:g} and "
-                    f"scale.gpus={self.gpus:g}: lower these, or scale.workers."
-                )
-            actor = self._ray.remote(
-                num_cpus=self.cpus,
-                num_gpus=self.gpus,
-                max_restarts=RESTARTS,
-                max_task_retries=RESTARTS,
-                runtime_env={"env_vars": dict.fromkeys(THREADS, str(self.threads))},
-                scheduling_strategy="SPREAD",
-            )(RayWorker)
-            self._actors = [actor.remote() for _ in range(self.workers or room)]
-        return self._actors
+        room = places(ray.nodes(), {"CPU": self.cpus, "GPU": self.gpus})
+        if room < (self.workers or 1):
+            raise ConfigError(
+                f"The Ray cluster has room for {room} workers of scale.cpus={self.cpus:g} and "
+                f"scale.gpus={self.gpus:g}: lower these, or scale.workers."
+            )
+        actor = ray.remote(
+            num_cpus=self.cpus,
+            num_gpus=self.gpus,
+            max_restarts=RESTARTS,
+            max_task_retries=RESTARTS,
+            runtime_env={"env_vars": dict.fromkeys(THREADS, str(self.threads))},
+            scheduling_strategy="SPREAD",
+        )(RayWorker)
+        self._actors = [actor.remote() for _ in range(self.workers or room)]
 
 
 def places(nodes: Sequence[Mapping[str, Any]], need: Mapping[str, float]) -> int:

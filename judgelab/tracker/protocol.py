@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -92,13 +93,9 @@ class Careful(Mirror):
 
     def point(self, curve: str, row: Mapping[str, float]) -> None:
         """After a fault, no more points are sent."""
-        if self._broken:
-            return
-        try:
-            self._mirror.point(curve, row)
-        except Exception as cause:
-            self._broken = True
-            _warn("the tracker failed, curves are kept on disk alone", cause)
+        if not self._broken:
+            send = partial(self._mirror.point, curve, row)
+            self._broken = carefully(send, "curves are kept on disk") is not None
 
     def publish(self, result: Result) -> str | None:
         """Print where to look; "failed: ..." after a fault."""
@@ -106,26 +103,20 @@ class Careful(Mirror):
 
     def close(self) -> None:
         """A fault changes nothing."""
-        try:
-            self._mirror.close()
-        except Exception as cause:
-            _warn("the tracker failed to close", cause)
+        carefully(self._mirror.close, "what it showed stays")
 
 
-def carefully(publish: Callable[[], str | None], kept: str) -> str | None:
-    """Print where what is published can be seen; a fault becomes a warning and "failed: ..."."""
+def carefully(show: Callable[[], str | None], kept: str) -> str | None:
+    """Print where what is shown can be seen; a fault becomes a warning and "failed: ..."."""
     try:
-        place = publish()
+        place = show()
     except Exception as cause:
-        _warn(f"the tracker failed, {kept}", cause)
+        reason = " ".join(str(cause).split())
+        say(f"warning: the tracker failed, {kept}: {reason}", sys.stderr)
         return f"failed: {type(cause).__name__}"
     if place is not None:
         say(f"tracker: {place}")
     return place
-
-
-def _warn(what: str, cause: Exception) -> None:
-    say(f"warning: {what}: {' '.join(str(cause).split())}", sys.stderr)
 
 
 def headline(

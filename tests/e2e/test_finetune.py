@@ -37,17 +37,12 @@ def _one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def base() -> Path:
-    return REVIEWER
-
-
-@pytest.fixture(scope="module")
-def overrides(base: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def overrides(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     file = write(tmp_path_factory.mktemp("data") / "reviews.jsonl", papers(36))
     return [
         *("study=finetune", "finetune@study.settings=tiny", "tracker=none"),
         *("dataset=jsonl", f"dataset.path={file}", "preprocessor=identity"),
-        *(f"study.settings.model={base}", f"study.settings.prompt.file={base}/prompt.txt"),
+        *(f"study.settings.model={REVIEWER}", f"study.settings.prompt.file={REVIEWER}/prompt.txt"),
         *(f"study.settings.max_steps={STEPS}", "study.settings.threads=1", "study.held_out=0.3"),
         *("study.settings.batch=8", "study.settings.accumulate=1"),
         "study.settings.save_every=10",
@@ -92,7 +87,7 @@ def test_trainers_loss_is_that_of_scoring(finished: Path) -> None:
 
 
 def test_the_command_of_the_result_scores_with_the_adapter(
-    finished: Path, base: Path, overrides: list[str], tmp_path: Path
+    finished: Path, overrides: list[str], tmp_path: Path
 ) -> None:
     card = (finished / "adapter" / "README.md").read_text()
     assert "papers trained on: 25" in card and "tags: [judgelab, lora" in card
@@ -112,7 +107,7 @@ def test_the_command_of_the_result_scores_with_the_adapter(
         np.testing.assert_allclose(both[column], both[f"{column}_again"], atol=1e-3)
     before = pd.read_parquet(finished / "records" / "before_gem_measurements.parquet")
     assert (before["conditional"] - after["conditional"]).abs().median() > 0.1
-    told = {"model": str(base), "template": "chat", "dtype": "float32"}
+    told = {"model": str(REVIEWER), "template": "chat", "dtype": "float32"}
     tuned = Transformers(**told, adapter=str(finished / "adapter"))
     assert tuned.identity != Transformers(**told).identity
 

@@ -6,29 +6,24 @@ The bases have random weights, so no outcome depends on how a machine trains.
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from hydra import compose, initialize_config_dir
 
 torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("peft", reason="needs the extra local")
 pytest.importorskip("bitsandbytes", reason="needs the extra local")
 
 from experiments.gem import finetune_gpu  # noqa: E402
-from judgelab.config import build, resolved  # noqa: E402
-from judgelab.core.errors import ConfigError  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
 from tests.e2e.conftest import environment, inside, only_run, result  # noqa: E402
 from tests.stored_models import save_quantised, save_whole  # noqa: E402
 from tests.tiny_reviews import PROMPT, papers, write  # noqa: E402
 
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -116,12 +111,3 @@ def test_the_check_for_a_gpu_machine_runs_but_for_cuda(
     assert one["peak_memory_gib"] > 0.1 and measured["settings"]["quantization"] == "none"
     if not torch.cuda.is_available():
         assert finetune_gpu.main([]) == 1 and "needs a CUDA GPU" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.0, math.nan])
-def test_a_share_that_is_none_is_refused(share: float) -> None:
-    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        config = resolved(compose("config", ["study=finetune", "dataset=iclr_reviews"]))
-    node = {**config["study"], "held_out": share}
-    with pytest.raises(ConfigError, match="study.held_out=.* must be (at least 0|below 1)"):
-        build(node, "study")

@@ -55,33 +55,25 @@ class FastLanguageModel:
     @staticmethod
     def from_pretrained(
         model_name: str,
-        max_seq_length: int = 2048,
-        dtype: Any = None,
-        load_in_4bit: bool = True,
-        load_in_8bit: bool = False,
-        device_map: Any = "sequential",
-        use_gradient_checkpointing: Any = "unsloth",
-        use_exact_model_name: bool = False,
+        max_seq_length: int,
+        load_in_4bit: bool,
+        load_in_8bit: bool,
+        use_gradient_checkpointing: Any,
+        use_exact_model_name: bool,
         **kwargs: Any,
     ) -> tuple[Any, Any]:
         """A model and its tokenizer."""
-        _note(event="loaded", load_in_4bit=load_in_4bit, load_in_8bit=load_in_8bit, dtype=dtype)
-        model = transformers.AutoModelForCausalLM.from_pretrained(
-            model_name, dtype=dtype, device_map=device_map, **kwargs
-        )
+        _note(event="loaded", load_in_4bit=load_in_4bit, load_in_8bit=load_in_8bit)
+        model = transformers.AutoModelForCausalLM.from_pretrained(model_name, **kwargs)
         return model, transformers.AutoTokenizer.from_pretrained(model_name)
 
     @staticmethod
     def get_peft_model(
         model: Any,
-        r: int = 16,
-        target_modules: Any = None,
-        lora_alpha: int = 16,
-        lora_dropout: float = 0.0,
-        bias: str = "none",
-        use_gradient_checkpointing: Any = "unsloth",
-        random_state: int = 3407,
-        max_seq_length: int = 2048,
+        use_gradient_checkpointing: Any,
+        random_state: int,
+        max_seq_length: int,
+        **lora: Any,
     ) -> Any:
         """The model with LoRA weights."""
         for layer in model.modules():  # its kernels are CUDA's; here a CPU must do
@@ -89,13 +81,5 @@ class FastLanguageModel:
                 layer.support_avx512bf16_for_cpu = False
         if getattr(model.config, "quantization_config", None) is not None:
             model = peft.prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)
-        config = peft.LoraConfig(
-            task_type="CAUSAL_LM",
-            r=r,
-            lora_alpha=lora_alpha,
-            lora_dropout=lora_dropout,
-            bias=bias,
-            target_modules=target_modules,
-        )
-        _note(event="adapted", r=r, random_state=random_state)
-        return peft.get_peft_model(model, config)
+        _note(event="adapted", r=lora["r"], random_state=random_state)
+        return peft.get_peft_model(model, peft.LoraConfig(task_type="CAUSAL_LM", **lora))

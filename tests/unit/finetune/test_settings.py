@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import math
 import shlex
 import sys
 import time
@@ -33,8 +34,6 @@ from judgelab.report.style import saved  # noqa: E402
 from judgelab.report.tables import frame as table_frame  # noqa: E402
 from judgelab.store.run_dir import RunDir  # noqa: E402
 from judgelab.study.finetune import as_trained  # noqa: E402
-from judgelab.tracker.protocol import TrackedRun  # noqa: E402
-from judgelab.tracker.wandb import WandbTracker  # noqa: E402
 from tests.drawings import draw  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -80,11 +79,15 @@ def test_the_papers_settings_are_the_default_and_evaluation_papers_come_from_els
         *("study=finetune", "dataset=iclr2023", "agents=rules", "study.settings.r=8"),
         *("dataset@study.evaluation=jsonl", "study.evaluation.path=papers.jsonl"),
     ]
-    study = build(resolved(compose("config", overrides=overrides))["study"], "study")
+    config = resolved(compose("config", overrides=overrides))["study"]
+    study = build(config, "study")
     settings = study.settings
     assert (settings.r, settings.alpha, settings.batch, settings.accumulate) == (8, 16, 2, 4)
     assert (settings.learning_rate, settings.epochs, settings.seed) == (2e-4, 3.0, 42)
     assert study.evaluation.path == "papers.jsonl"
+    for share in (-0.1, 1.0, math.nan):
+        with pytest.raises(ConfigError, match=r"study.held_out=.* must be (at least 0|below 1)"):
+            build({**config, "held_out": share}, "study")
 
 
 @pytest.mark.parametrize(
@@ -231,22 +234,3 @@ def test_the_command_makes_the_texts_of_the_training(given: list[str], tmp_path:
 def test_a_writer_without_an_option_is_left_to_the_reader() -> None:
     found = same_writer({"_target_": "mine.LM", "model": "x"})
     assert found == {"evaluation_lm@writer_lm": "THE_LM_THAT_WROTE"}
-
-
-@pytest.mark.slow
-def test_curves_reach_the_tracker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.unit.tracker.test_wandb import clear
-
-    clear(monkeypatch, tmp_path)
-    folder = tmp_path / "runs" / "a-run"
-    folder.mkdir(parents=True)
-    (folder / "result.json").write_text("{}")
-    result = Result({"study": "finetune"}, "x", [Table("loss_curve", "Loss", curve(HISTORY))])
-    run = TrackedRun(folder, {}, None, "a-run")
-    place = WandbTracker(mode="offline").follow(run).publish(result)
-    assert place is not None
-    until, written = time.monotonic() + 30, b""
-    while b"loss_curve/held_out_loss" not in written and time.monotonic() < until:
-        time.sleep(0.1)
-        written = b"".join(p.read_bytes() for p in Path(place).rglob("*.wandb"))
-    assert b"loss_curve/held_out_loss" in written and b"loss_curve/step" in written

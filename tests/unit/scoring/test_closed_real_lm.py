@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra local")
@@ -61,15 +61,12 @@ def lm(backend: str = "tree") -> Transformers:
 
 def panel(items: int) -> Panel:
     """Shipped stories of four sentences, with the two endings of each."""
-    lines = (SAMPLES / "story_cloze.jsonl").read_text(encoding="utf-8").splitlines()
-    rows = [json.loads(line) for line in lines[:items]]
+    rows = pd.read_json(SAMPLES / "story_cloze.jsonl", lines=True).head(items)
+    stories = rows[[f"input_sentence_{k}" for k in range(1, 5)]].agg(" ".join, axis=1)
     return Panel(
-        tuple(
-            Item(row["story_id"], " ".join(row[f"input_sentence_{k}"] for k in range(1, 5)))
-            for row in rows
-        ),
+        tuple(Item(name, text) for name, text in zip(rows["story_id"], stories, strict=True)),
         (Agent("first"), Agent("second")),
-        tuple((row["sentence_quiz1"], row["sentence_quiz2"]) for row in rows),
+        tuple(zip(rows["sentence_quiz1"], rows["sentence_quiz2"], strict=True)),
         "story_completion",
         {"task_description": "End the story with one sentence"},
     )
@@ -117,9 +114,7 @@ def greedy(request: ChatRequest) -> tuple[str, str]:
             )[0, ids.shape[1] :]
             for rule in (None, allowed)
         )
-    return words.decode(free, skip_special_tokens=True), words.decode(
-        bound, skip_special_tokens=True
-    )
+    return tuple(words.decode(one, skip_special_tokens=True) for one in (free, bound))  # type: ignore[return-value]
 
 
 def label_first(text: str, labels: tuple[str, ...]) -> str | None:

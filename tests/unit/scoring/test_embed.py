@@ -67,16 +67,10 @@ def test_a_folder_says_pooling_and_dense_layers(write: Write, encoder: Path) -> 
         POOLING,
         {"path": "2_Dense", "type": "sentence_transformers.models.Dense"},
     ]
-    folder = write(
-        {
-            "modules.json": modules,
-            "1_Pooling/config.json": {
-                "pooling_mode_cls_token": True,
-                "pooling_mode_mean_tokens": False,
-            },
-            "2_Dense/config.json": {"activation_function": "torch.nn.modules.activation.Tanh"},
-        }
-    )
+    pooling = {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
+    dense = {"activation_function": "torch.nn.modules.activation.Tanh"}
+    files = {"1_Pooling/config.json": pooling, "2_Dense/config.json": dense}
+    folder = write({"modules.json": modules, **files})
     before = digest(folder)
     save_file({"linear.weight": weight, "linear.bias": bias}, folder / "2_Dense/model.safetensors")
     assert digest(folder) != before, "a dense layer is part of the encoder's name"

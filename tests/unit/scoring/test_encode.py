@@ -57,14 +57,9 @@ def test_first_token_stands_once_and_end_token_is_an_option() -> None:
     assert job == ((BEGIN,), (*ids("lamp"), END))
     (job,) = Encoder(tokenizer(), RawText(), False).encode(["a"], [""], [(0, 0)]).jobs
     assert job == ((BEGIN, *ids("a")), ())
-
-
-def test_control_tokens_in_raw_text_are_ordinary_characters() -> None:
-    (job,) = (
-        Encoder(tokenizer(), RawText(), False).encode(["<|end|>\n"], ["<|user|>"], [(0, 0)]).jobs
-    )
-    assert job is not None
-    assert not {END, USER} & {*job[0], *job[1]}
+    written = Encoder(tokenizer(), RawText(), False).encode(["<|end|>\n"], ["<|user|>"], [(0, 0)])
+    assert written.jobs[0] is not None, "control tokens in raw text are ordinary characters"
+    assert not {END, USER} & {*written.jobs[0][0], *written.jobs[0][1]}
 
 
 def chat_encoder(end_token: bool = True, system: str | None = None) -> Encoder:
@@ -74,18 +69,8 @@ def chat_encoder(end_token: bool = True, system: str | None = None) -> Encoder:
 
 def test_chat_tokens_by_hand() -> None:
     (job,) = chat_encoder(system="Be brief.").encode(["Why?"], ["So. "], [(0, 0)]).jobs
-    line = ids("\n")
-    expected = (
-        BEGIN,
-        SYSTEM,
-        *ids("\nBe brief."),
-        END,
-        USER,
-        *ids("\nWhy?"),
-        END,
-        ASSISTANT,
-        *line,
-    )
+    system, user = (SYSTEM, *ids("\nBe brief."), END), (USER, *ids("\nWhy?"), END)
+    expected = (BEGIN, *system, *user, ASSISTANT, *ids("\n"))
     assert job == (expected, (*ids("So."), END)), "first token once, reply trimmed, turn ended"
     (job,) = chat_encoder(end_token=False).encode(["Why?"], ["So."], [(0, 0)]).jobs
     assert job is not None and job[1] == ids("So.")
@@ -98,16 +83,15 @@ def test_text_that_imitates_a_turn_is_not_scored() -> None:
     assert [job is None for job in encoded.jobs] == [False, True, True]
 
 
-def test_template_prints_the_pinned_date() -> None:
-    found = tokenizer().__class__(tokenizer_object=tokenizer()._tokenizer)
-    found.chat_template = "{{ date_string }} {{ strftime_now('%d %b %Y') }}"
-    text = ChatTemplate(found, date(2024, 7, 26)).render([Message("user", "?")], True)
-    assert text == "26 Jul 2024 26 Jul 2024"
-
-
-def test_model_without_template_says_so() -> None:
+def test_template_prints_the_pinned_date_and_a_model_without_one_says_so() -> None:
     bare = tokenizer().__class__(tokenizer_object=tokenizer()._tokenizer)
     with pytest.raises(ConfigError, match="no chat template: set evaluation_lm.template=none"):
+        ChatTemplate(bare, date(2024, 7, 26))
+    bare.chat_template = "{{ date_string }} {{ strftime_now('%d %b %Y') }}"
+    text = ChatTemplate(bare, date(2024, 7, 26)).render([Message("user", "?")], True)
+    assert text == "26 Jul 2024 26 Jul 2024"
+    bare.chat_template = "{{ strftime_now(form) }}"
+    with pytest.raises(ConfigError, match="in a way that cannot be pinned"):
         ChatTemplate(bare, date(2024, 7, 26))
 
 

@@ -34,13 +34,7 @@ def test_other_bytes_are_refused_and_leave_nothing(tmp_path: Path) -> None:
     assert list(out.parent.iterdir()) == []
 
 
-def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "smollm2").mkdir()
-    with pytest.raises(ConfigError, match="is not this model: move it away"):
-        smollm2.make(tmp_path / "smollm2")
-
-
-def test_a_folder_that_another_process_made_meanwhile_is_taken(
+def test_a_folder_that_another_process_made_meanwhile_is_taken_and_another_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, words = tmp_path / "smollm2", smollm2.SHA256
@@ -62,6 +56,8 @@ def test_a_folder_that_another_process_made_meanwhile_is_taken(
     out, words = tmp_path / "another", "of somebody else"
     with pytest.raises(OSError, match="not empty"):
         smollm2.make(out, tmp_path)
+    with pytest.raises(ConfigError, match="is not this model: move it away"):
+        smollm2.make(out)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["another", "smollm2"]
 
 
