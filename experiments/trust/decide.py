@@ -19,4 +19,4 @@ def decided(
 ) -> tuple[Evidence, Verdict, AverageAnswer | None]:
     """Of the only judge; labels are a random sample of the table."""
     held, (one,) = known(table, minimum)
-    return one, one.verdict, averages(held, True, "population")[0]
+    return one, one.verdict, averages(held, True)[0]

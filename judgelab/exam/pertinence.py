@@ -103,7 +103,7 @@ class Pertinence(Exam):
 
         Raises:
             ConfigError: an agent is unknown.
-            NotHeldError: there are no two agents, or no question is like another one.
+            NotHeldError: there are no two answers to be compared.
         """
         names = [agent.name for agent in panel.agents]
         first, second = self._agents(panel)
@@ -114,11 +114,6 @@ class Pertinence(Exam):
             other = {k: text for k, text in rewritten if text is not None}
         else:
             other = {k: sources[near] for k, near in enumerate(nearest) if near >= 0}
-            if not other:
-                raise NotHeldError(
-                    "no item has a question that is like another one's: give study.pertinence."
-                    "question=lm and answer=writer"
-                )
         # item -> who answered Q', and IA; None while a judge is to write it
         irrelevant: dict[int, list[tuple[str, str | None]]]
         if self.answer == "self":
@@ -138,12 +133,12 @@ class Pertinence(Exam):
             for name, text in others
             if (relevant := panel.texts[k][i]) is not None
             and (text is not None or self.answer == "self")
-            and (names[i] != name or len(first) == len(second) == 1)
+            and (names[i] != name or len(first) == len(second) == 1 < len(names))
         ]
         if not met:
             raise NotHeldError(
-                "nothing was written that could be compared: give another writer_lm, or "
-                "study.pertinence.answer=panel"
+                "nothing was written that could be compared, or no question is like another one: "
+                "give study.pertinence.question=lm and answer=writer, or another writer_lm"
             )
         chosen, how = self._chosen(panel, met, seed)
         facts = {
@@ -199,10 +194,8 @@ class Pertinence(Exam):
             matched += len(places) > 0
             rng = rng_for(seed, "pertinence", panel.items[row].id)
             drawn += [among[place] for place in sorted(rng.permutation(len(among))[: self.pairs])]
-        if 2 * matched >= len(by_item) > 0:
+        if 2 * matched >= len(by_item):
             return even, f"{matched} of {len(by_item)} items"
-        if self.answer == "self":
-            return drawn, "no: every judge writes its own"
         return drawn, f"no: {matched} of {len(by_item)} items have longer and shorter ones"
 
     def _agents(self, panel: Panel) -> tuple[list[int], list[int]]:
@@ -215,8 +208,6 @@ class Pertinence(Exam):
         fair = fair if len(fair) > 1 else list(range(len(names)))
         first = fair if self.relevant is None else [names.index(self.relevant)]
         second = fair if self.irrelevant is None else [names.index(self.irrelevant)]
-        if len(names) < 2 and self.answer == "panel":
-            raise NotHeldError("it needs two agents, or study.pertinence.answer=writer")
         return first, second
 
     def _chat(

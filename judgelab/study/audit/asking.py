@@ -76,10 +76,7 @@ def gather(
     if not table.judges:
         unread = panel.provenance.get("columns_not_read")
         names = [str(name) for name in unread[:20]] if isinstance(unread, list) else []
-        hint = (
-            f" Columns that were not read: {', '.join(names)} "
-            f"(dataset.judges=[{','.join(names[-2:])}] would make these judges)."
-        )
+        hint = f" Columns that were not read: {', '.join(names)} (dataset.judges=[...])."
         raise ConfigError(NOBODY + (hint if names else ""))
     return table, asked, stopped
 
@@ -198,19 +195,14 @@ def _until_clear(
     names.sort(key=lambda name: rng_for(seed, "stop", name).random())
     place = {name: float(k) for k, name in enumerate(names)}
     turn = np.array([place.get(str(name), np.nan) for name in table.units.cluster])
-
-    def credits_of(table: JudgmentTable) -> Held:
-        return Held(table, rules, looks=True)
-
     table = replace(table, units=replace(table.units, turn=turn))
-    if not np.array_equal(credits_of(table).cluster, table.clusters):
+    if not np.array_equal(Held(table, rules, looks=True).cluster, table.clusters):
         turn = turn // 2  # items have one text: two are a turn
         table = replace(table, units=replace(table.units, turn=turn))
 
     def ask(turns: range, who: Mask) -> None:
         batch = held & np.isin(turn, list(turns))
-        everybody = range(len(panel.agents))
-        shown = _only(panel, dict.fromkeys(at[batch, 0].tolist(), everybody))
+        shown = _only(panel, dict.fromkeys(at[batch, 0].tolist(), range(len(panel.agents))))
         for one, wanted in zip(judges, who, strict=True):
             if wanted:
                 one.ask(shown, at, batch)
@@ -219,7 +211,7 @@ def _until_clear(
         so_far = table
         for one in judges:
             so_far = one.into(so_far)
-        credit, first = credits_of(so_far), len(table.judges)
+        credit, first = Held(so_far, rules, looks=True), len(table.judges)
         rows = [in_turn(credit, credit.sums(first + k)) for k in range(len(judges))]
         return np.stack(rows, axis=1)
 
@@ -235,12 +227,11 @@ def _shown(context: Context, panel: Panel, at: Places) -> Iterator[Panel]:
         yield panel
         return
     wanted: dict[int, set[tuple[int, int]]] = defaultdict(set)
-    for item, one, two in at.tolist():
-        wanted[item].add((min(one, two), max(one, two)))
-    if subject == "text":
-        yield _only(panel, {k: {a for pair in pairs for a in pair} for k, pairs in wanted.items()})
-        return
+    for item, *pair in at.tolist():
+        wanted[item].add((min(pair), max(pair)))
     rounds = {item: _rounds(pairs) for item, pairs in wanted.items()}
+    if subject == "text":
+        rounds = {item: [tuple(set().union(*pairs))] for item, pairs in wanted.items()}
     for k in range(max(map(len, rounds.values()))):
         yield _only(panel, {item: own[k] for item, own in rounds.items() if k < len(own)})
 

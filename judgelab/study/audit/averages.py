@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -15,9 +16,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.partial_correlation import dummies, saving
 from judgelab.stats.trust.prediction_powered import (
     PER_STRATUM,
-    Corrected,
     LabelledPool,
-    Target,
     Tuning,
     by_stratum,
     estimate,
@@ -44,14 +43,8 @@ SYSTEMS = 20
 
 
 class Quantity(NamedTuple):
-    """One number that verdicts stand for.
-
-    Attributes:
-        name: in words, for "its ...".
-        truth: [units] what people say; NaN without a label.
-        values: [judges, units] what judges say; NaN where not judged.
-        rate: whether it is a share between 0 and 1.
-    """
+    """One number that verdicts stand for: its name in words (for "its ..."), what people say
+    [units], what judges say [judges, units], NaN where they do not; whether it is a share."""
 
     name: str
     truth: Floats
@@ -114,20 +107,19 @@ def quantities(held: Held) -> Iterator[Quantity]:
             yield Quantity(f"win rate of '{names[0]}'", truth, values, rate=True)
 
 
-def averages(held: Held, sampled: Sampled, target: Target) -> list[AverageAnswer | None]:
+def averages(held: Held, sampled: Sampled) -> list[AverageAnswer | None]:
     """[judges] the number that is worst off of each; None where judges report none.
 
     Of several classes: the one that is farthest off for its margin, with a word that holds for all.
 
     Args:
         sampled: whether labels are a random sample, or one within strata; None: nobody said.
-        target: what the number is of: all items like these, or the items of this pool alone.
     """
 
     def farthest(one: AverageAnswer) -> tuple[float, str]:
         return abs(one.off.value) / one.margin if one.margin > 0 else -1.0, one.name
 
-    numbers = [_of(held, number, sampled, target) for number in quantities(held)]
+    numbers = [_of(held, number, sampled) for number in quantities(held)]
     if not numbers:
         return [None] * len(held.table.judges)
     return [
@@ -136,53 +128,52 @@ def averages(held: Held, sampled: Sampled, target: Target) -> list[AverageAnswer
     ]
 
 
-def _of(held: Held, number: Quantity, sampled: Sampled, target: Target) -> Iterator[AverageAnswer]:
+def _of(held: Held, number: Quantity, sampled: Sampled) -> Iterator[AverageAnswer]:
     """One number of all judges."""
-    table, labelled = held.table, ~np.isnan(number.truth)
-    tuning: Tuning = "power" if number.rate else "scaled"
+    _, truth, values, rate = number
+    labelled = ~np.isnan(truth)
+    tuning: Tuning = "power" if rate else "scaled"
 
     def pool(chosen: Mask) -> LabelledPool:
         cluster = np.unique(held.cluster[chosen], return_inverse=True)[1].astype(np.intp)
-        return LabelledPool(number.truth[chosen], number.values[:, chosen], cluster)
+        return LabelledPool(truth[chosen], values[:, chosen], cluster)
 
-    def corrected_in(one: LabelledPool) -> Corrected:
-        return estimate(one, tuning, target, share=number.rate, skewed=not number.rate)
-
-    def people_in(one: LabelledPool) -> Corrected:
-        return people_alone(one, target, share=number.rate)
-
-    def off_in(one: LabelledPool) -> Corrected:
-        return shift(one, LEVEL, number.rate, tuning)
-
+    correct = partial(estimate, tuning=tuning, share=rate, skewed=not rate)
+    alone = partial(people_alone, share=rate)
+    bias = partial(shift, level=LEVEL, share=rate, tuning=tuning)
     whole = pool(np.ones(len(labelled), np.bool_))
-    stratum = np.unique(table.units.stratum.astype(str), return_inverse=True)[1]
+    stratum = np.unique(held.table.units.stratum.astype(str), return_inverse=True)[1]
     if sampled == "strata" and stratum.max(initial=0) > 0:
-        corrected = by_stratum(pool, corrected_in, stratum, target, share=number.rate)
-        off = by_stratum(pool, off_in, stratum)
-        people = by_stratum(pool, people_in, stratum, target, share=number.rate)
+        corrected = by_stratum(pool, correct, stratum, share=rate)
+        off = by_stratum(pool, bias, stratum)
+        people = by_stratum(pool, alone, stratum, share=rate)
     else:
-        corrected, off, people = corrected_in(whole), off_in(whole), people_in(whole)
+        corrected, off, people = correct(whole), bias(whole), alone(whole)
     own = judge_alone(whole)
-    saved = saving(number.truth, number.values, held.cluster, _free(held))
-    spread = float(np.nanstd(number.truth)) if labelled.any() else math.nan
-    for k, values in enumerate(number.values):
-        judged = ~np.isnan(values)
-        people_say = number.truth[labelled & judged]
-        rarer = min((people_say > 0.5).sum(), (people_say < 0.5).sum())
-        shown = people if number.rate and rarer < RARE else corrected
+    saved = saving(truth, values, held.cluster, _free(held))
+    spread = float(np.nanstd(truth)) if labelled.any() else math.nan
+    for k, judged in enumerate(~np.isnan(values)):
+        labels = truth[labelled & judged]
+        rarer = min((labels > 0.5).sum(), (labels < 0.5).sum())
+        shown = people if rate and rarer < RARE else corrected
         rest = float(shown.value[k])
-        margin = min(AVERAGE, min(rest, 1 - rest) / 5) if number.rate else AVERAGE_SD * spread
-        alone, labels, both, gap = (
+        margin = min(AVERAGE, min(rest, 1 - rest) / 5) if rate else AVERAGE_SD * spread
+        by_judge, by_people, by_both, gap = (
             Estimate(float(x.value[k]), float(x.low[k]), float(x.high[k]), int(x.n[k]))
             for x in (own, people, shown, off)
         )
-        alone, gain = replace(alone, n=int(judged.sum())), saved.at(k)
-        why = _refusal(held, k, sampled, number)
-        word: AverageWord = "not known" if why else _word(gap, margin, gain)
-        every = bool((labelled | ~judged).all())
+        by_judge, gain = replace(by_judge, n=int(judged.sum())), saved.at(k)
+        word: AverageWord = "people alone" if gain.high < SAVING else "not known"
+        if why := _refusal(held, k, sampled, number):
+            word = "not known"
+        elif margin > 0 and gap.low >= -margin and gap.high <= margin and gain.low > 0:
+            word = "as it is"  # and not by chance, as where every reply is the average
+        elif gain.low >= SAVING:
+            word = "with labels"
         yield AverageAnswer(
-            number.name, number.rate, alone, labels, both, gap, margin, gain, word, why, every
-        )
+            number.name, rate, by_judge, by_people, by_both, gap, margin, gain, word, why,
+            all_labelled=bool((labelled | ~judged).all()),
+        )  # fmt: skip
 
 
 def _refusal(held: Held, judge: int, sampled: Sampled, number: Quantity) -> str:
@@ -211,14 +202,6 @@ def _refusal(held: Held, judge: int, sampled: Sampled, number: Quantity) -> str:
     if held.table.kind == "grade" and held.off_scale(judge):
         return "its grades lie on another scale than people's"
     return ""
-
-
-def _word(off: Estimate, margin: float, gain: Estimate) -> AverageWord:
-    if margin > 0 and off.low >= -margin and off.high <= margin and gain.low > 0:
-        return "as it is"  # and not by chance, as where every reply is the average
-    if gain.low >= SAVING:
-        return "with labels"
-    return "people alone" if gain.high < SAVING else "not known"
 
 
 def _free(held: Held) -> Floats | None:

@@ -100,17 +100,9 @@ def _annotators(held: Held) -> Table:
         found = alternative_annotator_test(
             values, held.judged(k), table.labels, held.cluster, grades=table.kind == "grade"
         )
-        if found is None:
-            continue
-        rows.append(
-            {
-                "judge": name,
-                "winning_rate": found.winning_rate,
-                "average_advantage": found.advantage,
-                "people_tested": found.tested,
-                "items": found.n,
-            }
-        )
+        if found is not None:
+            won = {"winning_rate": found.winning_rate, "average_advantage": found.advantage}
+            rows.append({"judge": name, **won, "people_tested": found.tested, "items": found.n})
     return worded(__package__, "annotators", rows, epsilon=f"{EPSILON:g}")
 
 
@@ -119,15 +111,7 @@ def _length(held: Held) -> Table:
     if table.kind == "preference" and not np.isnan(table.units.words).all():
         for name, verdicts in zip(table.names, table.verdicts, strict=True):
             bias = length_bias(verdicts, table.truth, table.units.words, held.cluster)
-            rows.append(
-                {
-                    "judge": name,
-                    "effect": bias.effect,
-                    "standard_error": bias.error,
-                    "agreement": bias.agreement,
-                    "at_equal_length": bias.controlled,
-                    "verdicts": bias.n,
-                    "refused": bias.refused or None,
-                }
-            )
+            row: Row = {"judge": name, "effect": bias.effect, "standard_error": bias.error}
+            beside = {"agreement": bias.agreement, "at_equal_length": bias.controlled}
+            rows.append({**row, **beside, "verdicts": bias.n, "refused": bias.refused or None})
     return worded(__package__, "length", rows)

@@ -121,7 +121,7 @@ def places(table: JudgmentTable, panel: Panel) -> tuple[NDArray[np.intp], Mask]:
         for i, a, b in zip(units.item, units.first, second, strict=True)
     ]
     held = [
-        min(i, a, b) >= 0 and panel.texts[i][a] is not None and panel.texts[i][b] is not None
-        for i, a, b in rows
+        min(row) >= 0 and None not in (panel.texts[row[0]][row[1]], panel.texts[row[0]][row[2]])
+        for row in rows
     ]
     return np.array(rows, np.intp).reshape(-1, 3), np.array(held, np.bool_)

@@ -173,10 +173,8 @@ class Held:
         table, n = self.table, len(self.table.units)
         if table.kind == "category":
             size = len(table.levels)
-            rows = {
-                f"always {name}": row for name, row in zip(table.levels, np.eye(size), strict=True)
-            }
-            rows = {"random": np.full(size, 1 / size)} | rows
+            named = zip(table.levels, np.eye(size), strict=True)
+            rows = {"random": np.full(size, 1 / size)} | {f"always {x}": row for x, row in named}
             return {name: np.broadcast_to(row, (n, size)) for name, row in rows.items()}
         words = table.units.words[:, : 1 if table.kind == "grade" else 2]
         known = ~np.isnan(words[table.labelled])
@@ -289,11 +287,9 @@ class Held:
 
         The last column: no verdict.
         """
-        counts = self._people
-        said = self.answers(judge)
-        said = np.column_stack([said, 1 - said.sum(axis=1)])
-        there = self.judged(judge)[:, None]
-        return np.asarray((counts * there).T @ (said * there))
+        answers, there = self.answers(judge), self.judged(judge)
+        answers = np.column_stack([answers, 1 - answers.sum(axis=1)])
+        return np.asarray(self._people[there].T @ answers[there])
 
     def kappa(self, judge: int) -> Estimate:
         """Cohen's kappa with its interval.

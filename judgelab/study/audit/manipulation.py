@@ -16,7 +16,7 @@ from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.judgments import JudgmentTable
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel, rng_for
-from judgelab.core.result import Row, Table, Value
+from judgelab.core.result import Row, Table
 from judgelab.engine.context import Context
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.ends import means_within
@@ -109,12 +109,10 @@ class Manipulation:
             standing: Standing = "met" if move.high <= margin else "open"
             standing = "broken" if move.low > margin else standing
             conditions[name].append(Condition("manipulation", probe, move, margin, standing, move))
-            row: dict[str, Value] = {"judge": name, "manipulation": probe}
-            row |= {"answer": OUTCOMES[standing]} | columns("wins_more", move)
-            row |= {"items": move.n, "unscored": move.unscored, "items_needed": None}
-            if standing == "open":
-                row["items_needed"] = items_needed(sd, margin, alpha=(1 - LEVEL) / 2)
-            rows.append(row)
+            needed = items_needed(sd, margin, alpha=(1 - LEVEL) / 2) if standing == "open" else None
+            row: Row = {"judge": name, "manipulation": probe, "answer": OUTCOMES[standing]}
+            counted = {"items": move.n, "unscored": move.unscored, "items_needed": needed}
+            rows.append({**row, **columns("wins_more", move), **counted})
         facts = {"pairs": len(duels.edited), "margin": f"{margin:g}"}
         return conditions, worded(__package__, "manipulation", rows, **facts)
 
@@ -148,15 +146,12 @@ class Duels:
 
     def after(self, attack: Attack, writer: EvaluationLM, seed: int) -> list[str | None]:
         """[items] the texts after an attack; None where it did not change one as it claims to."""
-        rows = zip(self.panel.texts, self.edited, strict=True)
-        texts = [str(row[column]) for row, column in rows]
-        alone = self._with(texts, [{column} for column in self.edited.tolist()])
-        attacked = attack.apply(alone, writer, seed=seed).texts
-        edits = [row[column] for row, column in zip(attacked, self.edited, strict=True)]
-        return [
-            None if new is None or attack.check(old, new) else new
-            for old, new in zip(texts, edits, strict=True)
-        ]
+        columns = self.edited.tolist()
+        texts = [str(row[k]) for row, k in zip(self.panel.texts, columns, strict=True)]
+        alone = self._with(texts, [{k} for k in columns])
+        attacked = zip(texts, attack.apply(alone, writer, seed=seed).texts, columns, strict=True)
+        edits = ((old, row[k]) for old, row, k in attacked)
+        return [None if new is None or attack.check(old, new) else new for old, new in edits]
 
     def posed(self, context: Context, texts: Texts, edit: str) -> Panel:
         """The question to a judge, as its mechanism reads texts: which is better, after an edit?
@@ -164,12 +159,10 @@ class Duels:
         Both texts of every item; to a mechanism that needs peers, among all texts of the item. An
         item whose text is None has no question.
         """
-        everybody = set(range(len(self.panel.agents)))
-        among_all = context.mechanism.subject == "pair"
-        kept = [
-            set() if text is None else everybody if among_all else {one, two}
-            for text, one, two in zip(texts, self.edited.tolist(), self.other.tolist(), strict=True)
-        ]
+        pairs = [{*pair} for pair in np.column_stack([self.edited, self.other]).tolist()]
+        if context.mechanism.subject == "pair":
+            pairs = [set(range(len(self.panel.agents)))] * len(pairs)
+        kept = [set() if text is None else own for text, own in zip(texts, pairs, strict=True)]
         facts = {**self.panel.provenance, "attack": edit}
         return context.read(replace(self._with(texts, kept), provenance=facts))
 
@@ -213,11 +206,11 @@ def drawn_duels(panel: Panel, table: JudgmentTable, most: int | None, seed: int)
     for unit in np.flatnonzero(held).tolist():
         units.setdefault(int(at[unit, 0]), []).append(unit)
     items = sorted(units)
+    if not items:
+        raise DataError(NO_TEXTS)
     if most is not None and len(items) > most:
         rng = rng_for(seed, "manipulation")
         items = sorted(rng.choice(items, size=most, replace=False).tolist())
-    if not items:
-        raise DataError(NO_TEXTS)
     drawn: list[tuple[int, int, int]] = []
     for item in items:
         rng = rng_for(seed, "manipulation", panel.items[item].id)
@@ -225,11 +218,7 @@ def drawn_duels(panel: Panel, table: JudgmentTable, most: int | None, seed: int)
         _, one, two = at[unit].tolist()
         drawn.append((unit, one, two) if rng.random() < 0.5 else (unit, two, one))
     unit_of, edited, other = np.array(drawn, np.intp).T
-    cluster = np.unique(pairs.clusters[unit_of], return_inverse=True)[1]
-    only = replace(
-        panel,
-        items=tuple(panel.items[item] for item in items),
-        texts=tuple(panel.texts[item] for item in items),
-        judgments=None,
-    )
-    return Duels(only, edited, other, cluster.astype(np.intp))
+    cluster = np.unique(pairs.clusters[unit_of], return_inverse=True)[1].astype(np.intp)
+    rows, texts = (tuple(panel.items[k] for k in items), tuple(panel.texts[k] for k in items))
+    only = replace(panel, items=rows, texts=texts, judgments=None)
+    return Duels(only, edited, other, cluster)

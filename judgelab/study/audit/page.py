@@ -223,27 +223,22 @@ def _summary(audited: Audited) -> dict[str, Value]:
 
 def _chart(audited: Audited) -> Chart:
     """A row for each judge, the best first; one unit of the drawing is one pixel of a phone."""
-    held, rows = audited.held, []
-    for one, _ in audited.ranked:
-        if not one.agreement.n:
-            continue
-        people = one.people[1].value if held.leaves_out and one.people is not None else None
-        rows.append(
-            {
-                "name": one.name,
-                "mark": MARKS[one.verdict.word],
-                "value": one.agreement.value,
-                "low": one.agreement.low,
-                "high": one.agreement.high,
-                "rule": max(one.controls.values()),
-                "people": people,
-            }
-        )
-    needed = held.bars.minimum
-    svg = render(__package__, "chart.svg.j2", rows=rows, needed=needed)
+    held, needed = audited.held, audited.held.bars.minimum
+    rows = [
+        {
+            "name": one.name,
+            "mark": MARKS[one.verdict.word],
+            "rule": max(one.controls.values()),
+            "people": one.people[1].value if held.leaves_out and one.people else None,
+            **{part: getattr(one.agreement, part) for part in ("value", "low", "high")},
+        }
+        for one, _ in audited.ranked
+        if one.agreement.n
+    ]
     parts = ["Lines are 95 % intervals; grey ticks: the best rule that knows nothing"]
     if any(row["people"] is not None for row in rows):
         parts.append("black ticks: people with each other")
     if needed is not None:
         parts.append("dotted: what you ask for")
+    svg = render(__package__, "chart.svg.j2", rows=rows, needed=needed)
     return Chart("Agreement with people", "; ".join(parts) + ".", svg)

@@ -17,7 +17,6 @@ from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.stats.intervals.arrays import divide
-from judgelab.stats.trust.prediction_powered import Target
 from judgelab.study.audit.asking import Asking, gather
 from judgelab.study.audit.averages import averages
 from judgelab.study.audit.conditions import evidence
@@ -52,7 +51,6 @@ class Audit(Study):
         manipulate: whether manipulated texts are tried; that asks several times as much.
         sampled: whether the labelled items are a random sample (true), or one within strata
             (strata); null: not known, unless all are labelled.
-        average_of: what an average is of: all items like these (population), or these (pool).
         details: whether the page shows all that is computed.
         prices: price list of models behind an endpoint; null: conf/prices.yaml.
         stop: when judges are asked about enough labelled items; by default about everything.
@@ -63,7 +61,6 @@ class Audit(Study):
     judges: Any = None
     manipulate: bool = False
     sampled: bool | Literal["strata"] | None = None
-    average_of: Target = "population"
     details: bool = False
     prices: str | None = None
     stop: Stop = field(default_factory=Stop)
@@ -117,7 +114,7 @@ class Audit(Study):
             extra = [tried, *extra]
         # all labelled is a random sample of themselves
         sampled = True if self.sampled is None and table.labelled.all() else self.sampled
-        judged = zip(evidence(held, probes), averages(held, sampled, self.average_of), strict=True)
+        judged = zip(evidence(held, probes), averages(held, sampled), strict=True)
         costs = {one.name: self._cost(one) for one in asked}
         open_ = sum(one.open for one in asked)
         audited = Audited(held, list(judged), panel, stopped, open_, costs)

@@ -15,7 +15,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.averages import AverageAnswer, AverageWord
 from judgelab.study.audit.conditions import WORDS, Condition, Evidence, Verdict
 from judgelab.study.audit.held import CLASS, Held
-from judgelab.study.common.templates import hundredth, render
+from judgelab.study.common.templates import hundredth, sentences
 
 if TYPE_CHECKING:
     from judgelab.study.audit.page import Audited
@@ -79,19 +79,17 @@ def answer(audited: Audited) -> tuple[str, list[tuple[str, str]]]:
         order = sorted(words, key=lambda word: (-words[word], word))
         facts |= {"averages": [f"{words[word]} {REPORT[word]}" for word in order]}
         facts |= {"groups": _groups(audited), "judges": len(ranked)}
-    lines = render(__package__, "answer.md.j2", **facts).splitlines()
-    title, *rest = filter(None, (" ".join(line.split()) for line in lines))
+    title, *rest = sentences(__package__, "answer.md.j2", **facts)
     if title.startswith("the judge "):
         title = title[0].upper() + title[1:]
     paragraphs = [line.partition(": ") for line in rest]
-    return title, [(heading, sentences) for heading, _, sentences in paragraphs]
+    return title, [(heading, text) for heading, _, text in paragraphs]
 
 
 def _judge_facts(held: Held, one: Evidence) -> dict[str, Any]:
     """What the sentences on one judge are made of: all that is known of it, and this."""
     counts = dict(zip(held.table.levels, held.labels_of_class.tolist(), strict=True))
-    away = held.bars.position
-    first = [each.value for each in one.of("position")]
+    first, away = [each.value for each in one.of("position")], held.bars.position
     tipped = [x.value for x in first if x.low > 0.5 + away or x.high < 0.5 - away]
     return {
         **vars(one),
@@ -213,8 +211,7 @@ def cards(one: Evidence) -> list[Card]:
 
     Agreement and classes without a bar have a card, too.
     """
-    nearest = sorted(one.of("control"), key=lambda each: (each.value.low, each.about))[:1]
-    shown = [*nearest, *(each for each in one.conditions if each.name != "control")]
+    nearest = min(one.of("control"), key=lambda each: (each.value.low, each.about))
     cards = [
         Card(
             condition_name(each),
@@ -222,7 +219,8 @@ def cards(one: Evidence) -> list[Card]:
             f"{_ends(each.value, each.name)}, {wanted(each)}: {STANDINGS[each.standing]}",
             each.standing,
         )
-        for each in shown
+        for each in one.conditions
+        if each.name != "control" or each is nearest
     ]
 
     def without_bar(name: str, share: Estimate) -> Card:
@@ -232,8 +230,8 @@ def cards(one: Evidence) -> list[Card]:
     if not one.of("minimum"):
         cards.insert(1, without_bar("Agreement with people", one.agreement))
     barred = {each.about for each in one.of("class")}
-    for name, (own, _) in one.classes.items():
-        if name not in barred and len(one.classes) <= MANY and own.n:
+    for name, (own, _) in one.classes.items() if len(one.classes) <= MANY else ():
+        if name not in barred and own.n:
             cards.append(without_bar(f"Finds '{name}'", own))
     return cards
 
@@ -257,24 +255,23 @@ def _groups(audited: Audited) -> list[dict[str, Any]]:
         own = [one for one, _ in audited.ranked if one.verdict.word == word]
         if not own:
             continue
-        reasons = Counter(_reason(one.verdict) for one in own)
-        order = sorted(reasons, key=lambda why: (-reasons[why], why))
-        several = len(order) > 1
-        best, names = own[0], [one.name for one in own]
+        counts = Counter(_reason(one.verdict) for one in own)
+        order = sorted(counts, key=lambda why: (-counts[why], why))
+        several, best, names = len(order) > 1, own[0], [one.name for one in own]
         values = [one.agreement.value for one in own if one.agreement.n]
-        said = fault(best, audited.held) if word != "use" else ""
+        wrong = fault(best, audited.held) if word != "use" else ""
         groups.append(
             {
                 "word": word,
-                "only": "" if several else own[0].verdict.reason,
+                "only": "" if several else best.verdict.reason,
                 "n": len(own),
                 "names": some(names),
                 "first": some(names, 2),
-                "reasons": [f"{why} ({reasons[why]})" if several else why for why in order],
+                "reasons": [f"{why} ({counts[why]})" if several else why for why in order],
                 "unstated": any(one.verdict.reason == "no bar" for one in own),
                 "range": (min(values, default=math.nan), max(values, default=math.nan)),
                 "rule": best.best_control,
-                "fault": f"{best.name} {said}" if said else "",
+                "fault": f"{best.name} {wrong}" if wrong else "",
             }
         )
     return groups

@@ -16,45 +16,14 @@ from judgelab.report.tables import estimates, frame, records
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PASSED = Mark(style.HUES[0])
-FAILED = Mark(style.HUES[0], hollow=True)
-POOL, METHOD = Mark(style.HUES[1], "D"), Mark(style.HUES[2], "s")
-MARKS = {"pool": POOL, "method": METHOD, "judge": PASSED}
+MARKS = {
+    "pool": Mark(style.HUES[1], "D"),
+    "method": Mark(style.HUES[2], "s"),
+    "judge": Mark(style.HUES[0]),
+}
 NAMES = {"pool": "pool of all candidates", "method": "method", "judge": "single judge"}
 EASY, HARD = Mark(style.HUES[5], "s"), Mark(style.HUES[4], "s")
 ACCURACY = Mark(style.HUES[1], "^")
-TITLES = {
-    "consistency": "Consistency, P_c",
-    "pertinence": "Pertinence, P_p",
-    "self_confidence": "Confidence gap, P_s",
-}
-
-
-def exams(tables: Tables) -> Drawn:
-    """One panel per exam, one row per judge; a dashed line at the bar."""
-    frame = tables["exams"]
-    judges, parts = list(dict.fromkeys(frame["judge"])), frame.groupby("exam", sort=False)
-    figure, axes = style.new_figure(1.2 + 0.3 * len(judges), columns=parts.ngroups, sharey=True)
-    for side, (name, part) in zip(axes[0], parts, strict=True):
-        rows = {row["judge"]: row for row in records(part)}
-        gap = name == "self_confidence"
-        for y, judge in zip(style.name_rows(side, judges, 24), judges, strict=True):
-            row = rows[judge]
-            shown = read_estimate(row, "gap") if gap else row
-            if style.interval(side, y, shown, PASSED if row["passed"] is True else FAILED):
-                alone = row["p_pass"] != row["p_pass"]
-                style.aside(side, y, "no other" if alone else f"{row['p_pass']:.2f}")
-            else:
-                style.unscored(side, y, "not taken")
-        style.reference_line(side, 0.0 if gap else float(rows[judges[0]]["bar"]))
-        side.set_title(TITLES.get(str(name), name))
-    style.legend(figure, [style.key(PASSED, "passed"), style.key(FAILED, "not passed")])
-    said = (
-        "95 % intervals over items; dashed: the bar. Figures at the right: in what share of "
-        "resamples of the items the judge passes. Confidence gap: confidence on the easy set "
-        "minus that on the hard one."
-    )
-    return Drawn("Exams", figure, style.with_n(said, frame, "answers"))
 
 
 def cost(tables: Tables) -> Drawn:
@@ -66,7 +35,7 @@ def cost(tables: Tables) -> Drawn:
     said = "95 % intervals over items; pools of some exams alone stand in the table."
     rows = records(frame)
     for row in rows:
-        style.interval(side, row["cost"], row, _mark(row), upright=True)
+        style.interval(side, row["cost"], row, MARKS[row["kind"]], upright=True)
     side.set_xscale("symlog", linthresh=1.0, linscale=0.5)
     side.xaxis.set_major_formatter("{x:g}")
     side.set_xlim(left=-0.15, right=1 + 6 * frame["cost"].max())
@@ -158,12 +127,7 @@ def _called(row: dict[str, Any]) -> str:
     return str(row["called"] if row["kind"] == "pool" else row["name"])
 
 
-def _mark(row: dict[str, Any]) -> Mark:
-    return MARKS[row["kind"]]
-
-
 DRAWINGS: dict[str, Drawing] = {
-    "qualification_exams": exams,
     "qualification_cost": cost,
     "qualification_confidence": confidence,
 }

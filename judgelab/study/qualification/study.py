@@ -60,10 +60,9 @@ class Qualification(Study):
 
     The judges answer by the run's mechanism (pairwise, pointwise5, ...; chat_eval and gptscore
     too), or each by one of its own, and take the exams. A judge that passes the exams of a pool
-    votes in it. Where people
-    graded answers, every judge and pool gets an accuracy on pairs, Spearman's rho over answers
-    and a bias rate, with intervals and tests over items. Without annotation there are the exams,
-    the pools, and how far judges agree.
+    votes in it. Where people graded answers, every judge and pool gets an accuracy on pairs,
+    Spearman's rho over answers and a bias rate, with intervals and tests over items. Without
+    annotation there are the exams, the pools, and how far judges agree.
 
     Args:
         judges: name -> LM, or name -> evaluation_lm, mechanism and price, each as far as it is not
@@ -112,15 +111,14 @@ class Qualification(Study):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "judges", named(self.judges))
-        for name, judges in (self.methods or {}).items():
-            if not judges or len(set(judges)) < len(judges):
-                raise ConfigError(f"study.methods.{name}={list(judges)}: name judges, each once.")
-            for judge in judges if self.judges else ():
+        methods = {f"methods.{name}": judges for name, judges in (self.methods or {}).items()}
+        for name, judges in {"recorded": self.recorded, **methods}.items():
+            if judges is not None and (not judges or len(set(judges)) < len(judges)):
+                raise ConfigError(f"study.{name}={list(judges)}: name judges, each once.")
+            for judge in judges or () if self.judges and name != "recorded" else ():
                 if judge not in self.judges:
-                    raise ConfigError(
-                        f"study.methods.{name}: no judge is called {judge!r}."
-                        f"{did_you_mean(judge, self.judges)}"
-                    )
+                    hint = did_you_mean(judge, self.judges)
+                    raise ConfigError(f"study.{name}: no judge is called {judge!r}.{hint}")
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Qualification:
         """See Study."""
@@ -145,9 +143,7 @@ class Qualification(Study):
         """
         panel, prices = self._settled(context)
         everybody = self._responses(context, panel, prices)
-        responses = everybody
-        if self.recorded is not None:
-            responses = everybody.of(self.recorded)
+        responses = everybody if self.recorded is None else everybody.of(self.recorded)
         write = context.run_dir.write_table
         write("records/clean_verdicts.parquet", responses.records(panel))
         if any(text is not None for row in panel.texts for text in row):
@@ -251,13 +247,12 @@ class Qualification(Study):
             missing.append(
                 f"There is no human filter: {len(panel.items)} items do not make {FOLDS} folds."
             )
-        if self.family and not family_pairs(names, responses.pairs, self.family)[1].any():
+        mixed_pairs = family_pairs(names, responses.pairs, self.family)[1]
+        if self.family and not (known and mixed_pairs.any()):
             missing.append(
-                "There is no bias rate: no pair has an answer by study.family against one by "
-                "another agent that is no reference."
+                "There is no bias rate: people prefer no answer, or no pair has an answer by "
+                "study.family against one by another agent that is no reference."
             )
-        elif self.family and not known:
-            missing.append("There is no bias rate of study.family: people prefer no answer.")
         return Case(
             responses=responses,
             agents=names,

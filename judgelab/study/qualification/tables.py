@@ -56,7 +56,7 @@ def all_tables(case: Case) -> list[Table]:
 def figures(made: Sequence[Table]) -> list[str]:
     """Drawings that the tables allow."""
     rows = {table.name: table.rows for table in made}
-    drawn = [f"qualification_{name}" for name in ("exams", "confidence") if name in rows]
+    drawn = ["qualification_confidence"] if "confidence" in rows else []
     costs = [row["cost"] for row in rows.get("pools", ())]
     if any(isinstance(cost, float) and cost > 0 for cost in costs):
         drawn.append("qualification_cost")  # nothing is to be seen where all is free
