@@ -17,7 +17,7 @@ BASES = {
     "evaluation_lm": "judgelab.core.lm.EvaluationLM",
     "study": "judgelab.engine.study.Study",
     "attack": "judgelab.attack.protocol.Attack",
-    "agents": "judgelab.agents.protocol.Agents",
+    "agents": "judgelab.agents.Agents",
     "dataset": "judgelab.dataset.Dataset",
     "exam": "judgelab.exam.protocol.Exam",
     "tracker": "judgelab.tracker.protocol.Tracker",

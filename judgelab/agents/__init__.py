@@ -1,1 +1,39 @@
 """What produces the responses: a record, rules, a prompted LM, several models."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Protocol, Self
+
+from judgelab.core import step
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM
+from judgelab.core.panel import Panel
+
+
+class Agents(Protocol):
+    """Produces the responses. Derive from it."""
+
+    def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Self:
+        """The same with each LM of its own as ``use`` returns it: cached, metered, counted."""
+        return self
+
+    @property
+    @abstractmethod
+    def requires(self) -> frozenset[Capability]:
+        """What its LM must be able to do."""
+
+    @abstractmethod
+    def answer(self, panel: Panel, lm: EvaluationLM) -> Panel:
+        """The panel's items with agents and their texts (None where an agent gave none)."""
+        ...
+
+
+def written(
+    lm: EvaluationLM, requests: Sequence[ChatRequest], part: str, unanswered: Counter[str]
+) -> list[str | None]:
+    """One batch of replies; a refused, failed or empty one is None and counted by its reason."""
+    made = step.written(lm, dict(enumerate(requests))).values()
+    unanswered.update(f"{part}: {one.reason}" for one in made if one.text is None)
+    return [one.text for one in made]

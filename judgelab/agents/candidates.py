@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from judgelab.agents.protocol import Agents, written
+from judgelab.agents import Agents, written
 from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, is_lm
-from judgelab.core.panel import Agent, Panel, Texts
+from judgelab.core.panel import Agent, Panel
 from judgelab.core.prompt import Prompt
 
 
@@ -48,8 +48,7 @@ class Candidates(Agents):
             if not is_lm(lm):
                 raise ConfigError(
                     f"agents.models.{name} names no LM to build: add one with "
-                    f"'+evaluation_lm@agents.models.{name}=OPTION', or take the candidate out with "
-                    f"'~agents.models.{name}'."
+                    f"'+evaluation_lm@agents.models.{name}=OPTION'."
                 )
             if Capability.CHAT not in lm.capabilities:
                 raise CapabilityError(
@@ -75,28 +74,23 @@ class Candidates(Agents):
         agents, columns = list(panel.agents), []
         unanswered: Counter[str] = Counter()
         for name, model in self.models.items():
-            columns.append(self._texts(name, model, panel, unanswered))
+            requests = [
+                ChatRequest(
+                    self.prompt.messages(source=item.source),
+                    self.temperature,
+                    self.max_tokens,
+                    key=("agents", item.id, name),
+                )
+                for item in panel.items
+            ]
+            columns.append(written(model, requests, name, unanswered))
             agents.append(Agent(name, meta={"kind": "model", "identity": model.identity}))
         rows = zip(panel.texts, zip(*columns, strict=True), strict=True)
-        texts: Texts = tuple((*before, *written) for before, written in rows)
         facts = {
             "agents": f"candidates ({', '.join(self.models)})",
             "agents_prompt": self.prompt.identity,
             "agents_unanswered": dict(sorted(unanswered.items())),
         }
+        texts = tuple((*old, *new) for old, new in rows)
         provenance = {**panel.provenance, **facts}
         return replace(panel, agents=tuple(agents), texts=texts, provenance=provenance)
-
-    def _texts(
-        self, name: str, model: EvaluationLM, panel: Panel, unanswered: Counter[str]
-    ) -> list[str | None]:
-        requests = [
-            ChatRequest(
-                self.prompt.messages(source=item.source),
-                self.temperature,
-                self.max_tokens,
-                key=("agents", item.id, name),
-            )
-            for item in panel.items
-        ]
-        return written(model, requests, name, unanswered)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from judgelab.agents.protocol import Agents, written
+from judgelab.agents import Agents, written
 from judgelab.agents.taxonomy import Taxonomy, taxonomy_for
 from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.errors import CapabilityError
@@ -57,12 +57,28 @@ class Prompted(Agents):
                 "or use agents=rules."
             )
         taxonomy = taxonomy_for(panel, self.taxonomy)
-        answers, missing = self._two_stages(panel, taxonomy, lm)
+        unanswered: Counter[str] = Counter()
+
+        def ask(given: Mapping[Cell, str], stage: str) -> dict[Cell, str]:
+            requests = [
+                self._request(panel, taxonomy, cell, text, stage) for cell, text in given.items()
+            ]
+            replies = zip(given, written(lm, requests, stage, unanswered), strict=True)
+            return {cell: reply for cell, reply in replies if reply is not None}
+
+        strategies = list(enumerate(taxonomy.strategies))
+        sources = {
+            (i, j): item.source
+            for i, item in enumerate(panel.items)
+            for j, strategy in strategies
+            if not strategy.reference
+        }
+        reads = {j for j, strategy in strategies if strategy.reading}
+        notes = ask({cell: text for cell, text in sources.items() if cell[1] in reads}, "reading")
+        ready = {cell: text for cell, text in sources.items() if cell[1] not in reads} | notes
+        answers = ask({cell: ready[cell] for cell in sources if cell in ready}, "answer")
         texts = tuple(
-            tuple(
-                item.reference if strategy.reference else answers.get((i, j))
-                for j, strategy in enumerate(taxonomy.strategies)
-            )
+            tuple(item.reference if one.reference else answers.get((i, j)) for j, one in strategies)
             for i, item in enumerate(panel.items)
         )
         facts = {
@@ -71,44 +87,11 @@ class Prompted(Agents):
             "taxonomy_sha": taxonomy.sha,
             "agents_temperature": self.temperature,
             "agents_max_tokens": self.max_tokens or taxonomy.max_tokens,
-            "agents_unanswered": dict(sorted(missing.items())),
+            "agents_unanswered": dict(sorted(unanswered.items())),
         }
-        return replace(
-            panel,
-            agents=tuple(s.agent(synthetic="false") for s in taxonomy.strategies),
-            texts=texts,
-            provenance={**panel.provenance, **facts},
-        )
-
-    def _two_stages(
-        self, panel: Panel, taxonomy: Taxonomy, lm: EvaluationLM
-    ) -> tuple[dict[Cell, str], Counter[str]]:
-        """The answers there are, and why the others are missing."""
-        missing: Counter[str] = Counter()
-
-        def ask(given: Mapping[Cell, str], stage: str) -> dict[Cell, str]:
-            requests = [
-                self._request(panel, taxonomy, cell, text, stage) for cell, text in given.items()
-            ]
-            replies = zip(given, written(lm, requests, stage, missing), strict=True)
-            return {cell: reply for cell, reply in replies if reply is not None}
-
-        sources = {
-            (i, j): item.source
-            for i, item in enumerate(panel.items)
-            for j, strategy in enumerate(taxonomy.strategies)
-            if not strategy.reference
-        }
-        reading = {
-            cell: text for cell, text in sources.items() if taxonomy.strategies[cell[1]].reading
-        }
-        notes = ask(reading, "reading")
-        ready = {
-            cell: notes.get(cell, text)
-            for cell, text in sources.items()
-            if cell not in reading or cell in notes
-        }
-        return ask(ready, "answer"), missing
+        agents = tuple(strategy.agent(synthetic="false") for _, strategy in strategies)
+        provenance = {**panel.provenance, **facts}
+        return replace(panel, agents=agents, texts=texts, provenance=provenance)
 
     def _request(
         self, panel: Panel, taxonomy: Taxonomy, cell: Cell, text: str, stage: str

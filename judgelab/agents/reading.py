@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,8 +35,9 @@ _CALENDAR = frozenset(word_list("CALENDAR"))
 _HEADINGS = frozenset(word_list("HEADINGS"))
 """Words before a colon that open a section and are nobody's name."""
 
+_NO_NAMES = STOPWORDS | _CALENDAR
 _DETERMINERS = frozenset(word_list("DETERMINERS"))
-_NO_TOPICS = STOPWORDS | _CALENDAR | frozenset(word_list("UNITS"))
+_NO_TOPICS = _NO_NAMES | frozenset(word_list("UNITS"))
 
 WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
@@ -44,7 +45,6 @@ _UTTERANCE = re.compile(r"\s*([^\W\d_][\w .'’\-]{0,29}?)\s*:\s+(\S.*)")
 _TAG = re.compile(r"<[^<>\n]{0,40}>|\[[^\[\]\n]{0,60}\]|[*_#`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
 _HEADING = re.compile(r"\s*#{1,6}\s")
 _CAPTION = re.compile(r"^(?:\(\w{1,4}\)\s*)*(?:[A-Z][\w ,'-]{0,60}\.--)?(?:\(\w{1,4}\)\s*)*")
-_CLAUSE = re.compile(r"(?<=[,;:—–])\s+|\s+(?=(?:and|but|because|while|although|so that)\s)")
 _SMALL_START = re.compile(r"[a-z]{2}[.!?]\s+[a-z]")
 _CAPITAL_START = re.compile(r"[a-z]{2}[.!?]\s+[A-Z]")
 _STOP = re.compile(r"(?<=[.!?])\s+")
@@ -106,12 +106,6 @@ def _plain(text: str) -> str:
     return text
 
 
-def clauses(sentence: str) -> list[str]:
-    """The sentence at its commas and conjunctions; every clause holds a word."""
-    parts = (part.strip(" ,;:") for part in _CLAUSE.split(sentence))
-    return [part for part in parts if has_letters(part)]
-
-
 def _turns(lines: list[str]) -> list[tuple[str | None, str]] | None:
     """Lines of the form ``Name: words`` as turns, or None where the text is no dialogue."""
     matches = [_UTTERANCE.fullmatch(line) for line in lines]
@@ -121,10 +115,8 @@ def _turns(lines: list[str]) -> list[tuple[str | None, str]] | None:
         return None
     turns: list[tuple[str | None, str]] = []
     for line, match in zip(lines, matches, strict=True):
-        if match is not None:
-            turns.append((match.group(1), match.group(2)))
-        else:
-            turns.append((turns[-1][0] if turns else None, line))
+        speaker = turns[-1][0] if turns else None
+        turns.append((match.group(1), match.group(2)) if match else (speaker, line))
     return turns
 
 
@@ -163,22 +155,11 @@ def _clean(sentence: str) -> str:
 
 
 def _cut(sentence: str) -> Iterator[str]:
-    """Pieces of at most ``_LONGEST`` words, at clause ends where there are any."""
-    if len(sentence) < 6 * _LONGEST or len(sentence.split()) <= _LONGEST:
-        yield sentence
-        return
-    piece: list[str] = []
-    for clause in _CLAUSE.split(sentence):
-        tokens = clause.split()
-        if piece and len(piece) + len(tokens) > _LONGEST:
-            yield " ".join(piece)
-            piece = []
-        piece += tokens
-        while len(piece) > _LONGEST:
-            yield " ".join(piece[:_LONGEST])
-            piece = piece[_LONGEST:]
-    if piece:
-        yield " ".join(piece)
+    """Pieces of at most ``_LONGEST`` words."""
+    tokens = sentence.split()
+    size = _LONGEST if len(sentence) >= 6 * _LONGEST else len(tokens)
+    for start in range(0, len(tokens), size or 1):
+        yield " ".join(tokens[start : start + size])
 
 
 @dataclass(frozen=True)
@@ -236,7 +217,8 @@ class Source:
         inner = {token for name in counts for token in name.split()}
         for sentence in self.sentences:  # a lone first word is a name if it is one elsewhere
             first = WORD.search(sentence.text)
-            if first and first.group() in inner and not _starts_a_name(sentence.text, counts):
+            starts = any(" " in name and sentence.text.startswith(name) for name in counts)
+            if first and first.group() in inner and not starts:
                 counts[first.group()] += 1
         found = dict.fromkeys([*self.speakers, *(name for name, _ in counts.most_common())])
         return tuple(found)[:_MOST_NAMES]
@@ -318,16 +300,7 @@ def _names_in(sentence: str, plain: set[str]) -> list[str]:
     return names
 
 
-def _starts_a_name(sentence: str, names: Iterable[str]) -> bool:
-    return any(" " in name and sentence.startswith(name) for name in names)
-
-
 def _capital(word: str) -> bool:
-    return (
-        len(word) > 1
-        and word[0].isupper()
-        and word.lower() not in STOPWORDS
-        and word.lower() not in _CALENDAR
-        and not word.startswith("I'")
-        and not (word.isupper() and len(word) > 5)
-    )
+    shouted = word.isupper() and len(word) > 5
+    common = word.lower() in _NO_NAMES or word.startswith("I'")
+    return len(word) > 1 and word[0].isupper() and not (common or shouted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from judgelab.agents.protocol import Agents
+from judgelab.agents import Agents
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import Capability
 from judgelab.core.panel import Panel

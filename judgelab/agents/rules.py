@@ -1,17 +1,37 @@
-"""Offline, deterministic writers that do what each strategy's description says."""
+"""Offline, deterministic writers that do what each strategy's description says.
+
+Strategies (TVD-MI paper, Tables 7 to 9) are rows of ``words/<task>.yaml``. Only those are here that
+do in at least four of five real texts what their name says; what else a taxonomy holds, an LM
+writes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from functools import cache, partial, reduce
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from judgelab.agents.protocol import Agents
-from judgelab.agents.reading import Source, has_letters
-from judgelab.agents.strategies import TASKS, Writer, writers
+from judgelab.agents import Agents
+from judgelab.agents.reading import Sentence, Source, has_letters, word_list, words
+from judgelab.agents.rewriting import (
+    choose,
+    compress,
+    deal,
+    embed,
+    falsify,
+    finish,
+    headline,
+    lazy,
+    reported,
+    reword,
+)
 from judgelab.agents.taxonomy import Strategy, Taxonomy, taxonomy_for
+from judgelab.core import resources
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import Capability
 from judgelab.core.panel import Item, Panel, rng_for
@@ -19,22 +39,38 @@ from judgelab.core.panel import Item, Panel, rng_for
 if TYPE_CHECKING:
     from judgelab.core.lm import EvaluationLM
 
+Writer = Callable[[Source, np.random.Generator], str]
+"""Carries out a strategy on a text."""
+
+TASKS = ("summarization", "translation", "peer_review")
+HEADINGS = (
+    "Summary Of The Paper",
+    "Strength And Weaknesses",
+    "Clarity, Quality, Novelty And Reproducibility",
+    "Summary Of The Review",
+    "Correctness",
+    "Technical Novelty And Significance",
+    "Empirical Novelty And Significance",
+)
+_THIRD = (  # "we" and "our" as a reviewer reports them
+    (re.compile(r"^We\b"), "The authors"),
+    (re.compile(r"\b[Ww]e\b"), "the authors"),
+    (re.compile(r"^Our\b"), "Their"),
+    (re.compile(r"\b[Oo]ur\b"), "their"),
+    (re.compile(r"\bus\b"), "them"),
+)
+Pick = Literal["salient", "first", "minor", "parts", "all", "none"]
+Change = Literal["reword", "wrong", "wrong_numbers", "headline", "report", "lazy"]
+
 
 @dataclass(frozen=True)
 class Rules(Agents):
     """A synthetic panel: the strategies of a taxonomy that text rules can carry out.
 
-    The others are left out, and named in the provenance (``agents_without_rule``): only an LM
-    (``agents=prompted``) writes them.
-
-    No model and no network is used. A text depends on the item's source, the strategy and the
-    seed alone, so neither the order nor the number of items changes it. The panel is labelled
-    ``agents="rules (synthetic)"``, and every agent but the human reference ``synthetic: true``.
-
-    Translation: there is no offline translator, so the rules rewrite a *base translation*: the
-    item's literal English gloss (``meta["gloss"]``) where the dataset has one, else the human
-    reference (the texts are then closer to the reference than any translator's would be). The
-    provenance says how many items used which. Without either, the text is None: unscored.
+    The others are left out, and named in the provenance (``agents_without_rule``). A text depends
+    on the item's source, the strategy and the seed alone. Translation: rules rewrite the item's
+    literal English gloss (``meta["gloss"]``) where the dataset has one, else the human reference
+    (the provenance says how many); without either, the text is None: unscored.
 
     Args:
         taxonomy: a name under conf/taxonomy or a path; None takes the panel's task.
@@ -78,12 +114,12 @@ class Rules(Agents):
         )
 
     def _answers(
-        self, item: Item, base: str | None, strategies: Mapping[Strategy, Writer], noun: str
+        self, item: Item, base: str | None, strategies: Mapping[Strategy, Writer | None], noun: str
     ) -> tuple[str | None, ...]:
         source = Source(base, noun, original=item.source) if base and has_letters(base) else None
         return tuple(
             item.reference
-            if strategy.reference
+            if writer is None
             else None
             if source is None
             else writer(source, rng_for(self.seed, "rules", item.id, strategy.name))
@@ -102,11 +138,11 @@ def _base(item: Item, task: str) -> tuple[str | None, str]:
     return None, "none"
 
 
-def _with_rules(taxonomy: Taxonomy) -> tuple[dict[Strategy, Writer], list[str]]:
+def _with_rules(taxonomy: Taxonomy) -> tuple[dict[Strategy, Writer | None], list[str]]:
     """The reference and what rules carry out, in order; and the names of the others."""
     known = writers(taxonomy.task) if taxonomy.task in TASKS else {}
     kept = {
-        strategy: known.get(strategy.name, _nothing)
+        strategy: known.get(strategy.name)
         for strategy in taxonomy.strategies
         if strategy.reference or strategy.name in known
     }
@@ -118,5 +154,198 @@ def _with_rules(taxonomy: Taxonomy) -> tuple[dict[Strategy, Writer], list[str]]:
     return kept, [s.name for s in taxonomy.strategies if s not in kept]
 
 
-def _nothing(source: Source, rng: np.random.Generator) -> str:
-    raise AssertionError("the reference is a person's text")
+@dataclass(frozen=True)
+class Recipe:
+    """Lines made of sentences of the source, changed one after the other and framed.
+
+    In frames and fixed lines, ``{s}`` stands inside a sentence and ``{S}`` opens one, ``{topic}``
+    and ``{other}`` are what the text is most about, ``{t}`` and ``{u}`` any two of its topics,
+    ``{noun}`` what such a text is called, ``{title}`` its heading, ``{choice}`` one of ``choices``.
+
+    Attributes:
+        pick: which sentences: of most weight, the opening ones, of least weight, of each quarter
+            of the text, all, or none.
+        cues: tables of words: two sentences of most weight for each that hold such words.
+        without: a table of words: sentences with one of them are passed over.
+        n: how many sentences; 0 for three or four. (Of each cue, with cues.)
+        limit: words that a sentence is shortened to; 0 leaves it.
+        change: what is done to the sentences.
+        frames: dealt to the lines; ``framed: first`` puts one around the first line alone.
+        lines: how many framed lines, of as many sentences; 0 for one a sentence.
+        head, tail: fixed lines before and after, ``drawn`` of ``stock`` before the tail.
+    """
+
+    pick: Pick = "salient"
+    cues: Sequence[str] = ()
+    without: str = ""
+    n: int = 0
+    limit: int = 30
+    change: Sequence[Change] = ()
+    frames: Sequence[str] = ()
+    framed: Literal["first", "all"] = "all"
+    lines: int = 0
+    head: Sequence[str] = ()
+    stock: Sequence[str] = ()
+    drawn: int = 0
+    tail: Sequence[str] = ()
+    choices: Sequence[str] = ("",)
+
+    def write(self, source: Source, rng: np.random.Generator) -> list[str]:
+        """The lines."""
+        sentences = self._picked(source, rng)
+        told = [
+            reported(s, compress(s.text, self.limit) if self.limit else s.text) for s in sentences
+        ]
+        for change in self.change:
+            told = _CHANGES[change](told, source, rng) if told else told
+        topics = [*source.topics[:8], "this subject", "people"]
+        fields = {
+            "topic": topics[0],
+            "other": topics[1],
+            "noun": source.noun,
+            "title": _title(source),
+            "choice": choose(rng, self.choices),
+        }
+        if self.frames:
+            told = self._framed(told, source, rng, topics, fields)
+        stock = deal(rng, self.stock, self.drawn) if self.stock else []
+        head, tail = ([line.format(**fields) for line in its] for its in (self.head, self.tail))
+        return [*head, *told, *(line.format(**fields) for line in stock), *tail]
+
+    def _picked(self, source: Source, rng: np.random.Generator) -> Sequence[Sentence]:
+        every = source.sentences
+        n = self.n or min(3 + int(rng.integers(2)), len(every))
+        if self.cues:
+            found = [
+                s
+                for cue in self.cues
+                for s in self._with(cue, source, rng, self.lines or self.n or 2)
+            ]
+            return list(dict.fromkeys(found))
+        if self.pick == "none":
+            return []
+        if self.pick == "all":
+            return every
+        if self.pick == "first":
+            return every[:3]
+        if self.pick == "minor":
+            longer = [s for s in every if len(s.text.split()) >= 5] or every
+            least = sorted(longer, key=lambda s: s.salience)[: min(3, max(1, len(every) - 1))]
+            return sorted(least, key=lambda s: s.position)
+        if self.pick == "parts" and len(every) >= 4:
+            quarters = pairwise(len(every) * part // 4 for part in range(5))
+            return [max(every[a:b], key=lambda s: s.salience) for a, b in quarters]
+        return self._with("", source, rng, n)
+
+    def _with(
+        self, cue: str, source: Source, rng: np.random.Generator, n: int
+    ) -> Sequence[Sentence]:
+        """The sentences of most weight with words of the cue; of most weight where none has."""
+
+        def weight(sentence: Sentence) -> float:
+            if self.without and _cue(self.without).search(sentence.text):
+                return 0.0
+            return float(min(len(_cue(cue).findall(sentence.text)), 3)) if cue else 1.0
+
+        return source.salient(rng, n, weight) or source.salient(rng, n)
+
+    def _framed(
+        self,
+        told: list[str],
+        source: Source,
+        rng: np.random.Generator,
+        topics: Sequence[str],
+        fields: Mapping[str, str],
+    ) -> list[str]:
+        count = 1 if self.framed == "first" else self.lines or len(told)
+        frames, about = deal(rng, self.frames, count), deal(rng, topics[:-2] or topics, count + 1)
+        lines = []
+        for i, frame in enumerate(frames):
+            bare = told[i % len(told)].rstrip(" .!") if told else ""
+            own = {"s": embed(bare, source), "S": bare, "t": about[i], "u": about[i + 1]}
+            lines.append(frame.format(**fields, **own))
+        return [*lines, *told[1:]] if self.framed == "first" else lines
+
+
+@cache
+def _cue(name: str) -> re.Pattern[str]:
+    known = sorted(word_list(name), key=len, reverse=True)
+    return re.compile(rf"(?<![\w'’-])(?:{'|'.join(map(re.escape, known))})(?![\w'’-])", re.I)
+
+
+def _title(source: Source) -> str:
+    """The first line if it looks like a title, else a phrase with the main topic."""
+    first = next(line for line in source.text.splitlines() if line.strip())
+    bare = first.strip(" #").removeprefix("Title:").strip()
+    if 1 < len(bare.split()) <= 25 and bare[-1:] not in {".", "?", "!"}:
+        return bare
+    return f"a paper on {[*source.topics, 'this subject'][0]}"
+
+
+def _third_person(text: str) -> str:
+    return reduce(lambda said, rule: rule[0].sub(rule[1], said), _THIRD, text)
+
+
+_CHANGES: Mapping[str, Callable[[list[str], Source, np.random.Generator], list[str]]] = {
+    "reword": lambda lines, source, rng: [reword(line, source, rng) for line in lines],
+    "wrong": falsify,
+    "wrong_numbers": partial(falsify, names=False),
+    "headline": lambda lines, *_: list(dict.fromkeys(map(headline, lines))),
+    "report": lambda lines, *_: [_third_person(line) for line in lines],
+    "lazy": lambda lines, source, rng: [lazy(" ".join(lines), words(source.original or ""), rng)],
+}
+
+
+@cache
+def writers(task: str) -> Mapping[str, Writer]:
+    """The strategies of a task that rules carry out."""
+    book: Mapping[str, Any] = resources.words(f"agents/words/{task}.yaml")
+    rows = book["strategies"]
+    if task == "peer_review":
+        return {name: _reviewer(row, book["shared"]) for name, row in rows.items()}
+    layout = _bullets if task == "summarization" else _prose
+    return {name: partial(_text, Recipe(**row), layout) for name, row in rows.items()}
+
+
+def _text(
+    recipe: Recipe,
+    layout: Callable[[Sequence[str]], str],
+    source: Source,
+    rng: np.random.Generator,
+) -> str:
+    text = layout(recipe.write(source, rng))
+    return text if has_letters(text) else source.text
+
+
+def _reviewer(row: Mapping[str, Any], shared: Mapping[str, Any]) -> Writer:
+    parts = {name: shared[part] if isinstance(part, str) else part for name, part in row.items()}
+    recipes = {
+        name: Recipe(**{"limit": 34, "change": ["report"], **part})
+        for name, part in parts.items()
+        if name != "scores"
+    }
+    return partial(_review, recipes=recipes, scores=row["scores"])
+
+
+def _review(
+    source: Source,
+    rng: np.random.Generator,
+    recipes: Mapping[str, Recipe],
+    scores: tuple[int, int],
+) -> str:
+    """The seven sections of the review form; scores from the lowest to the highest given."""
+    made = {name: recipe.write(source, rng) for name, recipe in recipes.items()}
+    kinds = ("strengths", "weaknesses")
+    points = "\n".join(f"{kind.capitalize()}:\n{_bullets(made[kind])}" for kind in kinds)
+    summary, remarks, verdict = (_prose(made[name]) for name in ("summary", "remarks", "verdict"))
+    grades = map(str, rng.integers(scores[0], scores[1] + 1, size=3))
+    sections = zip(HEADINGS, (summary, points, remarks, verdict, *grades), strict=True)
+    return "\n\n".join(f"# {heading}\n{body}" for heading, body in sections)
+
+
+def _bullets(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {finish(line)}" for line in lines if has_letters(line))
+
+
+def _prose(lines: Sequence[str]) -> str:
+    return " ".join(finish(line) for line in lines if line.strip())

@@ -130,7 +130,15 @@ def load_taxonomy(name_or_path: str) -> Taxonomy:
         ConfigError: there is no such taxonomy; the message lists those there are.
         DataError: the file is not a taxonomy; the message names the entry.
     """
-    path = _locate(name_or_path)
+    path = Path(name_or_path)
+    if path.suffix not in {".yaml", ".yml"} and path.parent == Path():
+        path = FOLDER / f"{name_or_path}.yaml"
+    if not path.is_file():
+        known = sorted(file.stem for file in FOLDER.glob("*.yaml"))
+        raise ConfigError(
+            f"There is no taxonomy {name_or_path!r}.{did_you_mean(name_or_path, known)} Set "
+            f"agents.taxonomy to one of {', '.join(known)}, or to the path of a YAML file."
+        )
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as cause:
@@ -142,40 +150,22 @@ def load_taxonomy(name_or_path: str) -> Taxonomy:
     entries = [_prompted(entry, content.get("prompt")) for entry in content["agents"]]
     try:
         return Taxonomy(**{"task": path.stem, **content, "agents": entries, "sha": sha})
-    except ValidationError as cause:
-        raise DataError(f"The taxonomy {path}{_fault(cause, entries)}") from None
+    except ValidationError as cause:  # a misspelled key before the one that is missing for it
+        error = min(cause.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    where, key = "", str(error["loc"][-1]) if error["loc"] else ""
+    of: type[BaseModel] = Taxonomy
+    if error["loc"][:1] == ("agents",) and len(error["loc"]) > 1:
+        k, of = int(error["loc"][1]), Strategy
+        named = f" ({entries[k].get('name')!r})" if isinstance(entries[k], Mapping) else ""
+        where, key = f", entry {k + 1}{named}", key if len(error["loc"]) > 2 else ""
+    where += f", {key!r}" if key else ""
+    if error["type"] == "extra_forbidden":
+        hint = did_you_mean(key, of.model_fields)
+        raise DataError(f"The taxonomy {path}{where} is not a known key.{hint}")
+    raise DataError(f"The taxonomy {path}{where}: {error['msg'].removeprefix('Value error, ')}.")
 
 
 def _prompted(entry: Any, prompt: object) -> Any:
     """An entry with the prompt that all share, where it needs one and has none."""
     needs = isinstance(entry, Mapping) and not entry.get("reference") and prompt is not None
     return {"prompt": prompt, **entry} if needs else entry
-
-
-def _fault(cause: ValidationError, entries: list[Any]) -> str:
-    """What is wrong, and where; a misspelled key before the key that is missing for it."""
-    error = min(cause.errors(), key=lambda one: one["type"] != "extra_forbidden")
-    keys, where, known = list(error["loc"]), "", Taxonomy.model_fields
-    if keys[:1] == ["agents"] and len(keys) > 1:
-        entry, known = entries[int(keys[1])], Strategy.model_fields
-        named = f" ({entry.get('name')!r})" if isinstance(entry, Mapping) else ""
-        where, keys = f", entry {int(keys[1]) + 1}{named}", keys[2:]
-    where += "".join(f", {key!r}" for key in keys)
-    if error["type"] == "extra_forbidden":
-        return f"{where} is not a known key.{did_you_mean(str(keys[-1]), known)}"
-    return f"{where}: {error['msg'].removeprefix('Value error, ')}."
-
-
-def _locate(name_or_path: str) -> Path:
-    path = Path(name_or_path)
-    if path.suffix in {".yaml", ".yml"} or path.parent != Path():
-        if path.is_file():
-            return path
-        raise ConfigError(f"There is no taxonomy file {name_or_path}: check agents.taxonomy.")
-    known = sorted(file.stem for file in FOLDER.glob("*.yaml"))
-    if name_or_path in known:
-        return FOLDER / f"{name_or_path}.yaml"
-    raise ConfigError(
-        f"There is no taxonomy {name_or_path!r}.{did_you_mean(name_or_path, known)} Set "
-        f"agents.taxonomy to one of {', '.join(known)}, or to the path of a YAML file."
-    )

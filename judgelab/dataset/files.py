@@ -8,12 +8,12 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgelab.core.errors import DataError, did_you_mean
+from judgelab.core.errors import DataError
 from judgelab.core.panel import halved
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", 
 LINE_END = re.compile(r"\r\n|\r|\n")
 INDEX = "__index_level_"  # how pandas names an index without a name in parquet
 PLACE = re.compile(r"-?\d+")
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 SLICE = re.compile(r"(-?\d+)?:(-?\d+)?")
 
 
@@ -95,15 +96,6 @@ def read_records(path: str, setting: str = "dataset.path") -> Records:
     return records
 
 
-def read_frame(path: str, setting: str = "dataset.path") -> DataFrame:
-    """The same as a DataFrame; a file with any fault is refused."""
-    import pandas as pd
-
-    records = read_records(path, setting)
-    refuse(repr(path), records.faults)
-    return pd.DataFrame([row for _, row in records.rows], columns=list(records.columns))
-
-
 def each_row(files: Sequence[Path]) -> Iterator[Row]:
     """The rows of files, of the Hub or of a user's copy; of parquet without holding them all."""
     for file in files:
@@ -127,19 +119,6 @@ def of_frame(frame: DataFrame) -> Records:
         raise DataError("Two columns of the table have one name: rename one of them.")
     rows: list[Any] = frame.set_axis(columns, axis=1).to_dict("records")
     return Records(list(enumerate(rows, start=1)), columns=columns, noun="row")
-
-
-def need(frame: DataFrame, columns: Iterable[str], path: str, setting: str) -> None:
-    """Refuse a table that lacks a column.
-
-    Raises:
-        DataError: names the column, where it was asked for, and the nearest one.
-    """
-    present = list(map(str, frame.columns))
-    for column in columns:
-        if column not in present:
-            hint = did_you_mean(column, present)
-            raise DataError(f"{path!r} has no column {column!r} ({setting}).{hint}")
 
 
 def refuse(where: str, faults: Sequence[str]) -> None:
@@ -167,24 +146,18 @@ def cell_text(value: Any) -> str | None:
     """A cell as text; a whole number without its .0; None for lists, objects, half characters."""
     if isinstance(value, str):
         return None if halved(value) else value
-    if value is None or _missing(value):
-        return ""
     if hasattr(value, "__len__"):
         return None
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return str(int(value))
     try:
+        if value is None or value != value:
+            return ""
+        if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+            return str(int(value))
         return str(value)
+    except TypeError:  # pandas' NA is not even unequal to itself
+        return ""
     except ValueError:  # Python writes no whole number of thousands of digits
         return None
-
-
-def _missing(value: Any) -> bool:
-    """Whether a cell is NaN, NaT or NA."""
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):
-        return not hasattr(value, "__len__")  # pandas' NA answers no comparison
 
 
 def value_at(row: object, path: str) -> object:
@@ -226,15 +199,12 @@ def text_at(row: Row, path: str) -> str | None:
     Raises:
         KeyError: there is no such column or path.
         TypeError: what is there is not text.
-        UnicodeError: the text holds half of a surrogate pair, which no encoding can write.
     """
     value = value_at(row, path if path in row else path.removesuffix(".*"))
     if path.endswith(".*") and isinstance(form := unpacked(value), Mapping):
         value = sections({k: v for k, v in form.items() if isinstance(v, str | int | float)})
     if value is not None and not isinstance(value, str):
-        raise TypeError(f"is not text but {type(value).__name__}")
-    if value is not None:
-        value.encode()
+        raise TypeError(f"{path!r} is not text but {type(value).__name__}")
     return value
 
 
@@ -326,7 +296,10 @@ def _list(file: Path) -> Records:
 def _parsed(text: str) -> Any:
     """The value of a JSON text; DataError where it is none or a key is there twice."""
     try:
-        return json.loads(text, object_pairs_hook=_no_repeats)
+        value = json.loads(text, object_pairs_hook=_no_repeats)
+        if SURROGATE.search(text) and halved(json.dumps(value, ensure_ascii=False)):
+            raise DataError("half of a surrogate pair, which is not valid Unicode")
+        return value
     except (ValueError, RecursionError) as cause:
         why = cause.msg if isinstance(cause, json.JSONDecodeError) else "too large or too deep"
         raise DataError(f"not usable JSON ({why})") from cause

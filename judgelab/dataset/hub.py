@@ -246,11 +246,7 @@ def _joined(
 
 def _text(row: Row, path: str | None) -> str | None:
     """One text; None where the field is not mapped, null or blank."""
-    try:
-        text = text_at(row, path) if path else None
-    except (TypeError, UnicodeError) as cause:
-        why = cause if isinstance(cause, TypeError) else "is not valid Unicode"
-        raise ValueError(f"{path!r} {why}") from cause
+    text = text_at(row, path) if path else None
     return text if text and text.strip() else None
 
 

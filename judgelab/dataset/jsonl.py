@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import numpy as np
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -22,22 +21,17 @@ from judgelab.core.panel import Agent, Panel
 from judgelab.dataset import LimitedDataset
 from judgelab.dataset.files import Row, read_records, refuse
 from judgelab.dataset.meaning import RATERS, Categories, Meaning, Preferences
-from judgelab.dataset.rows import PEOPLE, JudgedRow, fault_of, gathered, near
-from judgelab.dataset.table import file_facts, refuse_categories
-
-
-def _unicode(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError("is not valid Unicode (half of a surrogate pair)") from None
-    return text
-
-
-def _full(text: str) -> str:
-    if not text.strip():
-        raise ValueError("is empty")
-    return text
+from judgelab.dataset.rows import (
+    PEOPLE,
+    Category,
+    FullText,
+    Id,
+    JudgedRow,
+    fault_of,
+    gathered,
+    near,
+)
+from judgelab.dataset.table import file_facts
 
 
 def _by_rater(given: object) -> object:
@@ -49,8 +43,6 @@ def _present(given: object) -> object:
     return {k: v for k, v in given.items() if v is not None} if isinstance(given, dict) else given
 
 
-Text = Annotated[str, AfterValidator(_unicode)]
-FullText = Annotated[Text, AfterValidator(_full)]
 Grades = Annotated[dict[str, FiniteFloat], BeforeValidator(_present), BeforeValidator(_by_rater)]
 
 
@@ -59,10 +51,10 @@ class Record(BaseModel):
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
-    id: Annotated[FullText, BeforeValidator(lambda id_: str(id_) if type(id_) is int else id_)]
+    id: Id
     source: FullText
-    reference: Text | None = None
-    synopsis: Text | None = None
+    reference: str | None = None
+    synopsis: str | None = None
     responses: Annotated[dict[FullText, FullText], BeforeValidator(_present)] = {}
     human: Annotated[dict[str, Grades], BeforeValidator(_present)] = {}
 
@@ -97,14 +89,13 @@ class Jsonl(LimitedDataset):
     task: str = "summarization"
     task_description: str = "Summarise a text"
     noun: str = "text"
-    agents: Mapping[str, str | None] | None = None
+    agents: Mapping[str, Category | None] | None = None
     reference_agent: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.path:
             raise ConfigError("dataset=jsonl needs dataset.path=FILE.")
-        refuse_categories(self.agents)
 
     def _panel(self, limit: int | None) -> Panel:
         read = read_records(self.path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +11,9 @@ import numpy as np
 
 from judgelab.core.bounds import Count, Natural
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
-from judgelab.core.judgments import JudgeFacts, JudgmentTable, Mask, Units
+from judgelab.core.judgments import JudgeFacts, JudgmentTable, Units
 from judgelab.core.panel import Agent, Item, Panel, rng_for
-from judgelab.dataset.files import read_rows
+from judgelab.dataset.files import Row, read_rows
 from judgelab.dataset.provenance import SAMPLES, SourcedDataset, fetch
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ class LLMBar(SourcedDataset):
             "labels_shown": int(table.labelled.sum()),
             "judges_without_all_verdicts": left,
         }
-        panel = Panel(
+        return Panel(
             tuple(Item(name, shown[0]) for name, shown in zip(names, texts, strict=True)),
             tuple(Agent(name) for name in OUTPUTS),
             tuple(shown[1:] for shown in texts),
@@ -87,7 +86,6 @@ class LLMBar(SourcedDataset):
             provenance=facts,
             judgments=table,
         )
-        return panel
 
     def _table(
         self, items: DataFrame, names: Sequence[str], said: DataFrame
@@ -109,7 +107,10 @@ class LLMBar(SourcedDataset):
         where = tuple(column.to_numpy(np.intp) for column in cells)
         verdicts[where] = said["verdict"].astype(object).map(FIRST).to_numpy(float)
         lost = np.isnan(verdicts).sum(axis=(1, 2))
-        shown = self._shown(names)
+        if (self.labels or 0) > len(names):
+            raise ConfigError(f"dataset.labels={self.labels} exceeds the {len(names)} items.")
+        drawn = rng_for(self.seed, "llmbar labels").permutation(len(names))
+        shown = drawn < (len(names) if self.labels is None else self.labels)
         label = np.where(shown, items["label"].astype(str).map(FIRST).to_numpy(float), np.nan)
         units = Units.of(
             names,
@@ -121,54 +122,36 @@ class LLMBar(SourcedDataset):
         judges = tuple(_facts(by) for by in whole)
         reasons = {by: {UNREAD: int(n)} for by, n in zip(whole, lost, strict=True) if n}
         asked = np.ones(verdicts.shape, np.bool_)
-        made = JudgmentTable(
-            "preference", units, ("expert",), label[:, None], judges, verdicts, asked, reasons
-        )
-        return made, left
-
-    def _shown(self, names: Sequence[str]) -> Mask:
-        """[items] whose label is shown."""
-        if self.labels is None:
-            return np.ones(len(names), np.bool_)
-        if self.labels > len(names):
-            raise ConfigError(f"dataset.labels={self.labels} exceeds the {len(names)} items.")
-        drawn = rng_for(self.seed, "llmbar labels").permutation(len(names)) < self.labels
-        return np.asarray(drawn, np.bool_)
+        people = ("expert",), label[:, None]
+        return JudgmentTable("preference", units, *people, judges, verdicts, asked, reasons), left
 
     def _texts(self, items: DataFrame) -> list[tuple[str, str | None, str | None]]:
         """Instruction and both outputs of every item; empty without texts."""
         if self.source == "sample":
             return [("", None, None)] * len(items)
         read = {name: self._rows(name) for name in dict.fromkeys(items["set"])}
-        found: list[tuple[str, str | None, str | None]] = []
+        texts: list[tuple[str, str | None, str | None]] = []
         for where, k, label in zip(items["set"], items["item"], items["label"], strict=True):
-            rows = read[where]
-            if k >= len(rows) or int(rows[k]["label"]) != label:
+            row = read[where][k] if k < len(read[where]) else {}
+            if str(row.get("label")) != str(label):
                 raise DataError(
                     f"{where} of {self.path or self.hub['id']} is not the set that was judged "
                     f"(item {k}): use an unchanged copy."
                 )
-            one, two = (str(rows[k][name]) for name in OUTPUTS)
-            found.append((str(rows[k]["input"]), one, two))
-        return found
+            one, two = (str(row[name]) for name in OUTPUTS)
+            texts.append((str(row["input"]), one, two))
+        return texts
 
-    def _rows(self, name: str) -> list[Mapping[str, Any]]:
+    def _rows(self, name: str) -> Sequence[Row]:
         """The rows of one set, with their texts."""
         if self.source == "path":
             file = Path(str(self.path)).expanduser() / "Dataset" / name / "dataset.json"
-            try:
-                made = json.loads(file.read_text(encoding="utf-8"))
-            except (OSError, ValueError) as cause:
-                raise DataError(
-                    f"{str(file)!r} cannot be read ({cause}): dataset.path names a clone of "
-                    "princeton-nlp/LLMBar."
-                ) from cause
-            return list(made)
+            return read_rows([file])
         family, _, rest = name.partition("/")
         if family == "Processed":
             raise ConfigError(f"The Hub has no texts of {name}: use dataset.source=path.")
         hub = {**self.hub, "config": family, "split": rest.replace("/", "_")}
-        return list(read_rows(fetch(hub).files, None))
+        return read_rows(fetch(hub).files)
 
 
 def _facts(by: str) -> JudgeFacts:

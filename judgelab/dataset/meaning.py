@@ -116,6 +116,11 @@ class Meaning:
             return NO_TEXT
         return 1 - value if self.shown and order else value
 
+    def worth(self, value: float) -> float:
+        """A value as a grade; NaN where it has none."""
+        known = self.kind == "category" and value == value
+        return self.categories.worth[int(value)] if known else value
+
     def missing(self, cell: str) -> bool:
         """Whether nothing is said; a category may well be called none."""
         known = self.kind == "category" and cell in self.categories.values
@@ -387,19 +392,18 @@ class Categories:
         )
 
     def told(self, cells: Counter[str]) -> str:
-        """How often each level was said, and by which words, in one line."""
-        parts, lost = dict[float, Counter[str]](), 0
+        """How often each word was said, and for which level, in one line."""
+        parts, lost = dict[tuple[bool, float, str], int](), 0
         for cell, n in cells.items():
-            if cell in self.values:
-                parts.setdefault(self.values[cell], Counter())[word(cell)] += n
+            place = self.values.get(cell)
+            if place is not None:
+                level, one = self.levels[int(place)], word(cell)
+                name = "" if one == word(level) else f"{one[:20]} = "
+                key = level != self.positive, place, f"{name}{level[:20]}"
+                parts[key] = parts.get(key, 0) + n
             elif cell.strip().lower() not in MISSING:
                 lost += n
-        lines = []
-        for k in sorted(parts, key=lambda k: (self.levels[int(k)] != self.positive, k)):
-            name = self.levels[int(k)]
-            spelled = "/".join(one[:20] for one in sorted(parts[k])[:3] if one != word(name))
-            head = f"{spelled} = " if spelled else ""
-            lines.append(f"{head}{name[:20]} ({parts[k].total()})")
+        lines = [f"{name} ({n})" for (*_, name), n in sorted(parts.items())]
         more = [f"and {len(lines) - 6} more"] if len(lines) > 6 else []
         return ", ".join([*lines[:6], *more, *([f"unreadable ({lost})"] if lost else [])])
 

@@ -22,7 +22,7 @@ from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.dataset.files import Row, each_row, sections, text_at, unpacked, value_at
 from judgelab.dataset.provenance import SourcedDataset, find_rows, settings_of
-from judgelab.dataset.rows import fault_of
+from judgelab.dataset.rows import Id, fault_of
 
 LETTERS = {"A": 3.0, "B": 2.0, "C": 1.0}
 
@@ -44,11 +44,6 @@ Text = Annotated[
     BeforeValidator(lambda text: None if isinstance(text, str) and not text.strip() else text),
 ]
 Grade = Annotated[FiniteFloat | None, BeforeValidator(_grade)]
-Id = Annotated[
-    str,
-    BeforeValidator(lambda given: str(given) if type(given) is int else given),
-    Field(pattern=r"\S"),
-]
 
 
 class PeerRecord(BaseModel):

@@ -134,7 +134,7 @@ def fetch(hub: Mapping[str, Any] | None) -> Provenance:
     if not files:
         raise _refusal(hub, f"no file there matches {' or '.join(patterns)}")
     shards = {
-        file.name[: -len(n[0])]: int(n[1]) for file in files if (n := SHARD.search(file.name))
+        str(file)[: -len(n[0])]: int(n[1]) for file in files if (n := SHARD.search(file.name))
     }
     if obstacle and "*" in "".join(patterns) and len(files) < sum(shards.values()):
         raise _refusal(hub, f"{obstacle}, and the cache holds a part of the split only")

@@ -1,20 +1,18 @@
-"""Texts that people graded: RoSE and SummEval (sample, Hub, or a table), and FRANK."""
+"""Texts that people graded (RoSE, SummEval): our sample, the Hub, or tables of the user's."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic import ValidationError as Invalid
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.panel import Panel
-from judgelab.dataset import LimitedDataset
-from judgelab.dataset.files import cell_text, need, of_frame, read_frame, read_rows
+from judgelab.dataset.files import cell_text, of_frame, read_rows
 from judgelab.dataset.provenance import SAMPLES, SourcedDataset, check_keys, find_rows
 from judgelab.dataset.rows import fault_of
 from judgelab.dataset.table import LabelledTable, file_facts
@@ -28,10 +26,6 @@ SYNTHETIC = (
 )
 """What a result must say of a sample: no person scored its texts. A score is a quality for each
 way of excerpting plus noise; the judges add noise, one of them errors of its own per system."""
-
-FILES = ("human_annotations.json", "baseline_factuality_metrics_outputs.json")
-SAME = ["hash", "model_name", "dataset", "split"]
-NO_SCORE = "the metric has no score of this text"
 
 
 class RatedArticle(BaseModel):
@@ -162,23 +156,20 @@ class RatedSummaries(SourcedDataset):
         """Summaries with their scores, and beside them those of judges in another table."""
         import pandas as pd
 
-        path, judges = str(self.path), self.judges.get("path")
-        rows = read_frame(path)
+        judges = self.judges.get("path")
+        rows = pd.DataFrame(read_rows([Path(str(self.path)).expanduser()]))
         names = {column: name for name, column in self.columns.items()}
-        need(rows, [self.columns["id"], self.columns["agent"]], path, "dataset.columns")
-        need(rows, [self.human], path, "dataset.human")
-        metrics = self.metrics
-        if metrics is None:
-            rest = [name for name in rows if name not in (*names, self.human, "count_id")]
-            figures = rows[rest].apply(pd.to_numeric, errors="coerce").notna().any()
-            metrics = [str(name) for name in rest if figures[name]]
-        need(rows, metrics, path, "dataset.metrics")
+        texts = {self.columns["id"], self.columns["agent"]}
+        _need(rows, texts | {self.human, *(self.metrics or ())}, f"{self.path!r}")
+        rest = [name for name in rows if name not in (*names, self.human, "count_id")]
+        figures = rows[rest].apply(pd.to_numeric, errors="coerce").notna().any()
+        metrics = [name for name in rest if figures[name]] if self.metrics is None else self.metrics
         names[self.human] = "human"
         rows = rows[[name for name in (*names, *metrics) if name in rows]].rename(columns=names)
         if judges is None:
             return rows
-        said = read_frame(judges, "dataset.judges.path").rename(columns=names)
-        need(said, ["id", "agent", *("evaluator", "prompt", "dimension", "score")], judges, "")
+        said = pd.DataFrame(read_rows([Path(judges).expanduser()])).rename(columns=names)
+        _need(said, {"id", "agent", "evaluator", "prompt", "dimension", "score"}, repr(judges))
         said = said[said["dimension"] == self.human]
         said = said.assign(judge=said["evaluator"] + "/" + said["prompt"])
         for table in (rows, said):  # as text, so that tables of any format fit together
@@ -186,80 +177,11 @@ class RatedSummaries(SourcedDataset):
         if (twice := said[said.duplicated(["id", "agent", "judge"])]["judge"]).size:
             raise DataError(f"{judges!r}: {twice.iloc[0]} rates a text twice: keep one row.")
         wide = said.pivot(index=["id", "agent"], columns="judge", values="score")
-        return rows.merge(
-            wide[said["judge"].unique()].reset_index(), on=["id", "agent"], how="left"
-        )
+        wide = wide[said["judge"].unique()].reset_index()
+        return rows.merge(wide, on=["id", "agent"], how="left")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Frank(LimitedDataset):
-    """Pagnoni et al. 2021 (arXiv 2104.13346): 2,246 summaries of 9 systems of two domains.
-
-    An item is an article; summaries of one article are one cluster. Texts do not come along.
-
-    Args:
-        path: a clone of the authors' repository (artidoro/frank); or .parquet or .csv with item
-            (the article), system, dataset (cnndm or bbc), split, the human column, and after them
-            one column for each metric.
-        domain: whose summaries; null: both, each a stratum. No system wrote for both.
-        split: of the authors: valid, test; null: both.
-        human: which human score.
-        metrics: names of columns; null: all after the column ``split``.
-
-    Raises:
-        ConfigError: no path.
-        DataError: the file cannot be read, lacks a column, or holds nothing of what was chosen.
-    """
-
-    path: str
-    domain: Literal["cnndm", "bbc"] | None = None
-    split: Literal["valid", "test"] | None = None
-    human: str = "Factuality"
-    metrics: Sequence[str] | None = None
-
-    def _panel(self, limit: int | None) -> Panel:
-        folder = Path(self.path).expanduser()
-        rows = _clone(folder) if folder.is_dir() else read_frame(self.path)
-        need(rows, ("item", "system", "dataset", "split", self.human), self.path, "dataset.human")
-        for column, wanted in (("dataset", self.domain), ("split", self.split)):
-            rows = rows if wanted is None else rows[rows[column] == wanted]
-        if rows.empty:
-            raise DataError(f"{self.path!r} has no summary of {self.domain} ({self.split}).")
-        columns = [str(name) for name in rows.columns]
-        metrics = columns[columns.index("split") + 1 :] if self.metrics is None else self.metrics
-        need(rows, metrics, self.path, "dataset.metrics")
-        names = {"item": "id", "system": "agent", "dataset": "stratum", self.human: "human"}
-        kept = rows[[*names, *metrics]].rename(columns=names)
-        # a row for each score, since a metric without one is unscored, and not left out
-        long = kept.melt([*names.values()], var_name="judge", value_name="score")
-        long["reason"] = [NO_SCORE if cell_text(one) == "" else "" for one in long["score"]]
-        table = LabelledTable(kind="grade", columns={"stratum": None if not self.domain else False})
-        facts = {"dataset": "frank", "file": self.path, "human": self.human}
-        return table.panel(of_frame(long), repr(self.path), facts, limit)
-
-
-def _clone(folder: Path) -> DataFrame:
-    """The table of a clone: people's scores, then the split, then metrics.
-
-    Raises:
-        DataError: a file is missing, is no JSON, or the two are not of the same summaries.
-    """
-    import pandas as pd
-
-    try:
-        people, metrics = (
-            pd.DataFrame(json.loads((folder / "data" / name).read_text(encoding="utf-8")))
-            for name in FILES
-        )
-        rows = people.merge(metrics, on=SAME, validate="one_to_one")
-        if not len(rows) == len(people) == len(metrics):
-            raise ValueError("the files are not of the same summaries")
-    except (OSError, ValueError, KeyError) as cause:
-        why = " ".join(str(cause).split())[:200]
-        raise DataError(
-            f"{str(folder)!r} is no clone of artidoro/frank: {why} (data/{FILES[0]}, {FILES[1]})."
-        ) from cause
-    given = people.columns.difference(SAME, sort=False)
-    rest = metrics.columns.difference(SAME, sort=False)
-    rows = rows[["hash", "model_name", "dataset", *given, "split", *rest]]
-    return rows.rename(columns={"hash": "item", "model_name": "system"})
+def _need(frame: DataFrame, columns: Set[str], where: str) -> None:
+    for column in sorted(columns - {*frame.columns}):
+        hint = did_you_mean(column, map(str, frame.columns))
+        raise DataError(f"{where} has no column {column!r} (dataset.columns, .human).{hint}")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import (
@@ -25,7 +25,6 @@ from judgelab.dataset.files import MISSING, number, refuse
 from judgelab.dataset.meaning import NO_VERDICT, RATERS, Meaning
 
 Category = Literal["Faithful", "Low Effort", "Other", "Strategic", "Style"]
-CATEGORIES: Sequence[str] = get_args(Category)
 PEOPLE = "people"  # who gave labels that come without a name
 BETTER = {1.0: "first", 0.0: "second", 0.5: "neither"}
 
@@ -57,11 +56,13 @@ def _place(cell: object) -> object:
 
 
 def _full(text: str) -> str:
-    if not text:
+    if not text.strip():
         raise ValueError("is empty")
     return text
 
 
+FullText = Annotated[str, AfterValidator(_full)]
+Id = Annotated[FullText, BeforeValidator(lambda id_: str(id_) if type(id_) is int else id_)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True)]
 Number = Annotated[float, BeforeValidator(_finite)]
 Words = Annotated[Number, AfterValidator(_count)]
@@ -106,7 +107,7 @@ class JudgedRow(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     line: int
-    id: Annotated[Name, AfterValidator(_full)]
+    id: Annotated[FullText, AfterValidator(str.strip)]
     agent: Name = ""
     other: Name = ""
     source: str = ""
@@ -303,7 +304,7 @@ class Gathered:
         facts: Mapping[str, object],
         limit: int | None,
         task: str,
-        agents: Sequence[Agent] | None = None,
+        agents: Sequence[Agent],
     ) -> Panel:
         """The first so many items, with their texts, labels and judgments.
 
@@ -313,7 +314,7 @@ class Gathered:
 
         Args:
             facts: of its provenance.
-            agents: all of them in order; None: those of the rows, with their categories.
+            agents: all of them, in order.
 
         Raises:
             DataError: it holds nothing that can be judged.
@@ -328,35 +329,36 @@ class Gathered:
                 f"{self.where} has no pairs of texts: kind=preference needs the columns agent and "
                 "other."
             )
-        grades = self._grades_of_texts(units) if pairs else {}
-        raters = list(dict.fromkeys(rater for _, rater in self.labels))
-        table = self._table(units, raters)
-        human, scores = grades or self._human(table), self._scores(keys)
-        if agents is None:
-            agents = [Agent(name, self.fact("category", name)) for name in self.agents]
-        panel_items = (
-            Item(
-                name,
-                self.fact("source", name) or "",
-                self.fact("reference", name),
-                self.fact("synopsis", name),
-                human=human.get(name, {}),
-                scores=scores.get(name, {}),
-            )
-            for name in items
-        )
-        texts = (tuple(self.fact("text", item, one.name) for one in agents) for item in items)
-        counts = {"rows": len(items), "units": len(units), "raters": raters}
+        self._compare(units)
+        table = self._table(units)
+        human, scores = self._human(keys), self._scores(keys)
+        counts = {"rows": len(items), "units": len(units), "raters": list(table.raters)}
         counts |= {"judges": list(table.names), "labelled": int(table.labelled.sum())}
-        facts = {**facts, **counts}
-        judged = table if units else None
-        return Panel(tuple(panel_items), tuple(agents), tuple(texts), task, facts, judged)
+        return Panel(
+            tuple(
+                Item(
+                    name,
+                    self.fact("source", name) or "",
+                    self.fact("reference", name),
+                    self.fact("synopsis", name),
+                    human=human.get(name, {}),
+                    scores=scores.get(name, {}),
+                )
+                for name in items
+            ),
+            tuple(agents),
+            tuple(tuple(self.fact("text", item, one.name) for one in agents) for item in items),
+            task,
+            {**facts, **counts},
+            table if units else None,
+        )
 
-    def _table(self, keys: Sequence[Key], raters: Sequence[str]) -> JudgmentTable:
+    def _table(self, keys: Sequence[Key]) -> JudgmentTable:
         """The judgments of these units, by all judges of such units."""
         place = {self.units[key]: k for k, key in enumerate(keys)}
         pairs = self.meaning.kind == "preference"
         alike = {unit for key, unit in self.units.items() if bool(key[2]) == pairs}
+        raters = list(dict.fromkeys(rater for _, rater in self.labels))
         judges = list(dict.fromkeys(j for j, unit, _ in self.verdicts if unit in alike))
         labels = np.full((len(keys), len(raters)), np.nan)
         verdicts = np.full((len(judges), len(keys), 1 + pairs), np.nan)
@@ -370,20 +372,17 @@ class Gathered:
                 at = row[judge], place[unit], order
                 verdicts[at], asked[at] = value, True
 
-        def facts(name: str, default: Any, whole: Callable[[Key], Any] | None = None) -> list[Any]:
-            return [
-                self.facts.get((name, *key), (whole(key) if whole else default, 0))[0]
-                for key in keys
-            ]
+        def facts(name: str, default: Any) -> list[Any]:
+            return [self.facts.get((name, *key), (default, 0))[0] for key in keys]
 
-        words = np.array([facts("words", np.nan), facts("other_words", np.nan)]).T
         item, first, second = zip(*keys, strict=True) if keys else ((), (), ())
+        clusters = zip(facts("cluster", ""), item, strict=True)
         units = Units.of(
             *(item, first, second),
-            cluster=facts("cluster", "", lambda key: key[0]),
+            cluster=[name or whole for name, whole in clusters],
             stratum=facts("stratum", ""),
-            words=words.reshape(-1, 2),
-            turn=np.array(facts("turn", np.nan), np.float64),
+            words=np.array([facts("words", np.nan), facts("other_words", np.nan)]).T,
+            turn=np.array(facts("turn", np.nan)),
         )
         return JudgmentTable(
             self.meaning.kind,
@@ -404,57 +403,44 @@ class Gathered:
         value = self.facts.get((name, *whose))
         return value[0] if value else None
 
-    def _grades_of_texts(self, pairs: Sequence[Key]) -> dict[str, dict[str, float]]:
-        """Item -> system -> mean grade, where people graded texts of which judges compared pairs.
+    def _compare(self, pairs: Sequence[Key]) -> None:
+        """Give a pair that a rater has graded, and not compared, to the text of higher grade."""
+        for key in filter(lambda key: key[2], pairs):
+            one, two = (self.units.get((key[0], name, ""), -1) for name in key[1:])
+            for rater in dict.fromkeys(rater for _, rater in self.labels):
+                if (one, rater) in self.labels and (two, rater) in self.labels:
+                    by = self.labels[one, rater][0] - self.labels[two, rater][0]
+                    value = (float(np.sign(by)) + 1) / 2
+                    self.labels.setdefault((self.units[key], rater), (value, 0))
 
-        A pair that a rater has not compared gets the sign of the difference of that rater's
-        grades.
-        """
-        given: dict[tuple[str, str], dict[str, float]] = {}
-        numbered = {unit: key for key, unit in self.units.items() if not key[2]}
-        for (unit, rater), (value, _) in self.labels.items():
-            if unit in numbered:
-                given.setdefault(numbered[unit][:2], {})[rater] = value
-        for key in pairs:
-            one, two = (given.get((key[0], name), {}) for name in key[1:])
-            for rater in one.keys() & two.keys():
-                value = (float(np.sign(one[rater] - two[rater])) + 1) / 2
-                self.labels.setdefault((self.units[key], rater), (value, 0))
-        return _by_item({key: list(values.values()) for key, values in given.items()})
-
-    def _human(self, table: JudgmentTable) -> dict[str, dict[str, float]]:
-        """Item -> system -> the mean grade, or of preferences the share that it won."""
-        truth, units = table.truth, table.units
-        if table.kind == "category":
-            worth = np.array([*self.meaning.categories.worth, np.nan])
-            grades = worth[np.where(np.isnan(table.labels), -1, table.labels).astype(int)]
-            count = (~np.isnan(grades)).sum(axis=1)
-            truth = np.where(count > 0, np.nansum(grades, axis=1) / np.maximum(count, 1), np.nan)
-        values: dict[tuple[str, str], list[float]] = {}
-        for k in np.flatnonzero(~np.isnan(truth)):
-            values.setdefault((units.item[k], units.first[k]), []).append(float(truth[k]))
-            if units.second[k]:
-                values.setdefault((units.item[k], units.second[k]), []).append(1 - float(truth[k]))
-        return _by_item(values)
+    def _human(self, keys: Sequence[Key]) -> dict[str, dict[str, float]]:
+        """Item -> system -> the mean grade; without grades, the share of its pairs that it won."""
+        given: dict[int, list[float]] = {}
+        for (unit, _), (value, _) in self.labels.items():
+            if (worth := self.meaning.worth(value)) == worth:
+                given.setdefault(unit, []).append(worth)
+        labelled = [key for key in keys if self.units[key] in given]
+        means = {key: float(np.mean(given[self.units[key]])) for key in labelled}
+        graded = {key: mean for key, mean in means.items() if not key[2]}
+        values: dict[str, dict[str, list[float]]] = {}
+        for (item, one, two), mean in (graded or means).items():
+            values.setdefault(item, {}).setdefault(one, []).append(mean)
+            if two:
+                values[item].setdefault(two, []).append(1 - mean)
+        return {
+            item: {name: float(np.mean(its)) for name, its in of.items()}
+            for item, of in values.items()
+        }
 
     def _scores(self, keys: Iterable[Key]) -> dict[str, dict[str, dict[str, float]]]:
         """Item -> judge -> system -> grade, where judges graded texts."""
         numbered = {self.units[key]: key for key in keys if not key[2]}
         scores: dict[str, dict[str, dict[str, float]]] = {}
         for (judge, unit, _), (value, _) in self.verdicts.items():
-            if unit in numbered and value == value and self.meaning.kind == "category":
-                value = self.meaning.categories.worth[int(value)]
-            if unit in numbered and value == value:
+            if unit in numbered and (worth := self.meaning.worth(value)) == worth:
                 item, agent, _ = numbered[unit]
-                scores.setdefault(item, {}).setdefault(judge, {})[agent] = value
+                scores.setdefault(item, {}).setdefault(judge, {})[agent] = worth
         return scores
-
-
-def _by_item(values: Mapping[tuple[str, str], Sequence[float]]) -> dict[str, dict[str, float]]:
-    means: dict[str, dict[str, float]] = {}
-    for (item, agent), given in values.items():
-        means.setdefault(item, {})[agent] = float(np.mean(given))
-    return means
 
 
 class _BadRow(Exception):

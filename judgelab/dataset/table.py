@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from pydantic import ValidationError
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
@@ -22,7 +21,6 @@ from judgelab.dataset.files import (
     MISSING,
     Records,
     cell_text,
-    number,
     of_frame,
     read_records,
     refuse,
@@ -33,11 +31,12 @@ from judgelab.dataset.meaning import (
     Meaning,
     Preferences,
     figures_of,
+    is_figure,
     kind_of,
 )
 from judgelab.dataset.rows import (
-    CATEGORIES,
     PEOPLE,
+    Category,
     Gathered,
     JudgedRow,
     fault_of,
@@ -74,7 +73,6 @@ COLUMNS: Mapping[str, Sequence[str]] = {
 }
 """What a table can say -> other names of the column; ``docs/datasets.md`` says what each means."""
 
-KINDS: Sequence[Kind] = ("preference", "grade", "category")
 PAIR = ("first", "second")  # systems of a pair that has no names
 TEXT = "response"  # system of a text that has none
 FIGURES = {"human", "preference", "order", "verdict", "score", "words", "other_words", "turn"}
@@ -119,27 +117,19 @@ class LabelledTable(LimitedDataset):
     columns: Mapping[str, str | bool | None] | None = None
     raters: Any = None
     judges: Any = None
-    kind: str | None = None
+    kind: Kind | None = None
     categories: Sequence[Any] | None = None
     labels: Mapping[Any, Any] | None = None
     positive: Any = None
     preferences: Mapping[str, object] | None = None
-    numbering: str = "stored"
-    agents: Mapping[str, str | None] | None = None
+    numbering: Literal["stored", "shown"] = "stored"
+    agents: Mapping[str, Category | None] | None = None
     task: str = "summarization"
     task_description: str = "Summarise a text"
     noun: str = "text"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for setting, value, known in (
-            ("kind", self.kind, KINDS),
-            ("numbering", self.numbering, ("stored", "shown")),
-        ):
-            if value is not None and value not in known:
-                hint = did_you_mean(str(value), known)
-                raise ConfigError(f"dataset.{setting}={value!r} is not known.{hint}")
-        refuse_categories(self.agents)
         if self.kind not in (None, "category") and (self.categories or self.labels):
             raise ConfigError(
                 f"dataset.kind={self.kind} has no categories: leave it out, or dataset.categories "
@@ -180,9 +170,22 @@ class LabelledTable(LimitedDataset):
         columns = self._mapped(records.columns, own, where)
         if "category" not in (self.columns or {}) and not _good_faith(records, columns):
             columns.pop("category", None)  # of texts or topics, and not of agents
-        self._refuse_misread(records, columns, where)
+        judged = columns.get("judge")
+        if judged and not columns.keys() & {"verdict", "score"}:
+            raise DataError(
+                f"{where} has a column {judged!r} and none of verdicts: write "
+                f"dataset.judges=[{judged}] if it holds one judge's verdicts, or, if it names "
+                "judges, what they said with dataset.columns.verdict=COLUMN."
+            )
         rows, faults = _rows(records, columns, raters, judges)
         refuse(where, [*records.faults, *faults])
+        compared = [row for row in rows if row.other and not (self.columns or {}).get("other")]
+        if any(not is_figure(row.agent) and is_figure(row.other) for row in compared):
+            raise DataError(
+                f"{where} has a column {columns['other']!r} of numbers, which names no other "
+                f"system of a pair: write dataset.columns.other=false, or ={columns['other']} if "
+                "these are names."
+            )
         meaning = self._meaning(rows, where)
         together = gathered(rows, meaning, where, records.noun)
         used = {*columns.values()} | own
@@ -203,28 +206,6 @@ class LabelledTable(LimitedDataset):
         categories = {name: together.fact("category", name) for name in together.agents} | given
         agents = [Agent(name, categories[name]) for name in together.agents]
         return together.panel(facts, limit, self.task, agents)
-
-    def _refuse_misread(self, records: Records, columns: Mapping[str, str], where: str) -> None:
-        """Refuse figures as names of systems, and verdicts as names of judges."""
-
-        def cells(name: str) -> list[str]:
-            its = (cell_text(row.get(columns.get(name, ""))) for _, row in records.rows)
-            return [cell for cell in its if cell and cell.strip()]
-
-        other = columns.get("other")
-        if other and other not in (self.columns or {}).values():
-            names, others = ([number(cell) for cell in cells(name)] for name in ("agent", "other"))
-            if others and np.isnan(names).any() and not np.isnan(others).any():
-                raise DataError(
-                    f"{where} has a column {other!r} of numbers, which names no other system of a "
-                    f"pair: write dataset.columns.other=false, or ={other} if these are names."
-                )
-        if not columns.keys() & {"verdict", "score"} and cells("judge"):
-            raise DataError(
-                f"{where} has a column {columns['judge']!r} and none of verdicts: write "
-                f"dataset.judges=[{columns['judge']}] if it holds one judge's verdicts, or, if it "
-                "names judges, what they said with dataset.columns.verdict=COLUMN."
-            )
 
     def _refuse_silent(
         self, together: Gathered, judges: Mapping[str, Sequence[str]], not_read: Sequence[str]
@@ -312,16 +293,6 @@ def file_facts(path: str) -> dict[str, object]:
     return {"dataset": file.stem, "source": "path", "file": path, "sha256": sha}
 
 
-def refuse_categories(agents: Mapping[str, str | None] | None) -> None:
-    """ConfigError where ``dataset.agents`` gives an agent a category that there is not."""
-    for name, category in (agents or {}).items():
-        if category is not None and category not in CATEGORIES:
-            raise ConfigError(
-                f"dataset.agents.{name}={category!r} is no category"
-                f"{near(str(category), CATEGORIES) or ': use ' + ', '.join(CATEGORIES)}"
-            )
-
-
 def _good_faith(records: Records, columns: Mapping[str, str]) -> bool:
     """Whether a column ``category`` says who wrote in good faith; ``Other`` may be a topic."""
     column = columns.get("category", "")
@@ -345,8 +316,7 @@ def _rows(
         for name in used:
             cell = cell_text(record.get(name))
             if cell is None:
-                half = isinstance(record[name], str)
-                why = "holds half a character" if half else "is no text and no number"
+                why = "is no number and no Unicode text"
                 faults.append(f"{records.noun} {line}: the cell {name!r} {why}")
             elif records.comma and name in figures and COMMA.fullmatch(cell.strip()):
                 cell = cell.replace(",", ".")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.agents.protocol import Agents
+from judgelab.agents import Agents
 from judgelab.attack.protocol import Attack
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.estimator import Estimator

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from judgelab.agents.protocol import Agents
+from judgelab.agents import Agents
 from judgelab.attack.protocol import Attack
 from judgelab.config import WRITER, build
 from judgelab.config.composing import read_option

@@ -65,14 +65,10 @@ class RuleJudgments(PanelStep):
     """Sorts the sentences of a text into what a reviewer appreciates, criticizes, ... by cues.
 
     Sentences are cut at their turns ("but", ";"), lose what leads up to the judgment, and become
-    one line each in the form of preprocessor=judgments. Left out are retellings of the work (the
-    section that sums the paper up), sentences without a cue, whatever heading they stand below,
-    and talk about the review itself; ``preprocessor_sentences_dropped`` in the provenance counts
-    them by reason, and ``preprocessor_kept`` holds the share of sentences that gave a judgment.
-    Headings judge nothing. It takes off some style, but can neither shorten nor leave out
-    particulars: it is no substitute for the LM, it runs without one. A text without any judgment
-    becomes None, and so does one that is no review: of its sentences (retellings and talk about
-    the review itself aside) under a third judge.
+    one line each in the form of preprocessor=judgments. Retellings of the work, sentences without
+    a cue and talk about the review itself are left out and counted by reason. It takes off some
+    style, but can neither shorten nor leave out particulars. A text without any judgment becomes
+    None, and so does one that is no review: of its sentences about the work under a third judge.
 
     Args:
         subject: how every line begins.
@@ -94,11 +90,13 @@ class RuleJudgments(PanelStep):
         dropped: Counter[str] = Counter()
         made, shares = {}, dict[Cell, float]()
         for cell, text in present(panel).items():
-            found = judged(text, self.subject)
-            dropped.update(found.dropped)
-            made[cell] = _written(text, found)
-            if not np.isnan(found.share):
-                shares[cell] = found.share
+            of = judged(text, self.subject)
+            dropped.update(of.dropped)
+            if of.share == of.share:
+                shares[cell] = of.share
+            why = NO_REVIEW if of.lines else NO_JUDGMENT if text.strip() else BLANK
+            good = of.lines and of.share >= LEAST
+            made[cell] = Written("\n".join(of.lines)) if good else Written(None, why)
         facts = self.facts(made.values()) | self.writer("rules", lm)
         facts["preprocessor_sentences_dropped"] = dict(sorted(dropped.items()))
         facts["preprocessor_kept"] = kept_in_words(panel, shares)
@@ -111,24 +109,12 @@ class Judged(NamedTuple):
     Attributes:
         lines: the judgments, in order and each once.
         dropped: how many sentences gave none, by reason.
-        kept: how many gave some.
+        share: of the sentences about the work, those that gave one; NaN without such.
     """
 
     lines: list[str]
     dropped: Counter[str]
-    kept: int
-
-    @property
-    def share(self) -> float:
-        """Of the sentences about the work, those that gave a judgment; NaN without such."""
-        about = self.kept + self.dropped[NO_CUE]
-        return self.kept / about if about else np.nan
-
-
-def _written(text: str, found: Judged) -> Written:
-    if not found.lines:
-        return Written(None, NO_JUDGMENT if text.strip() else BLANK)
-    return Written("\n".join(found.lines)) if found.share >= LEAST else Written(None, NO_REVIEW)
+    share: float
 
 
 def kept_in_words(panel: Panel, shares: Mapping[Cell, float]) -> str:
@@ -136,21 +122,21 @@ def kept_in_words(panel: Panel, shares: Mapping[Cell, float]) -> str:
     if not shares:
         return "no sentence of any text"
     values = list(shares.values())
-    said = (
+    told = (
         f"of the sentences of a text that are about the work, {np.median(values):.0%} (median of "
         f"{len(values)} texts) gave a judgment, {min(values):.0%} at least"
     )
-    medians = {
-        agent.name: np.median([share for (_, j), share in shares.items() if j == column])
-        for column, agent in enumerate(panel.agents)
-        if any(j == column for _, j in shares)
-    }
-    if len(medians) > 1:
-        least, most = min(medians, key=medians.__getitem__), max(medians, key=medians.__getitem__)
-        said += f"; by agent from {medians[least]:.0%} ({least}) to {medians[most]:.0%} ({most})"
+    by_agent: dict[str, list[float]] = {}
+    for (_, j), share in shares.items():
+        by_agent.setdefault(panel.agents[j].name, []).append(share)
+    if len(by_agent) > 1:
+        (low, least), *_, (high, most) = sorted(
+            ((float(np.median(its)), name) for name, its in by_agent.items()),
+        )
+        told += f"; by agent from {low:.0%} ({least}) to {high:.0%} ({most})"
     if np.median(values) < 0.5:
-        said += ". Most of these texts judge little: preprocessor=identity leaves them as they are"
-    return said
+        told += ". Most of these texts judge little: preprocessor=identity leaves them as they are"
+    return told
 
 
 def judged(text: str, subject: str) -> Judged:
@@ -171,7 +157,8 @@ def judged(text: str, subject: str) -> Judged:
         kept += bool(said)
         if not said:
             dropped[REVIEW if PATTERNS["about_review"].search(_flat(sentence)) else NO_CUE] += 1
-    return Judged(list(dict.fromkeys(lines)), dropped, kept)
+    about = kept + dropped[NO_CUE]
+    return Judged(list(dict.fromkeys(lines)), dropped, kept / about if about else np.nan)
 
 
 def verb_of(clause: str, topic: str = "") -> str:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from judgelab.core.bounds import Count
 from judgelab.core.panel import Item
 from judgelab.core.step import Written
-from judgelab.synopsis.writing import NO_SOURCE, SynopsisStep, outline
+from judgelab.synopsis import NO_SOURCE, SynopsisStep, outline
 
 
 @dataclass(frozen=True)

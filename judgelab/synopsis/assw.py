@@ -9,7 +9,7 @@ from typing import ClassVar
 from judgelab.core.bounds import Count
 from judgelab.core.panel import Item
 from judgelab.core.step import Written
-from judgelab.synopsis.writing import NO_SOURCE, SynopsisStep, outline
+from judgelab.synopsis import NO_SOURCE, SynopsisStep, outline
 
 TAGS = ("strengths_claimed_by_the_paper", "weaknesses_claimed_by_the_paper")
 HEADINGS = ("Strengths that the authors claim:", "Weaknesses that the authors concede:")
@@ -34,12 +34,8 @@ class Assw(SynopsisStep):
 
     ``by=lm`` is the paper's: an LM reads the source and lists claims between tags; a reply
     without both pairs of tags, or with nothing between them, is no synopsis. ``by=rules`` is an
-    offline stand-in: sentences of the source with words that claim or concede, and sentences
-    under a heading such as "Limitations". It finds phrases, not claims, and cannot tell the
-    authors' method from a baseline.
-
-    An item without an abstract or a source has no synopsis of this kind; the provenance counts
-    them.
+    offline stand-in, which finds phrases, not claims, and cannot tell the authors' method from a
+    baseline. An item without an abstract or a source has no synopsis; the provenance counts them.
 
     Args:
         prompt: field source.
@@ -77,12 +73,10 @@ def claims(source: str) -> tuple[list[str], list[str]]:
 
 def _between(tag: str, reply: str) -> list[str] | None:
     """The lines between the tags; None unless the tags occur exactly once."""
-    if reply.count(f"<{tag}>") != 1 or reply.count(f"</{tag}>") != 1:
+    inside = re.findall(f"<{tag}>(.*)</{tag}>", reply, re.DOTALL)
+    if not inside or reply.count(f"<{tag}>") + reply.count(f"</{tag}>") != 2:
         return None
-    inside = re.search(f"<{tag}>(.*)</{tag}>", reply, re.DOTALL)
-    if inside is None:
-        return None
-    return [line.strip() for line in inside.group(1).splitlines() if line.strip()]
+    return [line.strip() for line in inside[0].splitlines() if line.strip()]
 
 
 def _compose(item: Item, claimed: list[str], conceded: list[str]) -> Written:

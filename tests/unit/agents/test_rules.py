@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgelab.agents.reading import Source, has_letters
-from judgelab.agents.rules import Rules
-from judgelab.agents.strategies import TASKS, writers
+from judgelab.agents.rules import TASKS, Rules, writers
 from judgelab.agents.taxonomy import load_taxonomy
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Agent, Item, Panel, rng_for

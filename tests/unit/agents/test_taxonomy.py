@@ -93,7 +93,7 @@ def test_an_agent_carries_what_its_strategy_does() -> None:
 def test_unknown_names_get_a_suggestion() -> None:
     with pytest.raises(ConfigError, match="Did you mean 'summarization'.*peer_review"):
         load_taxonomy("sumarization")
-    with pytest.raises(ConfigError, match="no taxonomy file"):
+    with pytest.raises(ConfigError, match="no taxonomy 'nowhere"):
         load_taxonomy("nowhere/else.yaml")
 
 

@@ -6,7 +6,6 @@ that the real libraries resolve a revision, download parquet, cache it and read 
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -54,27 +53,6 @@ def test_rows_are_named_by_id_or_by_domain_and_number(tmp_path: Path) -> None:
     assert unnamed.items[0].reference is None
 
 
-def test_all_kinds_of_file_give_the_same_panel(tmp_path: Path) -> None:
-    rows = [
-        {"id": f"00{n}", "document": f'One, "two"\nthree {n}', "summary": "NA" if n else "s é"}
-        for n in range(4)
-    ]
-    files = [as_jsonl(tmp_path / "x.jsonl", *rows), as_parquet(tmp_path / "x.parquet", rows)]
-    files.append(tmp_path / "x.json")
-    files[-1].write_text(json.dumps(rows), encoding="utf-8")
-    files.append(tmp_path / "x.csv")
-    with files[-1].open("w", encoding="utf-8-sig", newline="") as out:
-        writer = csv.DictWriter(out, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    panels = [xsum(file).load(3) for file in files]
-    assert len({panel.digest for panel in panels}) == 1
-    assert [item.id for item in panels[0].items] == ["000", "001", "002"]
-    assert panels[0].items[1].reference == "NA"
-    assert {panel.provenance["rows"] for panel in panels} == {3}
-    assert len({str(panel.provenance["content"]) for panel in panels}) == 1
-
-
 def test_a_translation_carries_its_gloss_only_where_there_is_one(tmp_path: Path) -> None:
     assert all(item.meta["gloss"] for item in domain("wmt14").load().items)
     row = {"translation": {"de": "Ja.", "en": "Yes."}}
@@ -100,7 +78,6 @@ def test_a_review_form_becomes_text(tmp_path: Path) -> None:
         ({"id": "1", "document": 5, "summary": "s"}, "'document' is not text but int"),
         ({"id": "1", "document": "x", "summary": 2.5}, "'summary' is not text but float"),
         ({"id": None, "document": "x", "summary": "s"}, "'id' is empty"),
-        ({"id": "1", "document": "\ud800", "summary": "s"}, "'document' is not valid Unicode"),
     ],
 )
 def test_a_bad_row_is_named_with_column_and_reason(
@@ -118,35 +95,6 @@ def test_rows_without_a_source_are_left_out_and_counted(tmp_path: Path) -> None:
     panel = xsum(as_jsonl(tmp_path / "x.jsonl", *rows)).load()
     assert [item.id for item in panel.items] == ["0"]
     assert panel.provenance["rows_left_out"] == {"no source": 2} and panel.provenance["rows"] == 1
-
-
-def test_two_rows_of_one_id_are_refused(tmp_path: Path) -> None:
-    row = {"id": "1", "document": "x", "summary": "s"}
-    with pytest.raises(DataError, match="'1' occurs twice"):
-        xsum(as_jsonl(tmp_path / "x.jsonl", row, row)).load()
-
-
-@pytest.mark.parametrize(
-    ("name", "raw", "reason"),
-    [
-        ("x.jsonl", b'{"id": 1}\n{bad\n', "line 2: not usable JSON"),
-        ("x.jsonl", b'{"id": 1}\n[2]\n', "line 2: not a JSON object"),
-        ("x.jsonl", b'{"id": 1}\n{"id": "\xff"}\n', "line 2: not valid UTF-8"),
-        ("x.jsonl", b"\n", "no rows"),
-        ("x.json", b'{"id": 1}', "is no list of records"),
-        ("x.csv", b"id,document\n1,a,b\n", "where the header has 2"),
-        ("x.csv", b"id,document\n1\n", "where the header has 2"),
-        ("x.parquet", b"PAR1 but not really", "cannot be read as parquet"),
-    ],
-)
-def test_a_file_that_is_not_what_its_name_says_is_refused(
-    tmp_path: Path, name: str, raw: bytes, reason: str
-) -> None:
-    file = tmp_path / name
-    file.write_bytes(raw)
-    with pytest.raises(DataError) as caught:
-        xsum(file).load()
-    assert reason in str(caught.value)
 
 
 def test_wrong_settings_are_refused_with_a_hint(tmp_path: Path) -> None:

@@ -163,19 +163,13 @@ def test_faults_name_what_to_mend(tmp_path: Path) -> None:
         ({"select": {"refrence": "first"}}, "dataset.select.refrence is not a known key"),
         ({"select": {"reference": "longest"}}, "reference='longest'"),
         ({"select": {"draw": 0}}, "draw=0"),
-        ({"select": {"draw": True}}, "draw=True must be at least 1"),
         ({"select": {"characters": "300"}}, "characters='300' must be at least 1"),
         ({"select": {"seed": -1}}, "seed=-1 must be a whole number from 0 up"),
-        ({"select": {"seed": None}}, "seed=None must be a whole number"),
-        ({"select": {"seed": "x"}}, "seed='x' must be a whole number"),
         ({"select": {"unique": "yes"}}, "unique='yes' must be true or false"),
-        ({"select": {"section": 3}}, "section=3 must be a heading"),
-        ({"select": {"reference": ["first"]}}, r"reference=\['first'\]"),
         ({"fields": {"reference": 3}}, "reference=3 must be a column, a list of columns"),
         ({"fields": {"reference": ["a", 3]}}, "reference=.* must be a column, a list"),
         ({"fields": {"source": ["a"]}}, "must be a column"),
         ({"fields": {"right": "n"}}, "go together"),
-        ({"source": "path"}, "give both"),
     ):
         with pytest.raises(ConfigError, match=said):
             dataset("summeval", **change)
