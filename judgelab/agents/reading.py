@@ -54,6 +54,7 @@ _LONGEST = 45
 _MOST_NAMES = 40
 _TOPIC = re.compile(r"(?<![\w'-])([^\W\d_]{4,})(?![\w'-])(?=(?:\s+([^\W\d_]+))?)")
 _LONGEST_NAME = 4
+TASTE = 0.2  # spread of a writer's own judgement
 _OPENS = '.!?:"“(—-'
 _JOINTS = (" ", " of ", " de ", " & ", " van ", " von ")
 
@@ -250,14 +251,13 @@ class Source:
         rng: np.random.Generator,
         n: int,
         weight: Callable[[Sentence], float] = lambda _: 1.0,
-        taste: float = 0.2,
     ) -> list[Sentence]:
         """The ``n`` sentences of most weight, in order of the text.
 
-        ``taste`` is the spread of a writer's own judgement: two writers agree on what is
-        central and differ at the margin. Sentences of weight 0 or less are never taken.
+        Two writers agree on what is central and differ at the margin (``TASTE``). Sentences of
+        weight 0 or less are never taken.
         """
-        noise = np.exp(taste * rng.standard_normal(len(self.sentences)))
+        noise = np.exp(TASTE * rng.standard_normal(len(self.sentences)))
         scored = [
             (weight(s) * s.salience * float(factor), s)
             for s, factor in zip(self.sentences, noise, strict=True)

@@ -63,14 +63,11 @@ class Records:
             self.faults.append(f"{self.noun} {line}: not a JSON object")
 
 
-def read_records(path: str, setting: str = "dataset.path") -> Records:
+def read_records(path: str) -> Records:
     """What a .csv, .tsv, .txt, .jsonl, .json (a list of records) or .parquet file holds.
 
     Text is UTF-8, with or without a byte order mark, or UTF-16 with one; any line ends; cells are
     parted by comma, semicolon or tab, as the first line shows.
-
-    Args:
-        setting: what names the file, for messages.
 
     Raises:
         DataError: there is no such file, it has no rows, or it is none of these.
@@ -85,11 +82,11 @@ def read_records(path: str, setting: str = "dataset.path") -> Records:
     reader = readers.get(file.suffix.lower())
     if reader is None:
         raise DataError(
-            f"{path!r} is no table that can be read ({setting}): save it as .csv, .tsv, .jsonl, "
+            f"{path!r} is no table that can be read (dataset.path): save it as .csv, .tsv, .jsonl, "
             ".json or .parquet."
         )
     if not file.is_file():
-        raise DataError(f"There is no file {path!r}: check {setting}.")
+        raise DataError(f"There is no file {path!r}: check dataset.path.")
     records = reader(file)
     if not records.rows and not records.faults:
         raise DataError(f"{path!r} has no rows.")

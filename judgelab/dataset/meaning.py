@@ -513,12 +513,11 @@ def _refuse_stranger(where: str, who: str, cells: Cells, names: Sequence[str]) -
 
     people = quoted(cells[RATERS]) if cells.get(RATERS) else ", ".join(names[:4])
     groups = ", ".join(f"{name[:20]}: [...]" for name in names[:4])
-    numbers = sum(map(is_figure, cells[who])) > 2 and len(names) == 2
-    rest = f"; or, if it gives grades, dataset.positive={names[0]} for high ones" if numbers else ""
+    high = names[0][:20] if names else "NAME"
     raise DataError(
         f"{where}: people say {people}, judge {who!r} says {quoted(cells[who])}, and nothing shows "
-        f"which mean the same: write dataset.labels='{{{groups}}}' with the judge's words for each"
-        f"{rest}."
+        f"which mean the same: write dataset.labels='{{{groups}}}' with the judge's words for each "
+        f"(or, if it gives grades, dataset.positive={high} for high ones)."
     )
 
 

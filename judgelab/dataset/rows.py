@@ -26,6 +26,7 @@ from judgelab.dataset.meaning import NO_VERDICT, RATERS, Meaning
 
 Category = Literal["Faithful", "Low Effort", "Other", "Strategic", "Style"]
 PEOPLE = "people"  # who gave labels that come without a name
+OF_ITEM = ("source", "reference", "synopsis")
 BETTER = {1.0: "first", 0.0: "second", 0.5: "neither"}
 
 Key = tuple[str, str, str]
@@ -167,28 +168,18 @@ def near(name: str, known: Iterable[str]) -> str:
 
 
 def gathered(
-    rows: Iterable[JudgedRow],
-    meaning: Meaning,
-    where: str,
-    noun: str = "line",
-    faults: Sequence[str] = (),
+    rows: Iterable[JudgedRow], meaning: Meaning, where: str, noun: str = "line"
 ) -> Gathered:
-    """What rows say together.
-
-    Args:
-        where: what holds the rows, for messages.
-        noun: what a row is called in messages.
-        faults: of rows that are none.
+    """What rows of ``where``, each called ``noun`` in messages, say together.
 
     Raises:
         DataError: rows contradict or repeat each other, or a label cannot be read.
     """
-    together = Gathered(meaning, where, noun)
-    faults = list(faults)
+    together, faults = Gathered(meaning, where, noun), list[str]()
     for row in rows:
         try:
             together.add(row)
-        except _BadRow as cause:
+        except DataError as cause:
             faults.append(f"{noun} {row.line}: {cause}")
     refuse(where, faults)
     return together
@@ -225,14 +216,14 @@ class Gathered:
         """Take what a row says."""
         item, one, two = row.id, row.agent, row.other
         if two and self.meaning.kind != "preference":
-            raise _BadRow(f"a {self.meaning.kind} is of one text: leave other empty")
+            raise DataError(f"a {self.meaning.kind} is of one text: leave other empty")
         swapped = bool(two) and (item, two, one) in self.units
         key = (item, two, one) if swapped else (item, one, two)
         raters = tuple(one.who for one in row.labels)
         judges = tuple((one.who, one.order) for one in row.verdicts)
         first = self._lines.setdefault((key, swapped, raters, judges), row.line)
         if first != row.line and (raters or judges):  # a row of facts alone may come again
-            raise _BadRow(f"says once more what {self.noun} {first} is about: keep one of them")
+            raise DataError(f"says once more what {self.noun} {first} is about: keep one of them")
         self.items[item] = None
         self._facts(row, key, swapped)
         if not one:
@@ -247,7 +238,7 @@ class Gathered:
             if isinstance(value, str):
                 hint = near(label.cell.strip(), pair or self.meaning.categories.levels)
                 why = value.removeprefix("the verdict ")
-                raise _BadRow(f"{label.who} said {short(label.cell)}, which {why}{hint}")
+                raise DataError(f"{label.who} said {short(label.cell)}, which {why}{hint}")
             self._count(RATERS, value, pair)
             value = 1 - value if swapped else value
             self._keep(self.labels, (unit, label.who), value, row.line, label.who)
@@ -268,21 +259,19 @@ class Gathered:
         """Keep texts and facts; what contradicts an earlier line is a fault."""
         item, one, two = row.id, row.agent, row.other
         words = (row.words, row.other_words)[:: -1 if swapped else 1]
-        said = [
-            *(("source", row.source, (item,)), ("reference", row.reference, (item,))),
-            *(("synopsis", row.synopsis, (item,)), ("category", row.category, (one,))),
-            *(("text", row.text, (item, one)), ("text", row.other_text, (item, two))),
-            *(("words", words[0], key), ("other_words", words[1], key)),
-            *(("stratum", row.stratum, key), ("cluster", row.cluster, key)),
-        ]
-        for name, value, whose in said:
+        of_item = [(name, getattr(row, name), (item,)) for name in OF_ITEM]
+        texts = [("text", row.text, (item, one)), ("text", row.other_text, (item, two))]
+        sizes = [("words", words[0], key), ("other_words", words[1], key)]
+        groups = [("stratum", row.stratum, key), ("cluster", row.cluster, key)]
+        known_of = [*of_item, ("category", row.category, (one,)), *texts, *sizes, *groups]
+        for name, value, whose in known_of:
             if value != value or (isinstance(value, str) and not value.strip()):
                 continue
             known, line = self.facts.setdefault((name, *whose), (value, row.line))
             if known != value:
                 told = " / ".join(filter(None, whose))
                 more = " (dataset.columns.agent=COLUMN says who wrote it)" if name == "text" else ""
-                raise _BadRow(f"{name} is not what {self.noun} {line} says of {told}{more}")
+                raise DataError(f"{name} is not what {self.noun} {line} says of {told}{more}")
         if row.turn == row.turn:  # the last label's counts
             self.facts["turn", *key] = (row.turn, row.line)
 
@@ -291,7 +280,7 @@ class Gathered:
     ) -> None:
         before, first = values.setdefault(place, (value, line))
         if before != value and not (before != before and value != value):
-            raise _BadRow(f"{who} said something else of the same in {self.noun} {first}")
+            raise DataError(f"{who} said something else of the same in {self.noun} {first}")
 
     def _count(self, who: str, value: float | str, pair: tuple[str, str] | None) -> None:
         """Note which text of its row is better, whichever is stored first."""
@@ -441,7 +430,3 @@ class Gathered:
                 item, agent, _ = numbered[unit]
                 scores.setdefault(item, {}).setdefault(judge, {})[agent] = worth
         return scores
-
-
-class _BadRow(Exception):
-    """Why a row cannot be used."""

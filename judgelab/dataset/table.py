@@ -73,6 +73,7 @@ COLUMNS: Mapping[str, Sequence[str]] = {
 }
 """What a table can say -> other names of the column; ``docs/datasets.md`` says what each means."""
 
+Wide = str | Sequence[str | int] | Mapping[str | int, str | Sequence[str]] | None
 PAIR = ("first", "second")  # systems of a pair that has no names
 TEXT = "response"  # system of a text that has none
 FIGURES = {"human", "preference", "order", "verdict", "score", "words", "other_words", "turn"}
@@ -115,8 +116,8 @@ class LabelledTable(LimitedDataset):
 
     path: str = ""
     columns: Mapping[str, str | bool | None] | None = None
-    raters: Any = None
-    judges: Any = None
+    raters: Wide = None
+    judges: Wide = None
     kind: Kind | None = None
     categories: Sequence[Any] | None = None
     labels: Mapping[Any, Any] | None = None
@@ -164,8 +165,8 @@ class LabelledTable(LimitedDataset):
         """
         if not records.rows:
             refuse(where, records.faults)
-        raters = _wide(self.raters, "raters", records.columns, 1)
-        judges = _wide(self.judges, "judges", records.columns, 2)
+        raters = _wide(self.raters, "raters", records.columns)
+        judges = _wide(self.judges, "judges", records.columns)
         own = {column for its in (raters, judges) for names in its.values() for column in names}
         columns = self._mapped(records.columns, own, where)
         if "category" not in (self.columns or {}) and not _good_faith(records, columns):
@@ -349,7 +350,7 @@ def _row(
     rater, judge = own.pop("rater", PEOPLE), own.pop("judge", None)
     verdict, score = own.pop("verdict", ""), own.pop("score", "")
     order, reason = own.pop("order", ""), own.pop("reason", "")
-    labels = [(name, cells[column]) for name, (column,) in raters.items()]
+    labels = [(name, cells[column]) for name, its in raters.items() for column in its]
     if label is not None and (rater.strip() or label.strip()):
         labels.append((rater, label))
     verdicts: list[tuple[Any, ...]] = [
@@ -364,25 +365,16 @@ def _row(
     return JudgedRow.model_validate(facts | {"line": line, "labels": labels, "verdicts": verdicts})
 
 
-def _wide(given: Any, setting: str, present: Sequence[str], most: int) -> dict[str, list[str]]:
+def _wide(given: Wide, setting: str, present: Sequence[str]) -> dict[str, list[str]]:
     """Name -> its columns, of a setting that lists columns, or maps names to them."""
     many = [given] if isinstance(given, str) else given or ()
-    if not isinstance(many, Mapping | Sequence) or any(not isinstance(n, str | int) for n in many):
-        raise ConfigError(f"dataset.{setting}={given!r} is no list of columns: write [a,b].")
-    named = many if isinstance(many, Mapping) else {str(name): str(name) for name in many}
-    found = {
-        str(name): [column] if isinstance(column, str) else list(map(str, column or ()))
-        for name, column in named.items()
-    }
-    for name, columns in found.items():
-        if not 1 <= len(columns) <= most:
-            many = "one column" if most == 1 else "one column, or two"
-            raise ConfigError(f"dataset.{setting}.{name} must name {many}.")
-        for column in columns:
-            if column not in present:
-                hint = did_you_mean(column, present)
-                raise DataError(f"There is no column {column!r} (dataset.{setting}).{hint}")
-    return found
+    named = many if isinstance(many, Mapping) else {name: str(name) for name in many}
+    wide = {str(n): [its] if isinstance(its, str) else list(its) for n, its in named.items()}
+    for column in (column for its in wide.values() for column in its):
+        if column not in present:
+            hint = did_you_mean(column, present)
+            raise DataError(f"There is no column {column!r} (dataset.{setting}).{hint}")
+    return wide
 
 
 def _refuse_misspelled(
@@ -394,18 +386,18 @@ def _refuse_misspelled(
         there, none: what has a column, and what the user says has none.
         read: columns that have a meaning.
     """
-    spellings = [(name, one) for name, others in COLUMNS.items() for one in (name, *others)]
+    spellings = {one: name for name, others in COLUMNS.items() for one in (name, *others)}
     for column in present:
         low = column.strip().lower()
-        if column in read or len(low) < 4 or low in {one for _, one in spellings}:
+        if column in read or len(low) < 4 or low in spellings:
             continue
-        near = [(name, one) for name, one in spellings if _alike(low, one)]
-        missing = [each for each in near if each[0] not in there]
-        if missing and none.isdisjoint(name for name, _ in near):
-            name, one = missing[0]
+        near = {one: name for one, name in spellings.items() if _alike(low, one)}
+        missing = [one for one, name in near.items() if name not in there]
+        if missing and none.isdisjoint(near.values()):
+            one = missing[0]
             raise DataError(
                 f"{where} has no column {one!r}; there is {column!r}: rename it, or set "
-                f"dataset.columns.{name}={column} (false: it is none)."
+                f"dataset.columns.{near[one]}={column} (false: it is none)."
             )
 
 

@@ -71,7 +71,7 @@ ATOMS = st.sampled_from(
         ),
         *(", ", ": ", "\n", "\n\n", " ", '"', "'", "(", ")", "[", "]", "{", "}", "{s}", "\\1", "|"),
         *("-", "–", "é", "你好", "\x00", "# Abstract\n", "We propose ", "because ", "in London "),
-        *("killed ", "happy ", "isn't ", "I ", "²", "٣", "ǅ", "İ", "May ", "£", "5 km ", "O'Neil"),
+        *("killed ", "? ", "isn't ", "I ", "²", "٣", "ǅ", "İ", "May ", "£", "5 km ", "O'Neil"),
     ]
 )
 
@@ -162,12 +162,6 @@ def test_a_translation_rewrites_the_gloss_else_the_reference_else_nothing() -> N
     assert "barks" in str(panel.texts[0][original])
     assert "hound" in str(panel.texts[1][original])
     assert set(panel.texts[2]) == {None}
-
-
-def test_the_noun_is_the_datasets_word_or_the_taxonomys() -> None:
-    panel = Panel(items=(Item("1", TEXTS["one sentence"]),))
-    assert "This bill" in str(by_name(Rules(noun="bill").answer(panel))["1", "Template Response"])
-    assert "This text" in str(by_name(Rules().answer(panel))["1", "Template Response"])
 
 
 def test_a_task_or_a_strategy_without_rules_is_refused(tmp_path: Path) -> None:

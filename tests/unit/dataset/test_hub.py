@@ -53,14 +53,6 @@ def test_rows_are_named_by_id_or_by_domain_and_number(tmp_path: Path) -> None:
     assert unnamed.items[0].reference is None
 
 
-def test_a_translation_carries_its_gloss_only_where_there_is_one(tmp_path: Path) -> None:
-    assert all(item.meta["gloss"] for item in domain("wmt14").load().items)
-    row = {"translation": {"de": "Ja.", "en": "Yes."}}
-    panel = domain("wmt14", source="path", path=str(as_jsonl(tmp_path / "w.jsonl", row))).load()
-    assert (panel.items[0].source, panel.items[0].reference) == ("Ja.", "Yes.")
-    assert panel.items[0].meta == {}
-
-
 def test_a_review_form_becomes_text(tmp_path: Path) -> None:
     form = {"summary_of_the_paper": " It tries. ", "rating": 6, "flags": ["no"], "empty": ""}
     reviews = json.dumps({"reviews": [{"content": form}]})

