@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgelab.agents.recorded import Recorded
+from judgelab.agents import Recorded
 from judgelab.attack.none import NoAttack
 from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Kind, Units
 from judgelab.core.panel import Agent, Panel
 from judgelab.core.result import Result, Row
 from judgelab.dataset.llmbar import LLMBar
+from judgelab.dataset.table import LabelledTable
 from judgelab.engine.context import Context
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.mechanism.recorded_scores import RecordedScores
@@ -40,25 +41,15 @@ def llmbar(sets: tuple[str, ...] = NATURAL) -> JudgmentTable:
     return table
 
 
-def frank(data: Path, dataset: str | None = "bbc") -> JudgmentTable:
-    """Human factuality of summaries and the metrics beside it; NaN where a metric has none.
-
-    Args:
-        dataset: bbc or cnndm; None: both.
-    """
-    rows = pd.read_parquet(data / "judge_audit" / "frank_scores.parquet")
-    rows = rows[rows["dataset"] == (dataset or rows["dataset"])].reset_index(drop=True)
-    metrics = list(rows.columns[rows.columns.tolist().index("split") + 1 :])
-    verdicts = rows[metrics].to_numpy(float).T[:, :, None]
-    return JudgmentTable(
-        "grade",
-        Units.of(rows["item"].tolist(), rows["system"].tolist()),
-        ("people",),
-        rows[["Factuality"]].to_numpy(float),
-        tuple(JudgeFacts(name, pointwise=True) for name in metrics),
-        verdicts,
-        ~np.isnan(verdicts),
-    )
+def frank(data: Path) -> JudgmentTable:
+    """Human factuality of summaries and the metrics beside it; NaN where a metric has none."""
+    file = data / "judge_audit" / "frank_scores.parquet"
+    columns = list(pd.read_parquet(file).columns)
+    names = {"id": "item", "agent": "system", "human": "Factuality", "other": False}
+    metrics = columns[columns.index("split") + 1 :]
+    table = LabelledTable(path=str(file), columns=names, judges=metrics, kind="grade").load()
+    assert table.judgments is not None
+    return table.judgments
 
 
 def summeval(data: Path, dimension: str = "relevance") -> JudgmentTable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from judgelab.agents import Agents, written
 from judgelab.core.bounds import Count, NotNegative
@@ -36,7 +36,6 @@ class Candidates(Agents):
     prompt: Prompt
     temperature: NotNegative = 0.0
     max_tokens: Count = 4000
-    requires: ClassVar[frozenset[Capability]] = frozenset()
 
     def __post_init__(self) -> None:
         if not self.models:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial, reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -33,7 +33,6 @@ from judgelab.agents.rewriting import (
 from judgelab.agents.taxonomy import Strategy, Taxonomy, taxonomy_for
 from judgelab.core import resources
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import Capability
 from judgelab.core.panel import Item, Panel, rng_for
 
 if TYPE_CHECKING:
@@ -81,7 +80,6 @@ class Rules(Agents):
     taxonomy: str | None = None
     seed: int = 0
     noun: str | None = None
-    requires: ClassVar[frozenset[Capability]] = frozenset()
 
     def answer(self, panel: Panel, lm: EvaluationLM | None = None) -> Panel:
         """The panel's items answered by all strategies; responses it had are replaced.

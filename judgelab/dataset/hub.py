@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from judgelab.core.bounds import Count, Natural
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Item, Panel
 from judgelab.core.sentences import sentences
@@ -38,10 +39,8 @@ class Columns(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True)
 
-    source: str = Field(min_length=1, description="a column")
-    reference: str | list[str] | None = Field(
-        None, min_length=1, description="a column, a list of columns, or null"
-    )
+    source: str = Field(min_length=1)
+    reference: str | list[str] | None = Field(None, min_length=1)
     id: str | None = None
     synopsis: str | None = None
     gloss: str | None = None
@@ -66,15 +65,13 @@ class Selection(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True)
 
-    reference: Literal["first", "most_sentences", "right"] = Field(
-        "first", description="first, most_sentences or right"
-    )
-    characters: int | None = Field(None, ge=1, description="at least 1, or null")
-    join: bool = Field(False, description="true or false")
-    section: str | None = Field(None, pattern=r"\S", description="a heading, or null")
-    unique: bool = Field(False, description="true or false")
-    draw: int | None = Field(None, ge=1, description="at least 1, or null")
-    seed: int = Field(0, ge=0, description="a whole number from 0 up")
+    reference: Literal["first", "most_sentences", "right"] = "first"
+    characters: Count | None = None
+    join: bool = False
+    section: str | None = Field(None, pattern=r"\S")
+    unique: bool = False
+    draw: Count | None = None
+    seed: Natural = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -91,21 +91,16 @@ class LLMBar(SourcedDataset):
         self, items: DataFrame, names: Sequence[str], said: DataFrame
     ) -> tuple[JudgmentTable, list[str]]:
         """The judgments, and judges who were not asked about every item."""
-        place = {key: k for k, key in enumerate(zip(items["set"], items["item"], strict=True))}
         said = said.assign(set=said["set"].astype(str), by=said["judge"] + "/" + said["strategy"])
-        at = [place.get(key, -1) for key in zip(said["set"], said["item"], strict=True)]
-        said = said.assign(at=at)[np.array(at) >= 0]
+        said["first"] = said["verdict"].astype(object).map(FIRST).astype(float)
+        said = said.merge(items[["set", "item"]].assign(at=range(len(items))), on=["set", "item"])
         counts = said["by"].value_counts()
         whole = sorted(str(by) for by, n in counts.items() if n == 2 * len(names))
         if not whole:
             raise ConfigError("dataset.lms and strategies: no such judge has verdicts on all sets.")
         left = sorted(set(map(str, counts.index)) - set(whole))
-        who = {by: k for k, by in enumerate(whole)}
-        said = said[said["by"].isin(whole)]
-        verdicts = np.full((len(whole), len(names), 2), np.nan)
-        cells = said["by"].map(who), said["at"], said["order"]
-        where = tuple(column.to_numpy(np.intp) for column in cells)
-        verdicts[where] = said["verdict"].astype(object).map(FIRST).to_numpy(float)
+        wide = said.pivot(index="by", columns=["at", "order"], values="first").sort_index(axis=1)
+        verdicts = wide.loc[whole].to_numpy(float).reshape(len(whole), len(names), 2)
         lost = np.isnan(verdicts).sum(axis=(1, 2))
         if (self.labels or 0) > len(names):
             raise ConfigError(f"dataset.labels={self.labels} exceeds the {len(names)} items.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean, some
@@ -138,8 +138,11 @@ class Meaning:
             return ", ".join(f"{place} ({counts[place]})" for place in order if counts[place])
 
         of_texts = self.categories.told if self.kind == "category" else self._grades_told
-        lines = _told_each(pairs, places), _told_each(self.cells, of_texts)
-        line = "; of texts: ".join(filter(None, lines))
+        line = "; of texts: ".join(
+            "; ".join(f"{who}: {told(its)}" for who, its in _voices(cells).items())
+            for cells, told in ((pairs, places), (self.cells, of_texts))
+            if any(cells.values())
+        )
         return line if len(line) <= 300 else line[:297] + "..."
 
     def _grades_told(self, cells: Counter[str]) -> str:
@@ -155,17 +158,14 @@ class Meaning:
         return ", ".join([*parts, *([f"unreadable ({lost - count})"] if lost > count else [])])
 
 
-def _told_each(cells: Cells, told: Callable[[Counter[str]], str]) -> str:
-    """``people: ...; judge a: ...``; of many judges what they say together."""
+def _voices(cells: Cells) -> dict[str, Counter[str]]:
+    """What people say, and each judge; of many judges what they say together."""
     judges = {who: its for who, its in sorted(cells.items()) if who != RATERS and its}
-    voices = {
-        "the judge" if who == "judge" else f"judge {who[:30]}": its for who, its in judges.items()
-    }
+    voices = {"people": cells[RATERS]} if cells.get(RATERS) else {}
     if len(judges) > 3:
-        voices = {f"{len(judges)} judges": sum(judges.values(), Counter[str]())}
-    if cells.get(RATERS):
-        voices = {"people": cells[RATERS]} | voices
-    return "; ".join(f"{who}: {told(its)}" for who, its in voices.items())
+        return voices | {f"{len(judges)} judges": sum(judges.values(), Counter[str]())}
+    names = {who: "the judge" if who == "judge" else f"judge {who[:30]}" for who in judges}
+    return voices | {names[who]: its for who, its in judges.items()}
 
 
 @dataclass(frozen=True)

@@ -88,8 +88,8 @@ def settings_of(model: type[Settings], given: Mapping[str, Any], where: str) -> 
     except ValidationError as cause:
         error = cause.errors()[0]
         key = str(error["loc"][0])
-        must = model.model_fields[key].description or f"other: {error['msg'].lower()}"
-        raise ConfigError(f"{where}.{key}={given.get(key)!r} must be {must}.") from None
+        must = error["msg"].replace("Input should be", "must be").lower()
+        raise ConfigError(f"{where}.{key}={given.get(key)!r} {must}.") from None
 
 
 def find_rows(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
@@ -13,6 +15,9 @@ from judgelab.core.step import AskingStep, Cell, Written, present, with_texts, w
 
 VERBS = ("appreciates", "criticizes", "questions", "suggests")
 """What a reviewer does in a line, in the paper's words."""
+
+Subject = Annotated[str, Field(pattern=r"^\S+( \S+)*$")]
+"""How a line begins: words on one line."""
 
 NO_JUDGMENT = "no judgment in the reply"
 BLANK = "the text is blank"
@@ -48,16 +53,12 @@ class Judgments(AskingStep):
         subject: how every line begins.
 
     Raises:
-        ConfigError: a blank subject; or, asked by the prompt that is here, texts that are no
-            peer reviews.
+        ConfigError: asked by the prompt that is here, texts that are no peer reviews.
     """
 
-    subject: str = "The reviewer"
+    subject: Subject = "The reviewer"
     axis: ClassVar[str] = "preprocessor"
     name: ClassVar[str] = "judgments"
-
-    def __post_init__(self) -> None:
-        check_subject(self.subject)
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Rewrite every text, by one batch."""
@@ -91,16 +92,4 @@ def check_reviews(panel: Panel, name: str) -> None:
             f"preprocessor={name} rewrites peer reviews, and the task of the dataset is "
             f"{panel.task!r}: use preprocessor=identity, or, where the texts are reviews, say so "
             "(dataset.task=peer_review)."
-        )
-
-
-def check_subject(subject: str) -> None:
-    """Refuse a subject that no line could begin with.
-
-    Raises:
-        ConfigError: it is blank, or has white space around it or a line break in it.
-    """
-    if not subject.strip() or subject != " ".join(subject.split()):
-        raise ConfigError(
-            f"preprocessor.subject={subject!r} must be words on one line, like 'The reviewer'."
         )

@@ -16,7 +16,7 @@ from judgelab.core.panel import Panel
 from judgelab.core.resources import words
 from judgelab.core.sentences import HEADERS, heading, label, sections
 from judgelab.core.step import Cell, PanelStep, Written, present, with_texts
-from judgelab.preprocessor.judgments import BLANK, check_reviews, check_subject
+from judgelab.preprocessor.judgments import BLANK, Subject, check_reviews
 
 
 def _cue(phrases: str) -> re.Pattern[str]:
@@ -74,15 +74,12 @@ class RuleJudgments(PanelStep):
         subject: how every line begins.
 
     Raises:
-        ConfigError: a blank subject, or texts that are no peer reviews.
+        ConfigError: texts that are no peer reviews.
     """
 
-    subject: str = "The reviewer"
+    subject: Subject = "The reviewer"
     axis: ClassVar[str] = "preprocessor"
     name: ClassVar[str] = "rules"
-
-    def __post_init__(self) -> None:
-        check_subject(self.subject)
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Rewrite every text."""

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from judgelab.agents.recorded import Recorded
+from judgelab.agents import Recorded
 from judgelab.attack.none import NoAttack
 from judgelab.config import build
 from judgelab.core.prompt import Prompt

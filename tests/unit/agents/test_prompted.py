@@ -2,56 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
-
 import pytest
 
 from judgelab.agents.prompted import Prompted
 from judgelab.agents.taxonomy import load_taxonomy
 from judgelab.config.build import build
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
+from judgelab.core.lm import Capability, ChatRequest
 from judgelab.core.panel import Item, Panel
-
-Script = Callable[[ChatRequest], Reply]
-
-
-class Scripted(EvaluationLM):
-    """A chat LM whose replies are a function of the request; it keeps every batch it was sent."""
-
-    identity = "scripted 1"
-    capabilities = frozenset({Capability.CHAT})
-    facts: ClassVar[Mapping[str, Any]] = {}
-
-    def __init__(self, script: Script) -> None:
-        self.script = script
-        self.batches: list[list[ChatRequest]] = []
-
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
-        raise AssertionError("nobody asked for probabilities")
-
-    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        self.batches.append(list(requests))
-        return [self.script(request) for request in requests]
-
-    def close(self) -> None:
-        return None
+from tests.scripted import ScriptedChat
 
 
-def echo(request: ChatRequest) -> Reply:
-    return Reply("/".join(request.key))
+def echo(request: ChatRequest) -> str:
+    return "/".join(request.key)
+
+
+def stages(lm: ScriptedChat) -> tuple[list[ChatRequest], list[ChatRequest]]:
+    """What was asked while reading, and then for answers."""
+    names = [request.key[3] for request in lm.seen]
+    assert names == sorted(names, reverse=True)
+    return lm.seen[: names.count("reading")], lm.seen[names.count("reading") :]
 
 
 ITEMS = (Item("one", "First source.", reference="human one"), Item("two", "Second source."))
 
 
 def test_summaries_read_first_where_the_strategy_has_a_reading_stage() -> None:
-    lm = Scripted(echo)
+    lm = ScriptedChat(echo)
     panel = Prompted(noun="bill").answer(Panel(items=ITEMS), lm)
-    reading, answers = lm.batches
+    reading, answers = stages(lm)
     assert {r.key[2] for r in reading} == {"Fact Manipulation", "Misleading Emphasis"}
     assert len(reading) == 4
     assert len(answers) == 2 * 29
@@ -63,10 +42,10 @@ def test_summaries_read_first_where_the_strategy_has_a_reading_stage() -> None:
 
 
 def test_what_is_sent() -> None:
-    lm = Scripted(echo)
+    lm = ScriptedChat(echo)
     Prompted(noun="bill").answer(Panel(items=ITEMS), lm)
     strategies = {s.name: s for s in load_taxonomy("summarization").strategies}
-    sent = {request.key[1:]: request for batch in lm.batches for request in batch}
+    sent = {request.key[1:]: request for request in lm.seen}
     plain = sent["one", "Faithful", "answer"]
     instruction = strategies["Faithful"].prompt.replace("{noun}", "bill")
     (message,) = plain.messages
@@ -86,9 +65,9 @@ def test_what_is_sent() -> None:
 
 
 def test_reviews_all_read_and_share_one_prompt() -> None:
-    lm = Scripted(echo)
+    lm = ScriptedChat(echo)
     Prompted(max_tokens=99, temperature=0).answer(Panel(items=ITEMS, task="peer_review"), lm)
-    reading, answers = lm.batches
+    reading, answers = stages(lm)
     assert len(reading) == len(answers) == 2 * 28
     assert len({r.messages[0].content for r in reading if r.key[1] == "one"}) == 28
     assert {r.max_tokens for r in (*reading, *answers)} == {99}
@@ -97,46 +76,46 @@ def test_reviews_all_read_and_share_one_prompt() -> None:
 
 @pytest.mark.parametrize("task,budget", [("peer_review", 2000), ("translation", 500)])
 def test_budgets_are_the_tasks(task: str, budget: int) -> None:
-    lm = Scripted(echo)
+    lm = ScriptedChat(echo)
     Prompted().answer(Panel(items=ITEMS, task=task), lm)
-    assert {r.max_tokens for batch in lm.batches for r in batch} == {budget}
-    assert len(lm.batches) == (2 if task == "peer_review" else 1)
+    assert {r.max_tokens for r in lm.seen} == {budget}
+    assert bool(stages(lm)[0]) == (task == "peer_review")
 
 
 def test_refused_and_empty_replies_are_unscored_and_counted() -> None:
-    def script(request: ChatRequest) -> Reply:
+    def script(request: ChatRequest) -> str | None:
         _, item, name, stage = request.key
         if stage == "reading":
-            return Reply(None, reason="filtered") if item == "one" else Reply("notes")
-        return Reply("  \n") if name == "Poetic" else Reply(" text ")
+            return None if item == "one" else "notes"
+        return "  \n" if name == "Poetic" else " text "
 
-    lm = Scripted(script)
+    lm = ScriptedChat(script)
     panel = Prompted().answer(Panel(items=ITEMS), lm)
     column = {agent.name: j for j, agent in enumerate(panel.agents)}
     assert [row[column["Poetic"]] for row in panel.texts] == [None, None]
     assert [row[column["Fact Manipulation"]] for row in panel.texts] == [None, "text"]
     assert panel.provenance["agents_unanswered"] == {
         "answer: empty reply": 2,
-        "reading: filtered": 2,
+        "reading: refused": 2,
     }
-    assert len(lm.batches[1]) == 2 * 29 - 2
+    assert len(stages(lm)[1]) == 2 * 29 - 2
 
 
 def test_provenance_names_the_lm_and_the_taxonomy() -> None:
     panel = Prompted().answer(
-        Panel(items=ITEMS, task="translation", provenance={"dataset": "x"}), Scripted(echo)
+        Panel(items=ITEMS, task="translation", provenance={"dataset": "x"}), ScriptedChat(echo)
     )
-    assert panel.provenance["agents"] == "prompted (scripted 1)"
+    assert panel.provenance["agents"] == "prompted (scripted chat)"
     assert panel.provenance["taxonomy_sha"] == load_taxonomy("translation").sha
     assert panel.provenance["dataset"] == "x"
     assert {agent.meta["synthetic"] for agent in panel.agents} == {"false"}
 
 
 def test_a_source_cannot_close_its_fence_or_fill_placeholders() -> None:
-    lm = Scripted(echo)
+    lm = ScriptedChat(echo)
     tricky = "a ```` b {instruction} {0} {noun}"
     Prompted().answer(Panel(items=(Item("1", tricky),), task="translation"), lm)
-    content = lm.batches[0][0].messages[0].content
+    content = lm.seen[0].messages[0].content
     assert f"`````\n{tricky}\n`````" in content
 
 

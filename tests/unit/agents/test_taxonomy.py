@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judgelab.agents.recorded import Recorded
+from judgelab.agents import Recorded
 from judgelab.agents.taxonomy import load_taxonomy
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Agent, Item, Panel

@@ -5,31 +5,21 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.dataset.files import text_at
-from judgelab.dataset.hub import Hub
-
-CONF = Path(__file__).resolve().parents[3] / "conf" / "dataset"
-
-
-def dataset(name: str, **options: Any) -> Hub:
-    node = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
-    node.pop("_target_")
-    return Hub(**(node | options))
+from tests.unit.dataset.hub_rows import CONF, domain
 
 
 def test_the_last_turn_is_the_reference_and_the_others_the_source(tmp_path: Path) -> None:
-    panel = dataset("dailydialog").load()
+    panel = domain("dailydialog").load()
     assert len(panel.items) == 12 and panel.task == "dialogue"
     assert all(item.source.count("\n") >= 2 and item.reference for item in panel.items)
     file = tmp_path / "rows.jsonl"
     file.write_text(json.dumps({"dialog": ["Hello.", "Hi.", "Bye."], "act": [1, 1, 1]}))
-    [item] = dataset("dailydialog", source="path", path=str(file)).load().items
+    [item] = domain("dailydialog", source="path", path=str(file)).load().items
     assert (item.source, item.reference) == ("Hello.\nHi.", "Bye.")
 
 
@@ -37,14 +27,14 @@ def test_a_conversation_of_one_turn_has_no_source(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text(json.dumps({"dialog": ["Alone."]}))
     with pytest.raises(DataError, match="none of 1 rows is left .*no source"):
-        dataset("dailydialog", source="path", path=str(file)).load()
+        domain("dailydialog", source="path", path=str(file)).load()
     file.write_text(json.dumps({"dialog": []}))
     with pytest.raises(DataError, match="'dialog.-1' is missing"):
-        dataset("dailydialog", source="path", path=str(file)).load()
+        domain("dailydialog", source="path", path=str(file)).load()
 
 
 def test_questions_come_without_references(tmp_path: Path) -> None:
-    panel = dataset("nf_cats").load()
+    panel = domain("nf_cats").load()
     sources = [item.source for item in panel.items]
     assert len(set(sources)) == 16 and all(source.endswith("?") for source in sources)
     assert all(item.reference is None for item in panel.items)
@@ -55,9 +45,9 @@ def test_questions_come_without_references(tmp_path: Path) -> None:
     file = tmp_path / "test.csv"
     with file.open("w", newline="") as out:
         csv.writer(out).writerows([["question", "category"], ["Why, then?", "REASON"]])
-    assert dataset("nf_cats", source="path", path=str(file)).load().items[0].source == "Why, then?"
+    assert domain("nf_cats", source="path", path=str(file)).load().items[0].source == "Why, then?"
     with pytest.raises(ConfigError, match="dataset.hub.id"):
-        dataset("nf_cats", source="hub").load()
+        domain("nf_cats", source="hub").load()
 
 
 def test_places_and_slices_of_lists() -> None:

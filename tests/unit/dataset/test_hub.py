@@ -97,7 +97,7 @@ def test_wrong_settings_are_refused_with_a_hint(tmp_path: Path) -> None:
         ({"source": "path"}, "go together"),
         ({"path": "x.jsonl"}, "go together"),
         ({"fields": {"source": "document", "refrence": "summary"}}, "Did you mean 'reference'"),
-        ({"fields": {"source": None}}, "source=None must be a column"),
+        ({"fields": {"source": None}}, "source=None must be a valid string"),
         ({"hub": {"revison": "main"}}, "Did you mean 'revision'"),
     ):
         with pytest.raises(Exception, match=hint) as caught:

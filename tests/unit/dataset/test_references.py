@@ -163,12 +163,12 @@ def test_faults_name_what_to_mend(tmp_path: Path) -> None:
         ({"select": {"refrence": "first"}}, "dataset.select.refrence is not a known key"),
         ({"select": {"reference": "longest"}}, "reference='longest'"),
         ({"select": {"draw": 0}}, "draw=0"),
-        ({"select": {"characters": "300"}}, "characters='300' must be at least 1"),
-        ({"select": {"seed": -1}}, "seed=-1 must be a whole number from 0 up"),
-        ({"select": {"unique": "yes"}}, "unique='yes' must be true or false"),
-        ({"fields": {"reference": 3}}, "reference=3 must be a column, a list of columns"),
-        ({"fields": {"reference": ["a", 3]}}, "reference=.* must be a column, a list"),
-        ({"fields": {"source": ["a"]}}, "must be a column"),
+        ({"select": {"characters": "300"}}, "characters='300' must be a valid integer"),
+        ({"select": {"seed": -1}}, "seed=-1 must be greater"),
+        ({"select": {"unique": "yes"}}, "unique='yes' must be a valid boolean"),
+        ({"fields": {"reference": 3}}, "reference=3 must be a valid string"),
+        ({"fields": {"reference": ["a", 3]}}, "reference=.* must be a valid string"),
+        ({"fields": {"source": ["a"]}}, "source=.* must be a valid string"),
         ({"fields": {"right": "n"}}, "go together"),
     ):
         with pytest.raises(ConfigError, match=said):

@@ -20,7 +20,7 @@ from tests.judgment_tables import frank
 
 
 def test_frank_s_partial_correlations(shared_data: Path) -> None:
-    table = frank(shared_data, None)
+    table = frank(shared_data)
     _, system = np.unique(table.units.first.astype(str), return_inverse=True)
     table = table.of(["BertScore P Art", "FactCC"])
 
@@ -85,7 +85,7 @@ def test_its_interval_holds_on_skewed_clusters() -> None:
 
 def test_a_metric_that_knows_the_system_alone_saves_little(shared_data: Path) -> None:
     """FRANK bbc and cnndm: BertScore P Art .380 pooled, .073 within systems."""
-    table = frank(shared_data, None).of(["BertScore P Art"])
+    table = frank(shared_data).of(["BertScore P Art"])
     truth, values, cluster, systems = table.truth, table.values, table.clusters, table.units.first
     pooled = saving(truth, values, np.arange(len(truth)))
     within = saving(truth, values, np.arange(len(truth)), dummies(systems))

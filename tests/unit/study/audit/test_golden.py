@@ -79,7 +79,7 @@ def test_agreement_of_grades_with_two_grades_of_people_is_the_auc() -> None:
 
 def test_correlations_within_systems_are_those_of_the_notes(shared_data: Path) -> None:
     """All rows of FRANK: a page has the Pearson correlation of what ranks leave."""
-    table = frank(shared_data, None).of(["BertScore P Art", "FactCC"])
+    table = frank(shared_data).of(["BertScore P Art", "FactCC"])
     system = np.unique(table.units.first.astype(str), return_inverse=True)[1].astype(np.intp)
     shown = [
         r for r in rows(audited(table), "conditions") if "of one system" in str(r["condition"])

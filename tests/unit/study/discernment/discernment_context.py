@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from judgelab.agents.recorded import Recorded
+from judgelab.agents import Recorded
 from judgelab.attack.none import NoAttack
 from judgelab.attack.protocol import Attack
 from judgelab.config import build
