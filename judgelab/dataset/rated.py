@@ -105,7 +105,7 @@ class RatedSummaries(SourcedDataset):
         table = LabelledTable(
             kind="grade",
             columns={name: name if name in frame else False for name in (*COLUMNS, "human")},
-            judges=[name for name in scored if any(cell_text(cell) for cell in scored[name])],
+            judges=[str(name) for name in scored if any(cell_text(cell) for cell in scored[name])],
             task_description=self.task_description,
         )
         return table.panel(of_frame(frame), where, facts, limit)
