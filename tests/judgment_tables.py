@@ -25,7 +25,7 @@ from judgelab.preprocessor.identity import Identity
 from judgelab.store.run_dir import RunDir
 from judgelab.study.audit import Audit
 from judgelab.study.audit.held import Bars
-from judgelab.synopsis import RecordedSynopsis
+from judgelab.synopsis.writing import RecordedSynopsis
 
 AUDIT = {one.name for one in fields(Audit)}
 NATURAL = ("LLMBar/Natural",)

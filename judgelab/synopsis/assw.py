@@ -9,7 +9,7 @@ from typing import ClassVar
 from judgelab.core.bounds import Count
 from judgelab.core.panel import Item
 from judgelab.core.step import Written
-from judgelab.synopsis import NO_SOURCE, SynopsisStep, outline
+from judgelab.synopsis.writing import NO_SOURCE, SynopsisStep, outline
 
 TAGS = ("strengths_claimed_by_the_paper", "weaknesses_claimed_by_the_paper")
 HEADINGS = ("Strengths that the authors claim:", "Weaknesses that the authors concede:")

@@ -23,7 +23,7 @@ from judgelab.mechanism.rating_likelihood import RatingLikelihood
 from judgelab.preprocessor.identity import Identity
 from judgelab.store.run_dir import RunDir
 from judgelab.study.discernment.study import Discernment
-from judgelab.synopsis import RecordedSynopsis as RecordedSynopsis
+from judgelab.synopsis.writing import RecordedSynopsis as RecordedSynopsis
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
 DELETED = {"deletions_minor": 10, "deletions_major": 50}

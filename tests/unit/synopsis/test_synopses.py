@@ -11,9 +11,8 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.lm import Capability, ChatRequest
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
-from judgelab.synopsis import outline
-from judgelab.synopsis.abstract import Abstract
 from judgelab.synopsis.assw import HEADINGS, Assw, claims
+from judgelab.synopsis.writing import Abstract, outline
 from tests.scripted import NOBODY, ScriptedChat
 
 PAPER = """# A Title

@@ -26,7 +26,7 @@ from judgelab.preprocessor.identity import Identity
 from judgelab.report.style import Drawn
 from judgelab.report.tables import frame
 from judgelab.store.run_dir import RunDir
-from judgelab.synopsis import RecordedSynopsis as RecordedSynopsis
+from judgelab.synopsis.writing import RecordedSynopsis as RecordedSynopsis
 from tests.drawings import draw
 
 CONF = Path(__file__).resolve().parents[4] / "conf"

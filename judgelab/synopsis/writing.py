@@ -1,0 +1,107 @@
+"""Panel -> Panel steps that give every item its synopsis: recorded with the data, or written."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import ClassVar
+
+import sentencex
+
+from judgelab.core.bounds import Count
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Item, Panel
+from judgelab.core.step import Unchanged, WritingStep, Written, written
+
+NO_SOURCE = Written(None, "the item has no source text")
+
+_MARKED = re.compile(r"#{1,6}\s+(.+)")
+_NUMBERED = re.compile(r"(?:\d+(?:\.\d+)*|[IVX]+)\.?\s+(\S[^.!?]{0,80})")
+
+
+class RecordedSynopsis(Unchanged):
+    """Leaves ``Item.synopsis`` as the dataset filled it (abstract, categories, keywords)."""
+
+    axis: ClassVar[str] = "synopsis"
+    name: ClassVar[str] = "recorded"
+
+
+class SynopsisStep(WritingStep[int]):
+    """Every item gets a new synopsis; the LM is asked about items that have a source."""
+
+    axis: ClassVar[str] = "synopsis"
+
+    @abstractmethod
+    def rule(self, item: Item) -> Written:
+        """The offline variant."""
+
+    @abstractmethod
+    def read(self, item: Item, reply: str) -> Written:
+        """The synopsis in an LM's reply."""
+
+    def by_rules(self, panel: Panel, seed: int) -> dict[int, Written]:
+        """Every synopsis by the rule."""
+        return {i: self.rule(item) for i, item in enumerate(panel.items)}
+
+    def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[int, Written]:
+        """One question an item."""
+        requests = {
+            i: self.request(item.id, source=item.source)
+            for i, item in enumerate(panel.items)
+            if item.source.strip()
+        }
+        made = written(lm, requests, lambda i, text: self.read(panel.items[i], text))
+        return dict.fromkeys(range(len(panel.items)), NO_SOURCE) | made
+
+    def placed(self, panel: Panel, made: Mapping[int, Written], **facts: object) -> Panel:
+        """The panel with these synopses."""
+        items = tuple(replace(item, synopsis=made[i].text) for i, item in enumerate(panel.items))
+        return replace(panel, items=items, provenance={**panel.provenance, **facts})
+
+
+@dataclass(frozen=True)
+class Abstract(SynopsisStep):
+    """Every item gets a new synopsis, an abstract of its source.
+
+    ``by=lm`` is the paper's, for student proposals (it does not print its prompt). ``by=rules``
+    is an offline stand-in: the first sentences of the source.
+
+    Args:
+        prompt: field source.
+        sentences: rules: how many.
+    """
+
+    sentences: Count = 3
+    name: ClassVar[str] = "abstract"
+
+    def rule(self, item: Item) -> Written:
+        """The first sentences."""
+        first = (sentence for _, sentence in outline(item.source))
+        text = " ".join(islice(first, self.sentences))
+        return Written(text) if text else NO_SOURCE
+
+    def read(self, item: Item, reply: str) -> Written:
+        """The reply as it is."""
+        return Written(reply)
+
+
+def outline(text: str) -> Iterator[tuple[str, str]]:
+    """(heading, sentence) in order; the heading is empty before the first one.
+
+    A line is a heading where it opens with ``#``, or is short, numbered and without a full stop.
+    """
+    heading = ""
+    for line in text.splitlines():
+        stripped = line.strip()
+        if not stripped:
+            continue
+        found = _MARKED.fullmatch(stripped) or _NUMBERED.fullmatch(stripped)
+        if found is not None:
+            heading = found.group(1).strip()
+            continue
+        for sentence in sentencex.segment("en", stripped):
+            if any(letter.isalpha() for letter in sentence):
+                yield heading, " ".join(sentence.split())
