@@ -171,17 +171,8 @@ def overrides(panel: Path, root: Path, *more: str) -> list[str]:
         f"+study.judges.{rule}={{_target_: tests.scripted_judges.ScriptedJudge, rule: {rule}}}"
         for rule in ("one", "longer", "oracle")
     ]
-    return [
-        "study=qualification",
-        "dataset=jsonl",
-        f"dataset.path={panel}",
-        "tracker=none",
-        f"paths.root={root}",
-        "study.pertinence.relevant=brief",
-        "study.pertinence.irrelevant=wordy",
-        "study.self_confidence.easy=[brief,wordy]",
-        "study.self_confidence.hard=[brief,peer]",
-        "study.bootstrap=300",
-        *judges,
-        *more,
-    ]
+    given = ["study=qualification", "dataset=jsonl", f"dataset.path={panel}", "tracker=none"]
+    exams = ["pertinence.relevant=brief", "pertinence.irrelevant=wordy", "bootstrap=300"]
+    exams += ["self_confidence.easy=[brief,wordy]", "self_confidence.hard=[brief,peer]"]
+    settings = [f"study.{one}" for one in exams]
+    return [*given, f"paths.root={root}", *settings, *judges, *more]
