@@ -170,10 +170,10 @@ def _check(cls: type[Any], given: Mapping[str, Any], path: str, known: Sequence[
         if needed and name not in given:
             raise ConfigError(f"{lead}{name} is missing: give {lead}{name}=VALUE.")
     owner = cls if hasattr(cls, "__dataclass_fields__") else cls.__init__
-    hints = get_type_hints(owner, include_extras=True)
+    hints, plain = get_type_hints(owner, include_extras=True), get_type_hints(owner)
     for key, value in given.items():
         if key in hints and not _holds_node(value):
-            _check_type(f"{lead}{key}", value, hints[key], get_type_hints(owner)[key])
+            _check_type(f"{lead}{key}", value, hints[key], plain[key])
 
 
 def _check_type(where: str, value: Any, hint: Any, plain: Any) -> None:

@@ -23,15 +23,11 @@ NOT_KEPT = "not kept here, as there are too many replies: the call cache has it"
 
 def still_open(log: CallLog, table: JudgmentTable, missing: Mask) -> Mask:
     """[units, orders] which missing verdicts are of calls that the same command asks again."""
-    names = {
-        name
-        for (about, _), key in log.questions.items()
-        if not log.rows[key].settled
-        for name in _names(about)
-    }
+    rows = ((about, log.rows[key]) for (about, _), key in log.questions.items())
+    names = {name for about, row in rows if not row.settled for name in _names(about)}
     unsent = np.zeros(missing.shape, np.bool_)
     for k, order in np.argwhere(missing) if names else ():
-        unsent[k, order] = any(name in names for name in _subjects(table, k, order))
+        unsent[k, order] = not names.isdisjoint(_subjects(table, k, order))
     return unsent
 
 

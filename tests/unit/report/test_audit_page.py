@@ -15,8 +15,8 @@ from judgelab.report.sweep_answer import shown
 from judgelab.study.audit.page import HEADLINES
 from judgelab.tracker.protocol import headline
 from tests.unit.report.audit_results import audit_result, kinds
-from tests.unit.report.report_results import HOSTILE, write_job, write_run
-from tests.unit.report.test_page import Reader, fetched
+from tests.unit.report.report_results import write_job, write_run
+from tests.unit.report.test_page import Reader
 
 KINDS = kinds()
 SNAPSHOT = Path(__file__).with_name("audit_pages.txt")
@@ -92,18 +92,6 @@ def test_the_summary_has_the_best_agreement_and_tables_a_row_for_each_judge() ->
         judged = [row["judge"] for row in rows(found, "judges")]
         assert len(set(judged)) == len(judged) == (40 if kind == "many judges" else 1)
     assert found["summary"]["verdict"] == "use: 9, not known yet: 7, do not use: 24"
-
-
-def test_names_of_judges_are_texts(tmp_path: Path) -> None:
-    found = audit_result()
-    for table in found["tables"]:
-        for row in table["rows"]:
-            if "judge" in row:
-                row["judge"] = f"{HOSTILE} {row['judge']}"
-    found["answer"][0][1] = found["title"] = HOSTILE
-    text = written(found, tmp_path)
-    assert Reader(text).tags.count("script") == 1
-    assert not fetched(text)
 
 
 def test_a_sweep_shows_the_verdict_of_each_audit(tmp_path: Path) -> None:

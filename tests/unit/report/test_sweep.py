@@ -47,19 +47,6 @@ def test_jobs_come_in_their_order_with_what_varies(sweep: Path) -> None:
     assert found[3].command == "python run.py mechanism=rouge attack=padding"
 
 
-def test_values_that_are_no_options_vary_too(tmp_path: Path) -> None:
-    for seed in (0, 1):
-        done(tmp_path, seed, {"mechanism": "mi", "seed": str(seed)}, result(3, CLEAN))
-    found = jobs(tmp_path / "sweeps" / "s")
-    assert axes(found) == ["seed"]
-    assert next(c.cells for c in shown(found)) == ("0", "1")
-
-
-def test_a_command_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
-    write_job(tmp_path, 0, {"dataset.agents": "{a b: Style}"}, status="failed", error="no")
-    assert jobs(tmp_path)[0].command == "python run.py 'dataset.agents={a b: Style}'"
-
-
 def test_the_table_has_one_row_a_job_and_every_part_of_every_number(sweep: Path) -> None:
     rows = table(jobs(sweep)).to_dict("records")
     assert [row["status"] for row in rows][:3] == ["done"] * 3
@@ -165,12 +152,6 @@ def test_another_study_is_shown_by_its_primary_figure(tmp_path: Path) -> None:
     assert headings == ["judge", "agreement", "unscored"]
     assert "0.250 [0.200, 0.300]" in console.rendered(screen(jobs(folder), folder), 100)
     assert "<svg" not in write(folder).read_text(encoding="utf-8")
-
-
-def test_all_failed_is_still_a_comparison(tmp_path: Path) -> None:
-    for number in (0, 1):
-        write_job(tmp_path, number, {"mechanism": str(number)}, status="failed", error="no")
-    assert conclude(tmp_path) == 1
 
 
 def test_a_job_that_left_no_word_has_failed(sweep: Path) -> None:
