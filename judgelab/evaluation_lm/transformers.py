@@ -6,7 +6,7 @@ import logging
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ SHORT = 8  # letters of an adapter's hash that tell it from others in a table
 BACKENDS = ("auto", "rows", "kv", "tree")
 
 
+@dataclass(eq=False)
 class Transformers(FramedLM):
     """log P(y | x) for all pairs, chat, and label probabilities, by one local model.
 
@@ -55,33 +56,28 @@ class Transformers(FramedLM):
 
     capabilities = frozenset({Capability.LOGPROB, Capability.CHAT, Capability.LABELS})
 
-    def __init__(
-        self,
-        model: str,
-        revision: str | None = None,
-        adapter: str | None = None,
-        dtype: str = "auto",
-        quantization: str = "none",
-        device_map: str | None = None,
-        template: Template = "none",
-        system: str | None = None,
-        template_date: str = "2024-07-26",
-        end_token: bool | None = None,
-        backend: str = "auto",
-        token_budget: Count | None = None,
-        tolerance: float | None = None,
-        max_tokens: Count = 1024,
-        threads: Count | None = None,
-        hint: str | None = None,
-    ) -> None:
-        _one_of("dtype", dtype, load.DTYPES)
-        _one_of("quantization", quantization, load.QUANTIZATIONS)
-        _one_of("backend", backend, BACKENDS)
-        self.model, self.revision, self.adapter = model, revision, adapter
-        self.dtype, self.quantization, self.device_map = dtype, quantization, device_map
-        self.framing = Framing.of(template, system, template_date, end_token)
-        self.backend, self.token_budget, self.tolerance = backend, token_budget, tolerance
-        self.max_tokens, self.threads, self.hint = max_tokens, threads, hint
+    model: str
+    revision: str | None = None
+    adapter: str | None = None
+    dtype: str = "auto"
+    quantization: str = "none"
+    device_map: str | None = None
+    template: Template = "none"
+    system: str | None = None
+    template_date: str = "2024-07-26"
+    end_token: bool | None = None
+    backend: str = "auto"
+    token_budget: Count | None = None
+    tolerance: float | None = None
+    max_tokens: Count = 1024
+    threads: Count | None = None
+    hint: str | None = None
+
+    def __post_init__(self) -> None:
+        _one_of("dtype", self.dtype, load.DTYPES)
+        _one_of("quantization", self.quantization, load.QUANTIZATIONS)
+        _one_of("backend", self.backend, BACKENDS)
+        self.framing = Framing.of(self.template, self.system, self.template_date, self.end_token)
         self._engine: Engine | None = None
 
     @property
