@@ -30,9 +30,10 @@ from judgelab.stats.discrimination.correlation import (
     clustered_correlation,
     item_correlations,
 )
-from judgelab.stats.discrimination.effect_size import effect_size_parts, group_difference
-from judgelab.stats.discrimination.standardized import (
+from judgelab.stats.discrimination.effect_size import (
     SmdDefinition,
+    effect_size_parts,
+    group_difference,
     standardized_mean_difference,
 )
 from judgelab.stats.intervals.arrays import Floats, average_ranks

@@ -12,7 +12,7 @@ from scipy import stats
 from experiments.command import point
 from experiments.gem.printed import Cell, Printed
 from experiments.peer_prediction.rows import Row, Table
-from judgelab.stats.discrimination.standardized import verdict
+from judgelab.stats.discrimination.effect_size import verdict
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 

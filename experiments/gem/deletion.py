@@ -16,7 +16,7 @@ from experiments.gem.reviews import read_reviews
 from experiments.peer_prediction.rows import Row, Table
 from judgelab.attack.sentence_deletion import thin, thin_as_released
 from judgelab.core.errors import DataError
-from judgelab.stats.discrimination.standardized import MULTIPLIER, standardized_mean_difference
+from judgelab.stats.discrimination.effect_size import MULTIPLIER, standardized_mean_difference
 from judgelab.stats.intervals.arrays import Floats, divide
 
 CHANGE = "Sentence Deletion"

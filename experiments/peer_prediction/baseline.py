@@ -15,7 +15,7 @@ from scipy.special import stdtr
 from experiments.peer_prediction.domain import BoolArray, FloatArray
 from judgelab.core.panel import Panel
 from judgelab.stats.discrimination.effect_size import group_difference, paired_effect_size
-from judgelab.stats.intervals.arrays import ROUNDING, Floats, checked, row_means, unit_scale
+from judgelab.stats.intervals.arrays import ROUNDING, Floats, checked, row_means
 from judgelab.stats.intervals.estimate import Estimate
 
 
@@ -129,12 +129,13 @@ def welch_p(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def _samples(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
-    """The scored values of both samples, on one common scale."""
+    """The scored values of both samples."""
     first, second = checked(x, 1, "A sample"), checked(y, 1, "A sample")
     first, second = first[~np.isnan(first)], second[~np.isnan(second)]
-    both = unit_scale(np.concatenate([first, second]))
-    return both[: len(first)], both[len(first) :]
+    return first, second
 
 
 def _without_spread(x: Floats, y: Floats) -> bool:
-    return bool(min(len(x), len(y)) < 2 or max(np.ptp(x), np.ptp(y)) <= ROUNDING)
+    if min(len(x), len(y)) < 2:
+        return True
+    return bool(max(np.ptp(x), np.ptp(y)) <= ROUNDING * np.abs(np.concatenate([x, y])).max())

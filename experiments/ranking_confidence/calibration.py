@@ -12,17 +12,18 @@ from numpy.typing import NDArray
 from experiments.ranking_confidence.data import DIMENSIONS, Cell
 from experiments.ranking_confidence.rows import Table, Value, spread
 from judgelab.stats.intervals.means import percentile_interval
-from judgelab.stats.ranking.calibration import (
+from judgelab.stats.ranking.pairs import (
     MODELS,
     Model,
     Outcomes,
     Predictions,
+    RankedPairs,
     calibration_bins,
     calibration_error,
     pair_means,
     predict_pairs,
+    ranked_pairs,
 )
-from judgelab.stats.ranking.pairs import RankedPairs, ranked_pairs
 from judgelab.stats.ranking.system_bias import JudgeFit, fit_judge
 from judgelab.study.ranking.tables import SHORT
 

@@ -11,8 +11,8 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from experiments.ranking_confidence.rows import Table, Value, paper
 from judgelab.stats.intervals.means import item_mean
-from judgelab.stats.ranking.calibration import pair_means
 from judgelab.stats.ranking.confidence import confidence
+from judgelab.stats.ranking.pairs import pair_means
 
 Array = NDArray[np.float64]
 GAPS = (0.0, 0.01, 0.02, 0.04, 0.06, 0.10, 1.0)

@@ -29,7 +29,7 @@ from judgelab.report.style import Drawn, Tables
 from judgelab.scoring.source import TRAINED_ON, TrainedOn
 from judgelab.stats.intervals.means import item_mean
 from judgelab.study.common.panels import measurement_records, text_records
-from judgelab.study.common.tables import WITHOUT_P, entries, estimate_table, read_by
+from judgelab.study.common.tables import WITHOUT_P, entries, estimate_rows, read_by
 from judgelab.study.common.templates import paragraphs, sentences
 
 TEMPLATE = "finetune.md.j2"
@@ -173,7 +173,7 @@ class Finetune(Study):
             primary="after/loss",
             headlines=[Headline("after/loss", "Held-out loss", lower=True)],
             tables=[
-                estimate_table("held_out", title, cells, note),
+                Table("held_out", title, estimate_rows(cells), note),
                 Table("loss_curve", "Loss during training", curve, on_curve),
             ],
             figures=("loss_curve",) if curve else (),

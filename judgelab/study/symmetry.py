@@ -9,14 +9,14 @@ import xarray as xr
 
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
-from judgelab.core.result import Headline, Result
+from judgelab.core.result import Headline, Result, Table
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.mechanism.conditional import measure_conditional
 from judgelab.mechanism.gem import Gem
 from judgelab.stats.discrimination.correlation import joint_symmetry
 from judgelab.study.common.panels import write_records
-from judgelab.study.common.tables import WITHOUT_P, about, entries, estimate_table
+from judgelab.study.common.tables import WITHOUT_P, about, entries, estimate_rows
 from judgelab.study.common.templates import paragraphs
 
 HEADLINES = (
@@ -53,12 +53,12 @@ class Symmetry(Study):
         summary = about(context, panel, "symmetry") | {"items": len(panel.items)}
         for (per, method), estimate in correlations.items():
             summary |= entries(f"{per}/{method}", estimate, *WITHOUT_P)
-        table = estimate_table(
+        cells = (({"per": p, "correlation": how}, one) for (p, how), one in correlations.items())
+        table = Table(
             "symmetry",
             "log P(x) + log P(y | x) against log P(y) + log P(x | y)",
-            [({"per": per, "correlation": how}, one) for (per, how), one in correlations.items()],
+            estimate_rows(cells, "unscored_pairs"),
             "Each unordered pair of texts once; intervals over items; n counts items.",
-            "unscored_pairs",
         )
         return Result(
             summary=summary,

@@ -74,9 +74,6 @@ def discernment(
     Of ratings [items, metrics] of both texts, NaN where unscored: an item counts for a metric where
     both are there. ``weights`` of the metrics add up to 1; None weighs all alike. D = 0 where all
     ratings are alike, NaN where a metric that counts has no pair of ratings.
-
-    Raises:
-        ValueError: the shapes differ, there is no metric, or the weights do not fit.
     """
     first, second = checked_pair(original, perturbed, 2, "Discernment")
     log_p = signed_rank_log_p((first - second).T, how.method)
@@ -88,8 +85,6 @@ def combined(
     log_p: Floats, weights: Floats, combine: Combine = "harmonic"
 ) -> tuple[Floats, Floats]:
     """D and D^EW [...] from log p [..., metrics] (equations of section 2.3)."""
-    if combine not in ("harmonic", "printed"):
-        raise ValueError(f"combine={combine!r} must be harmonic or printed.")
     share = np.full_like(weights, 1 / len(weights) if combine == "harmonic" else 1.0)
     return _score(log_p, share), _score(log_p, weights)
 
@@ -107,12 +102,7 @@ def ceilings(items: int, method: Method = "auto") -> tuple[float, float]:
     With the exact distribution both are those of p = 2^-items; with the normal approximation a
     judge of few grades can go higher than one whose falls all differ. Harmonic means of several
     metrics do not exceed them.
-
-    Raises:
-        ValueError: no items.
     """
-    if items < 1:
-        raise ValueError("Without items there is no discernment.")
     none, how = np.zeros((items, 1)), How(method=method)
     falls = np.ones((items, 1)), np.arange(1.0, items + 1)[:, None]
     alike, own = (discernment(fall, none, how=how).d for fall in falls)

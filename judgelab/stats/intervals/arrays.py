@@ -51,15 +51,6 @@ def row_means(values: Floats) -> Floats:
     return divide(np.where(scored, values, 0.0).sum(axis=-1), scored.sum(axis=-1))
 
 
-def unit_scale(values: Floats) -> Floats:
-    """``values`` divided by the largest magnitude, so that squares neither vanish nor overflow.
-
-    For statistics that do not depend on the scale; all zeros (or nothing) stay as they are.
-    """
-    largest = float(np.abs(values).max(initial=0.0))
-    return values / largest if largest > 0 else values
-
-
 def average_ranks(values: ArrayLike) -> Floats:
     """Ranks 1, 2, ... along the last axis, ties averaged; NaN cells stay NaN and rank nothing.
 

@@ -75,16 +75,9 @@ def decide(votes: ArrayLike, weight: ArrayLike) -> Floats:
     Of votes [judges, ...] by ``votes_of`` or ``gaps_of``; NaN abstains. Differences of grades count
     by their size, so that a judge who saw no difference does not count. A weight [judges] of 0 or
     NaN keeps a judge out. A balance within TOLERANCE of all that was cast is a tie.
-
-    Raises:
-        ValueError: shapes do not fit, or a weight is negative.
     """
     cells = np.asarray(votes, dtype=np.float64)
     power = np.nan_to_num(np.asarray(weight, dtype=np.float64))
-    if power.shape != cells.shape[:1]:
-        raise ValueError(f"Votes {cells.shape} and weights {power.shape} do not fit together.")
-    if (power < 0).any():
-        raise ValueError("A judge cannot have a negative weight.")
     filled = np.nan_to_num(cells)
     voted = np.tensordot(power, (~np.isnan(cells)).astype(np.float64), axes=1)
     balance = np.tensordot(power, filled, axes=1)
@@ -145,10 +138,10 @@ def accuracy(right: ArrayLike, *, macro: bool = False) -> Estimate:
     n: pairs; clusters: items with any. ``macro`` averages each item's share over items, instead of
     all pairs at once.
     """
-    return _rate(right, macro)
+    return _mean_of_pairs(right, macro)
 
 
-def _rate(values: ArrayLike, macro: bool, change: bool = False) -> Estimate:
+def _mean_of_pairs(values: ArrayLike, macro: bool, change: bool = False) -> Estimate:
     """Mean of values within 0 and 1; ``change``: within -1 and 1."""
     total, count = _by_item(values)
     pairs = int(count.sum())
@@ -176,7 +169,7 @@ def difference(
     if macro:
         total = np.nan_to_num(divide(total, count))
     p = sign_flip_p(np.where(count > 0, total, np.nan), draws, seed)
-    return replace(_rate(gap, macro, change=True), p=p)
+    return replace(_mean_of_pairs(gap, macro, change=True), p=p)
 
 
 def favour_rate(favours: ArrayLike, gold: ArrayLike) -> Estimate:

@@ -59,14 +59,9 @@ class Shares:
         return share_ends(of_ratio(self.total, self.count))
 
     @property
-    def n(self) -> NDArray[np.int64]:
-        """[judges] scored answers."""
-        return np.asarray(self.count.sum(axis=1), dtype=np.int64)
-
-    @property
-    def unscored(self) -> NDArray[np.int64]:
-        """[judges] answers that were asked for and could not be read."""
-        return np.asarray(self.missing.sum(axis=1), dtype=np.int64)
+    def counts(self) -> tuple[Floats, Floats]:
+        """[judges] scored answers, and those that were asked for and could not be read."""
+        return self.count.sum(axis=1), self.missing.sum(axis=1).astype(np.float64)
 
     @property
     def items(self) -> int:
@@ -111,14 +106,10 @@ class ConfidenceAnswers:
         return low, high
 
     @property
-    def n(self) -> NDArray[np.int64]:
-        """[judges] scored answers, both sets together."""
-        return self.easy.n + self.hard.n
-
-    @property
-    def unscored(self) -> NDArray[np.int64]:
-        """[judges] answers that could not be read, both sets together."""
-        return self.easy.unscored + self.hard.unscored
+    def counts(self) -> tuple[Floats, Floats]:
+        """As of ``Shares``, both sets together."""
+        (n, lost), (more, gone) = self.easy.counts, self.hard.counts
+        return n + more, lost + gone
 
     @property
     def items(self) -> int:
@@ -168,13 +159,8 @@ def shares(answers: ArrayLike, asked: ArrayLike | None = None) -> Shares:
 
     Args:
         asked: [judges, items, ...] whether the question was put; None: all were.
-
-    Raises:
-        ValueError: fewer than two dimensions, or infinities.
     """
     values = np.asarray(answers, dtype=np.float64)
-    if values.ndim < 2 or np.isinf(values).any():
-        raise ValueError(f"An exam needs finite answers [judges, items, ...], got {values.shape}.")
     flat = values.reshape(*values.shape[:2], -1)
     missing = np.isnan(flat)
     count = (~missing).sum(axis=2).astype(np.float64)
@@ -273,13 +259,8 @@ def mark(
         bars = row_means(values)[:, None] if bar is None else bar
         return np.asarray(values > bars + rounding, dtype=np.bool_)
 
-    limit = (
-        float("nan")
-        if alone.any()
-        else bar
-        if bar is not None
-        else float(row_means(value[None])[0])
-    )
+    mean = float(row_means(value[None])[0])
+    limit = float("nan") if alone.any() else mean if bar is None else bar
     passed, passes = over_bar(value[None])[0] | alone, over_bar(samples) | alone
     leads = {name: _leads(lead, draws, seed) for name, lead in (controls or {}).items()}
     for name, lead in (controls or {}).items():
@@ -287,7 +268,7 @@ def mark(
         drawn = np.nan_to_num(lead.values(weights), nan=-1.0)
         passes &= drawn > ERRORS * drawn.std(axis=0)
     return Marks(
-        found=Estimates.of(value, answers.ends(), answers.n, answers.unscored),
+        found=Estimates.of(value, answers.ends(), *answers.counts),
         passed=passed,
         p_pass=np.where(known & ~alone, passes.mean(axis=0), np.nan),
         bar=float(limit),

@@ -199,22 +199,15 @@ class GradedRows:
     def _concordance(self, values: Floats, there: Mask) -> tuple[Floats, Floats]:
         """[clusters] credit and what is at stake of one scorer; a value that is missing earns 0."""
         at = np.flatnonzero(there)
-        target, group, weight = self.target[at], self.group[at], self.weight[at]
-        w_all = _sums_within(group, weight)
-        alike = _sums_within(_cells(group, target), weight)
-        count = weight * (w_all - alike)
-        total = np.zeros(len(at))
-        read = np.flatnonzero(~np.isnan(values[at]))
-        v, t, g, w = values[at][read], target[read], group[read], weight[read]
-        concordant = _below_in_both(v, t, g, w) + _below_in_both(-v, -t, g, w)
-        tied = _sums_within(_cells(g, v), w) - _sums_within(_cells(g, v, t), w)
-        total[read] = w * (concordant + tied / 2)
+        rows = values[at], self.target[at], self.weight[at]
+        total, count = _credits(*rows, self.group[at])
         # two rows of one text are no pair
-        own_total, own_count = _same_unit(self.unit[at], values[at], target, weight, group)
-        total, count = total - own_total, count - own_count
+        own_total, own_count = _credits(*rows, _cells(self.group[at], self.unit[at].astype(float)))
         clusters = int(self.cluster.max(initial=-1)) + 1
-        own = self.cluster[at]
-        sums = (np.bincount(own, x, minlength=clusters) for x in (total, count))
+        sums = (
+            np.bincount(self.cluster[at], x, minlength=clusters)
+            for x in (total - own_total, count - own_count)
+        )
         earned, stake = (np.asarray(x, np.float64) for x in sums)
         return earned, stake
 
@@ -277,6 +270,21 @@ def _sums_within(group: Places, weight: Floats) -> Floats:
     return np.asarray(np.bincount(number, weight)[number] if len(number) else weight * 0.0)
 
 
+def _credits(
+    values: Floats, target: Floats, weight: Floats, group: Places
+) -> tuple[Floats, Floats]:
+    """[rows] credit and stake of each row's pairs with the others of its group."""
+    alike = _sums_within(_cells(group, target), weight)
+    count = weight * (_sums_within(group, weight) - alike)
+    total = np.zeros(len(values))
+    read = np.flatnonzero(~np.isnan(values))
+    v, t, g, w = (x[read] for x in (values, target, group, weight))
+    concordant = _below_in_both(v, t, g, w) + _below_in_both(-v, -t, g, w)
+    tied = _sums_within(_cells(g, v), w) - _sums_within(_cells(g, v, t), w)
+    total[read] = w * (concordant + tied / 2)
+    return total, count
+
+
 def _below_in_both(one: Floats, two: Floats, group: Places, weight: Floats) -> Floats:
     """[rows] weight of the rows of the same group that are lower in both, in n (log n)^2 time.
 
@@ -304,25 +312,3 @@ def _below_in_both(one: Floats, two: Floats, group: Places, weight: Floats) -> F
         below += np.where(high == 1, lower, 0.0)
         block = block * 2 + high
     return below
-
-
-def _same_unit(
-    unit: Places, values: Floats, target: Floats, weight: Floats, group: Places
-) -> tuple[Floats, Floats]:
-    """[rows] credit and stake of pairs of rows of one text, which are none."""
-    cell = _cells(group, unit.astype(float))
-    total, count = np.zeros(len(unit)), np.zeros(len(unit))
-    order = np.argsort(cell, kind="stable")
-    sizes = np.bincount(cell) if len(cell) else np.zeros(0, np.intp)
-    for shift in range(1, int(sizes.max(initial=1))):
-        one, two = order[:-shift], order[shift:]
-        same = cell[one] == cell[two]
-        one, two = one[same], two[same]
-        gap = np.sign(target[one] - target[two])
-        told = np.sign(values[one] - values[two])
-        credit = np.where(np.isnan(told), 0.0, (1 + told * gap) / 2)
-        stake = weight[one] * weight[two] * (gap != 0)
-        for side in (one, two):
-            np.add.at(total, side, stake * credit)
-            np.add.at(count, side, stake)
-    return total, count

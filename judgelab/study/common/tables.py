@@ -67,23 +67,12 @@ def read_back(summary: Mapping[str, Any], name: str) -> Estimate:
     return Estimate(value, low, high, int(known["n"] or 0))
 
 
-def estimate_table(
-    name: str,
-    title: str,
-    cells: Iterable[tuple[Row, Estimate]],
-    note: str = "",
-    unscored: str = "unscored",
-) -> Table:
+def estimate_rows(cells: Iterable[tuple[Row, Estimate]], unscored: str = "unscored") -> list[Row]:
     """One row for each estimate: what it is of, then its columns.
 
     Args:
         unscored: the name of that column, where it counts something else than ``n`` does.
     """
-    return Table(name, title, estimate_rows(cells, unscored), note)
-
-
-def estimate_rows(cells: Iterable[tuple[Row, Estimate]], unscored: str = "unscored") -> list[Row]:
-    """The rows of ``estimate_table``."""
     rows = [{**head, **columns(one)} for head, one in cells]
     return [{unscored if k == "unscored" else k: v for k, v in row.items()} for row in rows]
 

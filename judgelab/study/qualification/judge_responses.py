@@ -184,7 +184,7 @@ def recorded(
         grades,
         answers,
         cost,
-        taken={name: each.n > 0 for name, each in answers.items()},
+        taken={name: each.counts[0] > 0 for name, each in answers.items()},
         facts={name: {"change": "position"} for name in answers},
         tied=ties,
         missing=tuple(

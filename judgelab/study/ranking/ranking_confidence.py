@@ -17,9 +17,8 @@ from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.stats.discrimination.correlation import Method, clustered_correlation
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.ranking.calibration import Model
 from judgelab.stats.ranking.confidence import Draws
-from judgelab.stats.ranking.pairs import OrderedPairs
+from judgelab.stats.ranking.pairs import Model, OrderedPairs
 from judgelab.study.common.tables import WITHOUT_P, entries
 from judgelab.study.common.templates import paragraphs, sentences
 from judgelab.study.ranking import tables

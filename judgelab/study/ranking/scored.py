@@ -22,8 +22,7 @@ from judgelab.engine.context import Context, estimators
 from judgelab.stats.discrimination.correlation import clustered_correlation
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.ranking.calibration import MODELS, Model
-from judgelab.stats.ranking.pairs import OrderedPairs, ordered_pairs
+from judgelab.stats.ranking.pairs import MODELS, Model, OrderedPairs, ordered_pairs
 from judgelab.stats.ranking.system_bias import JudgeFit, bias_estimate, fit_judge
 from judgelab.store.run_dir import RunDir
 from judgelab.study.common.panels import SCORES, human_scores, score_panels

@@ -13,14 +13,6 @@ from judgelab.core.result import Row, Table, Value
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
-from judgelab.stats.ranking.calibration import (
-    MODELS,
-    Model,
-    Outcomes,
-    calibration_error,
-    pair_means,
-    predict_pairs,
-)
 from judgelab.stats.ranking.confidence import (
     Draws,
     confidence,
@@ -28,7 +20,16 @@ from judgelab.stats.ranking.confidence import (
     noisy_estimates,
     required_n,
 )
-from judgelab.stats.ranking.pairs import OrderedPairs, ranked_pairs
+from judgelab.stats.ranking.pairs import (
+    MODELS,
+    Model,
+    OrderedPairs,
+    Outcomes,
+    calibration_error,
+    pair_means,
+    predict_pairs,
+    ranked_pairs,
+)
 from judgelab.stats.ranking.system_bias import JudgeFit
 from judgelab.study.common.tables import columns, estimate_rows
 from judgelab.study.common.templates import table

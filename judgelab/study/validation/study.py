@@ -28,7 +28,7 @@ from judgelab.report.style import Drawn, Mark, Tables
 from judgelab.report.sweep_answer import counted
 from judgelab.report.tables import Column, column, frame, records
 from judgelab.stats.discrimination.correlation import METHODS, clustered_correlation
-from judgelab.stats.discrimination.standardized import (
+from judgelab.stats.discrimination.effect_size import (
     MARGIN,
     standardized_mean_difference,
     verdict,
@@ -107,7 +107,7 @@ class Validation(Study):
     human grades, the clean scores are correlated with them (the paper's Table 1).
 
     Args:
-        definition: whose interval (stats.standardized). corrected: t interval and sign flips over
+        definition: whose interval (stats.effect_size). corrected: t interval and sign flips over
             items, whose rows belong together; paper: paired normal interval over rows, 1.96
             standard errors; released: 1.645, which is what the printed intervals match.
         references: agents to be held against; null: those the data marks, or the items' own

@@ -11,7 +11,7 @@ import pytest
 
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.result import Row
-from judgelab.stats.discrimination.standardized import verdict
+from judgelab.stats.discrimination.effect_size import verdict
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.templates import paragraphs
 from judgelab.study.qualification.tables import answer as qualified

@@ -107,8 +107,6 @@ def test_nothing_exceeds_the_ceiling(items: int, method: Method, alike: float, o
     for _ in range(20):
         falls = rng.integers(1, 5, (items, 2)).astype(float)
         assert discernment(falls, np.zeros_like(falls), how=How(method=method)).d <= alike + 0.01
-    with pytest.raises(ValueError, match="no discernment"):
-        ceilings(0)
 
 
 @pytest.mark.parametrize("method", ["auto", "normal"])
@@ -153,13 +151,6 @@ def test_weights_take_metrics_in_and_out() -> None:
             metric_weights(2, wrong)
 
 
-def test_one_sided_a_judge_that_prefers_the_perturbed_discerns_nothing() -> None:
-    rng = np.random.default_rng(5)
-    good, bad = rng.normal(1, 1, (100, 2)), rng.normal(size=(100, 2))
-    assert discernment(good, bad).d > 5
-    assert discernment(bad, good).d < 0.01
-
-
 def test_unscored_items_are_left_out_of_their_metric_only() -> None:
     rng = np.random.default_rng(6)
     first, second = rng.normal(0.5, 1, (40, 2)), rng.normal(size=(40, 2))
@@ -202,25 +193,6 @@ def test_the_calibrated_threshold_holds_its_level() -> None:
         bar = calibrate(first, second, how=how, replicates=200, seed=seed)
         passed.append(discernment(first, second, how=How(combine="printed")).d > bar[0])
     assert 0.015 <= np.mean(passed) <= 0.09
-
-
-def test_what_almost_never_changes_cannot_pass_its_threshold() -> None:
-    first, second, how = np.full((100, 1), 5.0), np.full((100, 1), 5.0), How(method="normal")
-    second[:3] = 4
-    assert discernment(first, second, how=how).d_ew > 1, "nominally significant"
-    assert discernment(first, second, how=how).d_ew <= calibrate(first, second, how=how)[1]
-    assert discernment(first, second).d_ew < 1, "one pattern of eight"
-
-
-def test_averages_and_minima_have_thresholds_of_their_own() -> None:
-    rng = np.random.default_rng(9)
-    ratings = likert(rng, 4, 60, 2)
-    levels = ["word", "word", "sentence"]
-    bars = calibrate_summary(ratings, [None] * 3, levels, replicates=300)
-    assert 0 < bars["minimum"][1] < bars["average"][1] < 2
-    seen = ratings.copy()
-    seen[0] += 1.5
-    assert discernment(seen[0], seen[1]).d_ew > bars["average"][1]
 
 
 def test_thresholds_of_averages_and_minima_hold_their_level() -> None:

@@ -78,15 +78,6 @@ def test_every_resample_equals_scipy_on_the_resampled_items(
         assert value == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
-def test_spearman_chunks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    generator = np.random.default_rng(0)
-    x, y = generator.normal(size=(2, 9, 4))
-    weights = item_weights(9, 40, 1)
-    whole = STATISTICS["spearman"](x, y)(weights)
-    monkeypatch.setattr("judgelab.stats.discrimination.correlation.CHUNK", 100)
-    assert (STATISTICS["spearman"](x, y)(weights) == whole).all()
-
-
 @pytest.mark.parametrize("method", list(ORACLE))
 def test_clustering_widens_the_interval(method: Method) -> None:
     generator = np.random.default_rng(7)

@@ -44,16 +44,6 @@ def test_group_difference_is_nanmean_minus_nanmean(scores: Array, data: st.DataO
             assert difference == pytest.approx(good.mean() - bad.mean(), abs=1e-9)
 
 
-@given(SCORES, st.floats(-50, 50))
-def test_group_difference_ignores_a_level_per_item(scores: Array, level: float) -> None:
-    positive = np.arange(scores.shape[1]) % 2 == 0
-    before = group_difference(scores, positive, ~positive)
-    shifted = scores + level * np.arange(len(scores))[:, None]
-    after = group_difference(shifted, positive, ~positive)
-    assert after == pytest.approx(before, abs=1e-9, nan_ok=True)
-    assert group_difference(scores, ~positive, positive) == pytest.approx(-before, nan_ok=True)
-
-
 @given(st.lists(NUMBERS, min_size=2, max_size=30), st.floats(0.01, 100))
 def test_effect_size_ignores_scale_and_flips_with_sign(values: list[float], scale: float) -> None:
     items = np.array(values)
@@ -85,11 +75,6 @@ def test_a_resample_that_repeats_one_item_has_no_effect_size() -> None:
     items = np.random.default_rng(0).normal(size=50)
     found = resampled_effect_sizes(items, 49.0 * np.eye(50))
     assert np.isnan(found).all(), "49 x / 49 is not always x, but that is rounding and no spread"
-
-
-def test_resamples_of_nothing_have_no_effect_size() -> None:
-    found = resampled_effect_sizes(np.full(3, np.nan), item_weights(3, 4, 0))
-    assert np.isnan(found).all() and found.shape == (4,)
 
 
 def test_paired_effect_size_counts_and_brackets() -> None:
@@ -137,16 +122,6 @@ def test_pooled_d_and_welch_agree_with_scipy(x: list[float], y: list[float]) -> 
     assert pooled_cohens_d(y, x) == pytest.approx(-pooled_cohens_d(x, y))
     expected = stats.ttest_ind(x, y, equal_var=False).pvalue
     assert welch_p([*x, math.nan], y) == pytest.approx(expected, rel=1e-6, abs=1e-12)
-
-
-@pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e150, 1e290])
-def test_extreme_scales_neither_vanish_nor_overflow(scale: float) -> None:
-    x, y = np.array([1.0, 2.0, 4.0]), np.array([2.0, 2.5, 7.0, 3.0])
-    assert effect_size(scale * x) == pytest.approx(effect_size(x))
-    found, plain = paired_effect_size(scale * x), paired_effect_size(x)
-    assert (found.low, found.high) == pytest.approx((plain.low, plain.high))
-    assert pooled_cohens_d(scale * x, scale * y) == pytest.approx(pooled_cohens_d(x, y))
-    assert welch_p(scale * x, scale * y) == pytest.approx(welch_p(x, y))
 
 
 def test_samples_without_spread_have_no_d_and_no_p() -> None:
@@ -215,20 +190,6 @@ def test_effect_size_delta_is_paired() -> None:
     assert found.low < found.value < found.high
 
 
-@given(
-    arrays(np.float64, st.integers(3, 20), elements=st.floats(-10, 10), unique=True),
-    st.floats(0.1, 10),
-)
-def test_a_change_of_scale_is_no_change_of_effect_size(clean: Array, scale: float) -> None:
-    found = effect_size_delta(clean, clean * scale, draws=50)
-    if not math.isnan(found.value):
-        tolerance = 1e-6 * (1 + abs(effect_size(clean)))
-        assert found.value == pytest.approx(0, abs=tolerance)
-    same = effect_size_delta(clean, clean, draws=50)
-    if not math.isnan(same.value):
-        assert same.value == 0 and not same.p < 1 and math.isnan(same.low)
-
-
 def test_no_spread_on_one_side_is_undefined() -> None:
     found = effect_size_delta([1.0, 2.0, 3.0], [0.0, 0.0, 0.0])
     assert all(math.isnan(v) for v in (found.value, found.low, found.high, found.p))
@@ -251,11 +212,3 @@ def test_p_of_the_effect_size_delta_keeps_its_level_on_few_items() -> None:
     for n in (3, 5, 12):
         ps = [effect_size_delta(*rng.normal(1, 1, (2, n))).p for _ in range(300)]
         assert np.mean(np.array(ps) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
-
-
-def test_p_of_the_effect_size_delta_finds_a_large_change() -> None:
-    rng = np.random.default_rng(6)
-    clean = rng.normal(3, 1, 40)
-    for kind in ("items", "percentile"):
-        assert effect_size_delta(clean, clean - 3, 500, 0, kind).p < 0.01  # type: ignore[arg-type]
-        assert effect_size_delta(clean, clean, 500, 0, kind).p == 1  # type: ignore[arg-type]

@@ -45,22 +45,6 @@ PREVALENCE = st.integers(1, 19).map(lambda v: v / 20)
 
 
 @every_generator
-@given(s=st.floats(0, 50), t=st.floats(0, 50), weight=st.floats(0, 1))
-def test_generators_are_convex_and_zero_at_one(
-    f: Generator, s: float, t: float, weight: float
-) -> None:
-    assert float(np.asarray(f(1.0))) == 0
-    mixed = float(np.asarray(f(weight * s + (1 - weight) * t)))
-    chord = weight * float(np.asarray(f(s))) + (1 - weight) * float(np.asarray(f(t)))
-    assert mixed <= chord + 1e-9
-
-
-@every_generator
-def test_value_at_zero_is_the_right_limit(f: Generator) -> None:
-    assert float(np.asarray(f(0.0))) == pytest.approx(float(np.asarray(f(1e-14))), abs=1e-6)
-
-
-@every_generator
 @given(table=COUNTS)
 def test_information_is_non_negative_symmetric_and_zero_when_independent(
     f: Generator, table: NDArray[np.int64]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judgelab.stats.discrimination import correlation, effect_size, information, standardized
+from judgelab.stats.discrimination import correlation, effect_size, information
 from judgelab.stats.intervals.means import bootstrap_mean, item_weights, sign_flip_p
 
 FIRST = np.array([True, False, False])
@@ -25,7 +25,7 @@ REFUSED: list[tuple[str, Callable[..., Any], tuple[Any, ...]]] = [
     ("1 dimension", effect_size.auc_delta, (zeros(2, 3), zeros(2, 3))),
     ("infinite", effect_size.effect_size_delta, ([1.0, math.inf], [1.0, 2.0])),
     ("one shape", correlation.item_correlations, (zeros(2, 3), zeros(3, 2))),
-    ("one shape", standardized.standardized_mean_difference, ([1.0, 2.0], [1.0], [0, 1])),
+    ("one shape", effect_size.standardized_mean_difference, ([1.0, 2.0], [1.0], [0, 1])),
     ("k >= 1 and n >= 2", information.ceiling, ("tvd", 0, 5)),
     ("needs items", item_weights, (0, 5, 0)),
     ("needs items", bootstrap_mean, ([1.0, 2.0, 3.0], 0)),

@@ -15,7 +15,6 @@ from judgelab.stats.qualification.decisions import (
     box,
     correct,
     decide,
-    difference,
     favour_rate,
     fusion_weights,
     gaps_of,
@@ -106,8 +105,8 @@ def test_confidence_has_to_be_more_than_chance() -> None:
 
 def test_only_what_was_asked_can_be_unscored() -> None:
     answers = np.array([[[1.0, NAN, NAN], [0.0, 1.0, NAN]]])
-    assert shares(answers).unscored.tolist() == [3]
-    assert shares(answers, [[[True, True, False], [True, True, False]]]).unscored.tolist() == [1]
+    assert shares(answers).counts[1].tolist() == [3]
+    assert shares(answers, [[[True, True, False], [True, True, False]]]).counts[1].tolist() == [1]
 
 
 def test_who_alone_sat_an_exam_is_not_measured_against_itself() -> None:
@@ -165,10 +164,6 @@ def test_votes_merge_orders_and_ties_survive_rounding() -> None:
     assert np.isnan(decide(votes, [0.0, 0.0, 1.0])[0, 0])
     separate = decide(votes_of(verdicts, "per_order"), [1.0, 1.0, 1.0])
     assert separate[0, 1].tolist() == [1.0, -1.0]
-    with pytest.raises(ValueError, match="negative"):
-        decide(votes, [-1.0, 1.0, 1.0])
-    with pytest.raises(ValueError, match="do not fit"):
-        decide(votes, [1.0])
 
 
 def test_a_missing_grade_favours_neither_answer() -> None:
@@ -196,18 +191,6 @@ def test_accuracy_counts_ties_half_and_clusters_by_item() -> None:
     by_items = accuracy(right, macro=True)
     assert by_items.value == pytest.approx((0.5 + 0.5 + 2 / 3) / 3)
     assert found.low <= found.value <= found.high
-
-
-def test_intervals_know_that_pairs_of_an_item_hang_together() -> None:
-    """Twenty copies of every pair say nothing new."""
-    rng = np.random.default_rng(0)
-    one = (rng.random((60, 1)) < 0.7).astype(float)
-    single, copied = accuracy(one), accuracy(np.repeat(one, 20, axis=1))
-    assert copied.value == pytest.approx(single.value)
-    assert copied.half_width == pytest.approx(single.half_width)
-    other = (rng.random((60, 1)) < 0.5).astype(float)
-    tests = [difference(np.repeat(one, k, 1), np.repeat(other, k, 1)).p for k in (1, 20)]
-    assert tests[0] == pytest.approx(tests[1])
 
 
 def test_bias_counts_what_a_family_should_not_have_won() -> None:

@@ -14,9 +14,7 @@ from judgelab.stats.ranking.confidence import (
     confidence,
     noise_sd,
     noisy_estimates,
-    population,
     required_n,
-    simulate,
 )
 
 S = 0.249
@@ -55,16 +53,6 @@ def test_simulation_is_within_four_standard_errors_of_the_closed_form(
     assert off.max() < 4
     assert 0.3 < np.sqrt((off**2).mean()) < 1.3, "the errors are neither vast nor too small"
     assert exact.standard_error.max() == 0
-
-
-def test_the_papers_own_number_of_draws_has_the_noted_error(scores: NDArray[np.float64]) -> None:
-    values = [
-        float(confidence(0.42, 100, 0.1, scores, draws=Draws(seed=seed)).value)
-        for seed in range(40)
-    ]
-    said = float(confidence(0.42, 100, 0.1, scores).standard_error)
-    assert 0.004 < np.std(values) < 0.015
-    assert said == pytest.approx(np.std(values), rel=0.4)
 
 
 def test_a_literal_transcription_agrees(scores: NDArray[np.float64]) -> None:
@@ -122,23 +110,6 @@ def test_pairing_of_one_half_is_the_paper_without_its_root_of_two() -> None:
         assert float(apart.value) == float(alone.value), "it counts only on the same items"
 
 
-def test_equal_systems_have_no_right_order() -> None:
-    with pytest.raises(ValueError, match="other than 0"):
-        confidence(0.3, 100, np.array([0.1, 0.0]))
-    # What the paper's indicator would count: evaluations where A is not below B, a coin.
-    above, error = simulate(np.array([[0.3, 100.0, 0.0]]), population(), SMOOTH)
-    assert abs(above[0] - 0.5) < 4 * error[0]
-
-
-def test_turning_the_shift_around_gives_the_complement(scores: NDArray[np.float64]) -> None:
-    cells = np.array([[0.42, 100, 0.1], [0.42, 100, -0.1]])
-    above, error = simulate(cells, population(scores), SMOOTH)
-    assert abs(above[0] - (1 - above[1])) < 4 * math.hypot(*error)
-    assert above[0] > 0.8 > 0.2 > above[1]
-    same = confidence(0.42, 100, np.array([0.1, -0.1]), scores, method="closed_form")
-    assert same.value[0] == same.value[1], "confidence asks for the right order of either"
-
-
 @pytest.mark.parametrize("r", [0.1, 0.42, 0.9])
 def test_the_noise_gives_the_correlation_asked_for(scores: NDArray[np.float64], r: float) -> None:
     sigma = float(noise_sd(r, float(scores.std())))
@@ -186,27 +157,6 @@ def test_differences_that_no_number_of_items_tells() -> None:
     assert float(confidence(0.3, items, 1e-10, method="closed_form").value) >= 0.95
     with pytest.raises(ValueError, match="use the closed form"):
         confidence(0.3, items, 1e-10)
-
-
-def test_a_perfect_judge_still_needs_items() -> None:
-    items = required_n(1.0, 0.1, sd=S)
-    assert items == math.ceil(2 * (1.6448536 * S / 0.1) ** 2)
-    assert required_n(1.0, 10.0, sd=S) == 1
-    drawn = confidence(1.0, items, 0.1, sd=S, draws=SMOOTH)
-    exact = confidence(1.0, items, 0.1, sd=S, method="closed_form")
-    assert abs(drawn.value - exact.value) < 4 * drawn.standard_error
-
-
-def test_the_seed_decides_and_cells_do_not_disturb_each_other(
-    scores: NDArray[np.float64],
-) -> None:
-    first = confidence(0.3, np.array([60, 100]), 0.05, scores)
-    again = confidence(0.3, np.array([60, 100]), 0.05, scores)
-    other = confidence(0.3, np.array([60, 100]), 0.05, scores, draws=Draws(seed=1))
-    alone = confidence(0.3, 60, 0.05, scores)
-    assert (first.value == again.value).all()
-    assert (first.value != other.value).any()
-    assert alone.value == first.value[0]
 
 
 def test_counting_scores_is_drawing_them() -> None:

@@ -9,18 +9,19 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2, ttest_rel
 
-from judgelab.stats.ranking.calibration import (
+from judgelab.stats.ranking.confidence import confidence
+from judgelab.stats.ranking.pairs import (
     EDGES,
     MODELS,
     Outcomes,
     calibration_bins,
     calibration_error,
+    ordered_pairs,
     pair_means,
     predict_pairs,
     predicted,
+    ranked_pairs,
 )
-from judgelab.stats.ranking.confidence import confidence
-from judgelab.stats.ranking.pairs import ordered_pairs, ranked_pairs
 from judgelab.stats.ranking.system_bias import JudgeFit, bias_estimate, fit_judge
 
 Array = NDArray[np.float64]
@@ -83,16 +84,6 @@ def test_leaving_systems_out_is_fitting_the_rest() -> None:
     assert [getattr(part, name) for name in JudgeFit.__annotations__] == pytest.approx(
         [getattr(alone, name) for name in JudgeFit.__annotations__]
     )
-
-
-def test_missing_scores_change_little() -> None:
-    human, metric = annotated(3, items=300, systems=30, bias=0.5, item=1.0)
-    whole = fit_judge(human, metric)
-    holes = np.random.default_rng(0).random(metric.shape) < 0.2
-    part = fit_judge(human, np.where(holes, np.nan, metric))
-    assert part.bias_sd == pytest.approx(whole.bias_sd, rel=0.1)
-    assert part.item_correlation == pytest.approx(whole.item_correlation, abs=0.03)
-    assert part.texts == (~holes).sum()
 
 
 def test_what_the_data_cannot_tell_is_nan() -> None:
@@ -185,14 +176,6 @@ def test_rounding_is_no_difference() -> None:
     assert found.paired[0] == found.unpaired[0] == 0.5
 
 
-def test_many_items_are_resampled_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    human, metric = annotated(11, items=30, systems=4)
-    whole = ranked_pairs(human, metric, items=70, draws=200, seed=3)
-    monkeypatch.setattr("judgelab.stats.ranking.pairs.CHUNK", 1000)
-    parts = ranked_pairs(human, metric, items=70, draws=200, seed=3)
-    assert (whole.paired == parts.paired).all() and (whole.unpaired == parts.unpaired).all()
-
-
 def test_pairs_are_predicted_from_the_other_systems_alone() -> None:
     human, metric = annotated(6, items=50, systems=6, bias=0.3)
     pairs = ranked_pairs(human, metric, draws=10)
@@ -237,12 +220,6 @@ def test_a_fit_without_correlation_predicts_nothing(model: str) -> None:
     fit = fit_judge(human, -metric)
     made = predicted(model, np.array([0.1]), [fit], 50, paired=True)  # type: ignore[arg-type]
     assert np.isnan(made).all()
-
-
-def test_a_falling_line_ranks_the_wrong_way_round() -> None:
-    fits = [JudgeFit(0.5, 1.0, 1.0, 0.1, slope, 0.1, 0.0, 5, 100) for slope in (-0.5, 0.5)]
-    low, high = predicted("line", np.array([0.3, 0.3]), fits, 100, paired=False)
-    assert low < 0.5 < high and low + high == pytest.approx(1)
 
 
 def test_predictions_are_the_closed_form() -> None:
@@ -292,16 +269,6 @@ def test_bins_by_hand() -> None:
     assert (first[3].n, first[3].clusters) == (2, 3)
     # One system is in both pairs: without it there is no pair, and so no interval over systems.
     assert math.isnan(first[3].low) and math.isnan(first[3].high)
-
-
-def test_intervals_over_systems_are_wider_than_over_pairs() -> None:
-    """One odd system spoils all its pairs: counting pairs as independent would hide that."""
-    left, right = np.triu_indices(12, k=1)
-    odd = np.where((left == 0) | (right == 0), 0.0, 1.0)
-    data = Outcomes(np.full(len(odd), 0.85), odd, left, right)
-    ((*_, observed),) = calibration_bins(data)
-    pairwise = 1.96 * math.sqrt(odd.mean() * (1 - odd.mean()) / len(odd))
-    assert observed.half_width > 1.5 * pairwise
 
 
 def test_two_systems_have_no_interval() -> None:

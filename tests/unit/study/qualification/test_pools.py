@@ -84,7 +84,7 @@ def test_who_is_excused_from_an_exam_weighs_as_its_passers_do() -> None:
     }
     responses = heard(
         verdicts=np.ones((3, 10, 1, 2)),
-        taken={"consistency": np.ones(3, dtype=bool), "self_confidence": exam.n > 0},
+        taken={"consistency": np.ones(3, dtype=bool), "self_confidence": exam.counts[0] > 0},
     )
     pool = admitted(responses, marks, tuple(marks), "score")
     assert_allclose(pool.power, [0.95, 0.95, 0])

@@ -15,8 +15,8 @@ from scipy.stats import kendalltau, spearmanr, ttest_rel
 from judgelab.config import build, resolved
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.result import Result
-from judgelab.stats.ranking.calibration import EDGES
 from judgelab.stats.ranking.confidence import confidence, required_n
+from judgelab.stats.ranking.pairs import EDGES
 from judgelab.store.run_dir import RunDir
 from judgelab.study.ranking.plan import Plan
 from judgelab.study.ranking.ranking_confidence import RankingConfidence
