@@ -132,18 +132,13 @@ def _preferred(gold: Floats) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(gold) & (gold != 0))
 
 
-def accuracy(right: ArrayLike, *, macro: bool = False) -> Estimate:
+def accuracy(right: ArrayLike, *, macro: bool = False, change: bool = False) -> Estimate:
     """Mean of ``correct`` [items, ...] with an interval over items (``share_ends``).
 
     n: pairs; clusters: items with any. ``macro`` averages each item's share over items, instead of
-    all pairs at once.
+    all pairs at once. ``change``: of a difference of two, within -1 and 1 (``mean_ends``).
     """
-    return _mean_of_pairs(right, macro)
-
-
-def _mean_of_pairs(values: ArrayLike, macro: bool, change: bool = False) -> Estimate:
-    """Mean of values within 0 and 1; ``change``: within -1 and 1."""
-    total, count = _by_item(values)
+    total, count = _by_item(right)
     pairs = int(count.sum())
     if macro:
         total, count = np.nan_to_num(divide(total, count)), (count > 0).astype(np.float64)
@@ -169,7 +164,7 @@ def difference(
     if macro:
         total = np.nan_to_num(divide(total, count))
     p = sign_flip_p(np.where(count > 0, total, np.nan), draws, seed)
-    return replace(_mean_of_pairs(gap, macro, change=True), p=p)
+    return replace(accuracy(gap, macro=macro, change=True), p=p)
 
 
 def favour_rate(favours: ArrayLike, gold: ArrayLike) -> Estimate:

@@ -278,7 +278,7 @@ def _credits(
     count = weight * (_sums_within(group, weight) - alike)
     total = np.zeros(len(values))
     read = np.flatnonzero(~np.isnan(values))
-    v, t, g, w = (x[read] for x in (values, target, group, weight))
+    v, t, g, w = values[read], target[read], group[read], weight[read]
     concordant = _below_in_both(v, t, g, w) + _below_in_both(-v, -t, g, w)
     tied = _sums_within(_cells(g, v), w) - _sums_within(_cells(g, v, t), w)
     total[read] = w * (concordant + tied / 2)
