@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args, get_type_hints
 
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -126,7 +128,10 @@ def build(node: Mapping[str, Any], path: str) -> Any:
     _check(cls, given, path)
     given = {key: _built(value, f"{path}.{key}") for key, value in given.items()}
     try:
-        return cls(**given)
+        # a partial, as Hydra takes a dataclass among keyword arguments for another config
+        return instantiate({"_target_": node["_target_"], "_partial_": True})(**given)
+    except InstantiationException as blocked:
+        raise ConfigError(f"{path}: {' '.join(str(blocked).split())}") from blocked
     except JudgelabError:
         raise
     except (TypeError, ValueError) as cause:
