@@ -7,9 +7,9 @@ import json
 import math
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +33,6 @@ class Noted(EvaluationLM):
 
     identity = ""
     capabilities = frozenset({Capability.LOGPROB, Capability.CHAT})
-    facts: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, log: str, name: str = "noted", fatal: str | None = None) -> None:
         self.log, self.fatal = Path(log), fatal
@@ -56,8 +55,6 @@ class Noted(EvaluationLM):
             Reply(None, "no answer") if v % 40 == 0 else Reply(f"{LABELS[v % 3]} {v}")
             for v in values
         ]
-
-    def close(self) -> None: ...
 
     def _note(self, questions: list[list[str]]) -> None:
         if self.fatal is not None and Path(self.fatal).exists():

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,20 +19,12 @@ class ScriptedChat(EvaluationLM):
     seen: list[ChatRequest] = field(default_factory=list)
     identity: str = "scripted chat"
     capabilities: frozenset[Capability] = frozenset({Capability.CHAT})
-    facts: ClassVar[Mapping[str, Any]] = {}
     at_hand = True
-
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
-        raise AssertionError("a chat LM was asked for log-probabilities")
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         self.seen += requests
         texts = [self.rule(request) for request in requests]
         return [Reply(t) if t is not None else Reply(None, "refused") for t in texts]
-
-    def close(self) -> None: ...
 
 
 def _refuse(request: ChatRequest) -> str:
@@ -52,7 +43,6 @@ class ScriptedLogProb(EvaluationLM):
     seen: list[tuple[str, str]] = field(default_factory=list)
     identity: str = "scripted logprob"
     capabilities: frozenset[Capability] = frozenset({Capability.LOGPROB})
-    facts: ClassVar[Mapping[str, Any]] = {}
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
@@ -62,11 +52,6 @@ class ScriptedLogProb(EvaluationLM):
         total = np.array([self.rule(c, t) for c, t in asked], dtype=np.float64)
         tokens = np.array([len(t.split()) for _, t in asked], dtype=np.int64)
         return LogProbTable(total, tokens)
-
-    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        raise AssertionError("a log-probability LM was asked to chat")
-
-    def close(self) -> None: ...
 
 
 def panel_of(texts: Sequence[Sequence[str | None]], categories: Sequence[str | None] = ()) -> Panel:

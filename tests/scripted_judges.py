@@ -6,14 +6,14 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Agent, Item, Panel
 from tests.scripted import ScriptedChat
 
@@ -38,28 +38,16 @@ class ScriptedJudge(EvaluationLM):
     difference. Asked in words, it names its level.
     """
 
-    capabilities: ClassVar[frozenset[Capability]] = frozenset({Capability.CHAT})
-    facts: ClassVar[Mapping[str, Any]] = {}
+    identity = ""
+    capabilities = frozenset({Capability.CHAT})
 
     def __init__(self, rule: str) -> None:
-        self.rule = rule
+        self.rule, self.identity = rule, f"scripted judge: {rule}"
         self.asked = 0
-
-    @property
-    def identity(self) -> str:
-        """The rule."""
-        return f"scripted judge: {self.rule}"
-
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
-        raise AssertionError("a scripted judge was asked for log-probabilities")
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         self.asked += len(requests)
         return [self._reply(request) for request in requests]
-
-    def close(self) -> None: ...
 
     def _reply(self, request: ChatRequest) -> Reply:
         text = request.messages[0].content

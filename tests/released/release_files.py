@@ -15,18 +15,13 @@ from judgelab.core.panel import Panel
 
 RUNS = {
     "tvd": ("tvd_mi_individual_examples", "tvd_mi_example", "tvd_mi", "tvd_mi_matrix"),
-    "judge_with_context": (
-        "llm_context_individual_examples",
-        "judge_with_context_example",
-        "judge_with_context",
-        "win_matrix",
-    ),
-    "judge_without_context": (
-        "llm_without_context_individual_examples",
-        "judge_without_context_example",
-        "judge_without_context",
-        "win_matrix",
-    ),
+    **{
+        run: (f"llm_{how}_individual_examples", f"{run}_example", run, "win_matrix")
+        for run, how in (
+            ("judge_with_context", "context"),
+            ("judge_without_context", "without_context"),
+        )
+    },
 }
 
 Arrays = dict[str, NDArray[Any]]
@@ -45,49 +40,36 @@ def arrays(export: Path, key: str, items: int) -> Arrays:
     return cut
 
 
-def write_export(
-    target: Path, source: Path, keys: Sequence[str], items: int, order: int = 1
-) -> None:
-    """A smaller export; ``order`` -1 stores the items backwards."""
+def write_export(target: Path, source: Path, keys: Sequence[str], items: int) -> None:
+    """A smaller export."""
     (target / "matrices").mkdir(parents=True)
     meta = json.loads((source / "meta.json").read_text())
     meta["domains"] = {key: meta["domains"][key] for key in keys}
     (target / "meta.json").write_text(json.dumps(meta))
     for key in keys:
-        stored = {name: values[::order] for name, values in arrays(source, key, items).items()}
-        np.savez_compressed(target / "matrices" / f"{key}.npz", **stored)
+        stored = arrays(source, key, items)
+        np.savez_compressed(target / "matrices" / f"{key}.npz", **stored)  # type: ignore[arg-type]
     for name in ("items", "responses"):
         frame = pd.read_parquet(source / f"{name}.parquet")
-        frame[frame["item_id"] < items][::order].to_parquet(target / f"{name}.parquet")
+        frame[frame["item_id"] < items].to_parquet(target / f"{name}.parquet")
 
 
-def write_clone(
-    target: Path, source: Path, panels: Mapping[str, Panel], items: int
-) -> dict[str, Path]:
-    """A clone with the domains of ``panels`` (key -> texts); returns each key's folder."""
+def write_clone(target: Path, source: Path, panels: Mapping[str, Panel], items: int) -> None:
+    """A clone with the domains of ``panels`` (key -> texts)."""
     meta = json.loads((source / "meta.json").read_text())
-    folders = {}
     for key, panel in panels.items():
         entry = meta["domains"][key]
         names = [agent.name for agent in panel.agents]
         folder = target / entry["source_dir"]
         stored = arrays(source, key, items)
         _write_log(folder / "log_individual_examples", stored, names, panel)
-        for run, (name, stem, array, field) in RUNS.items():
-            _write_run(folder / name, stem, run, stored, array, field, names, entry)
-        _write_about(target, folder, meta, entry)
-        folders[key] = folder
+        for run in RUNS:
+            _write_run(folder, run, stored, names, entry)
     frame = pd.read_parquet(source / "items.parquet")
     for path, rows in frame.groupby("source_path"):
         ordered = rows.sort_values("item_id")
-        dump(
-            target / str(path),
-            [
-                {"input": text, "reference": reference}
-                for text, reference in zip(ordered["source"], ordered["reference"], strict=True)
-            ],
-        )
-    return folders
+        columns = ordered[["source", "reference"]].rename(columns={"source": "input"})
+        dump(target / str(path), columns.to_dict("records"))
 
 
 def _write_log(folder: Path, stored: Arrays, names: list[str], panel: Panel) -> None:
@@ -109,15 +91,9 @@ def _write_log(folder: Path, stored: Arrays, names: list[str], panel: Panel) -> 
 
 
 def _write_run(
-    folder: Path,
-    stem: str,
-    run: str,
-    stored: Arrays,
-    array: str,
-    field: str,
-    names: list[str],
-    entry: Mapping[str, Any],
+    folder: Path, run: str, stored: Arrays, names: list[str], entry: Mapping[str, Any]
 ) -> None:
+    name, stem, array, field = RUNS[run]
     for row, item in enumerate(stored[f"item_ids_{run}"].tolist()):
         if run == "tvd":
             counts = {
@@ -135,31 +111,7 @@ def _write_run(
             "metadata": {**counts, "cached_count": 0},
             **told,
         }
-        dump(folder / f"{stem}_{item}.json", values)
-
-
-def _write_about(
-    target: Path, folder: Path, meta: Mapping[str, Any], entry: Mapping[str, Any]
-) -> None:
-    """The config of the generation run, as a clone has it for its clean domains."""
-    if entry["attack"] is not None:
-        return
-    agents = meta["agents"][entry["base_domain"]]
-    config = {
-        "task_type": entry["task"],
-        "task_description": entry["task_description"],
-        "agent_perspectives": [
-            {
-                "condition": agent["name"],
-                "reading": agent["reading_prompt"],
-                "strategy": agent["strategy_prompt"],
-            }
-            for agent in agents
-            if agent["name"] != "Reference"
-        ],
-        **entry["generation"],
-    }
-    dump(target / "configs" / f"{folder.name.removesuffix('_results')}.json", config)
+        dump(folder / name / f"{stem}_{item}.json", values)
 
 
 def dump(path: Path, values: object) -> None:

@@ -10,8 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from hydra import compose, initialize_config_dir
-from hypothesis import given
-from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics.bleu import BLEU
 
@@ -26,7 +24,6 @@ from experiments.peer_prediction.baseline import rouge1
 from experiments.peer_prediction.release import read_domain
 from judgelab.config import resolved
 from judgelab.engine.parts import build_parts
-from judgelab.mechanism.rouge import lcs_length
 from judgelab.store.run_dir import RunDir
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
@@ -47,19 +44,6 @@ def test_standard_rouge1_is_rouge_scores(shared_data: Path) -> None:
         for item, row in zip(panel.items, panel.texts, strict=True)
     ]
     np.testing.assert_allclose(rouge1(panel), expected)
-
-
-WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
-
-
-@given(WORDS, WORDS)
-def test_lcs_against_its_table(x: list[str], y: list[str]) -> None:
-    table = np.zeros((len(x) + 1, len(y) + 1), dtype=int)
-    for i, a in enumerate(x):
-        for j, b in enumerate(y):
-            longer = max(table[i, j + 1], table[i + 1, j])
-            table[i + 1, j + 1] = table[i, j] + 1 if a == b else longer
-    assert lcs_length(x, y) == table[-1, -1]
 
 
 def test_overlap_is_rouge_scores_and_sacrebleus(shared_data: Path) -> None:

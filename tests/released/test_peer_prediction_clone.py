@@ -21,7 +21,7 @@ from experiments.peer_prediction.scores import (
 from experiments.peer_prediction.tables import compute
 from judgelab.attack.case_flip import CaseFlip
 from judgelab.core.errors import DataError
-from tests.released.release_files import write_clone, write_export
+from tests.released.release_files import dump, write_clone, write_export
 from tests.scripted import NOBODY
 
 NAMES = [
@@ -29,6 +29,8 @@ NAMES = [
     *(n for names in TAXONOMY["peer_review"].values() for n in names if n != "Reference"),
 ]
 ITEMS = (0, 2, 10)
+RUN = "peer_review_results_100"
+LOG = "log_individual_examples/peer_prediction_example_{}.json"
 
 
 @pytest.fixture
@@ -36,7 +38,7 @@ def clone(tmp_path: Path) -> Path:
     """Three reviews' worth of files, in the layout of the repository."""
     rng = np.random.default_rng(0)
     n = len(NAMES)
-    folder = tmp_path / "eval_results" / "peer_review_results_100"
+    folder = tmp_path / "eval_results" / RUN
     for item in ITEMS:
         wins = rng.choice([0.0, 0.5, 1.0], (n, n))
         common = {"example_idx": item, "condition_keys": NAMES}
@@ -51,17 +53,12 @@ def clone(tmp_path: Path) -> Path:
             "token_counts": list(range(2 * n)),
         }
         judge = {**common, "win_matrix": wins.tolist(), "metadata": {"total_comparisons": 811}}
-        _dump(folder / f"log_individual_examples/peer_prediction_example_{item}.json", log)
-        _dump(
+        dump(folder / LOG.format(item), log)
+        dump(
             folder / f"llm_context_individual_examples/judge_with_context_example_{item}.json",
             judge,
         )
     return tmp_path
-
-
-def _dump(path: Path, values: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(values))
 
 
 def test_peer_review_reads(clone: Path) -> None:
@@ -73,14 +70,10 @@ def test_peer_review_reads(clone: Path) -> None:
     assert data.pairs("tvd_mi") is None and data.pairs("judge_without_context") is None
     assert data.arrays["tokens"][0].tolist() == list(range(29, 58))
     assert (data.failed("judge_with_context") == 1).all()  # of 29 x 28 calls 811 came back
-
-
-def test_the_source_comes_with_the_log_file(clone: Path) -> None:
-    panel = read_domain(clone, "peer_review").panel()
-    assert [item.id for item in panel.items] == ["0", "2", "10"]
+    panel = data.panel()
+    assert [item.id for item in panel.items] == ["0", "2", "10"] and panel.task == "peer_review"
     assert panel.items[2].source == "Paper 10"
     assert panel.items[2].reference == "Review 10 by Reference"
-    assert panel.task == "peer_review"
 
 
 def test_the_reference_is_paired_but_not_under_test(clone: Path) -> None:
@@ -90,6 +83,8 @@ def test_the_reference_is_paired_but_not_under_test(clone: Path) -> None:
     for corrected in (False, True):
         assert group_mask(data, GOOD_FAITH, corrected=corrected).sum() == 15
         assert group_mask(data, PROBLEMATIC, corrected=corrected).sum() == 13
+    order = [data.agents[i].name for i in group_indices(data, PROBLEMATIC)]
+    assert order == [*TAXONOMY["peer_review"]["Strategic"], *TAXONOMY["peer_review"]["Low Effort"]]
 
 
 def test_released_judge_pairs_compare_with_the_reference(clone: Path) -> None:
@@ -102,63 +97,41 @@ def test_released_judge_pairs_compare_with_the_reference(clone: Path) -> None:
     assert scores[1, 0, 3] == min(0.5, quality[0])
 
 
-def test_pairs_come_in_the_released_order(clone: Path) -> None:
-    data = read_domain(clone, "peer_review")
-    order = [data.agents[i].name for i in group_indices(data, PROBLEMATIC)]
-    assert order == [*TAXONOMY["peer_review"]["Strategic"], *TAXONOMY["peer_review"]["Low Effort"]]
-
-
 def test_two_runs_of_one_domain_are_told_apart(clone: Path) -> None:
-    folder = clone / "eval_results" / "peer_review_results_100"
-    twin = clone / "eval_results" / "iclr_peer_review_results_100"
-    _dump(
-        twin / "log_individual_examples" / "peer_prediction_example_0.json",
-        json.loads(
-            (folder / "log_individual_examples" / "peer_prediction_example_0.json").read_text()
-        ),
-    )
+    root, log = clone / "eval_results", LOG.format(0)
+    dump(root / f"iclr_{RUN}" / log, json.loads((root / RUN / log).read_text()))
     found = list_domains(clone)
     assert len(found) == 2 and ("peer_review", None) in found
     assert sorted(len(read_domain(clone, *key).ids("mi")) for key in found) == [1, 3]
 
 
-@pytest.mark.parametrize(
-    ("folder", "domain"),
-    [
-        ("MT14_config_results", "wmt14"),
-        ("cnn_dailymail_config_results", "cnn_dailymail"),
-        ("DailyCNN_config_results", "cnn_dailymail"),
-        ("multi_news_200_config_results", "multi_news"),
-        ("opus_translation_results", "opus"),
-        ("iclr_peer_review_results_100", "peer_review"),
-        ("somebody_elses_50_config_results", "somebody_elses"),
-    ],
-)
-def test_domains_are_named_after_their_folder(clone: Path, folder: str, domain: str) -> None:
-    (clone / "eval_results" / "peer_review_results_100").rename(clone / "eval_results" / folder)
-    assert list_domains(clone) == [(domain, None)]
+FOLDERS = {
+    "MT14_config_results": "wmt14",
+    "cnn_dailymail_config_results": "cnn_dailymail",
+    "DailyCNN_config_results": "cnn_dailymail",
+    "multi_news_200_config_results": "multi_news",
+    "opus_translation_results": "opus",
+    "iclr_peer_review_results_100": "peer_review",
+    "somebody_elses_50_config_results": "somebody_elses",
+}
 
 
-def test_an_attacked_run_alone_keeps_its_domain(clone: Path) -> None:
-    run = "summarization_gpt_4o_mini_20250708_012535"
-    old = clone / "eval_results" / "peer_review_results_100"
-    old.rename(clone / "eval_results" / f"{run}_case_flip_transformed_results")
-    assert list_domains(clone) == [("reddit_tifu", "case_flip")]
+def test_domains_are_named_after_their_folder(clone: Path) -> None:
+    attacked = "summarization_gpt_4o_mini_20250708_012535_case_flip_transformed_results"
+    named: dict[str, tuple[str, str | None]] = {name: (key, None) for name, key in FOLDERS.items()}
+    now = clone / "eval_results" / RUN
+    for name, key in (named | {attacked: ("reddit_tifu", "case_flip")}).items():
+        now = now.rename(now.with_name(name))
+        assert list_domains(clone) == [key]
 
 
 def test_an_attacked_run_belongs_to_the_folder_with_its_files(clone: Path) -> None:
     base = clone / "eval_results"
     run = "peer_review_gpt_4o_mini_20250618_231942"
-    _dump(base / "peer_review_results_100" / f"{run}_mi_gppm.json", {})
-    _dump(
-        base
-        / f"{run}_pattern_transformed_results/tvd_mi_individual_examples/tvd_mi_example_0.json",
-        {
-            "example_idx": 0,
-            "condition_keys": NAMES[:2],
-            "tvd_mi_matrix": [[0, 1], [0.25, 0]],
-        },
-    )
+    dump(base / RUN / f"{run}_mi_gppm.json", {})
+    file = "tvd_mi_individual_examples/tvd_mi_example_0.json"
+    matrix = {"condition_keys": NAMES[:2], "tvd_mi_matrix": [[0, 1], [0.25, 0]]}
+    dump(base / f"{run}_pattern_transformed_results" / file, {"example_idx": 0, **matrix})
     assert list_domains(clone) == [("peer_review", None), ("peer_review", "pattern")]
     data = read_domain(clone, "peer_review", "pattern")
     assert data.arrays["tvd_mi"][0, 1, 0] == 0.25

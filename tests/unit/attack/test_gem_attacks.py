@@ -85,9 +85,6 @@ def test_the_lm_sees_a_marker_in_every_gap_and_its_completion_is_taken() -> None
     (request,) = lm.seen
     assert f"\n{GAPPED}\n" in request.messages[0].content
     assert (request.temperature, request.max_tokens) == (0.0, 4000)
-
-
-def test_a_text_without_gaps_is_not_asked_about() -> None:
     assert only("deletion_completion", "One sentence.", NOBODY, by="lm") == "One sentence."
 
 
@@ -103,8 +100,7 @@ def test_a_gap_left_open_is_unwritten() -> None:
 
 
 def test_rules_fill_the_same_gaps_with_sentences_that_say_nothing() -> None:
-    filled = only("deletion_completion", REVIEW)
-    assert filled is not None
+    filled = str(only("deletion_completion", REVIEW))
     for sentence in FILLERS:
         filled = filled.replace(sentence, MARKER)
     assert filled == GAPPED
@@ -114,12 +110,8 @@ def test_rules_fill_the_same_gaps_with_sentences_that_say_nothing() -> None:
 
 
 def test_one_call_per_item_and_every_agent_gets_its_review() -> None:
-    panel = with_synopses(
-        panel_of([["a", None, "b"], ["c", "d", None], ["e", "f", None]]),
-        "On mail.",
-        None,
-        "On ink.",
-    )
+    texts = [["a", None, "b"], ["c", "d", None], ["e", "f", None]]
+    panel = with_synopses(panel_of(texts), "On mail.", None, "On ink.")
     lm = ScriptedChat(lambda r: None if "ink" in r.messages[0].content else "A review.")
     done = attack("abstract_only", by="lm").apply(panel, lm, seed=0)
     assert done.texts == (("A review.", None, "A review."), (None,) * 3, (None,) * 3)
@@ -165,25 +157,19 @@ def test_a_text_with_nowhere_to_go_is_counted_and_one_item_is_refused() -> None:
 # Rephrasing (D.4.1)
 
 
-def test_rules_change_the_surface_only() -> None:
+def test_rules_change_the_surface_and_leave_titles_links_and_unknown_words() -> None:
     text = "In my opinion, it isn’t well-written, and I'd say it's SOTA w.r.t. speed. I think so."
     assert rephrase(text) == (
         "In my view, it is not clearly written, and I'd say it's SOTA with respect to speed. "
         "I believe so."
     )
-
-
-@pytest.mark.parametrize(
-    "same",
-    [
+    for same in (
         "Summary Of The Paper:",
         "See https://example.org/for-example/i-think and the title Prior Work On Mail.",
         "It can't-or-won't matter: don'tcare, x.due to.y",
         "",
-    ],
-)
-def test_titles_links_and_unknown_words_stay(same: str) -> None:
-    assert rephrase(same) == same
+    ):
+        assert rephrase(same) == same
 
 
 @settings(max_examples=25)
@@ -193,20 +179,12 @@ def test_rephrasing_keeps_lines_and_stops(text: str) -> None:
     assert rephrase(text).count("?") == text.count("?")
 
 
-def test_the_lm_rephrases_all_but_blank_texts_in_one_batch() -> None:
-    batches: list[int] = []
-
-    class Batches(ScriptedChat):
-        def chat(self, requests: Any) -> Any:
-            batches.append(len(requests))
-            return super().chat(requests)
-
-    lm = Batches(lambda r: None if "second" in r.messages[0].content else " other words \n")
-    done = attack("rephrase", by="lm").apply(
-        panel_of([["first", "second"], [None, " "]]), lm, seed=0
-    )
+def test_the_lm_rephrases_all_but_blank_texts() -> None:
+    panel = panel_of([["first", "second"], [None, " "]])
+    lm = ScriptedChat(lambda r: None if "second" in r.messages[0].content else " other words \n")
+    done = attack("rephrase", by="lm").apply(panel, lm, seed=0)
     assert done.texts == (("other words", None), (None, " "))
-    assert batches == [2]
+    assert len(lm.seen) == 2
     assert done.provenance["attack_unwritten"] == {"refused": 1}
     assert done.provenance["attack_written_by"] == "lm (scripted chat)"
 
@@ -251,26 +229,19 @@ def test_two_phrases_of_the_lm_fill_the_slot() -> None:
         ("i0", "a0", "strengths"),
         ("i0", "a0", "weaknesses"),
     ]
-    assert (
-        only("meaningless_elongation", "No header.", NOBODY, **short(by="lm")) == "Well. No header."
-    )
-
-
-def test_a_phrase_that_is_missing_leaves_the_text_unwritten_once() -> None:
-    lm = ScriptedChat(lambda request: None)
     step = attack("meaningless_elongation", **short(by="lm"))
-    done = step.apply(panel_of([["Strengths And Weaknesses:\nB."]]), lm, seed=0)
+    done = step.apply(panel_of([["No header."]]), NOBODY, seed=0)
+    assert done.texts == (("Well. No header.",),)
+    done = step.apply(panel_of([[text]]), ScriptedChat(lambda request: None), seed=0)
     assert done.texts == ((None,),)
     assert done.provenance["attack_unwritten"] == {"refused": 1}
 
 
 def test_the_shipped_statements_open_all_four_sections_in_both_spellings() -> None:
-    long = only("meaningless_elongation", REVIEW)
-    assert long is not None
+    long = str(only("meaningless_elongation", REVIEW))
     assert "{" not in long
-    assert only("meaningless_elongation", REVIEW.replace("Strengths", "Strength")) == long.replace(
-        "Strengths And", "Strength And"
-    )
+    older = only("meaningless_elongation", REVIEW.replace("Strengths", "Strength"))
+    assert older == long.replace("Strengths And", "Strength And")
     for part, old in zip(sections(long), sections(REVIEW), strict=True):
         assert part.body.endswith(old.body.lstrip())
         assert len(part.body) > len(old.body) + 100
@@ -312,8 +283,7 @@ def test_who_writes_decides_what_is_required_and_is_told(name: str) -> None:
     assert done.provenance["attack_written_by"] == OFFLINE
     settings = done.provenance["attack_settings"]
     assert isinstance(settings, dict)
-    assert settings["by"] == "rules"
-    assert "sha256:" in settings["prompt"]
+    assert settings["by"] == "rules" and "sha256:" in settings["prompt"]
 
 
 # Sentence deletion (D.3.1)
@@ -367,10 +337,7 @@ def test_odd_sentences_of_every_section_stay() -> None:
     assert released == " ".join(THINNED.splitlines())
     older = REVIEW.replace("Strengths And", "Strength And")
     assert only("sentence_deletion", older) == THINNED.replace("Strengths And", "Strength And")
-
-
-def test_a_text_without_headers_is_one_section() -> None:
-    assert only("sentence_deletion", "Far\nA one. A two.\nB.") == "Far\nA two."
+    assert only("sentence_deletion", "Far\nA one. A two.\nB.") == "Far\nA two.", "one section"
 
 
 HEADED = """**Strengths**
@@ -385,19 +352,15 @@ Why?
 **The idea is old.** So what?"""
 
 
-@pytest.mark.parametrize("name", ["sentence_deletion", "deletion_completion"])
-def test_headings_inside_a_section_stay(name: str) -> None:
-    made = str(only(name, HEADED))
-    for kept in ("**Strengths**", "**Weakness & Questions**", "=== Minor ==="):
-        assert f"{kept}\n" in made
-    for lead in ("[Clarity]:", "1. **Novelty:**", "2. **Tests:**", "Typos:"):
-        assert lead in made
-    if name == "sentence_deletion":
-        assert made == (
-            "**Strengths**\n- It works.\n**Weakness & Questions**\n[Clarity]: The text is long.\n"
-            "1. **Novelty:** Low.\n2. **Tests:** Too few.\n=== Minor ===\nTypos:\n"
-            "Why?\nSo what?"
-        )
+def test_headings_inside_a_section_stay() -> None:
+    assert only("sentence_deletion", HEADED) == (
+        "**Strengths**\n- It works.\n**Weakness & Questions**\n[Clarity]: The text is long.\n"
+        "1. **Novelty:** Low.\n2. **Tests:** Too few.\n=== Minor ===\nTypos:\nWhy?\nSo what?"
+    )
+    completed = str(only("deletion_completion", HEADED))
+    headings = ("**Strengths**\n", "**Weakness & Questions**\n", "=== Minor ===\n", "[Clarity]:")
+    for kept in (*headings, "1. **Novelty:**", "2. **Tests:**", "Typos:"):
+        assert kept in completed
     assert only("sentence_deletion", "One.\nTwo.\n\nThree.\n\nFour.\n\n") == "One.\n\nThree.\n\n"
 
 

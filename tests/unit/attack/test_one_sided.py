@@ -60,18 +60,17 @@ def test_every_attack_changes_those_alone_and_as_it_changes_everybody(name: str)
         ("good", ["a0"]),
         ("Low Effort", ["a2"]),
         (["a3", "Strategic"], ["a1", "a3"]),
+        (["all"], None),
+        (["good", "problematic", "a3"], None),
     ],
 )
-def test_sides_categories_and_agents_can_be_named(on: str | list[str], names: list[str]) -> None:
+def test_sides_categories_and_agents_can_be_named(
+    on: str | list[str], names: list[str] | None
+) -> None:
     made = Repetition(on=on).apply(panel(), NOBODY, seed=0)
-    assert made.provenance[ATTACKED] == names
-
-
-@pytest.mark.parametrize("on", [["all"], ["good", "problematic", "a3"]])
-def test_nobody_attacks_alone_where_everybody_does(on: list[str]) -> None:
-    made = Repetition(on=on).apply(panel(), NOBODY, seed=0)
-    assert ATTACKED not in made.provenance
-    assert made.texts == Repetition().apply(panel(), NOBODY, seed=0).texts
+    assert made.provenance.get(ATTACKED) == names, "where all attack, none is named"
+    whole = Repetition().apply(panel(), NOBODY, seed=0)
+    assert (made.texts == whole.texts) == (names is None)
 
 
 def test_the_paper_s_category_counts_where_the_release_has_another() -> None:
@@ -84,9 +83,8 @@ def test_the_paper_s_category_counts_where_the_release_has_another() -> None:
 
 def test_an_lm_is_asked_for_the_attacked_alone() -> None:
     lm = ScriptedChat(lambda request: "Written anew.")
-    made = AbstractOnly(Prompt("review_of_synopsis.txt"), by="lm", on=["a1"]).apply(
-        panel(), lm, seed=0
-    )
+    one = AbstractOnly(Prompt("review_of_synopsis.txt"), by="lm", on=["a1"])
+    made = one.apply(panel(), lm, seed=0)
     assert len(lm.seen) == 3
     assert [row[1] for row in made.texts] == ["Written anew."] * 3
 
@@ -95,11 +93,7 @@ def test_an_lm_is_asked_for_the_attacked_alone() -> None:
     ("categories", "on", "said"),
     [
         ((None,) * 4, "problematic", "no agent of this panel is of category Low Effort or Strat"),
-        (
-            CATEGORIES,
-            "Strategik",
-            "Strategik: no agent of this panel is this. Did you mean",
-        ),
+        (CATEGORIES, "Strategik", "Strategik: no agent of this panel is this. Did you mean"),
         (CATEGORIES, [], "attack.on names nobody"),
     ],
 )

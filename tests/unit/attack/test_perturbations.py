@@ -83,10 +83,7 @@ def test_character_deletion_takes_letters_and_digits_alone(text: str, k: int, se
 @pytest.mark.parametrize("k", [1, 5, 20])
 def test_typos_are_as_many_as_asked_for_and_each_changes_the_text(k: int) -> None:
     for seed in range(6):
-        mistyped = typos(TEXT, k, rng(seed))
-        assert mistyped != TEXT
-        assert _distance(TEXT, mistyped) <= 2 * k
-        assert _distance(TEXT, mistyped) >= k
+        assert k <= _distance(TEXT, typos(TEXT, k, rng(seed))) <= 2 * k
     assert typos("", 3, rng(0)) == "" and typos("?!", 3, rng(0)) == "?!"
 
 
@@ -136,18 +133,10 @@ def test_grammatical_errors_are_as_many_as_asked_for() -> None:
             changed = sum(a != b for a, b in zip(GRAMMAR.split(), made.split(), strict=True))
             assert count <= changed <= count + or_more
     wrong = [f"{GRAMMAR[site.start : site.end]}>{site.wrong}" for site in error_sites(GRAMMAR)]
-    assert wrong == [
-        *(
-            "She>Her",
-            "accused of>accused for",
-            "He>Him",
-            "taken>took",
-            "cars>car",
-            "They>Them",
-            "be>is",
-        ),
-        *("his>him", "A>An", "him>he"),
-    ]
+    assert ", ".join(wrong) == (
+        "She>Her, accused of>accused for, He>Him, taken>took, cars>car, They>Them, be>is, his>him, "
+        "A>An, him>he"
+    )
     attack = GrammaticalErrors(Prompt("perturb_grammar.txt"))
     assert attack.check("bridge river", attack.rule("bridge river", at(0))) == "left as it was"
     assert "not exactly one" in attack.check(GRAMMAR, GRAMMAR.replace("a", "e"))

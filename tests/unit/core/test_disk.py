@@ -12,11 +12,8 @@ from judgelab.config.launch import sentence
 from judgelab.core.errors import disk_fault
 from judgelab.store.run_dir import RunDir
 
-
-def caused(cause: Exception) -> Exception:
-    outer = RuntimeError("wrapped")
-    outer.__cause__ = cause
-    return outer
+QUOTA = RuntimeError("wrapped")
+QUOTA.__cause__ = OSError(errno.EDQUOT, "Disk quota exceeded")
 
 
 @pytest.mark.parametrize(
@@ -24,7 +21,7 @@ def caused(cause: Exception) -> Exception:
     [
         (OSError(errno.ENOSPC, "No space left on device", "a.csv"), "a.csv cannot be written: no"),
         (OSError("[Errno 28] Error writing bytes: No space left on device"), "A file cannot be"),
-        (caused(OSError(errno.EDQUOT, "Disk quota exceeded")), "your disk quota is used up"),
+        (QUOTA, "your disk quota is used up"),
         (sqlite3.OperationalError("database or disk is full"), "no space is left"),
         (OSError(errno.EFBIG, "File too large"), r"ulimit -f"),
     ],

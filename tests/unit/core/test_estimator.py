@@ -61,8 +61,7 @@ def test_an_lm_says_how_texts_are_put_to_it_through_every_wrapper(tmp_path: Path
         assert wrapper.presentation == said
     cached.close()
     assert Compression().presentation.end_token == "not counted"
-    silent = ScriptedLogProb(lambda c, t: 0.0)
-    assert silent.presentation.template == "not known"
+    assert ScriptedLogProb(lambda c, t: 0.0).presentation.template == "not known"
 
 
 def test_only_what_has_a_part_in_the_score_is_named() -> None:
@@ -99,14 +98,10 @@ def test_what_differs_under_one_name_is_told_and_marked() -> None:
         "template; no chat template) and the end token (end token counted; end token not counted), "
         "so their scores do not measure the same quantity."
     )
-    assert marks([CHAT, RAW, None]) == [
-        "chat template, end token counted",
-        "no chat template, end token not counted",
-        "",
-    ]
     other = replace(CHAT, mechanism="mi", template="none")
     assert mixed([CHAT, other, None]) == ()
-    assert marks([CHAT, RAW, other])[2] == ""
+    told = ["chat template, end token counted", "no chat template, end token not counted"]
+    assert marks([CHAT, RAW, other, None]) == [*told, "", ""]
 
 
 def test_what_a_comparison_names_and_what_nobody_knows_differ_from_nothing() -> None:
@@ -115,9 +110,8 @@ def test_what_a_comparison_names_and_what_nobody_knows_differ_from_nothing() -> 
     assert differences([CHAT, hosted]) == {"gem": ("model",)}
     for part, value in (("precision", "bf16"), ("preprocessor", "none"), ("prompt", "q.txt")):
         assert differences([CHAT, replace(CHAT, **{part: value})]) == {"gem": (part,)}
-    assert differences([CHAT, replace(RAW, model="x", precision="bf16")], LM) == {
-        "gem": ("instructions",)
-    }
+    other = replace(RAW, model="x", precision="bf16")
+    assert differences([CHAT, other], LM) == {"gem": ("instructions",)}
 
 
 def test_a_result_carries_its_estimators_there_and_back() -> None:

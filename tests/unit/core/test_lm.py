@@ -56,14 +56,34 @@ def test_what_an_lm_does_not_say_has_a_default_and_wrappers_pass_it_on(tmp_path:
     with pytest.raises(CapabilityError, match="answers no messages"):
         lm.chat([ChatRequest(())])
     cached.close()
+    assert not {"openai", "vllm", "vllm_server"} & _available().keys(), "these want a setting"
 
 
-def test_an_lm_without_an_identity_is_none() -> None:
-    class Nameless(EvaluationLM):
-        capabilities = frozenset({Capability.CHAT})
-
-    with pytest.raises(TypeError, match="identity"):
-        Nameless()  # type: ignore[abstract]
+@pytest.mark.parametrize(
+    ("words", "target", "said"),
+    [
+        ((), "evaluation_lm", "Bare must derive from judgelab.core.lm.EvaluationLM"),
+        ((), "study", "Bare must derive from judgelab.engine.study.Study"),
+        (
+            (
+                "study=qualification",
+                "+evaluation_lm@study.judges.a=smollm2",
+                "+study.judges.b=null",
+            ),
+            "",
+            "study.judges.b names no LM to build",
+        ),
+    ],
+)
+def test_a_class_without_its_base_is_refused_by_name(
+    words: tuple[str, ...], target: str, said: str
+) -> None:
+    with initialize_config_dir(str(conf()), version_base="1.3"):
+        config = resolved(compose("config", list(words)))
+    if target:
+        config[target] = {"_target_": f"{__name__}.Bare"}
+    with pytest.raises(ConfigError, match=said):
+        build_parts(config)
 
 
 def test_putting_a_cache_around_an_lm_asks_it_nothing(tmp_path: Path) -> None:
@@ -75,27 +95,3 @@ def test_judges_are_never_asked_past_cache_and_budget() -> None:
     assert Judged().with_lms(lambda name, lm: lm) == Judged()
     with pytest.raises(ConfigError, match="Judged has judges, but no with_lms"):
         Judged({"one": NOBODY}).with_lms(lambda name, lm: lm)
-
-
-@pytest.mark.parametrize(
-    ("axis", "base"),
-    [("evaluation_lm", "judgelab.core.lm.EvaluationLM"), ("study", "judgelab.engine.study.Study")],
-)
-def test_a_class_without_the_base_is_refused_by_name(axis: str, base: str) -> None:
-    with initialize_config_dir(str(conf()), version_base="1.3"):
-        config = resolved(compose("config"))
-    config[axis] = {"_target_": f"{__name__}.Bare"}
-    with pytest.raises(ConfigError, match=f"Bare must derive from {base}"):
-        build_parts(config)
-
-
-def test_a_judge_that_is_no_lm_is_refused_by_its_key() -> None:
-    words = ["study=qualification", "+evaluation_lm@study.judges.a=smollm2", "+study.judges.b=null"]
-    with initialize_config_dir(str(conf()), version_base="1.3"):
-        config = resolved(compose("config", words))
-    with pytest.raises(ConfigError, match="study.judges.b names no LM to build"):
-        build_parts(config)
-
-
-def test_advice_names_no_lm_that_wants_a_setting() -> None:
-    assert not {"openai", "vllm", "vllm_server"} & _available().keys()

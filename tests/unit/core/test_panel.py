@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,12 +17,8 @@ from tests.scripted import NOBODY
 
 
 def make(order: tuple[int, ...] = (0, 1, 2)) -> Panel:
-    items = [Item(f"i{k}", f"source {k}") for k in order]
-    return Panel(
-        tuple(items),
-        (Agent("x", "Faithful"), Agent("y", "Style")),
-        tuple(("p", "q") for _ in order),
-    )
+    items = tuple(Item(f"i{k}", f"source {k}") for k in order)
+    return Panel(items, (Agent("x"), Agent("y")), tuple(("p", "q") for _ in order))
 
 
 class Draw(RuleAttack):
@@ -49,13 +46,18 @@ def test_seed_salt_item_and_agent_each_change_the_stream() -> None:
     assert rng_for(0, "s", "i", "a").random() == base
 
 
-def test_repeated_ids_names_and_wrong_shapes_are_refused() -> None:
-    with pytest.raises(DataError, match="item id 'i' occurs twice"):
-        Panel((Item("i", "a"), Item("i", "b")))
-    with pytest.raises(DataError, match="agent name 'x' occurs twice"):
-        Panel((Item("i", "a"),), (Agent("x"), Agent("x")), (("1", "2"),))
-    with pytest.raises(DataError, match="1 items x 1 agents"):
-        Panel((Item("i", "a"),), (Agent("x"),), (("1", "2"),))
+@pytest.mark.parametrize(
+    ("ids", "names", "texts", "said"),
+    [
+        ("ii", "", (), "item id 'i' occurs twice"),
+        ("i", "xx", (("1", "2"),), "agent name 'x' occurs twice"),
+        ("i", "x", (("1", "2"),), "1 items x 1 agents"),
+        ("i", "x", (("bad \ud800",),), "Item 'i': a text holds half a character"),
+    ],
+)
+def test_what_is_no_panel_is_refused(ids: str, names: str, texts: Any, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        Panel(tuple(Item(i, "a") for i in ids), tuple(map(Agent, names)), texts)
 
 
 def test_digest_sees_texts_names_and_absence() -> None:
@@ -63,11 +65,6 @@ def test_digest_sees_texts_names_and_absence() -> None:
     others = [replace(base, texts=((text, text),) * 3) for text in ("other", None, "")]
     assert len({base.digest, *(other.digest for other in others)}) == 4
     assert make().digest == base.digest
-
-
-def test_half_characters_are_refused_where_they_enter() -> None:
-    with pytest.raises(DataError, match="Item 'i': a text holds half a character"):
-        Panel((Item("i", "a"),), (Agent("x"),), (("bad \ud800",),))
 
 
 def test_a_file_in_the_working_directory_hides_no_prompt(

@@ -82,11 +82,8 @@ def test_the_roles_last_grades_are_averaged_and_silence_is_counted() -> None:
     assert len(lm.seen) == 3 * 3 * 2  # texts, roles, rounds
     assert "from 1 to 5" in lm.seen[0].messages[0].content
     np.testing.assert_array_equal(data["value"].values, [[3, 2], [3, np.nan]])
-    assert (data.attrs["calls"], data.attrs["failed_calls"], data.attrs["unread_calls"]) == (
-        18,
-        6,
-        1,
-    )
+    counts = [data.attrs[name] for name in ("calls", "failed_calls", "unread_calls")]
+    assert counts == [18, 6, 1]
     np.testing.assert_array_equal(data[MISSING].values, [[2, 3], [2, 0]])
     np.testing.assert_array_equal(debate.score(data).agent.values, data["value"].values)
 

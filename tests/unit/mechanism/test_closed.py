@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,15 +16,7 @@ from judgelab.calls.cached import Cached, Counted, answer_from
 from judgelab.calls.log import chat_key
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.exchange import closed_batches, shares
-from judgelab.core.lm import (
-    Capability,
-    ChatRequest,
-    EvaluationLM,
-    LogProbTable,
-    Message,
-    Pairs,
-    Reply,
-)
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Message, Reply
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.exam.self_confidence import SelfConfidence, emitted
@@ -48,20 +40,15 @@ ALL = (PAIRWISE, JUDGE, CRITIC, EXAMINER, POINTWISE, RATING)
 TEXTS = [[f"{source} by {name}" for name in ("ann", "bob", "cat")] for source in ("elks", "foxes")]
 
 
-@dataclass
 class ScriptedLabels(EvaluationLM):
     """Tells labels by ``rule(request)``: label -> probability; open questions are an error."""
 
-    rule: Callable[[ChatRequest], Mapping[str, float]]
-    seen: list[list[ChatRequest]] = field(default_factory=list)
-    identity: str = "scripted labels"
-    capabilities: frozenset[Capability] = frozenset({Capability.CHAT, Capability.LABELS})
-    facts: ClassVar[Mapping[str, Any]] = {}
+    identity = "scripted labels"
+    capabilities = frozenset({Capability.CHAT, Capability.LABELS})
 
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
-        raise AssertionError("a chat LM was asked for log-probabilities")
+    def __init__(self, rule: Callable[[ChatRequest], Mapping[str, float]]) -> None:
+        self.rule = rule
+        self.seen: list[list[ChatRequest]] = []
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         self.seen.append(list(requests))
@@ -74,8 +61,6 @@ class ScriptedLabels(EvaluationLM):
         told = {label: math.log(found.get(label, 1e-9)) for label in request.labels}
         best = max(told, key=lambda label: told[label])
         return Reply(best, None, 9, 0, label_logprobs=tuple(told.items()))
-
-    def close(self) -> None: ...
 
 
 def always(**found: float) -> ScriptedLabels:

@@ -38,20 +38,19 @@ def measured(gem: Gem, lm: EvaluationLM, of: Panel | None = None) -> np.ndarray:
 
 def test_gem_is_the_pointwise_mutual_information_of_candidate_and_reference() -> None:
     lm = ScriptedLogProb(overlap)
-    f = measured(Gem(PROMPT), lm)
+    data = Gem(PROMPT).measure(panel(), lm, seed=0)
+    assert len(lm.seen) == len(set(lm.seen)) == 2 * (2 + 2), "each question is asked once"
+    assert not any("beta i0" in context for context, _ in lm.seen), "no synopsis is shown"
+    scores, by_token = Gem(PROMPT).score(data), Gem(PROMPT, per="token").score(data)
+    assert scores.directed is not None and by_token.directed is not None
+    expected = np.full((2, 3, 3), np.nan)  # references are nobody's candidates
     # i0: x = alpha beta; y1 = beta gamma delta shares beta; y2 = alpha alpha shares both words
-    assert f[0, 0, 1] == pytest.approx(2.0)
-    assert f[0, 0, 2] == pytest.approx(4.0)
-    assert f[1, 0, 1] == pytest.approx(0.0)
-    assert np.isnan(f[:, 1:, :]).all()  # references are nobody's candidates
-    assert np.isnan(f[:, :, 0]).all()
-
-
-def test_the_score_of_a_candidate_is_its_mean_over_references() -> None:
-    scores = Gem(PROMPT).score(Gem(PROMPT).measure(panel(), ScriptedLogProb(overlap), seed=0))
-    assert scores.agent.values[0, 0] == pytest.approx(3.0)
+    expected[:, 0, 1:] = [[2, 4], [0, 2]]
+    np.testing.assert_allclose(scores.directed.values, expected, atol=1e-12)
+    expected[:, 0, 1:] /= [[3, 2], [2, 3]]  # tokens of the references
+    np.testing.assert_allclose(by_token.directed.values, expected, atol=1e-12)
+    np.testing.assert_allclose(scores.agent.values[:, 0], [3, 1])
     assert np.isnan(scores.agent.values[:, 1:]).all()
-    # i0: (2/3 + 4/2) / 2, i1: (0/2 + 2/3) / 2 nats per token, all four rows together
     assert scores.diagnostics["nats_per_token"] == pytest.approx((2 / 3 + 2 + 0 + 2 / 3) / 4)
 
 
@@ -72,20 +71,9 @@ def test_gem_s_conditions_both_terms_on_the_synopsis() -> None:
     assert len(marginals) == 4
 
 
-def test_gem_shows_no_synopsis_and_asks_each_question_once() -> None:
-    lm = ScriptedLogProb(overlap)
-    measured(Gem(PROMPT), lm)
-    assert not any("beta i0" in context for context, _ in lm.seen)
-    assert len(lm.seen) == len(set(lm.seen)) == 2 * (2 + 2)
-
-
 def test_gem_s_leaves_items_without_a_synopsis_unscored() -> None:
-    items = (replace(panel().items[0], synopsis=None), panel().items[1])
-    f = measured(
-        Gem(PROMPT, name="gem_s", synopsis=True),
-        ScriptedLogProb(overlap),
-        replace(panel(), items=items),
-    )
+    some = replace(panel(), items=(replace(panel().items[0], synopsis=None), panel().items[1]))
+    f = measured(Gem(PROMPT, name="gem_s", synopsis=True), ScriptedLogProb(overlap), some)
     assert np.isnan(f[0]).all()
     assert not np.isnan(f[1, 0, 1:]).any()
 
@@ -108,9 +96,3 @@ def test_truncation_cuts_both_terms_alike_unless_released() -> None:
     # i0: x = "alpha", y1 = "beta ga" cut to "beta " -> "beta"; the whole y1 has three words
     assert alike.values[0, 0, 1] == pytest.approx(0.0)
     assert released.values[0, 0, 1] == pytest.approx(-3.0 - 3 * -3.0)
-
-
-def test_per_token_divides_by_the_tokens_of_the_reference() -> None:
-    f = measured(Gem(PROMPT, per="token"), ScriptedLogProb(overlap))
-    assert f[0, 0, 1] == pytest.approx(2 / 3)
-    assert f[0, 0, 2] == pytest.approx(2.0)

@@ -13,6 +13,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
+from judgelab.core.scores import Scores
 from judgelab.mechanism.bartscore import BartScore
 from judgelab.mechanism.bertscore import BertScore, greedy, sentences
 from judgelab.mechanism.bleu import Bleu
@@ -27,26 +28,28 @@ OTHER = ("Faithful", "Other", "Other")
 TEXTS = [["alpha beta", "gamma delta epsilon", "zeta"]]
 
 
+def value(x: str, y: str) -> float:
+    """A log P(y | x) that tells x, y and their order apart."""
+    return -100.0 * len(y) - len(x)
+
+
 def length_rule(context: str, target: str) -> float:
-    """A log-probability that tells x, y and their order apart: -(100 |y| + |x|)."""
-    x = context.split("[Judgments of the first reviewer]")[1].strip()
-    return -100.0 * len(target) - len(x)
+    return value(context.split("[Judgments of the first reviewer]")[1].strip(), target)
 
 
 def bart(part: Any, **options: Any) -> BartScore:
     return BartScore(name="bartscore", prompt=PROMPT, part=part, **options)
 
 
-def value(x: str, y: str) -> float:
-    """log P(y | x) by the rule."""
-    return -100.0 * len(y) - len(x)
+def scored(mechanism: Any, panel: Panel, lm: Any = NOBODY) -> Scores:
+    scores: Scores = mechanism.score(mechanism.measure(panel, lm, seed=0))
+    return scores
 
 
 @pytest.mark.parametrize("part", ["recall", "precision", "f1"])
 def test_bartscore_asks_the_directions_it_needs_and_averages_over_references(part: str) -> None:
     lm = ScriptedLogProb(length_rule)
-    mechanism = bart(part)
-    scores = mechanism.score(mechanism.measure(panel_of(TEXTS, OTHER), lm, seed=0))
+    scores = scored(bart(part), panel_of(TEXTS, OTHER), lm)
     x, ys = TEXTS[0][0], TEXTS[0][1:]
     recall, precision = [value(x, y) for y in ys], [value(y, x) for y in ys]
     expected = {
@@ -63,39 +66,31 @@ def test_bartscore_asks_the_directions_it_needs_and_averages_over_references(par
 
 
 def test_bartscore_per_token_divides_by_what_is_predicted() -> None:
-    panel = panel_of([["one two three", "four five"]], ("Faithful", "Other"))
-    lm = ScriptedLogProb(length_rule)
-    x, y = panel.texts[0]
-    assert x is not None and y is not None
+    x, y = "one two three", "four five"
     for part, expected in (("recall", value(x, y) / 2), ("precision", value(y, x) / 3)):
-        mechanism = bart(part, per="token")
-        scores = mechanism.score(mechanism.measure(panel, lm, seed=0))
-        assert scores.agent.values[0, 0] == pytest.approx(expected)
+        panel, lm = panel_of([[x, y]], OTHER), ScriptedLogProb(length_rule)
+        found = scored(bart(part, per="token"), panel, lm)
+        assert found.agent.values[0, 0] == pytest.approx(expected)
 
 
 def test_bartscore_cuts_both_texts_and_leaves_absent_ones_unscored() -> None:
-    lm = ScriptedLogProb(length_rule)
-    panel = panel_of([["x" * 50, "y" * 70], ["x", None]], ("Faithful", "Other"))
-    scores = bart("recall", truncate=10).score(
-        bart("recall", truncate=10).measure(panel, lm, seed=0)
-    )
+    panel = panel_of([["x" * 50, "y" * 70], ["x", None]], OTHER)
+    scores = scored(bart("recall", truncate=10), panel, ScriptedLogProb(length_rule))
     assert scores.agent.values[0, 0] == value("x" * 10, "y" * 10)
     assert np.isnan(scores.agent.values[1]).all()
 
 
 def test_gem_raw_and_recall_differ_by_the_marginal_alone() -> None:
     """The reason why their paired differences under an attack must be equal."""
-    panel = panel_of(TEXTS, OTHER)
     lm = ScriptedLogProb(length_rule)
     gem = Gem(name="gem_raw", prompt=PROMPT, truncate=10_000, reads="raw")
-    raw = gem.score(gem.measure(panel, lm, seed=0)).directed
-    recall = bart("recall").score(bart("recall").measure(panel, lm, seed=0)).directed
-    changed = panel_of([["alpha", *TEXTS[0][1:]]], OTHER)
-    raw2 = gem.score(gem.measure(changed, lm, seed=0)).directed
-    recall2 = bart("recall").score(bart("recall").measure(changed, lm, seed=0)).directed
-    assert raw is not None and raw2 is not None and recall is not None and recall2 is not None
-    np.testing.assert_allclose((raw2 - raw).values, (recall2 - recall).values)
-    assert not np.allclose(raw.values[0, 0, 1:], recall.values[0, 0, 1:])
+    panels = panel_of(TEXTS, OTHER), panel_of([["alpha", *TEXTS[0][1:]]], OTHER)
+    of_gem, of_recall = (
+        np.array([scored(mechanism, panel, lm).directed for panel in panels])
+        for mechanism in (gem, bart("recall"))
+    )
+    np.testing.assert_allclose(np.diff(of_gem, axis=0), np.diff(of_recall, axis=0))
+    assert not np.allclose(of_gem[0, 0, 0, 1:], of_recall[0, 0, 0, 1:])
 
 
 @pytest.fixture(scope="module")
@@ -178,13 +173,8 @@ def test_greedy_precision_and_recall_by_hand() -> None:
     some = np.array([True, False]), np.array([False, True, False])
     assert greedy((x, some[0]), (y, some[1])) == pytest.approx((1.0, 0.8))
     assert np.isnan(greedy((x, ~every[0]), (y, every[1]))).all()
-    assert sentences("Good. Really?  Yes!\nno stop 3.5 here") == [
-        "Good.",
-        "Really?",
-        "Yes!",
-        "no stop 3.5 here",
-    ]
-    assert sentences("  ") == []
+    split = ["Good.", "Really?", "Yes!", "no stop 3.5 here"]
+    assert sentences("Good. Really?  Yes!\nno stop 3.5 here") == split and sentences("  ") == []
 
 
 def test_examiner_grades_candidates_from_source_and_text() -> None:
@@ -197,7 +187,7 @@ def test_examiner_grades_candidates_from_source_and_text() -> None:
     lm = ScriptedChat(rule)
     panel = panel_of([["good", "fair", "poor", None, "peer"]], (*["Faithful"] * 4, "Other"))
     mechanism = LmExaminer(Prompt("lm_examiner.txt"))
-    scores = mechanism.score(mechanism.measure(panel, lm, seed=0))
+    scores = scored(mechanism, panel, lm)
     np.testing.assert_array_equal(scores.agent.values[0], [9, 4, np.nan, np.nan, np.nan])
     assert scores.directed is None, "it does not use y"
     assert len(lm.seen) == 3, "no call for an absent text or a reference"
@@ -212,14 +202,14 @@ def test_examiner_grades_candidates_from_source_and_text() -> None:
 def test_surface_metrics_use_peers_where_nobody_wrote_a_reference(mechanism: Any) -> None:
     texts = [["the cat sat on a mat", "the cat sat on a mat", "dogs run in parks", None]]
     panel = panel_of(texts, ("Faithful", "Other", "Other", "Strategic"))
-    scores = mechanism.score(mechanism.measure(panel, NOBODY, seed=0))
+    scores = scored(mechanism, panel)
     assert scores.directed is not None
     same, different = scores.directed.values[0, 0, 1:3]
     assert same == pytest.approx(1.0) and different < 0.1
     assert scores.agent.values[0, 0] == pytest.approx((same + different) / 2)
     assert np.isnan(scores.agent.values[0, 1:]).all(), "references and absent texts"
     items = tuple(replace(item, reference="dogs run in parks") for item in panel.items)
-    known = mechanism.score(mechanism.measure(replace(panel, items=items), NOBODY, seed=0))
+    known = scored(mechanism, replace(panel, items=items))
     assert known.directed is None
     assert known.agent.values[0, 2] == pytest.approx(1.0), "a human reference comes first"
     assert mechanism.reads == "raw"

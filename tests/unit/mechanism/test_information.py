@@ -31,9 +31,9 @@ def by_hand(row: list[str], i: int, j: int) -> float:
 
 @pytest.mark.parametrize("per", ["token", "sum"])
 def test_mi_is_the_mean_of_both_directions(per: str) -> None:
-    mechanism = Mi(per=per)  # type: ignore[arg-type]
-    panel = panel_of(TEXTS)
-    scores = mechanism.score(mechanism.measure(panel, ScriptedLogProb(rule), seed=0))
+    mechanism, lm = Mi(per=per), ScriptedLogProb(rule)  # type: ignore[arg-type]
+    scores = mechanism.score(mechanism.measure(panel_of(TEXTS), lm, seed=0))
+    assert len(lm.seen) == len(set(lm.seen)) == 2 * (3 * 2 + 3), "each is asked once"
     for k, row in enumerate(TEXTS):
         scale = [1.0 if per == "token" else len(t.split()) for t in row]
         for i in range(3):
@@ -48,30 +48,15 @@ def test_mi_is_the_mean_of_both_directions(per: str) -> None:
 
 def test_gppm_pays_for_predicting_the_peers() -> None:
     mechanism = Gppm()
-    scores = mechanism.score(mechanism.measure(panel_of(TEXTS), ScriptedLogProb(rule), seed=0))
+    data = mechanism.measure(panel_of(TEXTS), ScriptedLogProb(rule), seed=0)
+    scores = mechanism.score(data)
     for k, row in enumerate(TEXTS):
         for i in range(3):
-            expected = np.mean(
-                [
-                    rule(f"Summaries:\n{row[i]}\n", row[j]) / len(row[j].split())
-                    for j in range(3)
-                    if j != i
-                ]
-            )
+            shown, peers = f"Summaries:\n{row[i]}\n", [row[j] for j in range(3) if j != i]
+            expected = np.mean([rule(shown, peer) / len(peer.split()) for peer in peers])
             assert scores.agent.values[k, i] == pytest.approx(expected)
-
-
-def test_gppm_released_normalisation_exists_only_in_recorded_data() -> None:
-    mechanism = Gppm()
-    data = mechanism.measure(panel_of(TEXTS), ScriptedLogProb(rule), seed=0)
-    with pytest.raises(DataError, match="experiments/peer_prediction"):
+    with pytest.raises(DataError, match="experiments/peer_prediction"):  # in recorded data alone
         mechanism.score(data, "released")
-
-
-def test_each_pair_and_each_marginal_is_asked_once() -> None:
-    lm = ScriptedLogProb(rule)
-    Mi().measure(panel_of(TEXTS), lm, seed=0)
-    assert len(lm.seen) == len(set(lm.seen)) == 2 * (3 * 2 + 3)
 
 
 def test_absent_texts_are_unscored_and_do_not_disturb_the_others() -> None:

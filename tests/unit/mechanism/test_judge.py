@@ -27,16 +27,22 @@ def shown(request: ChatRequest) -> tuple[int, int]:
     )  # type: ignore[return-value]
 
 
+def honest(request: ChatRequest) -> str:
+    return "[[A]]" if shown(request)[0] > shown(request)[1] else "[[B]]"
+
+
 def judged(rule, categories=()):  # type: ignore[no-untyped-def]
     judge = Judge(PROMPT, context=False)
     return judge, judge.measure(panel_of(TEXTS, categories), ScriptedChat(rule), seed=0)
 
 
 def test_an_honest_judge_ranks_and_has_no_bias() -> None:
-    judge, data = judged(lambda r: "[[A]]" if shown(r)[0] > shown(r)[1] else "[[B]]")
+    judge, data = judged(honest)
     scores = judge.score(data)
     np.testing.assert_allclose(scores.agent.values[0], [1, 2 / 3, 1 / 3, 0])
     assert scores.diagnostics == {"first_preferred": 0.5, "ties": 0.0, "orders_agree": 1.0}
+    with pytest.raises(DataError, match="marks 0 agents as reference"):
+        judge.score(data, "released")
 
 
 def test_a_judge_that_always_says_a_is_all_bias_and_no_information() -> None:
@@ -48,10 +54,7 @@ def test_a_judge_that_always_says_a_is_all_bias_and_no_information() -> None:
 
 
 def test_released_pair_scores_use_the_reference_alone() -> None:
-    judge, data = judged(
-        lambda r: "[[A]]" if shown(r)[0] > shown(r)[1] else "[[B]]",
-        ("Faithful", "Faithful", "Strategic", "Other"),
-    )
+    judge, data = judged(honest, ("Faithful", "Faithful", "Strategic", "Other"))
     pair = judge.score(data, "released").pair
     assert pair is not None
     # Everybody beats the reference, so every pair without it ties at 1; its own quality is 1/2.
@@ -63,12 +66,6 @@ def test_released_pair_scores_use_the_reference_alone() -> None:
     assert corrected.values[0, 0, 2] == pytest.approx(1 / 3)
 
 
-def test_released_definition_needs_one_reference() -> None:
-    judge, data = judged(lambda r: "[[C]]")
-    with pytest.raises(DataError, match="marks 0 agents as reference"):
-        judge.score(data, "released")
-
-
 def test_context_shows_the_source_and_no_context_hides_it() -> None:
     lm = ScriptedChat(lambda r: "[[C]]")
     Judge(Prompt("judge.txt")).measure(panel_of(TEXTS), lm, seed=0)
@@ -76,10 +73,6 @@ def test_context_shows_the_source_and_no_context_hides_it() -> None:
     assert len(lm.seen) == 3 * 4 * 3
     _, data = judged(lambda r: None if "source 0" in r.messages[0].content else "[[C]]")
     assert not np.isnan(data["verdict"].values[0, 0, 1])
-
-
-def test_position_of_nothing_is_unknown() -> None:
-    assert all(math.isnan(v) for v in position(np.full((2, 3, 3), np.nan)).values())
 
 
 def test_a_prompt_with_an_unknown_field_is_refused(tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -138,6 +131,7 @@ def test_nothing_is_scored_from_nothing() -> None:
     assert np.isnan(agent[0, 0])
     assert not np.isnan(agent[0, 1:]).any()
     assert np.isnan(agent[1]).all()
+    assert all(math.isnan(v) for v in position(np.full((2, 3, 3), np.nan)).values())
 
 
 def test_calls_without_a_verdict_are_counted_by_kind_and_by_agent() -> None:

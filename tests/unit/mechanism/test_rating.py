@@ -7,18 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hydra import compose, initialize_config_dir
+import yaml
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached, Counted
-from judgelab.config import build, resolved
+from judgelab.config import build
 from judgelab.core.criteria import FOLDER, load_criteria
 from judgelab.core.errors import CapabilityError, ConfigError, DataError
 from judgelab.core.lm import NOT_YET, ChatRequest, Reply
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply.grade import expected_grade
-from judgelab.evaluation_lm.compression import Compression
 from judgelab.mechanism.rating import Rating, noted_steps
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
 from judgelab.study.common.panels import measurement_records
@@ -135,17 +134,6 @@ def test_likelihood_takes_each_metrics_own_kind_per_token() -> None:
     assert np.isnan(data["rating"].values[0, 1]).all()
 
 
-def test_compression_rates_typing_errors_lower() -> None:
-    text = "The harbour was closed on Friday because the old crane had fallen into the basin. " * 2
-    panel = Panel(
-        (Item("1", text * 2),), (Agent("a"), Agent("b")), ((text, text.replace("ha", "xq")),)
-    )
-    scores = RatingLikelihood()
-    data = scores.measure(panel, Compression(workers=1), seed=0)
-    good, bad = scores.score(data).agent.values[0]
-    assert good > bad
-
-
 HELPFUL = """text: answer
 source: question
 scale: {1: poor, 2: fair, 3: good}
@@ -210,32 +198,19 @@ def test_steps_that_nobody_can_write_are_refused(own: str) -> None:
         RatingLikelihood(criteria=own).measure(panel, ScriptedLogProb(lambda c, t: -1.0), seed=0)
 
 
-CONF = Path(__file__).resolve().parents[3] / "conf"
-
-
-@pytest.fixture
-def mechanism() -> Rating:
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        config = resolved(compose("config", overrides=["mechanism=acu_rating"]))
-    found = build(config["mechanism"], "mechanism")
-    assert isinstance(found, Rating)
-    return found
-
-
-def panel() -> Panel:
+def test_content_units_are_graded_by_source_and_text_alone() -> None:
     items = (Item("i", "A long source."), Item("j", "Other source."), Item("k", " "))
     texts = (("eins", "zwei"), ("drei", None), ("vier", "vier"))
-    return Panel(items, (Agent("a"), Agent("b")), texts)
-
-
-def test_every_text_is_asked_once_with_its_source_and_nothing_else(mechanism: Rating) -> None:
+    panel = Panel(items, (Agent("a"), Agent("b")), texts)
+    file = Path(__file__).resolve().parents[3] / "conf/mechanism/acu_rating.yaml"
+    mechanism = build(yaml.safe_load(file.read_text("utf-8")), "mechanism")
     replies = {"eins": "4", "zwei": "Salience: 2/5", "drei": "between 3 and 4"}
     lm = ScriptedChat(
         lambda request: next(r for t, r in replies.items() if t in request.messages[0].content)
     )
-    data = mechanism.measure(panel(), lm, seed=0)
-    assert mechanism.name == "acu_rating" == lm.seen[0].key[0]
-    assert [request.key[1:3] for request in lm.seen] == [("i", "a"), ("i", "b"), ("j", "a")]
+    data = mechanism.measure(panel, lm, seed=0)
+    asked = [("acu_rating", "i", "a"), ("acu_rating", "i", "b"), ("acu_rating", "j", "a")]
+    assert [request.key[:3] for request in lm.seen] == asked
     first = lm.seen[0].messages[0].content
     assert "A long source." in first and "eins" in first and "zwei" not in first
     assert all(r.temperature == 0 and r.max_tokens == 10 for r in lm.seen)
@@ -247,4 +222,3 @@ def test_every_text_is_asked_once_with_its_source_and_nothing_else(mechanism: Ra
     order += ["5: every important", "A long source.", "eins", "alone"]
     places = [first.index(part) for part in order]
     assert places == sorted(places), "as the paper specifies"
-    assert "important" in first and "leaves out" in first

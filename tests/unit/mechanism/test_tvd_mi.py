@@ -13,26 +13,23 @@ from judgelab.mechanism.tvd_mi import TvdMi, likelihood_grades
 from tests.scripted import ScriptedChat, ScriptedLogProb, panel_of
 
 PROMPT = Prompt("tvd_mi.txt")
-TEXTS = [
-    [f"{source} by {name}" for name in ("ann", "bob", "cat")]
-    for source in ("elks", "foxes", "gnus", "crows")
-]
+ESTIMATORS = TvdMi(PROMPT, estimator="graded"), TvdMi(PROMPT, estimator="binary")
+SOURCES = ("elks", "foxes", "gnus", "crows")
+TEXTS = [[f"{source} by {name}" for name in ("ann", "bob", "cat")] for source in SOURCES]
 
 
 def same_source(request: ChatRequest) -> bool:
     body = request.messages[0].content
-    return max(body.count(source) for source in ("elks", "foxes", "gnus", "crows")) == 2
+    return max(body.count(source) for source in SOURCES) == 2
 
 
 def test_a_perfect_critic_reaches_one_and_a_blind_one_zero() -> None:
     perfect = ScriptedChat(lambda r: "[[Significant Gain]]" if same_source(r) else "[[No Gain]]")
     blind = ScriptedChat(lambda r: "[[Little Gain]]")
-    for estimator in ("graded", "binary"):
-        mechanism = TvdMi(PROMPT, estimator=estimator)  # type: ignore[arg-type]
-        scores = mechanism.score(mechanism.measure(panel_of(TEXTS), perfect, seed=0))
-        np.testing.assert_array_equal(scores.agent.values, np.ones((4, 3)))
-        nothing = mechanism.score(mechanism.measure(panel_of(TEXTS), blind, seed=0))
-        np.testing.assert_array_equal(nothing.agent.values, np.zeros((4, 3)))
+    for mechanism in ESTIMATORS:
+        for critic, value in ((perfect, 1), (blind, 0)):
+            scores = mechanism.score(mechanism.measure(panel_of(TEXTS), critic, seed=0))
+            np.testing.assert_array_equal(scores.agent.values, np.full((4, 3), value))
 
 
 def test_p_and_q_are_stored_apart_and_all_ordered_pairs_are_asked() -> None:
@@ -102,8 +99,7 @@ def noise(rng: np.random.Generator, n: int, m: int, shift: float) -> xr.Dataset:
 @pytest.mark.slow
 def test_without_information_the_bound_is_zero_on_average() -> None:
     rng = np.random.default_rng(1)
-    for estimator in ("graded", "binary"):
-        mechanism = TvdMi(PROMPT, estimator=estimator)  # type: ignore[arg-type]
+    for mechanism in ESTIMATORS:
         means = []
         for _ in range(200):
             data = noise(rng, 6, 5, shift=0.0)
@@ -118,12 +114,11 @@ def test_with_information_the_bound_stays_below_the_true_total_variation() -> No
 
     rng = np.random.default_rng(2)
     truth = 2 * norm.cdf(1.5 / 2) - 1  # total variation distance of N(1.5, 1) and N(0, 1)
-    for estimator in ("graded", "binary"):
+    for mechanism in ESTIMATORS:
         for levels in ((0.5, 0.8), (0.75, 0.9), (0.95, 0.99)):
             data = noise(rng, 400, 6, shift=1.5)
             data["p"], data["q"] = likelihood_grades(data, np.arange(400) % 2, *levels)
-            bound = float(TvdMi(PROMPT, estimator=estimator).score(data).agent.mean())  # type: ignore[arg-type]
-            assert 0 < bound < truth + 0.01
+            assert 0 < float(mechanism.score(data).agent.mean()) < truth + 0.01
 
 
 def test_too_few_items_or_negatives_are_refused() -> None:

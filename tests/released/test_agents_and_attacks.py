@@ -1,13 +1,15 @@
-"""Our attacks against the released attacked runs, whose texts are known by their lengths."""
+"""Agents and attacks against the release, whose attacked texts are known by their lengths."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from experiments.peer_prediction.release import read_domain
+from judgelab.agents.taxonomy import load_taxonomy
 from judgelab.attack.case_flip import CaseFlip
 from judgelab.attack.format import Format
 from judgelab.attack.padding import Padding
@@ -22,6 +24,15 @@ ATTACKS = {
     "pattern": Pattern(tag="source"),
     "repetition": Repetition(),
 }
+
+
+@pytest.mark.parametrize("task,code", [("summarization", "xsum"), ("translation", "opus")])
+def test_names_and_categories_of_agents(shared_data: Path, task: str, code: str) -> None:
+    released = json.loads((shared_data / "peer_prediction" / "meta.json").read_text())
+    ours = [(s.name, s.category, s.category_released) for s in load_taxonomy(task).strategies]
+    assert ours == [
+        (a["name"], a["category_paper"], a["category_code"]) for a in released["agents"][code]
+    ]
 
 
 @pytest.mark.parametrize("name", ATTACKS)
