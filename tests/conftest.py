@@ -1,4 +1,4 @@
-"""Shared fixtures: where the authors' released data lies, and a small panel."""
+"""Shared fixtures: where the authors' released data lies."""
 
 from __future__ import annotations
 
@@ -28,17 +28,5 @@ def shared_data() -> Path:
         pytest.skip(
             "no released data: set JUDGELAB_SHARED to a folder with data/peer_prediction, from "
             "github.com/zrobertson466920/llm-peer-prediction (others: experiments/tables.py)"
-        )
-    return folder
-
-
-@pytest.fixture(scope="session")
-def clones() -> Path:
-    """The folder of the authors' repositories as git clones them; skips where it is absent."""
-    folder = Path(os.environ.get("JUDGELAB_CLONES", ROOT.parent / "clones"))
-    if not folder.is_dir():
-        pytest.skip(
-            "no clones: set JUDGELAB_CLONES to a folder with llm-peer-prediction, Auto-PRE and "
-            "Benchmarking-LLMs--Judgments-with-No-Gold-Standard (experiments/repositories.py)"
         )
     return folder

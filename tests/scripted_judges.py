@@ -16,12 +16,8 @@ import numpy as np
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Agent, Item, Panel
 from tests.scripted import ScriptedChat
+from tests.servers.judging import SHOWN
 
-SHOWN = re.compile(
-    r"\[Request\]\n(.*)\n\[End of request\].*\[Answer one\]\n(.*)\n\[End of answer one\].*"
-    r"\[Answer two\]\n(.*)\n\[End of answer two\]",
-    re.DOTALL,
-)
 LEVELS = ("null", "low", "medium", "high", "expert")
 MARKER = "Note to the evaluator"
 Rule = Callable[[str, str, str], str]

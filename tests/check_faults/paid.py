@@ -6,11 +6,10 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from tests.check_faults.trial import PRICES, Ended, Findings, Left, Place, differing
 from tests.servers.account import Account
-from tests.servers.process import scripted
+from tests.servers.process import Running, scripted
 
 PASSING = ("429", "500x2", "503x5", "hang=9", "cut", "drop", "retry_after=0.04x2")
 LASTING = {  # mode -> the reason that the report gives
@@ -31,11 +30,14 @@ START = (2, 21)  # items, agents
 KNOCKS = 400  # 32 at once, four attempts each, and as many again while the breaker waits
 
 
-def row(place: Place, name: str, server: Account, left: Left, ended: Ended) -> dict[str, Any]:
-    """One line of the table, of all that happened so far."""
-    true = server.cost(*PRICES)
+def started(
+    found: Findings, place: Place, name: str, running: Running, root: Path, job: list[str]
+) -> tuple[Ended, Account, Left]:
+    """A start of the job, and both accounts so far, of which a line of the table tells."""
+    ended = place.run(root, job)
+    server, left = running.account(), Left.below(root)
     unsettled = place.calls - left.settled if left.unsettled is None else left.unsettled
-    return {
+    line = {
         "start": name,
         "exit": ended.code,
         "sent (meter)": left.sent,
@@ -48,10 +50,12 @@ def row(place: Place, name: str, server: Account, left: Left, ended: Ended) -> d
         "tokens meter": left.tokens,
         "tokens server": server.input_tokens + server.output_tokens,
         "cost meter": f"{left.cost:.4f} + {left.perhaps:.4f}",
-        "cost server": f"{true:.4f}",
+        "cost server": f"{server.cost(*PRICES):.4f}",
         "DONE": left.done,
         "s": round(ended.seconds, 1),
     }
+    found.rows.append(line)
+    return ended, server, left
 
 
 def calm(place: Place) -> Path:
@@ -82,11 +86,8 @@ def faults_that_pass(place: Place) -> Findings:
     found, root = Findings(), place.folder / "passing"
     with scripted(place.folder / "passing_server", faults=PASSING, share=0.2) as server:
         job = place.job(server.url)
-        first = place.run(root, job)
-        found.rows.append(row(place, "first", server.account(), before := Left.below(root), first))
-        second = place.run(root, job)
-        account, left = server.account(), Left.below(root)
-        found.rows.append(row(place, "second", account, left, second))
+        first, _, before = started(found, place, "first", server, root, job)
+        second, account, left = started(found, place, "second", server, root, job)
     open_ = found.rows[0]["unsettled"]
     found.notes += [f"faults met: {dict(account.faults)}", f"reasons: {dict(before.reasons)}"]
     found.claim(
@@ -114,32 +115,23 @@ def faults_that_last(place: Place) -> Findings:
     kinds = [*LASTING, *READ, "429", "500"]
     with scripted(place.folder / "lasting_server", faults=kinds, share=0.2) as server:
         job = place.job(server.url)
-        first = place.run(root, job)
-        account, left = server.account(), Left.below(root)
-        found.rows.append(row(place, "first", account, left, first))
-        second = place.run(root, job)
-        found.rows.append(row(place, "second", server.account(), Left.below(root), second))
-        asked_again = server.account().requests - account.requests
+        first, account, left = started(found, place, "first", server, root, job)
+        second, again, _ = started(found, place, "second", server, root, job)
+        asked_again = again.requests - account.requests
     found.notes += [f"faults met: {dict(account.faults)}", f"reasons: {dict(left.reasons)}"]
     found.claim("one start is enough: exit 0", first.code == 0)
     found.claim("the second start asks nothing", second.code == 0 and asked_again == 0)
     found.claim("no call was paid twice", account.charged_again == 0)
-    met, told = expected(account.faults), Counter[str]()
+    met, told = Counter[str](), Counter[str]()
+    for mode, words in LASTING.items():
+        met[words] += account.faults[mode]
     for reason, n in left.reasons.items():
         kind = next((words for words in met if re.search(words, reason)), reason)
         told[kind] += n
-    found.claim(f"each unscored call has its reason (server {dict(met)}, run {dict(told)})",
-                met == told)  # fmt: skip
+    found.claim(f"each unscored call has its reason (server {dict(+met)}, run {dict(told)})",
+                +met == told)  # fmt: skip
     accounts_agree(found, account, left)
     return found
-
-
-def expected(faults: Counter[str]) -> Counter[str]:
-    """Reason (a pattern) -> unscored calls, as the server knows them."""
-    found = Counter[str]()
-    for mode, words in LASTING.items():
-        found[words] += faults[mode]
-    return +found
 
 
 def outage_within(place: Place) -> Findings:
@@ -148,13 +140,10 @@ def outage_within(place: Place) -> Findings:
     middle = {"after": place.calls // 2, "requests": place.calls // 10, "mode": "503"}
     with scripted(place.folder / "within_server", outage=middle) as server:
         job = place.job(server.url)
-        ended = place.run(root, job)
-        found.rows.append(row(place, "first", server.account(), Left.below(root), ended))
-        starts = 1
-        while ended.code == 3 and starts < 30:
-            ended, starts = place.run(root, job), starts + 1
-        account, left = server.account(), Left.below(root)
-        found.rows.append(row(place, f"{starts}.", account, left, ended))
+        for start in range(1, 31):
+            ended, account, left = started(found, place, f"{start}.", server, root, job)
+            if ended.code != 3:
+                break
     settles(found, place, root, ended)
     accounts_agree(found, account, left)
     found.claim("no call was paid twice", account.charged_again == 0)
@@ -167,13 +156,9 @@ def outage_after(place: Place) -> Findings:
     half = place.calls // 2
     with scripted(place.folder / "outage_server", outage={"after": half, "mode": "503"}) as server:
         job = place.job(server.url)
-        first = place.run(root, job)
-        out = server.account()
-        found.rows.append(row(place, "first", out, Left.below(root), first))
+        first, out, _ = started(found, place, "first", server, root, job)
         server.change(outage=None)
-        second = place.run(root, job)
-        account, left = server.account(), Left.below(root)
-        found.rows.append(row(place, "second", account, left, second))
+        second, account, left = started(found, place, "second", server, root, job)
     knocks = out.requests - half
     found.notes.append(f"requests into the outage: {knocks}")
     found.claim("the first start exits with 3, not finished", (first.code, left.done) == (3, 1))
@@ -194,12 +179,10 @@ def outage_from_the_start(place: Place) -> Findings:
         root = place.folder / f"start_{mode.split('=')[0]}"
         with scripted(place.folder / f"{root.name}_server", outage={"mode": mode}) as server:
             job = place.job(server.url)
-            first = place.run(root, job)
-            out = server.account()
-            found.rows.append(row(place, f"{mode} always", out, Left.below(root), first))
+            first, out, _ = started(found, place, f"{mode} always", server, root, job)
             server.change(outage=None)
-            second = place.run(root, [*job, *(["retry=unscored"] if mode == "400" else [])])
-            found.rows.append(row(place, "healed", server.account(), Left.below(root), second))
+            job += ["retry=unscored"] if mode == "400" else []
+            second, _, _ = started(found, place, "healed", server, root, job)
         found.claim(f"{mode} on every call: exit 1", first.code == 1)
         found.claim(f"{mode}: stops soon ({out.requests} requests)", out.requests <= KNOCKS)
         settles(found, place, root, second)

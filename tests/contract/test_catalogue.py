@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from hydra import compose, initialize_config_dir
 
-import judgelab
-from experiments import catalogue, reference
+from experiments import catalogue
 from judgelab.config import frame, resolved
 from judgelab.engine.parts import build_parts
 from judgelab.engine.run import execute
@@ -50,33 +49,12 @@ def test_every_setting_says_what_it_means() -> None:
         )
 
 
-def test_a_setting_is_read_with_its_default_and_what_it_means(tmp_path: Path) -> None:
-    file = tmp_path / "made.yaml"
-    file.write_text(
-        "_target_: judgelab.attack.padding.Padding\n"
-        "defaults: [other]\n"
-        "symbol: 'Y#'  # a | b: which\n"
-        "limits:\n  high: ???  # of all\n"
-        "names:\n- a\n- b\nempty: {}\n"
-        "bare:\n"
-        "long: >-\n  one\n  two\n"
-    )
-    assert [(one.key, one.default, one.what) for one in reference.settings(file)] == [
-        ("symbol", "Y#", "a | b: which"),
-        ("limits.high", "required", "of all"),
-        ("names", "[a, b]", ""),
-        ("empty", "{}", ""),
-        ("bare", "null", ""),
-        ("long", "one two", ""),
-    ]
-    assert reference.cell("a | b, ``c|d`` <e>") == "a \\| b, `c/d` &lt;e>"
-
-
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda one: f"{one.axis}={one.name}")
-def test_a_command_composes_and_builds(option: catalogue.Option, tmp_path: Path) -> None:
+def test_an_option_has_a_line_and_a_command_that_builds(option: catalogue.Option) -> None:
     words = shlex.split(option.command)
     assert words[:2] == ["python", "run.py"]
     assert f"{option.axis}={option.name}" in words or option.name in words[-1], "it shows it"
+    assert 10 <= len(option.what) <= 150 and not option.what.endswith("."), "one short sentence"
     config = resolved(compose("config", overrides=words[2:]))
     frame(config)
     build_parts(config)
@@ -97,12 +75,6 @@ def test_a_command_runs(
     assert len(list(tmp_path.glob("runs/*/result.json"))) == (0 if dry else 1)
 
 
-@pytest.mark.parametrize("option", OPTIONS, ids=lambda one: f"{one.axis}={one.name}")
-def test_the_line_is_one_short_sentence(option: catalogue.Option) -> None:
-    assert 10 <= len(option.what) <= 150
-    assert not option.what.endswith(".")
-
-
 def test_a_stale_page_is_named_with_its_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -116,11 +88,4 @@ def test_a_stale_page_is_named_with_its_remedy(
     assert catalogue.main(["--write"]) == 0
     written = page.read_text()
     assert written.startswith("above") and written.endswith("below\n") and "fresh" in written
-    assert "stale page" not in written
-    assert catalogue.main([]) == 0
-
-
-def test_python_is_what_the_package_gives() -> None:
-    page = (catalogue.DOCS / "reference" / "python.md").read_text(encoding="utf-8")
-    public = [name for name in judgelab.__all__ if not name.startswith("_")]
-    assert public and all(f"## judgelab.{name}\n" in page for name in public)
+    assert "stale page" not in written and catalogue.main([]) == 0

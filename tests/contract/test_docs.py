@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from experiments import catalogue
+from tests.contract.test_floors import TREES
 from tests.documented import COMMANDS, COMPOSED, ELSEWHERE, PAGES, ROOT
 
 DOCS = ROOT / "docs"
@@ -85,6 +86,7 @@ def test_the_site_has_every_page_once_and_no_plugin() -> None:
     assert listed == sorted(str(page.relative_to(DOCS)) for page in PAGES[1:])
     assert "plugins" not in SITE
     assert SITE["theme"]["font"] is False, "nothing is fetched from elsewhere"
+    assert len(PAGES[0].read_text(encoding="utf-8").splitlines()) <= LONGEST
 
 
 def pages(nav: Any) -> Iterator[str]:
@@ -123,10 +125,6 @@ def test_both_kinds_of_markdown_read_it_alike(page: Path) -> None:
             assert not any("|" in span for span in spans), f"line {number}: | in code ends a cell"
 
 
-def test_readme_is_short() -> None:
-    assert len(PAGES[0].read_text(encoding="utf-8").splitlines()) <= LONGEST
-
-
 def test_every_command_that_is_not_run_here_is_tried_elsewhere() -> None:
     assert set(ELSEWHERE) | set(COMPOSED) <= set(COMMANDS)
     for command, (file, word) in ELSEWHERE.items():
@@ -135,7 +133,6 @@ def test_every_command_that_is_not_run_here_is_tried_elsewhere() -> None:
     assert set(COMPOSED) <= tried
 
 
-STRINGS = [*PAGES, *sorted((ROOT / "judgelab").rglob("*.py"))]
 MADE_UP = {"a", "b", "mine", "name", "surprise", "timed", "true", "false"}  # in examples
 REFUSED = {"auto_pre"}  # offline=auto_pre: said to be
 
@@ -145,15 +142,13 @@ def options(axis: str) -> set[str]:
     return {path.stem for folder in folders for path in folder.glob("*.yaml")} | MADE_UP | REFUSED
 
 
-def said(file: Path) -> str:
-    """A page; of code, its strings."""
-    text = file.read_text(encoding="utf-8")
-    if file.suffix == ".md":
-        return text
-    nodes = ast.walk(ast.parse(text))
-    return "\n".join(
-        node.value for node in nodes if isinstance(node, ast.Constant) and type(node.value) is str
-    )
+def said() -> Iterator[tuple[str, str]]:
+    """(file, words) of pages, and of strings in code."""
+    yield from ((page.name, page.read_text(encoding="utf-8")) for page in PAGES)
+    for file, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield file.name, node.value
 
 
 def test_options_that_pages_and_messages_name_are_there() -> None:
@@ -161,9 +156,10 @@ def test_options_that_pages_and_messages_name_are_there() -> None:
     named = re.compile(rf"(?<![\w.@])({'|'.join(axes)})=([a-z]\w*(?:,[a-z]\w*)*)(?![\w=(\[.])")
     have = {axis: options(axis) for axis in axes}
     wrong, found = [], 0
-    for file in STRINGS:
-        for axis, names in named.findall(said(file)):
+    for name, words in said():
+        for axis, options_named in named.findall(words):
             found += 1
-            wrong += [f"{file.name}: {axis}={n}" for n in names.split(",") if n not in have[axis]]
+            named_wrong = set(options_named.split(",")) - have[axis]
+            wrong += [f"{name}: {axis}={one}" for one in named_wrong]
     assert not wrong
     assert found > 300

@@ -27,36 +27,32 @@ FLOORS = (
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 
 
+TREES = {
+    file.relative_to(PACKAGE): ast.parse(file.read_text("utf-8"))
+    for file in sorted(PACKAGE.rglob("*.py"))
+}
+
+
 def imports() -> Iterator[tuple[str, str]]:
     """(module that imports, module imported), both of judgelab, wherever in the file it stands."""
-    for file in sorted(PACKAGE.rglob("*.py")):
-        parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
+    for file, tree in TREES.items():
+        parts = ("judgelab", *file.with_suffix("").parts)
         own = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree):
+            names: list[str] = []
             if isinstance(node, ast.ImportFrom):
                 assert node.level == 0, f"{own} imports relatively"
-                yield from ((own, name) for name in _named(node) if _ours(name))
+                names = [_module(f"{node.module}.{alias.name}") for alias in node.names]
             elif isinstance(node, ast.Import):
-                yield from ((own, alias.name) for alias in node.names if _ours(alias.name))
+                names = [alias.name for alias in node.names]
+            yield from ((own, name) for name in names if name.split(".")[0] == "judgelab")
 
 
-def _named(node: ast.ImportFrom) -> list[str]:
-    """The modules that an import names; of a package, its modules where they are meant."""
-    module = node.module or ""
-    folder = PACKAGE.parent / module.replace(".", "/")
-    found = [f"{module}.{alias.name}" for alias in node.names]
-    return [
-        name if (folder / name.rpartition(".")[2]).is_dir() or _file(name).is_file() else module
-        for name in found
-    ]
-
-
-def _file(module: str) -> Path:
-    return PACKAGE.parent / (module.replace(".", "/") + ".py")
-
-
-def _ours(module: str) -> bool:
-    return module.split(".")[0] == "judgelab"
+def _module(name: str) -> str:
+    """The module that ``from ... import ...`` means: the name itself, or what it is taken from."""
+    file = PACKAGE.parent / name.replace(".", "/")
+    is_module = file.is_dir() or file.with_suffix(".py").is_file()
+    return name if is_module else name.rpartition(".")[0]
 
 
 def room(module: str) -> str:
@@ -97,23 +93,20 @@ def test_rooms_do_not_import_each_other_in_a_circle() -> None:
             del below[name]
 
 
-def test_no_study_imports_another() -> None:
+def test_no_study_imports_another_and_statistics_nothing_of_ours() -> None:
     for here, there in EDGES:
         if here.startswith("judgelab.study.") and there.startswith("judgelab.study."):
             mine, other = here.split(".")[2], there.split(".")[2]
             assert other in (mine, "common"), f"{here} imports {there}"
-
-
-def test_statistics_know_nothing_of_ours() -> None:
-    assert not [edge for edge in EDGES if room(edge[0]) == "stats" and room(edge[1]) != "stats"]
+        assert room(here) != "stats" or room(there) == "stats", f"{here} imports {there}"
 
 
 def test_a_class_name_means_one_thing() -> None:
     homes: dict[str, list[str]] = {}
-    for file in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+    for file, tree in TREES.items():
+        for node in tree.body:
             if isinstance(node, ast.ClassDef):
-                homes.setdefault(node.name, []).append(str(file.relative_to(PACKAGE)))
+                homes.setdefault(node.name, []).append(str(file))
     assert not {name: files for name, files in homes.items() if len(files) > 1}
 
 
@@ -132,24 +125,20 @@ BELOW_STUDIES = ("engine", "report", "tracker")
 
 def words_of(room: str) -> Iterator[tuple[str, str]]:
     """(file, string of its code), docstrings left out."""
-    for file in sorted((PACKAGE / room).rglob("*.py")):
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        said = {
-            id(node.value)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        }
-        for node in ast.walk(tree):
-            value = getattr(node, "value", None)
-            if isinstance(node, ast.Constant) and isinstance(value, str) and id(node) not in said:
-                yield str(file.relative_to(PACKAGE)), value
+    for file, tree in TREES.items():
+        nodes = list(ast.walk(tree)) if file.parts[0] == room else []
+        said = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
+            value = node.value if isinstance(node, ast.Constant) else None
+            if isinstance(value, str) and id(node) not in said:
+                yield str(file), value
 
 
 def compared_keys() -> set[str]:
     """Summary keys by which studies compare their runs, and the statistics in them."""
     found = set()
-    for file in (PACKAGE / "study").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for file, tree in TREES.items():
+        for node in ast.walk(tree) if file.parts[0] == "study" else ():
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Headline":
                 key = ast.literal_eval(node.args[0])
                 found |= {key, key.rpartition("/")[2]}

@@ -16,7 +16,7 @@ def message(**fields: object) -> Body:
 
 
 def top(**fields: object) -> Body:
-    return lambda x, value: odd.changed(x, lambda whole: whole.update(fields))
+    return lambda x, value: odd.changed(x, **fields)
 
 
 WIRE: dict[str, Callable[[Exchange, str], Awaitable[bool]]] = {
@@ -30,7 +30,6 @@ WIRE: dict[str, Callable[[Exchange, str], Awaitable[bool]]] = {
     "bomb": wire.bomb,  # [=1000] MB of blanks in gzip
     "control": wire.control,  # control characters in an error [=400]
     "hang": wire.hang,  # silence for [=60] s, then it hangs up
-    "slow": wire.slow,  # a whole answer after [=3] s
     "drop": wire.drop,  # hangs up at once
     "cut": wire.cut,  # half a reply, paid in full
     "drip": wire.drip,  # a byte each [=.2] s
@@ -43,16 +42,11 @@ BODY: dict[str, Body] = {
     "empty": top(choices=[]),
     "blank": message(content=" "),
     "unreadable": message(content="Hard to say."),
-    "malformed": odd.raw(b'{"choices": [{"message": '),
-    "not_object": odd.raw(b"[]"),
-    "no_body": odd.raw(b""),
-    "not_utf8": odd.raw(b'{"id": "\xff\xfe"}'),
+    "malformed": lambda x, value: b'{"choices": [{"message": ',
     "deep": odd.deep,  # JSON nested [=200000] deep
     "surrogate": odd.surrogate,  # a lone surrogate in [=system_fingerprint]
-    "choices_word": top(choices="x"),
     "choice_null": top(choices=[None]),
-    "content_list": message(content=[{"text": "[[A]]"}]),
-    "usage": odd.odd_usage,  # [=word], another of odd.USAGE, or absent
+    "usage": odd.odd_usage,  # [=word], huge, negative, or absent
     "long": odd.long,  # replies [=20] times as long as asked, paid in full
     "tokens": odd.tokens,  # tokens that do not spell the prompt
     "logprob": odd.logprobs,  # log-probabilities of [=-1e308] (nan, 1, a word)
