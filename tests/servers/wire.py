@@ -39,12 +39,6 @@ async def hang(x: Exchange, value: str) -> bool:
     return False
 
 
-async def slow(x: Exchange, value: str) -> bool:
-    x.charge()
-    await asyncio.sleep(float(value or 3))
-    return await x.say(200, json.dumps(x.whole).encode())
-
-
 async def drop(x: Exchange, value: str) -> bool:
     return False
 
