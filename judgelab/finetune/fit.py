@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -207,13 +208,15 @@ def carry(
     """The training that a child process reported, None where it reported none, and its exit code.
 
     The child has a session of its own. Whatever it starts there (workers of a data loader, a
-    compiler) is killed with it, also where it ends by itself.
+    compiler) is killed with it, also where it ends by itself: such a process may have inherited
+    the pipe of events, which would then never end.
     """
     pipe = subprocess.PIPE
     with subprocess.Popen(
         command, stdin=pipe, stdout=pipe, env=environment, start_new_session=True
     ) as child:
         assert child.stdin is not None
+        threading.Thread(target=_end_with, args=(child,), daemon=True).start()
         try:
             with suppress(BrokenPipeError):  # it ended before it was asked; an event says why
                 pickle.dump(job, child.stdin)
@@ -223,9 +226,18 @@ def carry(
                 child.stdin.close()
             code = child.wait()
         finally:
-            with suppress(ProcessLookupError, PermissionError):  # no process is left
-                os.killpg(child.pid, signal.SIGKILL)
+            _kill_group(child)
     return training, code
+
+
+def _end_with(child: subprocess.Popen[bytes]) -> None:
+    child.wait()
+    _kill_group(child)
+
+
+def _kill_group(child: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # no process is left
+        os.killpg(child.pid, signal.SIGKILL)
 
 
 def _follow(child: subprocess.Popen[bytes], watch: TrainingWatch) -> dict[str, Any] | None:

@@ -27,6 +27,7 @@ def start(apart):
         print(os.getpid(), file=lock, flush=True)
         os.write(tell, b"1")
         time.sleep(60)
+        os._exit(0)
     os.read(ready, 1)
 """
 REPORT = """
@@ -60,6 +61,19 @@ def test_a_process_that_outlives_the_child_is_not_waited_for(tmp_path: Path, apa
     if apart:  # in a session of its own it cannot be found
         os.kill(int(held.read_text()), signal.SIGKILL)
     assert gone(held)
+
+
+def test_a_killed_child_is_the_end_though_a_process_of_its_own_holds_the_pipe(
+    tmp_path: Path,
+) -> None:
+    held, start = tmp_path / "held", time.monotonic()
+    program = f"{START}\nstart(False)\nos.kill(os.getpid(), 9)"
+    watch = TrainingWatch(lambda line, calls: None)
+    assert carry([sys.executable, "-c", program, str(held)], "a job", os.environ, watch) == (
+        None,
+        -signal.SIGKILL,
+    )
+    assert time.monotonic() - start < 40 and gone(held)
 
 
 def test_the_child_takes_along_what_it_started_when_its_parent_ends(tmp_path: Path) -> None:
