@@ -57,7 +57,6 @@ docs: $(CORE) ## the site from docs/ (outputs/site), by Zensical
 	$(BIN)/python -m zensical build --strict --clean
 
 bench: $(DEV) bench-scoring ## speed against named peers, measured in the same run (outputs/bench/)
-	$(BIN)/python -m tests.bench_paid --out outputs/bench/paid.json
 
 tables: $(DEV) ## the published tables from released data: make tables DATA=folder
 	$(BIN)/python -m experiments.tables --data $(DATA) --out $(OUT)

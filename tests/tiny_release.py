@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations, permutations
+from collections.abc import Iterator
+from itertools import combinations, permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -12,83 +13,64 @@ AGENTS = ("good", "fair", "poor")
 JUDGES = ("first", "second", "third")
 """The last one graded answers and sat the exams, and never compared any two answers."""
 TASKS = range(8)
+Rows = Iterator[dict[str, Any]]
 
 
 def write_release(folder: Path, name: str = "Stories", *, exams: bool = True) -> Path:
     """People and judges prefer whom ``AGENTS`` names earlier, the second judge in most cases."""
-    frames = {**_people(name), **_judged(name), **_exams(name)}
-    if not exams:
-        frames |= {key: frames[key].iloc[:0] for key in frames if key.startswith("exam_")}
-    frames["items"] = pd.DataFrame({"dataset": name, "task_id": TASKS, "source": "Tell a story."})
-    frames["answers"] = pd.DataFrame(
-        [
-            {"dataset": name, "task_id": t, "model": m, "task_prompt": 1, "answer": f"{m} {t}"}
-            for t in TASKS
-            for m in AGENTS
-        ]
-    )
+    each = list(product(TASKS, enumerate(AGENTS)))
+    pairs = list(product(TASKS, combinations(AGENTS, 2)))
+    frames: dict[str, Any] = {
+        "items": [{"task_id": t, "source": "Tell a story."} for t in TASKS],
+        "answers": [
+            {"task_id": t, "model": m, "task_prompt": 1, "answer": f"{m} {t}"} for t, (_, m) in each
+        ],
+        "gold_pairs": [{"task_id": t, "a": a, "b": b, "gold": 1} for t, (a, b) in pairs],
+        "human_pointwise": [
+            {"task_id": t, "model": m, "median": float(5 - k)} for t, (k, m) in each
+        ],
+        "score_pointwise": [
+            {"evaluator": judge, "task_id": t, "model": m, "score": float(5 - k)}
+            | {"format": "5-level"}
+            for judge in JUDGES
+            for t, (k, m) in each
+        ],
+        "verdict_pairwise": _verdicts(),
+        "exam_pertinence": _pertinence(),
+        "exam_self_confidence": _confidence(),
+    }
     folder.mkdir(parents=True, exist_ok=True)
-    for key, frame in frames.items():
-        frame.to_parquet(folder / f"{key}.parquet")
+    for key, rows in frames.items():
+        frame = pd.DataFrame(rows).assign(dataset=name)
+        kept = frame if exams or not key.startswith("exam_") else frame.iloc[:0]
+        kept.to_parquet(folder / f"{key}.parquet")
     return folder
 
 
-def _people(name: str) -> dict[str, pd.DataFrame]:
-    gold = [
-        {"dataset": name, "task_id": t, "a": a, "b": b, "gold": 1}
-        for t in TASKS
-        for a, b in combinations(AGENTS, 2)
+def _verdicts() -> Rows:
+    for judge, t, (a, b) in product(JUDGES[:2], TASKS, permutations(AGENTS, 2)):
+        better = AGENTS.index(a) < AGENTS.index(b)
+        better |= judge == "second" and t == 0  # whoever is shown first
+        row = {"evaluator": judge, "task_id": t, "first": a, "second": b}
+        yield row | {"verdict": 1 if better else -1, "label": "one" if better else "two"}
+
+
+def _pertinence() -> Rows:
+    for judge, t, first in product(JUDGES, TASKS, (True, False)):
+        row = {"L1_RA": "weak", "L2_IA": "strong", "prompt": 1, "evaluator": judge}
+        yield row | {"task_id": t, "ra_first": first, "result_stored": -1 if first else 1}
+
+
+def _confidence() -> Rows:
+    asked = [
+        ("first", "prob", "prompt1"),
+        ("first", "prob", "prompt2"),
+        ("second", "direct", "null"),
     ]
-    grades = [
-        {"dataset": name, "task_id": t, "model": m, "median": float(5 - k)}
-        for t in TASKS
-        for k, m in enumerate(AGENTS)
-    ]
-    return {"gold_pairs": pd.DataFrame(gold), "human_pointwise": pd.DataFrame(grades)}
-
-
-def _judged(name: str) -> dict[str, pd.DataFrame]:
-    verdicts: list[dict[str, Any]] = []
-    scores: list[dict[str, Any]] = []
-    for judge in JUDGES:
-        for t in TASKS:
-            for k, model in enumerate(AGENTS):
-                row = {"dataset": name, "format": "5-level", "evaluator": judge, "task_id": t}
-                scores.append(row | {"model": model, "score": float(5 - k)})
-            for a, b in permutations(AGENTS, 2) if judge != "third" else ():
-                better = AGENTS.index(a) < AGENTS.index(b)
-                if judge == "second" and t == 0:
-                    better = True  # whoever is shown first
-                row = {"dataset": name, "evaluator": judge, "task_id": t, "first": a, "second": b}
-                label = "one" if better else "two"
-                verdicts.append(row | {"verdict": 1 if better else -1, "label": label})
-    return {
-        "verdict_pairwise": pd.DataFrame(verdicts),
-        "score_pointwise": pd.DataFrame(scores),
-    }
-
-
-def _exams(name: str) -> dict[str, pd.DataFrame]:
-    pertinence: list[dict[str, Any]] = []
-    confidence: list[dict[str, Any]] = []
-    for judge in JUDGES:
-        for t in TASKS:
-            for first in (True, False):
-                row = {"dataset": name, "L1_RA": "weak", "L2_IA": "strong", "prompt": 1}
-                found = {"task_id": t, "ra_first": first, "result_stored": -1 if first else 1}
-                pertinence.append(row | {"evaluator": judge} | found)
-    ways = {"first": [("prob", "prompt1"), ("prob", "prompt2")], "second": [("direct", "null")]}
-    for judge, asked in ways.items():
-        for method, prompt in asked:
-            for which, t in ((which, t) for which in ("easy", "hard") for t in TASKS):
-                row = {"dataset": name, "method": method, "prompt": prompt, "evaluator": judge}
-                easy = (which == "easy") != (prompt == "prompt2")
-                said: dict[str, Any] = {
-                    "p_output": 0.9 if easy else 0.6,
-                    "level_stored": 4 if easy else 3,
-                }
-                confidence.append(row | {"set": which, "task_id": t, "swapped": 0} | said)
-    return {
-        "exam_pertinence": pd.DataFrame(pertinence),
-        "exam_self_confidence": pd.DataFrame(confidence),
-    }
+    for (judge, method, prompt), which, t in product(asked, ("easy", "hard"), TASKS):
+        easy = (which == "easy") != (prompt == "prompt2")
+        row = {"method": method, "prompt": prompt, "evaluator": judge, "set": which, "task_id": t}
+        sure = (
+            {"p_output": 0.9, "level_stored": 4} if easy else {"p_output": 0.6, "level_stored": 3}
+        )
+        yield row | {"swapped": 0} | sure

@@ -22,6 +22,7 @@ from typing import Any
 from tests.check_faults import others, paid
 from tests.check_faults.hostile import hostile
 from tests.check_faults.kills import kills
+from tests.check_faults.rates import rates
 from tests.check_faults.trial import Findings, Place
 
 TRIALS: dict[str, Callable[[Place], Findings]] = {
@@ -32,7 +33,7 @@ TRIALS: dict[str, Callable[[Place], Findings]] = {
     "start": paid.outage_from_the_start,
     "hostile": hostile,
     "kills": kills,
-    "rates": others.rates,
+    "rates": rates,
     "cache": others.cache,
     "odd": others.odd,
 }

@@ -1,16 +1,12 @@
-"""Damaged caches, odd replies, rates and budgets."""
+"""Damaged caches and odd replies."""
 
 from __future__ import annotations
 
 import logging
-import os
-import subprocess
-import sys
 
 from tests import odd_replies
 from tests.cache_damage import REFUSED, RIGHT, WRONG, cut, flip, make, trial
 from tests.check_faults.trial import Findings, Place
-from tests.e2e.conftest import ROOT
 
 
 def cache(place: Place) -> Findings:
@@ -39,16 +35,4 @@ def odd(place: Place) -> Findings:
     found.notes += came.wrong[:50]
     found.claim("none raises, passes for a result or lacks its reason", not came.wrong)
     found.claim(f"{many} replies came", came.counts.total() == many // 4 * 4)
-    return found
-
-
-def rates(place: Place) -> Findings:
-    """Rates with stray 429s and of two jobs at once, and what a budget lets through."""
-    out = place.folder / "paid.json"
-    command = ["-m", "tests.bench_paid", "--seconds=10", "--rate=100", f"--out={out}"]
-    env = os.environ | {"OMP_NUM_THREADS": "1"}
-    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    done = subprocess.run([sys.executable, *command], cwd=ROOT, env=env, text=True, **both)  # type: ignore[call-overload]
-    found = Findings(notes=[done.stdout.strip()[-2000:]])
-    found.claim("every target of python -m tests.bench_paid is met", done.returncode == 0)
     return found

@@ -73,19 +73,3 @@ def test_a_command_runs(
     dry = "dry_run=true" in words
     assert ("nothing was asked" in said) == dry
     assert len(list(tmp_path.glob("runs/*/result.json"))) == (0 if dry else 1)
-
-
-def test_a_stale_page_is_named_with_its_remedy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    page = tmp_path / "papers" / "figures.md"
-    page.parent.mkdir()
-    page.write_text(f"above\n{catalogue.BEGIN}\nstale page\n{catalogue.END}\nbelow\n")
-    monkeypatch.setattr(catalogue, "ROOT", tmp_path)
-    monkeypatch.setattr(catalogue, "made", lambda: {page: lambda: "fresh"})
-    assert catalogue.main([]) == 1
-    assert catalogue.REFRESH in capsys.readouterr().err
-    assert catalogue.main(["--write"]) == 0
-    written = page.read_text()
-    assert written.startswith("above") and written.endswith("below\n") and "fresh" in written
-    assert "stale page" not in written and catalogue.main([]) == 0

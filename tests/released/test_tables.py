@@ -13,9 +13,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from experiments.tables import EXPERIMENTS
-from tests import paper_pages
 
 GOLDEN = Path(__file__).with_name("golden")
+PAPERS = Path(__file__).resolve().parents[2] / "docs" / "papers"
 NAMES = [one.name for one in EXPERIMENTS]
 PRINTED = {"peer_prediction": (95, 114), "gem": (65, 73), "auto_pre": (124, 132)}
 """Experiment -> cells that round to the printed digit, and cells with both numbers."""
@@ -103,30 +103,45 @@ def test_a_wrong_folder_is_one_sentence(
     assert not out.exists()
 
 
+def lines(page: str, first: str) -> list[list[str]]:
+    """Rows of the table of docs/papers whose first column has this heading."""
+    text = (PAPERS / f"{page}.md").read_text(encoding="utf-8")
+    table = next(part for part in text.split("\n\n") if part.startswith(f"| {first} |"))
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()[2:]]
+
+
+def short(value: float, digits: int = 2) -> str:
+    """Without the zero before the point, as the pages have it."""
+    return f"{value:.{digits}f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.{digits}f}"
+
+
+def interval(row: dict[str, Any], digits: int = 2) -> str:
+    """The corrected value and its interval."""
+    value, low, high = (short(row[f"corrected{end}"], digits) for end in ("", "_low", "_high"))
+    return f"{value} [{low}, {high}]"
+
+
 @pytest.mark.slow
 def test_docs_show_these_numbers(made: Mapping[str, Rows]) -> None:
-    def shown(row: dict[str, Any], digits: int = 2) -> str:
-        return paper_pages.interval(row, digits)
-
     rows = rows_of(made, "peer_prediction")
-    for name, *cells, items in paper_pages.lines("tvd_mi", "domain"):
+    for name, *cells, items in lines("tvd_mi", "domain"):
         both = [cell(rows, "2", name.lower().replace(" ", "_"), c) for c in ("GPPM", "Judge-ctx")]
-        wanted = [text for row in both for text in (paper_pages.short(row["paper"]), shown(row))]
+        wanted = [text for row in both for text in (short(row["paper"]), interval(row))]
         assert (cells, items) == (wanted, str(both[0]["n"]))
-    for name, printed, corrected, n in paper_pages.lines("gem", "table"):
+    for name, printed, corrected, n in lines("gem", "table"):
         other = name.partition(" and ")[2].partition(",")[0]
         row = cell(rows_of(made, "gem"), "5", "GEM", other)
-        assert (printed, corrected) == (paper_pages.short(row["paper"]), shown(row))
+        assert (printed, corrected) == (short(row["paper"]), interval(row))
         assert n == f"{row['n']} models"
     forms = {"pairwise": "pairwise", "grades 1 to 5": "5-level", "grades to 100": "100-level"}
-    for name, printed, corrected, n in paper_pages.lines("auto_pre", "data, form"):
+    for name, printed, corrected, n in lines("auto_pre", "data, form"):
         data, _, form = name.partition(", ")
         row = cell(rows_of(made, "auto_pre"), "3", "Auto-PRE", f"{data}/{forms[form]}")
-        assert (printed, corrected) == (paper_pages.short(row["paper"], 4), shown(row, 4))
+        assert (printed, corrected) == (short(row["paper"], 4), interval(row, 4))
         assert n == f"{row['corrected_n']:,}"
     claims = [row for row in rows_of(made, "ranking_confidence") if row["table"] == "claims"]
-    lines = paper_pages.lines("ranking_confidence", "claim")
-    for (_, *cells), row in zip(lines, claims, strict=True):
+    shown = lines("ranking_confidence", "claim")
+    for (_, *cells), row in zip(shown, claims, strict=True):
         numbers = [(row["r"], 2), (row["delta"], 2), (row["paper"], 2), (row["closed_form"], 3)]
-        r, delta, stated, ours = (paper_pages.short(*one) for one in numbers)
+        r, delta, stated, ours = (short(*one) for one in numbers)
         assert cells == [r, f"{row['N']}", delta, stated, ours, f"{row['N_it_holds_at']:.0f}"]

@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from judgelab.attack.protocol import RuleAttack
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Agent, Item, Panel, rng_for
 from judgelab.core.prompt import Prompt
-from judgelab.core.step import Place
-from tests.scripted import NOBODY
-
-
-def make(order: tuple[int, ...] = (0, 1, 2)) -> Panel:
-    items = tuple(Item(f"i{k}", f"source {k}") for k in order)
-    return Panel(items, (Agent("x"), Agent("y")), tuple(("p", "q") for _ in order))
-
-
-class Draw(RuleAttack):
-    name = "draw"
-
-    def rule(self, text: str, at: Place) -> str:
-        return str(at.rng.random())
-
-
-def test_order_of_items_does_not_change_what_an_item_gets() -> None:
-    def draw(panel: Panel) -> dict[str, tuple[str | None, ...]]:
-        drawn = Draw().apply(panel, NOBODY, seed=3)
-        return {item.id: row for item, row in zip(drawn.items, drawn.texts, strict=True)}
-
-    assert draw(make()) == draw(make((2, 0, 1)))
+from tests.scripted import panel_of
 
 
 def test_seed_salt_item_and_agent_each_change_the_stream() -> None:
@@ -61,10 +38,9 @@ def test_what_is_no_panel_is_refused(ids: str, names: str, texts: Any, said: str
 
 
 def test_digest_sees_texts_names_and_absence() -> None:
-    base = make()
-    others = [replace(base, texts=((text, text),) * 3) for text in ("other", None, "")]
-    assert len({base.digest, *(other.digest for other in others)}) == 4
-    assert make().digest == base.digest
+    panels = [panel_of([[text, text]]) for text in ("p", "p", "other", None, "")]
+    first, again, *others = [panel.digest for panel in panels]
+    assert first == again and len({first, *others}) == 4
 
 
 def test_a_file_in_the_working_directory_hides_no_prompt(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -69,28 +70,25 @@ def test_clones_exports_and_both(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_one_release_alone(tmp_path: Path) -> None:
-    whole = folder(tmp_path, PEER_PREDICTION.name, GEM.name, AUTO_PRE.name)
-    for name, experiment in (
-        (PEER_PREDICTION.name, "peer_prediction"),
-        (GEM.name, "gem"),
-        (AUTO_PRE.name, "auto_pre"),
-    ):
-        assert read(whole / name) == {experiment: str(whole / name)}
-    assert read(tmp_path / GEM.name / "nothing") == {
-        "peer_prediction": str(tmp_path / GEM.name / "nothing")
-    }
+    releases = {PEER_PREDICTION: "peer_prediction", GEM: "gem", AUTO_PRE: "auto_pre"}
+    whole = folder(tmp_path, *(one.name for one in releases))
+    for one, experiment in releases.items():
+        assert read(whole / one.name) == {experiment: str(whole / one.name)}
+    nothing = tmp_path / GEM.name / "nothing"
+    assert read(nothing) == {"peer_prediction": str(nothing)}
 
 
 def test_messages_name_the_right_repository(tmp_path: Path) -> None:
     whole = folder(tmp_path, PEER_PREDICTION.name, GEM.name)
-    with pytest.raises(DataError, match=r"a clone of .*yx-lu.*experiments.gem"):
-        list_domains(whole / GEM.name)
-    with pytest.raises(DataError, match=f"holds {PEER_PREDICTION.name}: give"):
-        list_domains(whole)
-    with pytest.raises(DataError, match=r"a clone of .*zrobertson.*experiments.peer_prediction"):
-        read_reviews(whole / PEER_PREDICTION.name)
-    with pytest.raises(DataError, match=f"holds {GEM.name}: give"):
-        read_reviews(whole)
+    cases: list[tuple[Callable[[Path], object], Path, str]] = [
+        (list_domains, whole / GEM.name, r"a clone of .*yx-lu.*experiments.gem"),
+        (list_domains, whole, f"holds {PEER_PREDICTION.name}: give"),
+        (read_reviews, whole / PEER_PREDICTION.name, r"a clone of .*zrobertson"),
+        (read_reviews, whole, f"holds {GEM.name}: give"),
+    ]
+    for reader, given, said in cases:
+        with pytest.raises(DataError, match=said):
+            reader(given)
 
 
 def test_printed_tables_need_no_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

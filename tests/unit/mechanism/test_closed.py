@@ -132,19 +132,19 @@ def test_the_critic_keeps_probabilities_of_both_kinds_of_pairs() -> None:
 
 
 def test_grades_come_with_the_expected_one() -> None:
-    lm = always(**{"2": 0.1, "4": 0.3})
-    data = POINTWISE.measure(panel_of(TEXTS), lm, seed=0)
-    assert (data["value"].values == 4).all()
-    np.testing.assert_allclose(data["expected"].values, 3.5, atol=1e-6)
-    data = EXAMINER.measure(panel_of(TEXTS), always(**{"10": 0.3, "0": 0.1}), seed=0)
-    assert (data["value"].values == 10).all() and data.sizes["label"] == 11
-    np.testing.assert_allclose(data["expected"].values, 7.5, atol=1e-6)
-    twice = replace(RATING, repeats=2)
-    data = twice.measure(panel_of(TEXTS), lm, seed=0)
-    assert data["rating"].shape == (2, 3, 1, 2) and (data["rating"].values == 4).all()
-    np.testing.assert_allclose(data["expected"].values, 3.5, atol=1e-6)
-    mean = replace(RATING, aggregate="expected").measure(panel_of(TEXTS), lm, seed=0)
-    np.testing.assert_allclose(mean["rating"].values, 3.5, atol=1e-6)
+    lm, ten = always(**{"2": 0.1, "4": 0.3}), always(**{"10": 0.3, "0": 0.1})
+    twice, mean = replace(RATING, repeats=2), replace(RATING, aggregate="expected")
+    asked: list[tuple[Any, ScriptedLabels, str, float, float, tuple[int, ...]]] = [
+        (POINTWISE, lm, "value", 4, 3.5, (2, 3)),
+        (EXAMINER, ten, "value", 10, 7.5, (2, 3)),
+        (twice, lm, "rating", 4, 3.5, (2, 3, 1, 2)),
+        (mean, lm, "rating", 3.5, 3.5, (2, 3, 1, 1)),
+    ]
+    for mechanism, judge, name, grade, expected, shape in asked:
+        data = mechanism.measure(panel_of(TEXTS), judge, seed=0)
+        np.testing.assert_allclose(data[name].values, np.full(shape, grade), atol=1e-6)
+        np.testing.assert_allclose(data["expected"].values, expected, atol=1e-6)
+        assert data.sizes["label"] == (11 if mechanism is EXAMINER else 5)
 
 
 def test_a_question_without_an_answer_is_unscored_and_no_tie() -> None:

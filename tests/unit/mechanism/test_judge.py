@@ -69,8 +69,7 @@ def test_released_pair_scores_use_the_reference_alone() -> None:
 def test_context_shows_the_source_and_no_context_hides_it() -> None:
     lm = ScriptedChat(lambda r: "[[C]]")
     Judge(Prompt("judge.txt")).measure(panel_of(TEXTS), lm, seed=0)
-    assert all("source" in r.messages[0].content for r in lm.seen)
-    assert len(lm.seen) == 3 * 4 * 3
+    assert ["source" in r.messages[0].content for r in lm.seen] == [True] * (3 * 4 * 3)
     _, data = judged(lambda r: None if "source 0" in r.messages[0].content else "[[C]]")
     assert not np.isnan(data["verdict"].values[0, 0, 1])
 
