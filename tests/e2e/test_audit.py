@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import textwrap
@@ -19,7 +18,7 @@ import pytest
 import judgelab
 from judgelab.core.errors import DataError, JudgelabError, PartialRunError
 from tests.documented import commands as commands_of
-from tests.e2e.conftest import ROOT, Command, command_line
+from tests.e2e.conftest import ROOT, Command, Done, command_line, result
 from tests.reports import write_csv
 from tests.servers.judging import JUDGES
 from tests.servers.process import scripted
@@ -54,25 +53,26 @@ def test_a_pass_is_a_pass_however_it_is_spelled(tmp_path: Path) -> None:
         gate(good, bad).to_csv(file, index=False)
         found = judgelab.audit(file, ["gpt"], paths__root=str(tmp_path), sampled=True)
         assert found is not None
-        assert found.content["title"].startswith("gpt passes 13 of the 27 texts that people failed")
-        answer = dict(found.content["answer"])
-        assert answer.pop("How cells were read")
-        told.append([found.content[key] for key in ("title", "tables", "cards", "summary")])
-        told[-1].append(answer)
-    for one in told[1:]:
-        one[3]["dataset"] = told[0][3]["dataset"]
-        assert one == told[0]
+        answer, summary = dict(found.content["answer"]), found.content["summary"]
+        assert answer.pop("How cells were read") and summary.pop("dataset")
+        told.append(
+            [answer, summary, *(found.content[key] for key in ("title", "tables", "cards"))]
+        )
+    assert told[0][2].startswith("gpt passes 13 of the 27 texts that people failed")
+    assert all(one == told[0] for one in told)
+
+
+def audited(judgelab: Command, file: Path, text: str, more: str) -> Done:
+    file.write_text(text)
+    return judgelab("study=audit", "dataset=table", f"dataset.path={file}", "tracker=none", more)
 
 
 def test_four_rows_with_two_judges_and_a_grade(judgelab: Command, tmp_path: Path) -> None:
     """The commonest table there is was "cannot reshape array of size 0"."""
-    (tmp_path / "four.csv").write_text("id,human,a,b\n1,4,5,3\n2,2,1,2\n3,5,4,4\n4,1,2,1\n")
-    words = ("study=audit", "dataset=table", f"dataset.path={tmp_path / 'four.csv'}")
-    done = judgelab(*words, "dataset.judges=[a,b]", "tracker=none")
+    rows = "id,human,a,b\n1,4,5,3\n2,2,1,2\n3,5,4,4\n4,1,2,1\n"
+    done = audited(judgelab, tmp_path / "four.csv", rows, "dataset.judges=[a,b]")
     assert done.returncode == 0, done.stderr
-    (run,) = (tmp_path / "runs").iterdir()
-    title = json.loads((run / "result.json").read_text())["title"]
-    assert done.stdout.strip().splitlines()[0] == title
+    assert done.stdout.strip().splitlines()[0] == result(tmp_path)["title"]
     assert "too few labelled items" in done.stdout
 
 
@@ -84,14 +84,11 @@ def test_four_rows_with_two_judges_and_a_grade(judgelab: Command, tmp_path: Path
         ("id,human,gpt\n1,3,4\n2,4,4\n", "dataset.judges=[gtp]", "gtp.*Did you mean 'gpt'"),
         ("id,humn,gpt\n1,3,4\n2,4,4\n", "dataset.judges=[gpt]", "humn"),
     ],
-    ids=["no labels", "no judge", "no such judge", "mistyped"],
 )
 def test_what_is_refused_exits_with_one_sentence(
     judgelab: Command, tmp_path: Path, text: str, more: str, said: str
 ) -> None:
-    (tmp_path / "t.csv").write_text(text)
-    given = ("study=audit", "dataset=table", f"dataset.path={tmp_path / 't.csv'}", "tracker=none")
-    done = judgelab(*given, more)
+    done = audited(judgelab, tmp_path / "t.csv", text, more)
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert re.search(said, done.stderr), done.stderr
 
@@ -141,14 +138,9 @@ def test_texts_without_what_they_are_about_are_refused_before_anything_is_paid(
 def test_judges_of_known_faults_get_the_verdicts_they_deserve(tmp_path: Path) -> None:
     write_csv(tmp_path / "labels.csv")
     given: dict[str, Any] = {"manipulation": {"probes": dict.fromkeys(OTHERS), "items": 80}}
+    given |= {"manipulate": True, "paths__root": str(tmp_path)}
     with scripted(tmp_path / "server") as server:
-        found = judgelab.audit(
-            tmp_path / "labels.csv",
-            entries(server.url),
-            manipulate=True,
-            paths__root=str(tmp_path),
-            **given,
-        )
+        found = judgelab.audit(tmp_path / "labels.csv", entries(server.url), **given)
     assert found is not None and set(found.verdicts) == set(WANTED)
     for row in found.tables["judges"].to_dict("records"):
         word, why = WANTED[row["judge"]]
@@ -177,11 +169,9 @@ def test_every_command_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.Monk
         judges = judges.replace("http://localhost:8000/v1", server.url)
         (tmp_path / "judges.yaml").write_text(judges.replace("small-model", "oracle"))
         commands = [line for block in blocks("bash") for line in block.splitlines()]
-        assert len(commands) == 3
-        outputs = [shown(shlex.split(command)[2:]) for command in commands]
-        assert "judges on single pairs" in outputs[0]
-        assert "All together" in outputs[1]
-        assert "small, graded" in outputs[2]
+        shows = ("judges on single pairs", "All together", "small, graded")
+        for command, words in zip(commands, shows, strict=True):
+            assert words in shown(shlex.split(command)[2:])
         stops = commands_of(ROOT / "docs/howto/stopping.md")[-1]
         assert "study.stop.order=.95" in stops
         assert "Stopped early" in shown(shlex.split(stops)[2:])

@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import Command
+from tests.e2e.conftest import Command, result
 
 DATA = ("dataset=iclr_reviews", "tracker=none")
 
 
-def result(root: Path, name: str) -> dict[str, Any]:
-    [run] = [r for r in (root / "runs").iterdir() if f"-{name}-" in r.name]
-    found: dict[str, Any] = json.loads((run / "result.json").read_text())
-    return found
-
-
 @pytest.mark.slow
 def test_a_validation_sweep_ends_in_metrics_by_attacks(judgelab: Command, tmp_path: Path) -> None:
-    done = judgelab(
-        "-m",
-        "study=validation",
-        "mechanism=gem,length",
-        "attack=sentence_deletion,meaningless_elongation",
-        *DATA,
-    )
+    attacks = "attack=sentence_deletion,meaningless_elongation"
+    done = judgelab("-m", "study=validation", "mechanism=gem,length", attacks, *DATA)
     assert done.returncode == 0, done.stderr
     assert "Metrics by attacks" in done.stdout and "failed" not in done.stdout
     [sweep] = (tmp_path / "sweeps").iterdir()
@@ -37,11 +24,9 @@ def test_a_validation_sweep_ends_in_metrics_by_attacks(judgelab: Command, tmp_pa
     assert len(rows) == 4
     assert float(rows["length", "sentence_deletion"]["high"]) < 0
     assert rows["length", "meaningless_elongation"]["verdict"] == "rises"
-    assert rows["gem", "sentence_deletion"]["expects"] == "fall"
     assert rows["gem", "sentence_deletion"]["n"] == "24"  # 12 papers, 2 references
     assert rows["length", "sentence_deletion"]["n"] == "12"  # looks at no reference
     assert (sweep / "figures" / "metrics_by_attacks.png").is_file()
-    assert "Metrics by attacks" in (sweep / "report.html").read_text()
 
 
 def test_only_candidates_are_attacked(judgelab: Command, tmp_path: Path) -> None:
@@ -55,12 +40,8 @@ def test_only_candidates_are_attacked(judgelab: Command, tmp_path: Path) -> None
         for state in ("clean", "attacked")
     }
     same = texts["clean"]["text"] == texts["attacked"]["text"]
-    assert same.groupby("agent").mean().to_dict() == {
-        "reviewer_1": 1.0,
-        "reviewer_2": 0.0,
-        "reviewer_3": 1.0,
-    }
-    assert "The score" not in done.stderr
+    shares = {"reviewer_1": 1.0, "reviewer_2": 0.0, "reviewer_3": 1.0}
+    assert same.groupby("agent").mean().to_dict() == shares
 
 
 def test_a_leaderboard_ranks_texts_already_written(judgelab: Command, tmp_path: Path) -> None:
@@ -75,13 +56,11 @@ def test_a_leaderboard_ranks_texts_already_written(judgelab: Command, tmp_path: 
         *DATA,
     )
     assert done.returncode == 0, done.stderr
-    tables = {t["name"]: t["rows"] for t in result(tmp_path, "gem-iclr_reviews")["tables"]}
+    tables = {t["name"]: t["rows"] for t in result(tmp_path)["tables"]}
     board = tables["leaderboard"]
-    assert [row["candidate"] for row in board] == sorted(
-        ("reviewer_2", "reviewer_3"), key=lambda name: -_value(board, name)
-    )
-    assert {row["candidate"]: row["parameters"] for row in board}["reviewer_3"] == 70
-    assert {row["kind"] for row in board} == {"human", "text"}
+    assert board == sorted(board, key=lambda row: -row["value"])
+    known = {row["candidate"]: (row["parameters"], row["kind"]) for row in board}
+    assert known == {"reviewer_2": (8, "text"), "reviewer_3": (70, "human")}
     assert all(row["low"] <= row["value"] <= row["high"] for row in board)
     assert {(row["with"], row["correlation"]) for row in tables["benchmarks"]} == {
         (column, method) for column in ("parameters", "quiz") for method in ("spearman", "pearson")
@@ -93,14 +72,7 @@ def test_a_leaderboard_ranks_texts_already_written(judgelab: Command, tmp_path: 
     [
         (("study=leaderboard", "dataset=peer_grading"), "4 of 4 agents are candidates"),
         (("study=symmetry", "mechanism=gem", "attack=padding", *DATA), "set attack=none"),
-        (
-            ("study=validation", "attack=padding", "dataset=peer_grading", "tracker=none"),
-            "study.references=[NAMES]",
-        ),
-        (
-            ("preprocessor=judgments", "mechanism=gem", *DATA),
-            "preprocessor=judgments needs an LM that can do chat",
-        ),
+        (("preprocessor=judgments", "mechanism=gem", *DATA), "needs an LM that can do chat"),
     ],
 )
 def test_studies_refuse_what_they_would_ignore(
@@ -109,14 +81,6 @@ def test_studies_refuse_what_they_would_ignore(
     done = judgelab(*overrides)
     assert done.returncode == 1
     assert words in done.stderr and "Traceback" not in done.stderr
-
-
-def test_symmetry_counts_every_pair_once(judgelab: Command, tmp_path: Path) -> None:
-    done = judgelab("study=symmetry", "mechanism=gem", "limit=6", *DATA)
-    assert done.returncode == 0, done.stderr
-    summary = result(tmp_path, "gem-iclr_reviews")["summary"]
-    assert summary["text/spearman"] > 0.5
-    assert summary["text/spearman_n"] == 6
 
 
 def test_a_dry_run_counts_what_the_writer_would_write(judgelab: Command, tmp_path: Path) -> None:
@@ -137,7 +101,3 @@ def test_a_dry_run_counts_what_the_writer_would_write(judgelab: Command, tmp_pat
     # 36 reviews to preprocess; 12 candidates to rephrase, whose texts do not exist yet
     assert "48" in done.stdout
     assert not (tmp_path / "runs").exists()
-
-
-def _value(board: list[dict[str, Any]], name: str) -> float:
-    return float(next(row["value"] for row in board if row["candidate"] == name))

@@ -18,10 +18,15 @@ from tests.real_lm import SMOLLM2
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 OWN = (ROOT / "docs" / "start" / "own_table.md").read_text(encoding="utf-8")
-PANEL = json.loads(re.search(r"```json\n(.*?)```", OWN, flags=re.DOTALL)[1])  # type: ignore[index]
+(SHOWN_PANEL,) = re.findall(r"```json\n(.*?)```", OWN, flags=re.DOTALL)
+PANEL = json.loads(SHOWN_PANEL)
+PANELS = "\n".join(
+    json.dumps(PANEL | {"id": f"q{k}", "source": f"{PANEL['source']} ({k})"}) for k in range(4)
+)
 WHICH = (ROOT / "docs" / "howto" / "which_judge.md").read_text(encoding="utf-8")
 (LIST,) = re.findall(r"```yaml\n(.*?)```", WHICH, flags=re.DOTALL)
-TEXTS = re.search(r"```csv\n(.*?)```", OWN, flags=re.DOTALL)[1]  # type: ignore[index]
+HEAD, *ROWS = re.search(r"```csv\n(.*?)```", OWN, flags=re.DOTALL)[1].splitlines()  # type: ignore[index]
+TEXTS = "\n".join([HEAD, *(f"q{k}{row.removeprefix('q1')}" for k in range(4) for row in ROWS)])
 RUN = [command for command in COMMANDS if command not in {*ELSEWHERE, *COMPOSED}]
 OWN_DATA = "dataset.path=judged.csv"
 
@@ -36,6 +41,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("command", RUN)
 def test_command(command: str, tmp_path: Path, root: Path, request: pytest.FixtureRequest) -> None:
     documented = command
+    texts = {"judges.yaml": LIST, "panel.jsonl": PANELS, "texts.csv": TEXTS}
     if "smollm2" in command:
         if not (SMOLLM2 / "config.json").is_file():
             pytest.skip("no SmolLM2 here: make smollm2")
@@ -48,16 +54,9 @@ def test_command(command: str, tmp_path: Path, root: Path, request: pytest.Fixtu
         paper = "gem" if command.startswith("make tables") else "peer_prediction"
         release = request.getfixturevalue("shared_data") / paper  # all of them: tests/released
         command = command.replace("path/to/release", str(release))
-    panel = tmp_path / "panel.jsonl"
-    rows = [PANEL | {"id": f"q{k}", "source": f"{PANEL['source']} ({k})"} for k in range(4)]
-    panel.write_text("\n".join(json.dumps(row) for row in rows))
-    command = command.replace("panel.jsonl", str(panel))
-    (tmp_path / "judges.yaml").write_text(LIST)
-    command = command.replace("judges.yaml", str(tmp_path / "judges.yaml"))
-    head, *texts = TEXTS.splitlines()
-    rows_of_texts = [f"q{k}{text.removeprefix('q1')}" for k in range(4) for text in texts]
-    (tmp_path / "texts.csv").write_text("\n".join([head, *rows_of_texts]))
-    command = command.replace("texts.csv", str(tmp_path / "texts.csv"))
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        command = command.replace(name, str(tmp_path / name))
     if command.startswith("make tables"):
         command += f" OUT={tmp_path}/tables.json"
     if OWN_DATA in command:
@@ -117,10 +116,9 @@ def test_two_files_add_a_part(tmp_path: Path) -> None:
             file.write_text(text)
         written.append(str(module))
     (own / "mine" / "__init__.py").touch()
-    for check in (["check"], ["format", "--check"]):
-        ruff = ["python", "-m", "ruff", *check, "--config", f"{ROOT}/pyproject.toml", *written]
-        done = process(tmp_path, ruff, copy)
-        assert done.returncode == 0, done.stdout
+    ruff = ["python", "-m", "ruff", "check", "--config", f"{ROOT}/pyproject.toml", *written]
+    done = process(tmp_path, ruff, copy)
+    assert done.returncode == 0, done.stdout
     found = {}
     for name, words in GUIDE.items():
         start = ["-m", "judgelab"] if name == OUTSIDE else ["run.py"]
@@ -135,8 +133,7 @@ def test_two_files_add_a_part(tmp_path: Path) -> None:
     assert surprise["unscored_calls"] == 0 and surprise["lm_calls"] > 0
     assert {"host", "guest"} <= set(re.findall(r"\w+", json.dumps(found["dataset/greetings"][0])))
     study = found["study/lengths"][0]
-    assert (
-        study["summary"]["words_low"] < study["summary"]["words"] < study["summary"]["words_high"]
-    )
+    low, words, high = (study["summary"][f"words{end}"] for end in ("_low", "", "_high"))
+    assert low < words < high
     assert {"agent", "value", "low", "n", "unscored"} <= set(study["tables"][0]["columns"])
     assert found["evaluation_lm/timed"][1]["facts"]["seconds"] > 0

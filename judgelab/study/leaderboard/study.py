@@ -26,17 +26,24 @@ from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.ranking.leaderboard import rank_intervals
 from judgelab.study.common.calls import call_entries, missing_calls
 from judgelab.study.common.panels import ScoredPanel, score_panels
-from judgelab.study.common.stopping import Stop
+from judgelab.study.common.stopping import Elimination, Stop
 from judgelab.study.common.tables import about, read_by
 from judgelab.study.common.templates import paragraphs, table
-from judgelab.study.leaderboard.benchmarks import read_benchmarks
-from judgelab.study.leaderboard.race import Race, race
+from judgelab.study.leaderboard.benchmarks import correlations, read_benchmarks
+from judgelab.study.leaderboard.race import (
+    LOOKS,
+    pairs_table,
+    race,
+    standing_ranks,
+    summary_of,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 LEVEL = 0.90
 """Of the intervals, as in the paper's bars."""
+SIZE = "parameters"  # column of benchmarks: billions
 NO_BASELINE = "There is no human baseline."
 PARTS = ("candidate", "kind", "parameters", "value", "low", "high", "n", "unscored", "rank")
 BOARDS_NOTE = (
@@ -178,30 +185,30 @@ class Leaderboard(Study):
             ConfigError: there is no candidate, or no such human baseline.
             DataError: the CSV cannot be read.
         """
-        others = None if self.benchmarks is None else read_benchmarks(self.benchmarks)
+        known = None if self.benchmarks is None else read_benchmarks(self.benchmarks)
         panel = self._panel(context)
         candidates = self._candidates(panel, needs=context.mechanism.subject != "text")
-        run: Race | None = None
+        asked: Elimination | None = None
         if self.stop.on:
-            run = race(context, panel, candidates, self.stop, self.definition, LEVEL)
-            states = run.panels
+            clean, asked = race(context, panel, candidates, self.stop, self.definition, LEVEL)
         else:
-            states = score_panels(context, {"clean": panel}, self.definition, pairs=True)
-        clean = states["clean"]
+            panels = score_panels(context, {"clean": panel}, self.definition, pairs=True)
+            clean = panels["clean"]
         values = clean.values[:, candidates]
         if np.isnan(values).all():
             raise DataError(
                 f"{context.mechanism.name} scored no text of any candidate, so there is nothing to "
                 "rank: see the records of the run."
             )
-        if run is None:
-            bounds, asked = context.mechanism.bounds, np.ones(values.shape, np.bool_)
+        bounds = context.mechanism.bounds
+        if asked is None:
+            who = np.ones(values.shape, np.bool_)
             ranking = rank_intervals(values, LEVEL, self.bootstrap, context.seed, bounds)
         else:
-            ranking, asked = run.ranking, run.who
+            who, ranking = asked.who, standing_ranks(values, asked, LEVEL, bounds)
         against = _against(clean, candidates)
-        unscored = np.isnan(against) & asked[..., None]
-        sizes = {} if others is None else others.parameters
+        unscored = np.isnan(against) & who[..., None]
+        sizes = {} if known is None or SIZE not in known else known[SIZE].dropna().to_dict()
         rows: list[dict[str, Value]] = []
         for k in np.lexsort((-ranking.value, ranking.rank)):  # NaN last
             agent = panel.agents[candidates[k]]
@@ -210,7 +217,7 @@ class Leaderboard(Study):
                 "candidate": agent.name,
                 "kind": "human" if human else agent.meta.get("kind", "text"),
                 **{one.name: getattr(ranking, one.name)[k].item() for one in fields(ranking)},
-                "pairs": int(asked[:, k].sum()) * against.shape[2],
+                "pairs": int(who[:, k].sum()) * against.shape[2],
                 "pairs_unscored": int(unscored[:, k].sum()),
             }
             if agent.name in sizes:
@@ -218,10 +225,10 @@ class Leaderboard(Study):
             if self.definition != "corrected":
                 row["half_width_over_rows"] = _bar(against[:, k].ravel())
             rows.append(row)
-        board = table(__package__, "leaderboard", rows, stopped=run is not None)
-        made = [replace(board, level=LEVEL), *([] if run is None else [run.pairs])]
-        if others is not None:
-            made.append(others.correlations({str(r["candidate"]): r["value"] for r in rows}))
+        board = table(__package__, "leaderboard", rows, stopped=asked is not None)
+        tables = [replace(board, level=LEVEL), *([] if asked is None else [pairs_table(asked)])]
+        if known is not None:
+            tables.append(correlations(known, {str(r["candidate"]): r["value"] for r in rows}))
         best = rows[0]
         summary = about(context, clean.panel, "leaderboard", definition=self.definition) | {
             "preprocessor": read_by(context),
@@ -230,21 +237,21 @@ class Leaderboard(Study):
             "best": best["candidate"],
             "clean/best_score": best["value"],
             **{f"clean/best_score_{part}": best[part] for part in ("low", "high", "n")},
-            "clean/unscored_texts": int((np.isnan(values) & asked).sum()),
+            "clean/unscored_texts": int((np.isnan(values) & who).sum()),
             **{f"score/{row['candidate']}": row["value"] for row in rows},
             "clean/unscored_pairs": int(unscored.sum()),
-            **call_entries(states),
-            **({} if run is None else run.summary),
+            **call_entries({"clean": clean}),
+            **({} if asked is None else summary_of(asked)),
         }
         return Result(
             summary=summary,
             primary="clean/best_score",
-            tables=made,
+            tables=tables,
             figures=["leaderboard", *(["size"] if any("parameters" in r for r in rows) else [])],
             notes=(
-                *(() if run is None else run.notes),
+                *(() if asked is None else (*asked.sentences, LOOKS)),
                 *sources(context, clean.panel),
-                *missing_calls(states),
+                *missing_calls({"clean": clean}),
                 f"Human baseline: {', '.join(self.humans)}." if self.humans else NO_BASELINE,
             ),
             provenance={"clean": clean.origin},

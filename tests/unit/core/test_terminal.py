@@ -99,4 +99,4 @@ def test_a_table_keeps_its_numbers_and_gives_names_back(tmp_path: Path) -> None:
         "'=HYPERLINK(1),1.0,'-x",
         "plain,,",
     ]
-    assert list(read_benchmarks(str(tmp_path / "board.csv")).table.index) == names
+    assert list(read_benchmarks(str(tmp_path / "board.csv")).index) == names

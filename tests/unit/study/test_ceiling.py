@@ -68,8 +68,5 @@ def test_a_judge_s_verdicts_are_a_table_of_truth_by_decision(tmp_path: Path) -> 
 def test_a_mechanism_without_information_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="needs estimates of information, and length makes none"):
         Ceiling().run(context(tmp_path, Length()))
-
-
-def test_attacks_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="study=ceiling looks at texts as they are"):
         Ceiling().run(context(tmp_path, Length(), attack=Repetition()))

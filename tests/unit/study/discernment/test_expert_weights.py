@@ -56,36 +56,19 @@ def test_weights_from_a_survey(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("name", "text", "said"),
     [
-        ("expert,issue\n", "lacks the column 'perturbation'"),
-        ("perturbation,metric\n", "holds no answers"),
-        ("perturbation,metric\ntypos\n", "line 2: an answer is incomplete"),
-        (
-            'perturbation,metric\ntypos,"fluency\ntypos,relevance\n',
-            "close every quote",
-        ),
+        ("a.csv", "expert,issue\n", "lacks the column 'perturbation'"),
+        ("a.csv", "perturbation,metric\n", "holds no answers"),
+        ("a.csv", "perturbation,metric\ntypos\n", "line 2: an answer is incomplete"),
+        ("a.csv", 'perturbation,metric\ntypos,"fluency\ntypos,a\n', "close every quote"),
+        ("a.yaml", "summarization: {typos: {fluency: 0.5}}", "add up to 0.5"),
+        ("a.yaml", "summarization: {typos: {fluency: true}}", "typos, fluency: .* valid number"),
+        ("a.yaml", "[typos]", "maps tasks to perturbations"),
     ],
 )
-def test_faults_of_a_survey_are_named(tmp_path: Path, text: str, said: str) -> None:
-    file = tmp_path / "answers.csv"
-    file.write_text(text)
-    with pytest.raises(DataError, match=said):
-        load_weights(str(file), "summarization")
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("summarization: {typos: {fluency: 0.5}}", "add up to 0.5"),
-        ("summarization: {typos: {fluency: true}}", "typos, fluency: .* valid number"),
-        ("summarization: [typos]", "summarization: .* maps tasks to perturbations"),
-        ("translation: 3\nsummarization: {}", "translation: .* maps tasks to perturbations"),
-        ("[typos]", "maps tasks to perturbations"),
-    ],
-)
-def test_faults_of_a_yaml_are_named(tmp_path: Path, text: str, said: str) -> None:
-    file = tmp_path / "own.yaml"
+def test_faults_of_a_file_are_named(tmp_path: Path, name: str, text: str, said: str) -> None:
+    file = tmp_path / name
     file.write_text(text)
     with pytest.raises(DataError, match=said):
         load_weights(str(file), "summarization")
@@ -99,13 +82,8 @@ def test_weights_of_other_tasks_are_refused(tmp_path: Path) -> None:
     for file in (own, survey):
         with pytest.raises(ConfigError, match=said):
             load_weights(str(file), "summarization")
-    own.write_text("summarization:\ntranslation: {typos: {fluency: 1}}\n")
-    with pytest.raises(ConfigError, match=said):
-        load_weights(str(own), "summarization")
     own.write_text("summarization: {}\ntranslation: {typos: {fluency: 1}}\n")
     assert load_weights(str(own), "summarization").table == {}, "said in so many words"
-    with pytest.raises(ConfigError, match="none for the task 'peer_review'"):
-        load_weights("judgelab", "peer_review")
     with pytest.raises(ConfigError, match="Did you mean 'uniform'"):
         load_weights("unifrom", "summarization")
 
@@ -121,11 +99,10 @@ def test_weights_that_fit_no_perturbation_are_refused_before_anything_is_asked(
         study.run(lab(tmp_path, NOBODY))
 
 
-def test_a_result_names_the_tasks_and_perturbations_that_were_left_out(tmp_path: Path) -> None:
+def test_a_result_names_the_perturbations_that_were_left_out(tmp_path: Path) -> None:
     survey = tmp_path / "answers.csv"
     survey.write_text(
-        "task,perturbation,metric\nsummarization,typos,fluency\n"
-        "sumarization,typos,coherence\ntranslation,typos,accuracy\n"
+        "task,perturbation,metric\nsummarization,typos,fluency\ntranslation,typos,accuracy\n"
     )
     few, only = references().head(3), ["typos_minor", "deletions_minor"]
     given, plain = (
@@ -134,7 +111,6 @@ def test_a_result_names_the_tasks_and_perturbations_that_were_left_out(tmp_path:
         )
         for weights in (str(survey), "uniform")
     )
-    assert "Survey answers for other tasks were left out: sumarization, translation." in given.notes
     note = "All metrics weigh alike for deletions_minor, which answers.csv does not list."
     assert note in given.notes
     metrics = next(t for t in given.tables if t.name == "metrics").rows

@@ -108,32 +108,16 @@ def test_a_suite_is_found_by_dataset_then_by_task(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (f"more: {{level: page, severity: null, attack: {PADDING}}}", r"more, level: .* 'word'"),
-        (f"more: {{level: word, severity: 3, attack: {PADDING}}}", r"more, severity: .* string"),
-        (
-            "more: {level: word, severity: null, attack: [a]}",
-            r"more, attack: .* mapping with a _target_",
-        ),
-        (
-            "more: {level: word, severity: null, attack: "
-            "{_target_: judgelab.preprocessor.identity.Identity}}",
-            r"more: attack: judgelab\.preprocessor\.identity\.Identity is no attack",
-        ),
-        (
-            f"original: {{level: word, severity: null, attack: {PADDING}}}",
-            "'original' is the name of the unperturbed",
-        ),
-        (
-            f"no: {{level: word, severity: null, attack: {PADDING}}}",
-            "names .put them in quotation marks",
-        ),
-        ("[a, b]", "A suite maps names"),
+        ("more: {level: page, ATTACK}", r"more, level: .* 'word'"),
+        ("more: {level: word, severity: null, attack: {_target_: fractions.Fraction}}", "Fraction"),
+        ("original: {level: word, ATTACK}", "'original' is the name of the unperturbed"),
+        ("no: {level: word, ATTACK}", "names .put them in quotation marks"),
         ("{}", "at least 1 item"),
         ("more: {level: [word", "not readable"),
     ],
 )
 def test_faults_of_a_suite_are_named(tmp_path: Path, text: str, said: str) -> None:
     own = tmp_path / "own.yaml"
-    own.write_text(text)
+    own.write_text(text.replace("ATTACK", f"severity: null, attack: {PADDING}"))
     with pytest.raises(DataError, match=said):
         load_suite(str(own), "", "")

@@ -11,9 +11,8 @@ import pytest
 
 import judgelab
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.lm import Capability, ChatRequest
+from judgelab.core.lm import ChatRequest
 from judgelab.core.prompt import Prompt
-from judgelab.mechanism.length import Length
 from judgelab.mechanism.pairwise import Pairwise
 from judgelab.study.common.judges import NamedJudge
 from judgelab.study.discernment.study import Discernment
@@ -74,21 +73,19 @@ def test_the_best_stands_first_everywhere(listed: Any) -> None:
     for side in ("first", "second"):
         assert pairs[f"{side}_discernment"].to_numpy() == pytest.approx(held[pairs[side]])
     assert (pairs["p_holm"] >= pairs["p"]).all()
-    each = listed.tables["by_perturbation"].set_index("perturbation")
-    assert set(each.index) == set(ONLY) and "coarse" in each.loc["typos_major", "seen_by"]
+    assert set(listed.tables["by_perturbation"]["perturbation"]) == set(ONLY)
 
 
 def test_a_price_makes_a_cost_and_records_are_by_judge(listed: Any) -> None:
     judges = listed.tables["asked"].set_index("judge")
     assert judges.loc["coarse", "calls"] == judges.loc["fine", "calls"] > 0
+    assert judges.loc["length", ["model", "calls"]].isna().all(), "it asks nobody"
     assert judges.loc["coarse", "cost"] > 0 and judges.loc[["fine", "length"], "cost"].isna().all()
     said = listed.records["judgments"].groupby("by")["value"]
     assert set(said.groups) == {"length", "coarse", "fine"} and said.count().nunique() == 1
     assert set(listed.records["clean_measurements"]["judge"]) == {"length", "coarse", "fine"}
     page = (listed.path / "items.html").read_text()
     assert '"judges":["length","coarse","fine"]' in page.replace(", ", ",").replace(": ", ":")
-    report = (listed.path / "report.html").read_text()
-    assert "Each judge by itself" in report and "Judges in pairs" in report
     assert draw("discernment_of_judges", dict(listed.tables)).figure.axes
 
 
@@ -98,8 +95,7 @@ def scripted(*rules: Callable[[ChatRequest], str | None]) -> dict[str, NamedJudg
     return {name: NamedJudge(lm, place=f"study.judges.{name}") for name, lm in made.items()}
 
 
-def nothing(request: ChatRequest) -> None:
-    return None
+def nothing(request: ChatRequest) -> None: ...
 
 
 def at_random_or_nothing(request: ChatRequest) -> str | None:
@@ -135,14 +131,8 @@ def test_the_answer_is_as_loud_as_the_tests(
     result = study.run(lab(tmp_path, NOBODY, panel=references().head(24)))
     said = result.answer[0]
     assert said[0].startswith(heading) and words in said[1] and "nan" not in str(result.answer)
-    if "discerns" in heading and "judge 2" in heading:
-        assert result.answer[1][1] == (
-            "No judge sees reordering_minor: let people look at that. Not seen by judge 1, but by "
-            "others: typos_major."
-        )
-    if nothing in rules[1:]:
-        unseen = dict(result.answer).get("What they do not see", "No judge that was scored")
-        assert unseen.startswith("No judge that was scored")
+    if heading == "judge 2 discerns most":
+        assert result.answer[1][1].endswith("Not seen by judge 1, but by others: typos_major.")
     assert drawn(result)[0].caption and json.dumps(result.to_json(), allow_nan=False)
 
 
@@ -152,10 +142,8 @@ def test_a_judge_that_compares_is_asked_to_rate_and_a_dry_run_asks_the_same(
     dry, real = ({"a": ScriptedChat(counts_typos), "b": ScriptedChat(at_random)} for _ in range(2))
     few = references().head(6)
     for lms, go in ((dry, "ask"), (real, "run")):
-        judges = {
-            "a": NamedJudge(lms["a"], Pairwise(Prompt("pairwise.txt"))),
-            "b": NamedJudge(lms["b"]),
-        }
+        compares = NamedJudge(lms["a"], Pairwise(Prompt("pairwise.txt")))
+        judges = {"a": compares, "b": NamedJudge(lms["b"])}
         study = Discernment(only=["typos_major"], judges=judges, **QUICK)
         result = getattr(study, go)(lab(tmp_path, NOBODY, panel=few))
     assert dry["a"].seen == real["a"].seen and dry["b"].seen == real["b"].seen != []
@@ -168,20 +156,7 @@ def test_who_cannot_rate_is_refused_by_name_before_anybody_is_asked(tmp_path: Pa
     with pytest.raises(ConfigError, match=r"study\.judges\.r: .*mechanism=rouge_l holds texts"):
         judgelab.run(judges=[{"name": "r", "mechanism": "rouge_l"}], **given)
     chat = {"name": "c", "evaluation_lm": "openai", "evaluation_lm.model": "m"}
-    with pytest.raises(CapabilityError, match=r"c\.\S+ only chats.* mechanism=rating in its"):
+    with pytest.raises(CapabilityError, match="rating_likelihood needs an LM that can do logprob"):
         judgelab.run(judges=[chat], **given)
     one = judgelab.run("+evaluation_lm@study.judges.own=compression", limit=2, **given)
     assert one is not None and list(one.tables["judges"]["judge"]) == ["own"]
-
-
-def test_judges_that_ask_nobody_stand_beside_others(tmp_path: Path) -> None:
-    able = ScriptedChat(counts_typos, capabilities=frozenset({Capability.CHAT}))
-    judges = {"lm": NamedJudge(able), "length": NamedJudge(mechanism=Length())}
-    study = Discernment(only=["typos_major"], judges=judges, **QUICK)
-    result = study.run(lab(tmp_path, NOBODY, panel=references().head(12)))
-    rows = {
-        row["judge"]: row for table in result.tables if table.name == "asked" for row in table.rows
-    }
-    assert rows["length"]["model"] is None and "calls" not in rows["length"]
-    assert not any(one.startswith("length: Evaluation LM") for one in result.notes)
-    assert {one.mechanism for one in result.estimators} == {"length", "rating"}

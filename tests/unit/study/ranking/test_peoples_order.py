@@ -17,21 +17,10 @@ from tests.unit.study.ranking.ranking_context import (
 )
 
 
-def test_a_bias_term_that_does_not_pay_says_why(tmp_path: Path) -> None:
-    """Means of systems three times as steep as texts: Algorithm 1 is too careful throughout."""
-    path, table = scores(tmp_path, systems=9)
-    quality = table["system"].str[1:].astype(float)
-    table["metric"] = table["metric"] + 3 * (quality - 4)
-    table.to_csv(path, index=False)
-    result = outcome(tmp_path, *table_study(path))
-    plain, bias = (result.summary[f"calibration/error_{m}"] for m in ("algorithm_1", "bias"))
-    assert bias > plain  # type: ignore[operator]
-    said = " ".join(result.notes)
-    assert "Why the bias does not help: on average Algorithm 1 is too careful" in said
-
-
 def test_peoples_order_is_by_the_model_with_the_smallest_error(tmp_path: Path) -> None:
-    """Bias where systems are favoured; Algorithm 1 where the bias term makes it worse."""
+    """Bias where systems are favoured; Algorithm 1, or the line, where the bias term makes it
+    worse: means of systems are three times as steep as texts, Algorithm 1 too careful throughout.
+    """
     path, table = scores(tmp_path, systems=9)
     favoured = outcome(tmp_path, *table_study(path))
     quality = table["system"].str[1:].astype(float)
@@ -48,9 +37,8 @@ def test_peoples_order_is_by_the_model_with_the_smallest_error(tmp_path: Path) -
     assert steep.summary["ranking/model"] != "bias"
     assert favoured.summary["ranking/model"] != "algorithm_1"
     assert any("as study.system_bias_sd asks" in note for note in given.notes)
-    plain = tables(steep)["ranking"]
-    if steep.summary["ranking/model"] == "algorithm_1":
-        assert (plain["people"] == plain["same_metric"]).all()
+    said = "Why the bias does not help: on average Algorithm 1 is too careful"
+    assert any(note.startswith(said) for note in steep.notes)
 
 
 def test_means_that_go_against_people_are_not_people_s_order(tmp_path: Path) -> None:
@@ -82,18 +70,13 @@ def test_a_judge_fitted_elsewhere_is_tested_here(tmp_path: Path) -> None:
     gap = said.summary["calibration/error_algorithm_1"]
     assert gap > 0.1, "far too sure"  # type: ignore[operator]
     own = outcome(tmp_path / "b", *table_study(there))
-    train = [
-        "dataset@study.train=table",
-        "study.train.judges=[metric]",
-        f"study.train.path={there}",
-    ]
-    trained = outcome(tmp_path / "c", *table_study(here, *train))
+    train = ("dataset@study.train=table", "study.train.judges=[metric]")
+    trained = outcome(tmp_path / "c", *table_study(here, *train, f"study.train.path={there}"))
     run = finished(tmp_path / "b", own)
     again = outcome(tmp_path / "d", *table_study(here, f"study.train_run={run.path}"))
     assert again.summary == trained.summary
     assert trained.summary["judge/r"] == own.summary["judge/r"] != trained.summary["here/r"]
     assert trained.summary["judge/from"] == "training data"
-    assert any("take no part in" in note for note in trained.notes)
     with pytest.raises(ConfigError, match="give one"):
         outcome(tmp_path / "e", *table_study(here, "study.r=0.9", f"study.train_run={run.path}"))
 

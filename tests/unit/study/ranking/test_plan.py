@@ -60,13 +60,8 @@ def test_a_plan_that_no_number_of_items_fulfils(lab: Context) -> None:
     assert math.isinf(summary["required_items"]) and summary["cost"] is None
     assert summary["ceiling"] == pytest.approx(0.7602, abs=1e-4)
     assert "No number of items" in said and "0.760" in said
-
-
-def test_a_difference_too_small_to_plan_for(lab: Context) -> None:
-    """More items than a machine could draw."""
-    summary, _, said = plan(lab, delta=1e-10, price=1e-6)
+    summary, _, said = plan(lab, delta=1e-10, price=1e-6)  # more items than a machine could draw
     assert summary["required_items"] == required_n(0.3, 1e-10, sd=0.25) > 1e19
-    assert "items" in said
 
 
 def test_a_plan_reads_the_judge_and_guesses_no_scale(lab: Context, tmp_path: Path) -> None:
@@ -93,34 +88,20 @@ def test_a_plan_reads_the_judge_and_guesses_no_scale(lab: Context, tmp_path: Pat
     for missing, word in (("sd", "sd of human scores"), ("r", "correlation"), ("delta", "delta")):
         with pytest.raises(ConfigError, match=word):
             plan(lab, **{missing: None})
-    scores(tmp_path, human=1.0)
-    finished(tmp_path, outcome(tmp_path, *table_study(path)))
-    with pytest.raises(DataError, match="equal"):
-        plan(lab, **read)
-
-
-def test_a_judge_that_goes_against_people_ranks_nothing(lab: Context, tmp_path: Path) -> None:
-    path, _ = scores(tmp_path, sign=-1.0)
-    run = finished(tmp_path, outcome(tmp_path, *table_study(path)))
-    with pytest.raises(DataError, match="at r = -"):
-        plan(lab, sd=None, r=None, train_run=str(run.path))
+    for given, said in (({"human": 1.0}, "equal"), ({"sign": -1.0}, "at r = -")):
+        scores(tmp_path, **given)
+        finished(tmp_path, outcome(tmp_path, *table_study(path)))
+        with pytest.raises(DataError, match=said):
+            plan(lab, **read)
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"r": 0.0}, r"study\.r"),
-        ({"delta": 0.0}, r"study\.delta"),
-        ({"confidence": 1.0}, r"study\.confidence"),
-        ({"item_correlation": 1.0}, r"study\.item_correlation"),
-        ({"systems": 1}, r"study\.systems"),
-        ({"price": math.nan}, r"study\.price"),
-        ({"delta": math.inf}, r"study\.delta"),
-    ],
+    ("key", "value"),
+    [("item_correlation", 1.0), ("systems", 1), ("price", math.nan), ("delta", math.inf)],
 )
-def test_what_cannot_be_planned(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
-        build({"_target_": "judgelab.study.ranking.plan.Plan", **given}, "study")
+def test_what_cannot_be_planned(key: str, value: float) -> None:
+    with pytest.raises(ConfigError, match=rf"study\.{key}"):
+        build({"_target_": "judgelab.study.ranking.plan.Plan", key: value}, "study")
 
 
 def test_a_plan_is_not_named_after_what_it_does_not_use(
@@ -130,8 +111,6 @@ def test_a_plan_is_not_named_after_what_it_does_not_use(
     execute(compose("config", overrides=["study=plan", "tracker=none", *given]))
     (run,) = (tmp_path / "runs").iterdir()
     assert re.fullmatch(r"plan-[0-9a-f]{12}", run.name)
-    page = (run / "report.html").read_text()
-    assert "<h1>plan</h1>" in page
     printed = capsys.readouterr().out
     assert "needs 1,504 items" in printed
     assert "tvd_mi" not in printed and "xsum" not in printed
