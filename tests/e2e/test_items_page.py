@@ -45,14 +45,12 @@ def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
             text = f"Response {j} on {k}. " + " ".join(rng.choice(["fog", "mast", "keel"], 40))
             row = {"item": f"q{k}", "agent": f"m{j}", "text": text, "score": 10.0 * j + 0.5}
             rows.append(row)
-            labels.append((f"q{k}", f"m{j}", "ana", float(4 - j if k == 7 else 1 + j)))
-            labels.append((f"q{k}", f"m{j}", "ben", float(4 - j if k == 7 else 1 + j)))
+            grade = float(4 - j if k == 7 else 1 + j)
+            labels += [(f"q{k}", f"m{j}", rater, grade) for rater in ("ana", "ben")]
     rows[7 * AGENTS]["text"] = f"{HURTS} {HOSTILE}"
     rows[9 * AGENTS]["score"] = float("nan")
-    replies = [
-        {"item": "q9", "agent": "m0", "reply": f"I will not say. {HURTS}", "reason": "no grade"}
-    ]
-    run = scored_run(tmp_path_factory.mktemp("big"), rows, sources, labels, replies)
+    reply = {"item": "q9", "agent": "m0", "reply": f"I will not say. {HURTS}", "reason": "no grade"}
+    run = scored_run(tmp_path_factory.mktemp("big"), rows, sources, labels, [reply])
     page.write(run)
     return run.path / "items.html"
 
@@ -73,8 +71,6 @@ def test_5000_rows_open_at_once_and_can_be_searched_and_sorted(big: Path) -> Non
   seen.marks = [...cards()[0].querySelectorAll("mark")].map(mark => mark.textContent);
   seen.hash = location.hash;
   await set("q", "");
-  await set("sort", "data");
-  seen.data = heads();
   await set("sort", "score");
   seen.highest = heads();
   await set("up", "1");
@@ -100,14 +96,12 @@ def test_5000_rows_open_at_once_and_can_be_searched_and_sorted(big: Path) -> Non
     assert found["found"] == ["1 row of 5,000", "q1249 · m3"]
     assert [mark.lower() for mark in found["marks"]] == ["1249", "response", "3", "1249"]
     assert "q=RESPONSE" in found["hash"]
-    assert found["data"] == ["q0 · m0", "q0 · m1", "q0 · m2"]
     assert found["highest"] == ["q0 · m3", "q1 · m3", "q2 · m3"]
     assert found["lowest"] == ["q0 · m0", "q1 · m0", "q2 · m0"]
     assert found["agent"] == ["1,250 rows of 5,000", "q0 · m2", "q1 · m2", "q2 · m2"]
     assert found["lost"][0] == "1 row of 5,000"
-    assert "unscored" in found["lost"][1]
-    assert "no grade" in found["lost"][1]
-    assert "I will not say." in found["lost"][1]
+    for words in ("unscored", "no grade", "I will not say."):
+        assert words in found["lost"][1]
     assert found["more"] == [50, True]
 
 
@@ -141,12 +135,9 @@ def test_hostile_texts_stay_texts_and_a_phone_holds_the_page(big: Path) -> None:
     )
     assert found["count"] == "4 rows of 5,000, of item q7 alone · all items"
     assert found["wide"] == [400, 0]
-    assert HURTS in found["text"]
-    assert HOSTILE in found["text"]
-    assert found["focus"]
+    assert HURTS in found["text"] and HOSTILE in found["text"]
+    assert found["focus"] and found["reached"] and found["slash"]
     assert found["unfolded"] == [True, "true"]
     assert "owned" not in found["title"]
     assert found["tags"] == [0, 0, 0]
     assert set(found["links"]) == {"report", "#item=", "#"}
-    assert found["reached"]
-    assert found["slash"]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import ROOT, environment
+from tests.e2e.conftest import ROOT, process
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 RENEW = "if the new outputs are right: python -m tests.notebooks"
@@ -31,15 +30,8 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Notebook]:
     """Every notebook from a fresh kernel; in a process of its own, as its sockets warn."""
     folder = tmp_path_factory.mktemp("notebooks")
     before = _tree()
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.notebooks", "--into", str(folder)],
-        cwd=ROOT,
-        env=environment(folder) | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    command = [sys.executable, "-m", "tests.notebooks", "--into", str(folder)]
+    done = process(folder, command, PYTHONPATH=str(ROOT))
     assert done.returncode == 0, done.stderr[-4000:]
     assert _tree() == before, "a notebook leaves nothing in the checkout"
     return {path.name: json.loads((folder / path.name).read_text()) for path in NOTEBOOKS}
@@ -64,7 +56,9 @@ def test_committed_notebooks_are_small_and_hold_nothing_of_a_machine(path: Path)
     code = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
     assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
     assert not any(cell["metadata"] for cell in book["cells"])
-    assert PRIVATE.search(_all(book)) is None
+    outputs = [output for cell in book["cells"] for output in _said(cell)[1]]
+    texts = [[one] if isinstance(one, str) else one.values() for one in outputs]
+    assert PRIVATE.search("\n".join(text for part in texts for text in part)) is None
 
 
 def _said(cell: Notebook) -> list[Any]:
@@ -81,12 +75,6 @@ def _said(cell: Notebook) -> list[Any]:
 
 def _plain(text: str | list[str]) -> str:
     return FINGERPRINT.sub("-FINGERPRINT", "".join(text))
-
-
-def _all(book: Notebook) -> str:
-    outputs = [output for cell in book["cells"] for output in _said(cell)[1]]
-    texts = [[one] if isinstance(one, str) else one.values() for one in outputs]
-    return "\n".join(text for part in texts for text in part)
 
 
 def _tree() -> list[Path]:

@@ -22,21 +22,14 @@ for package in ("torch", "transformers", "fastapi", "uvicorn", "accelerate"):
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An untrained Llama and its tokenizer."""
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
+    """An untrained Llama: the overrides that ask it, once it answers."""
     from experiments.random_llama import make_model, make_tokenizer, texts
 
-    folder = tmp_path_factory.mktemp("model")
+    model, folder = (tmp_path_factory.mktemp(name) for name in ("model", "server"))
     tokenizer = make_tokenizer(texts())
-    tokenizer.save_pretrained(folder)
-    make_model(tokenizer).save_pretrained(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def server(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Its address, once it answers."""
-    folder = tmp_path_factory.mktemp("server")
+    tokenizer.save_pretrained(model)
+    make_model(tokenizer).save_pretrained(model)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -53,36 +46,29 @@ def server(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
             except OSError:
                 assert process.poll() is None, (folder / "log").read_text()[-2000:]
                 time.sleep(0.5)
-        yield f"http://127.0.0.1:{port}/v1"
+        url = f"evaluation_lm.base_url=http://127.0.0.1:{port}/v1"
+        yield ["evaluation_lm=vllm_server", f"evaluation_lm.model={model}", url]
     finally:
         process.kill()
         process.wait()
 
 
-def overrides(url: str, model: Path, panel: Path) -> list[str]:
+def overrides(panel: Path) -> list[str]:
     rows = [
         {"id": f"q{k}", "source": f"Fog {k}.", "responses": {a: f"{a} saw fog {k}." for a in "abc"}}
         for k in range(2)
     ]
     panel.write_text("\n".join(map(json.dumps, rows)))
-    return [
-        "dataset=jsonl",
-        f"dataset.path={panel}",
-        "evaluation_lm=vllm_server",
-        f"evaluation_lm.model={model}",
-        f"evaluation_lm.base_url={url}",
-        "evaluation_lm.limits.concurrency=2",
-        *FAST,
-    ]
+    return ["dataset=jsonl", f"dataset.path={panel}", "evaluation_lm.limits.concurrency=2", *FAST]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "calls"), [("judge", 12), ("tvd_mi", 24)])
 def test_every_call_is_answered_counted_and_scored_or_not(
-    server: str, model: Path, tmp_path: Path, mechanism: str, calls: int
+    server: list[str], tmp_path: Path, mechanism: str, calls: int
 ) -> None:
     """An untrained model keeps to no format: unscored, each one, and never 0."""
-    job = [*overrides(server, model, tmp_path / "panel.jsonl"), "evaluation_lm.logprobs=none"]
+    job = [*server, *overrides(tmp_path / "panel.jsonl"), "evaluation_lm.logprobs=none"]
     with pytest.raises(DataError, match=f"none of 6 texts: of {calls} calls {calls} failed "):
         inside(tmp_path, [*job, f"mechanism={mechanism}", "mechanism.max_tokens=8"])
     (folder,) = (tmp_path / "runs").iterdir()
@@ -96,9 +82,9 @@ def test_every_call_is_answered_counted_and_scored_or_not(
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["echo", "prompt"])
 def test_log_probabilities_that_are_silently_ignored_are_refused(
-    server: str, model: Path, tmp_path: Path, mode: str
+    server: list[str], tmp_path: Path, mode: str
 ) -> None:
-    job = overrides(server, model, tmp_path / "panel.jsonl")
+    job = [*server, *overrides(tmp_path / "panel.jsonl")]
     with pytest.raises(CapabilityError, match="no usable log-probabilities"):
         inside(tmp_path, [*job, "mechanism=mi", f"evaluation_lm.logprobs={mode}"])
     assert not list((tmp_path / "runs").glob("*/DONE"))

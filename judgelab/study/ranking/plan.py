@@ -32,55 +32,34 @@ NAMES = {
 }
 
 
-@dataclass(frozen=True)
-class KnownJudge:
-    """What is known of a judge beforehand.
+Known = Mapping[str, tuple[Estimate, str]]
+"""A name of ``NAMES`` -> the number, with its interval where it was estimated; and where from."""
 
-    Attributes:
-        numbers: a name of ``NAMES`` -> the number, and its interval where it was estimated.
-        origin: the same names -> where from.
-        scores: human scores in place of an sd; None where that was given.
-        empty: texts without one.
+
+def _value(known: Known, name: str) -> float:
+    """A number that must not be guessed.
+
+    Raises:
+        ConfigError: nothing says it.
+        DataError: a correlation that is not above 0, or that the data cannot tell.
     """
-
-    numbers: Mapping[str, Estimate]
-    origin: Mapping[str, str]
-    scores: Floats | None = None
-    empty: int = 0
-
-    def value(self, name: str) -> float:
-        """A number that must not be guessed.
-
-        Raises:
-            ConfigError: nothing says it.
-            DataError: a correlation that is not above 0, or that the data cannot tell.
-        """
-        if name not in self.numbers:
-            raise ConfigError(
-                f"study=plan does not guess the {NAMES[name]}: give study.{name}, or have it read "
-                "by study.train_run=FOLDER (a finished run on texts with human scores)."
-            )
-        value, origin = self.numbers[name].value, self.origin[name]
-        if math.isnan(value):
-            raise DataError(
-                f"study=plan: no {NAMES[name]} in {origin}: the scores there do not vary, or no "
-                f"text has both. Give study.{name}."
-            )
-        if name == "r" and value <= 0:
-            raise DataError(
-                f"study=plan: the judge correlates with people at r = {value:.2f} ({origin}): no "
-                "number of items makes its ranking theirs."
-            )
-        return value
-
-    def circumstances(self) -> Circumstances:
-        """What every confidence of the plan shares: both systems answer the same items."""
-        optional = {
-            name: self.numbers[name].value if name in self.numbers else 0.0
-            for name in ("item_correlation", "system_bias_sd")
-        }
-        sd = self.value("sd") if self.scores is None else None
-        return {"sd": sd, "paired": True, **optional}  # type: ignore[typeddict-item]
+    if name not in known:
+        raise ConfigError(
+            f"study=plan does not guess the {NAMES[name]}: give study.{name}, or have it read by "
+            "study.train_run=FOLDER (a finished run on texts with human scores)."
+        )
+    number, origin = known[name]
+    if math.isnan(number.value):
+        raise DataError(
+            f"study=plan: no {NAMES[name]} in {origin}: the scores there do not vary, or no text "
+            f"has both. Give study.{name}."
+        )
+    if name == "r" and number.value <= 0:
+        raise DataError(
+            f"study=plan: the judge correlates with people at r = {number.value:.2f} ({origin}): "
+            "no number of items makes its ranking theirs."
+        )
+    return number.value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,8 +113,18 @@ class Plan(Study):
                 "that is to be ranked right, in the unit of those scores (grades from 1 to 5: .5, "
                 "shares from 0 to 1: .05)."
             )
-        known = self._known()
-        r, scores, settings = known.value("r"), known.scores, known.circumstances()
+        known, scores, empty = self._known()
+        r, sd = (_value(known, name) for name in ("r", "sd"))
+        item_correlation, bias = (
+            known[name][0].value if name in known else 0.0
+            for name in ("item_correlation", "system_bias_sd")
+        )
+        settings: Circumstances = {
+            "sd": sd if scores is None else None,
+            "paired": True,  # both systems answer the same items
+            "item_correlation": item_correlation,
+            "system_bias_sd": bias,
+        }
         target, delta = self.confidence, self.delta
         items = required_n(r, delta, target, scores, **settings)
         plain = required_n(r, delta, target, scores, **settings | {"system_bias_sd": 0.0})
@@ -143,9 +132,9 @@ class Plan(Study):
         plan: dict[str, Any] = {
             "r": r,
             "delta": delta,
-            "sd": known.value("sd"),
+            "sd": sd,
             "confidence": target,
-            "system_bias_sd": settings["system_bias_sd"],
+            "system_bias_sd": bias,
             "ceiling": float(sure.ceiling),
             "items": items,
             "required_items_without_bias": plain,
@@ -159,18 +148,18 @@ class Plan(Study):
         }
         judges = [self._judge(one, n, needed[r]) for one, n in needed.items()]
         numbers: list[Row] = [
-            {"quantity": NAMES[name], **one.as_dict(), "from": known.origin[name]}
-            for name, one in known.numbers.items()
+            {"quantity": NAMES[name], **one.as_dict(), "from": origin}
+            for name, (one, origin) in known.items()
         ]
-        words = {**plan, "systems": self.systems, "best": judges[-1], "empty": known.empty}
+        words = {**plan, "systems": self.systems, "best": judges[-1], "empty": empty}
         words |= {"scores": None if scores is None else len(scores)}
-        words |= {"bias": known.numbers.get("system_bias_sd")}
+        words |= {"bias": known["system_bias_sd"][0] if "system_bias_sd" in known else None}
         return Result(
             summary={
                 "study": "plan",
                 **{key: value for key, value in plan.items() if key not in ("items", "price")},
                 "required_items": items,
-                "item_correlation": settings["item_correlation"],
+                "item_correlation": item_correlation,
             },
             primary="required_items",
             tables=[
@@ -182,22 +171,24 @@ class Plan(Study):
             notes=sentences(__package__, "plan.md.j2", part="notes", **words),
         )
 
-    def _known(self) -> KnownJudge:
-        """Settings first, then what the run says."""
-        read = KnownJudge({}, {})
-        if self.train_run is not None:
-            from judgelab.study.ranking.scored import read_run  # xarray takes its time
-
-            run = read_run(self.train_run, key="train_run")
-            read = _fitted(run.human, run.metric, f"the run {Path(self.train_run).name}")
+    def _known(self) -> tuple[Known, Floats | None, int]:
+        """Settings first, then what the run says; its human scores, None where the sd is given; and
+        how many texts have none."""
         given = {name: getattr(self, name) for name in NAMES}
-        given = {name: value for name, value in given.items() if value is not None}
-        return KnownJudge(
-            {**read.numbers, **{name: Estimate(value) for name, value in given.items()}},
-            {**read.origin, **{name: f"study.{name}" for name in given}},
-            None if "sd" in given else read.scores,
-            0 if "sd" in given else read.empty,
-        )
+        known = {
+            name: (Estimate(value), f"study.{name}")
+            for name, value in given.items()
+            if value is not None
+        }
+        if self.train_run is None:
+            return known, None, 0
+        from judgelab.study.ranking.scored import read_run  # xarray takes its time
+
+        run = read_run(self.train_run, key="train_run")
+        where = f"the run {Path(self.train_run).name}"
+        numbers, scores, empty = _fitted(run.human, run.metric, where)
+        known = {name: (one, where) for name, one in numbers.items()} | known
+        return (known, scores, empty) if self.sd is None else (known, None, 0)
 
     def _cost(self, items: float) -> float | None:
         """Of rating so many items; None where the price is not known, or items have no end."""
@@ -223,8 +214,8 @@ class Plan(Study):
         }
 
 
-def _fitted(human: Floats, metric: Floats, where: str) -> KnownJudge:
-    """A judge by its scores and people's."""
+def _fitted(human: Floats, metric: Floats, where: str) -> tuple[dict[str, Estimate], Floats, int]:
+    """A judge by its scores and people's; people's scores, and how many are empty."""
     try:
         people = population(human)
     except ValueError as cause:
@@ -241,4 +232,4 @@ def _fitted(human: Floats, metric: Floats, where: str) -> KnownJudge:
             "item_correlation": Estimate(fit.item_correlation, n=fit.systems),
         }
         numbers |= {name: one for name, one in more.items() if not math.isnan(one.value)}
-    return KnownJudge(numbers, dict.fromkeys(numbers, where), people.scores, empty)
+    return numbers, people.scores, empty

@@ -131,8 +131,11 @@ class RankingConfidence(Study):
         drawing = self.bootstrap, context.seed
         judge, size = self._judge(scored, context), self.items or len(scored.metric)
         tested = judge.fit is not None and judge.usable
-        seen = tables.empirical(scored, size, *drawing, judge.elsewhere) if tested else None
-        errors = {} if seen is None else dict(seen.errors)
+        agreement, errors, lean, seen = tables.UNTESTED
+        if tested:
+            agreement, errors, lean, seen = tables.empirical(
+                scored, size, *drawing, judge.elsewhere
+            )
         model = model_of_people(judge, errors, self.system_bias_sd is not None)
         pairs = order(scored, judge, model)
         # with people over single texts
@@ -144,7 +147,7 @@ class RankingConfidence(Study):
         made = [
             tables.systems_table(scored, pairs, model),
             tables.order_table(scored, judge, pairs, model),
-            *([] if seen is None else seen.tables),
+            *seen,
             *(tables.error_table(scored, judge) if tested else []),
         ]
         if judge.usable:
@@ -152,7 +155,6 @@ class RankingConfidence(Study):
             draws = Draws(self.pairs, self.evaluations, context.seed)
             made.insert(1, tables.judge_table(scored, judge, named))
             made += tables.curves(judge, size, draws, self.deltas, self.confidence)
-        agreement = {} if seen is None else seen.agreement
         summary = self._summary(scored, judge, pairs, model) | {"n": size}
         estimates = {f"here/{name}": one for name, one in here.items()}
         estimates |= {f"ranking/{name}": one for name, one in agreement.items()}
@@ -166,7 +168,7 @@ class RankingConfidence(Study):
             "models": tables.MODEL_NAMES,
             "errors": errors,
             "least": min(errors, key=lambda key: errors[key].value, default=None),
-            "lean": {} if seen is None else seen.lean,
+            "lean": lean,
             "items": size,
             "apart": math.comb(scored.known, 2) - len(pairs.gap),
             "agreement": agreement.get("agreement", Estimate(math.nan)),
@@ -175,7 +177,7 @@ class RankingConfidence(Study):
         }
         return Result(
             summary=summary,
-            primary="ranking/mean_confidence" if seen is None else "ranking/agreement",
+            primary="ranking/agreement" if agreement else "ranking/mean_confidence",
             headlines=HEADLINES,
             tables=made,
             figures=[drawn for one in made if (drawn := f"ranking_{one.name}") in DRAWINGS],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -164,29 +163,25 @@ def error_table(scored: Scored, judge: RankingJudge) -> list[Table]:
     return [table(__package__, "errors", rows, noise=noise, r=judge.r.value)]
 
 
-@dataclass(frozen=True)
-class Empirical:
-    """What happened to pairs of systems, and what was predicted without looking at them.
+Empirical = tuple[
+    dict[str, Estimate], dict[Model, Estimate], Mapping[Model, float], Sequence[Table]
+]
+"""What happened to pairs of systems, and what was predicted without looking at them.
 
-    Attributes:
-        agreement: mean share of resamples ranked right, over pairs, with an interval over systems:
-            both systems on items of their own (``agreement``), or the same (``agreement_paired``).
-        errors: calibration error of the models that predict any pair, on items of their own.
-        lean: by how much such a model predicts more than is observed, mean over pairs.
-        tables: calibration error, the buckets of figures 5 and 6, and every pair.
-    """
-
-    agreement: Mapping[str, Estimate]
-    errors: Mapping[Model, Estimate]
-    lean: Mapping[Model, float]
-    tables: Sequence[Table]
+agreement: mean share of resamples ranked right, over pairs, with an interval over systems: both
+    systems on items of their own (``agreement``), or the same (``agreement_paired``);
+errors: calibration error of the models that predict any pair, on items of their own;
+lean: by how much such a model predicts more than is observed, mean over pairs;
+tables: calibration error, the buckets of figures 5 and 6, and every pair.
+"""
+UNTESTED: Empirical = {}, {}, {}, ()
 
 
 def empirical(
     scored: Scored, items: int, draws: int, seed: int, judge: JudgeFit | None = None
-) -> Empirical | None:
-    """Predicted confidence against how often pairs are ranked right; None without people's scores
-    of enough systems.
+) -> Empirical:
+    """Predicted confidence against how often pairs are ranked right; ``UNTESTED`` without people's
+    scores of enough systems.
 
     Args:
         judge: fitted elsewhere; None: each pair is predicted from the other systems, of which
@@ -194,10 +189,10 @@ def empirical(
     """
     both = ~np.isnan(scored.human) & ~np.isnan(scored.metric)
     if int(both.any(axis=0).sum()) < (LEAST if judge is None else 2):
-        return None
+        return UNTESTED
     pairs = ranked_pairs(scored.human, scored.metric, items, draws, seed)
     if not len(pairs.delta):
-        return None
+        return UNTESTED
     made = predict_pairs(scored.human, scored.metric, pairs, items, judge=judge)
     models = [m for m in MODELS if m == MODELS[0] or not np.isnan(made.unpaired[m]).all()]
     kinds = {
@@ -247,12 +242,9 @@ def empirical(
         table(__package__, "observed", estimate_rows(cells), buckets=BUCKETS, items=items),
         table(__package__, "human_pairs", single, by=by),
     ]
-    return Empirical(
-        agreement,
-        {model: errors["unpaired", model] for model in models},
-        {model: _mean(made.unpaired[model] - pairs.unpaired) for model in models},
-        shown,
-    )
+    unpaired = {model: errors["unpaired", model] for model in models}
+    lean = {model: _mean(made.unpaired[model] - pairs.unpaired) for model in models}
+    return agreement, unpaired, lean, shown
 
 
 def _mean(values: Floats) -> float:
