@@ -19,18 +19,19 @@ from judgelab.study.common.judges import asks_nobody
 from judgelab.study.common.tables import columns
 from judgelab.study.common.templates import paragraphs, sentences
 from judgelab.study.discernment.expert_weights import ExpertWeights
-from judgelab.study.discernment.results import MOST, TOO_FEW, JudgeComparison, JudgeResult
+from judgelab.study.discernment.results import MOST, TOO_FEW, JudgeResult, Pairs, Ranked
 
 if TYPE_CHECKING:
     from judgelab.study.discernment.study import Discernment
 
+ALPHA = 0.05  # of differences between judges
 NAMED = 4  # judges of whom an answer says what they alone do not see
 table = partial(templates.table, __package__)
 INTERVAL = ("value", "low", "high", "n")
 UNWEIGHTED = ("d", "d_n", "d_threshold")
 
 
-def tables_of(judges: Mapping[str, JudgeResult], weights: str) -> list[Table]:
+def tables_of(judges: Ranked, weights: str) -> list[Table]:
     """What each judge makes of the perturbations; ``weights`` in words.
 
     The one judge of a run has no name; several stand in a column of their own.
@@ -120,7 +121,7 @@ def _metrics(judge: JudgeResult) -> list[Row]:
 
 
 def comparison_tables(
-    compared: JudgeComparison, weights: str, spent: Mapping[str, Mapping[str, Value]]
+    ranked: Ranked, pairs: Pairs, weights: str, spent: Mapping[str, Mapping[str, Value]]
 ) -> list[Table]:
     """Judges, pairs of them, perturbations by judges, and who was asked.
 
@@ -130,24 +131,25 @@ def comparison_tables(
     """
     judges: list[Row] = []
     asked: list[Row] = []
-    for name, one in compared.judges.items():
+    for name, one in ranked.items():
         (estimate, threshold), answers = one.average, one.answers
         context = one.rated.context
-        row = {
-            "judge": name,
-            **flat_estimate("discernment", columns(estimate, "value", "low", "high")),
-            "by_chance": threshold,
-            "least": one.over["minimum_ew"][0].value,
-            "sees": f"{len(answers['yes'])} of {len(answers['yes']) + len(answers['no'])}",
-            **columns(estimate, "n", "unscored"),
-        }
-        judges.append(row)
+        judges.append(
+            {
+                "judge": name,
+                **flat_estimate("discernment", columns(estimate, "value", "low", "high")),
+                "by_chance": threshold,
+                "least": one.over["minimum_ew"][0].value,
+                "sees": f"{len(answers['yes'])} of {len(answers['yes']) + len(answers['no'])}",
+                **columns(estimate, "n", "unscored"),
+            }
+        )
         nobody = asks_nobody(context.mechanism)
         model = None if nobody else context.evaluation_lm.presentation.model
         asked.append(
             {"judge": name, "asked_by": context.mechanism.name, "model": model, **spent[name]}
         )
-    pairs: list[Row] = [
+    paired: list[Row] = [
         {
             "first": first,
             "second": second,
@@ -157,11 +159,11 @@ def comparison_tables(
             **columns(pair.difference, "n", "unscored", "p"),
             "p_holm": pair.p_holm,
         }
-        for (first, second), pair in compared.pairs.items()
+        for (first, second), pair in pairs.items()
     ]
     perturbations: list[Row] = []
-    for tested in zip(*(one.tested for one in compared.judges.values()), strict=True):
-        here, any_of = dict(zip(compared.judges, tested, strict=True)), tested[0]
+    for tested in zip(*(one.tested for one in ranked.values()), strict=True):
+        here, any_of = dict(zip(ranked, tested, strict=True)), tested[0]
         seen, unseen = (
             ", ".join(name for name, one in here.items() if one.seen == answer)
             for answer in ("yes", "no")
@@ -176,31 +178,33 @@ def comparison_tables(
                 **{f"D of {name}": one.score.d_ew for name, one in here.items()},
             }
         )
-    made = {"judges": judges, "judge_pairs": pairs, "by_perturbation": perturbations}
-    return [
-        table(kind, rows, weights=weights)
-        for kind, rows in (made | {"asked": asked}).items()
-        if rows
-    ]
+    made = {"judges": judges, "judge_pairs": paired, "by_perturbation": perturbations}
+    made |= {"asked": asked}
+    return [table(kind, rows, weights=weights) for kind, rows in made.items() if rows]
 
 
-def answer_of(compared: JudgeComparison) -> list[tuple[str, str]]:
+def answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:
     """(heading, sentences): of one judge which perturbations it does not see; of several who
     discerns most and how surely, and what each does not see."""
-    (best, first), *rest = compared.judges.items()
+    (best, first), *rest = ranked.items()
     if not rest:
         return _answer_of_one(first, best)
     names, (average, bar) = [name for name, _ in rest], first.average
-    unknown = [name for name, one in rest if math.isnan(one.average[0].value)]
-    behind, ahead = compared.against(best)
-    answers = {name: one.answers for name, one in compared.judges.items()}
-    known = {name: one for name, one in answers.items() if one["yes"] or one["no"]}
-    unseen = {name: one["no"] for name, one in known.items()}
+    unknown = [name for name, judge in rest if math.isnan(judge.average[0].value)]
+    # judges that surely discern less, and more, on the items of both
+    behind, ahead = list[str](), list[str]()
+    for (one, other), pair in pairs.items():
+        if best in (one, other) and pair.p_holm < ALPHA and pair.difference.value:
+            leads = (pair.difference.value > 0) == (one == best)
+            (behind if leads else ahead).append(other if one == best else one)
+    answers = {name: judge.answers for name, judge in ranked.items()}
+    known = {name: own for name, own in answers.items() if own["yes"] or own["no"]}
+    unseen = {name: own["no"] for name, own in known.items()}
     nobody = [
         each for each in next(iter(unseen.values()), ()) if all(each in x for x in unseen.values())
     ]
     alone = {name: [x for x in own if x not in nobody] for name, own in unseen.items()}
-    lost = {name: one.unscored_texts for name, one in compared.judges.items()}
+    lost = {name: judge.unscored_texts for name, judge in ranked.items()}
     return paragraphs(
         __package__,
         "answer.md.j2",
@@ -217,7 +221,7 @@ def answer_of(compared: JudgeComparison) -> list[tuple[str, str]]:
         behind=behind,
         open=[name for name in names if name not in (*behind, *unknown, *ahead)],
         lost=[f"{name} ({n:,})" for name, n in lost.items() if n],
-        all_known=len(known) == len(compared.judges),
+        all_known=len(known) == len(ranked),
         nobody=nobody,
         others=[(name, own) for name, own in list(alone.items())[:NAMED] if own],
         clear=[name for name, own in unseen.items() if not own],
@@ -242,9 +246,7 @@ def _answer_of_one(judge: JudgeResult, name: str) -> list[tuple[str, str]]:
     return paragraphs(__package__, "answer.md.j2", one=one)
 
 
-def notes_of(
-    judges: Mapping[str, JudgeResult], study: Discernment, weights: ExpertWeights
-) -> list[str]:
+def notes_of(judges: Ranked, study: Discernment, weights: ExpertWeights) -> list[str]:
     """What limits the numbers: what holds of all judges once, the rest with the judge's name."""
     each = {name: _notes(one, study, weights) for name, one in judges.items()}
     (first, *_), others = each.values(), each.values()

@@ -51,7 +51,6 @@ FEWEST = 5
 below .05. Where the data have fewer, all of them."""
 
 TOO_FEW = "too few references"
-ALPHA = 0.05  # of differences between judges
 
 
 @dataclass(frozen=True)
@@ -271,49 +270,31 @@ def _over(
     return over
 
 
-@dataclass(frozen=True)
-class JudgeComparison:
-    """The discernment of several judges that rated the same items after the same perturbations.
+Ranked = Mapping[str, JudgeResult]
+Pairs = Mapping[tuple[str, str], PairedD]
 
-    Attributes:
-        judges: the highest discernment first, unknown ones last.
-        pairs: of judges in this order, on the items that both rated.
+
+def compare_judges(judged: Ranked, how: How) -> tuple[Ranked, Pairs]:
+    """Judges that rated the same items after the same perturbations, and pairs of them.
+
+    Returns:
+        The judges, the highest discernment first, unknown ones last; every two of them in this
+        order, on the items that both rated, and on the perturbations that changed enough texts.
     """
-
-    judges: Mapping[str, JudgeResult]
-    pairs: Mapping[tuple[str, str], PairedD]
-
-    @classmethod
-    def of(cls, judged: Mapping[str, JudgeResult], how: How) -> JudgeComparison:
-        """On the perturbations that changed enough texts; without any, no pairs."""
-        values = {name: one.average[0].value for name, one in judged.items()}
-        ranked = {
-            name: judged[name]
-            for name in sorted(values, key=lambda n: (np.isnan(values[n]), -values[n]))
-        }
-        one = next(iter(ranked.values()))
-        places = [k for k, found in enumerate(one.tested) if found.counts]
-        if not places:
-            return cls(ranked, {})
-        rows = one.rated.degraded.panel.texts
-        there = np.array([[row[k + 1] is not None for row in rows] for k in places])
-        given = {
-            name: JudgeRatings(
-                judge.informative[[0, *(k + 1 for k in places)]],
-                [judge.tested[k].weights for k in places],
-                how,
-                there,
-            )
-            for name, judge in ranked.items()
-        }
-        levels = [one.tested[k].perturbation.level for k in places]
-        return cls(ranked, paired_judges(given, levels))
-
-    def against(self, best: str) -> tuple[list[str], list[str]]:
-        """Judges that surely discern less, and more, than this one on the items of both (Holm)."""
-        less, more = list[str](), list[str]()
-        for (first, second), pair in self.pairs.items():
-            if best in (first, second) and pair.p_holm < ALPHA and pair.difference.value:
-                leads = (pair.difference.value > 0) == (first == best)
-                (less if leads else more).append(second if first == best else first)
-        return less, more
+    values = {name: one.average[0].value for name, one in judged.items()}
+    names = sorted(values, key=lambda name: (np.isnan(values[name]), -values[name]))
+    ranked = {name: judged[name] for name in names}
+    one = ranked[names[0]]
+    places = [k for k, tested in enumerate(one.tested) if tested.counts]
+    if not places:
+        return ranked, {}
+    rows = one.rated.degraded.panel.texts
+    there = np.array([[row[k + 1] is not None for row in rows] for k in places])
+    variants = [0, *(k + 1 for k in places)]
+    given = {
+        name: JudgeRatings(
+            judge.informative[variants], [judge.tested[k].weights for k in places], how, there
+        )
+        for name, judge in ranked.items()
+    }
+    return ranked, paired_judges(given, [one.tested[k].perturbation.level for k in places])

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
@@ -37,9 +39,11 @@ from judgelab.study.discernment.perturbations import (
     refuse_unfit,
 )
 from judgelab.study.discernment.results import (
-    JudgeComparison,
     JudgeResult,
+    Pairs,
+    Ranked,
     RatedVariants,
+    compare_judges,
     write_ratings,
 )
 
@@ -70,7 +74,7 @@ class Discernment(Study):
     """
 
     perturbations: str | None = None
-    only: Sequence[str] | None = None
+    only: Annotated[Sequence[str], Field(min_length=1)] | None = None
     by: By | None = None
     weights: str = "uniform"
     combine: Combine = "harmonic"
@@ -149,9 +153,8 @@ class Discernment(Study):
             write_records(context, panel, one.measured, one.scores)
             write_replies(context, panel, {context.mechanism.name: one.log})
         how = How(self.combine, self.method)
-        compared = JudgeComparison.of(
-            {n: JudgeResult.of(one, weights, how, self.replicates) for n, one in rated.items()}, how
-        )
+        judged = {n: JudgeResult.of(r, weights, how, self.replicates) for n, r in rated.items()}
+        ranked, pairs = compare_judges(judged, how)
         summary = about(context, panel, "discernment") | {
             "perturbations": degraded.suite.identity,
             "weights": self.weights,
@@ -168,22 +171,22 @@ class Discernment(Study):
             summary=summary,
             primary="discernment/average_ew",
             headlines=HEADLINES,
-            tables=tables_of(compared.judges, weights.named),
+            tables=tables_of(ranked, weights.named),
             figures=["discernment_bars"],
-            answer=answer_of(compared),
-            notes=notes_of(compared.judges, self, weights),
+            answer=answer_of(ranked, pairs),
+            notes=notes_of(ranked, self, weights),
             estimators=estimators(*(one.scores for one in rated.values())),
         )
         if self.judges:
             origin["judges"] = {name: dict(one.measured.attrs) for name, one in rated.items()}
-            made = self._compared(made, compared, weights.named, context.mechanism.name)
+            made = self._compared(made, ranked, pairs, weights.named, context.mechanism.name)
         else:
             origin |= one.measured.attrs
-            made = replace(made, summary=summary | _of_one(compared, weights.named))
+            made = replace(made, summary=summary | _of_one(ranked[""], weights.named))
         return replace(made, provenance={"clean": origin_of(panel, origin)})
 
     def _compared(
-        self, made: Result, compared: JudgeComparison, weights: str, mechanism: str
+        self, made: Result, ranked: Ranked, pairs: Pairs, weights: str, mechanism: str
     ) -> Result:
         """The result, with the tables, notes and summary of several judges."""
         judges: dict[str, NamedJudge] = self.judges
@@ -191,7 +194,7 @@ class Discernment(Study):
             name: spent(
                 one.rated.log, one.rated.context.evaluation_lm, judges[name].price, self.prices
             )
-            for name, one in compared.judges.items()
+            for name, one in ranked.items()
         }
         by_the_run = [
             f"{name} compares texts ({one.mechanism.name}), and was asked to rate each by itself "
@@ -203,9 +206,9 @@ class Discernment(Study):
         summary = {key: value for key, value in made.summary.items() if key not in OF_ONE}
         return replace(
             made,
-            summary=summary | _of_several(compared),
+            summary=summary | _of_several(ranked),
             primary="best_discernment",
-            tables=[*comparison_tables(compared, weights, costs), *made.tables],
+            tables=[*comparison_tables(ranked, pairs, weights, costs), *made.tables],
             figures=["discernment_of_judges"],
             notes=[*made.notes, *mixed(made.estimators, LM), *by_the_run],
             sections=[
@@ -230,9 +233,8 @@ class Discernment(Study):
         return degrade(context, base, suite), weights
 
 
-def _of_one(compared: JudgeComparison, weights: str) -> dict[str, Value]:
+def _of_one(judge: JudgeResult, weights: str) -> dict[str, Value]:
     """Of a summary: every average and D, and what the judge does not see."""
-    (judge,) = compared.judges.values()
     unseen = judge.answers["no"]
     summary: dict[str, Value] = {"not_seen": ", ".join(unseen), "not_seen_count": len(unseen)}
     for name, average in judge.over.items():
@@ -241,15 +243,15 @@ def _of_one(compared: JudgeComparison, weights: str) -> dict[str, Value]:
     return summary | {"clean/unscored_texts": judge.unscored_texts, "weighting": weights}
 
 
-def _of_several(compared: JudgeComparison) -> dict[str, Value]:
+def _of_several(ranked: Ranked) -> dict[str, Value]:
     """Of a summary: who is first, then each judge's average and what it does not see."""
-    (best, first), *_ = compared.judges.items()
-    summary: dict[str, Value] = {"judges": len(compared.judges), "best": best}
+    (best, first), *_ = ranked.items()
+    summary: dict[str, Value] = {"judges": len(ranked), "best": best}
     summary |= _average("best_discernment", first.average)
-    for name, one in compared.judges.items():
+    for name, one in ranked.items():
         summary |= _average(f"discernment/{name}", one.average)
         summary[f"not_seen/{name}"] = ", ".join(one.answers["no"])
-    unscored = sum(one.unscored_texts for one in compared.judges.values())
+    unscored = sum(one.unscored_texts for one in ranked.values())
     return summary | {"clean/unscored_texts": unscored}
 
 

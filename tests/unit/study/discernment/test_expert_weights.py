@@ -37,7 +37,6 @@ def test_weights_add_up_whatever_was_rated() -> None:
     assert weights.of(["padding"], metrics) is None
     with pytest.raises(ConfigError, match=r"no weight on any of the metrics rated \(fluency\)"):
         weights.of(["fictional_entities"], ["fluency"])
-    assert load_weights("uniform", "a task of one's own").table == {}
 
 
 def test_weights_from_a_survey(tmp_path: Path) -> None:
@@ -105,16 +104,11 @@ def test_a_result_names_the_perturbations_that_were_left_out(tmp_path: Path) -> 
         "task,perturbation,metric\nsummarization,typos,fluency\ntranslation,typos,accuracy\n"
     )
     few, only = references().head(3), ["typos_minor", "deletions_minor"]
-    given, plain = (
-        Discernment(only=only, weights=weights, **QUICK).run(
-            lab(tmp_path, ScriptedChat(counts_typos), panel=few)
-        )
-        for weights in (str(survey), "uniform")
-    )
+    asking = lab(tmp_path, ScriptedChat(counts_typos), panel=few)
+    given = Discernment(only=only, weights=str(survey), **QUICK).run(asking)
     note = "All metrics weigh alike for deletions_minor, which answers.csv does not list."
     assert note in given.notes
     metrics = next(t for t in given.tables if t.name == "metrics").rows
     weights = {(r["perturbation"], r["metric"]): r["weight"] for r in metrics}
     assert weights["typos_minor", "fluency"] == 1
     assert weights["deletions_minor", "fluency"] == 0.25
-    assert not any("weigh alike" in note for note in plain.notes), "uniform means to"

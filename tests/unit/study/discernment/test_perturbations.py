@@ -29,28 +29,18 @@ ONE_OR_MORE = ((1, False), (2, True))
 WRITTEN = degrees(entities=ONE_OR_MORE, grammar=ONE_OR_MORE)
 
 
-def summaries(small: int, large: int) -> dict[str, object]:
-    characters = degrees(deletions=(small, large), typos=(small, large))
-    sentences = degrees(reordering=(2, None), insertion=ONE_OR_MORE)
-    return {**characters, **WRITTEN, **sentences}
+def characters(small: int, large: int) -> dict[str, object]:
+    return degrees(deletions=(small, large), typos=(small, large))
 
 
+SENTENCES = degrees(reordering=(2, None), insertion=ONE_OR_MORE)
+ENDINGS = {"entities": (1, False), "grammar": (1, False), "random_ending": (), "wrong_ending": ()}
 TABLE_2: dict[str, dict[str, object]] = {
-    "summarization": summaries(10, 50),
-    "sumpubmed": summaries(20, 100),
-    "story_cloze": {
-        **{"deletions": 5, "typos": 5, "entities": (1, False), "grammar": (1, False)},
-        **{"random_ending": (), "wrong_ending": ()},
-    },
-    "answer_equivalence": {
-        **degrees(deletions=(5, 25), typos=(5, 25)),
-        **WRITTEN,
-        "random_answer": (),
-    },
-    "translation": {
-        **degrees(deletions=(10, 50), typos=(10, 50), word_deletions=(5, 25)),
-        **WRITTEN,
-    },
+    "summarization": characters(10, 50) | WRITTEN | SENTENCES,
+    "sumpubmed": characters(20, 100) | WRITTEN | SENTENCES,
+    "story_cloze": {"deletions": 5, "typos": 5, **ENDINGS},
+    "answer_equivalence": characters(5, 25) | WRITTEN | {"random_answer": ()},
+    "translation": characters(10, 50) | degrees(word_deletions=(5, 25)) | WRITTEN,
 }
 ATTACKS = {
     "deletions": ("character", "character_deletion"),

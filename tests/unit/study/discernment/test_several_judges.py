@@ -58,7 +58,6 @@ def test_each_has_the_numbers_that_it_has_alone(listed: Any) -> None:
     one, other = listed.summary.loc["discernment/coarse"], alone.summary.loc[alone.primary]
     assert one.equals(other.rename(one.name))
     assert listed.path.name.startswith("discernment-")
-    assert alone.path.name.startswith("discernment-rating_likelihood-table-none-")
 
 
 def test_the_best_stands_first_everywhere(listed: Any) -> None:

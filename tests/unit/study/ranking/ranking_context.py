@@ -46,9 +46,15 @@ def tables(result: Result) -> dict[str, pd.DataFrame]:
 
 
 def scores(
-    folder: Path, systems: int = 7, items: int = 60, sign: float = 1.0, **columns: Any
+    folder: Path,
+    systems: int = 7,
+    items: int = 60,
+    sign: float = 1.0,
+    slope: float = 0.0,
+    **columns: Any,
 ) -> tuple[str, pd.DataFrame]:
-    """A score table: judge = 2 human + bias of the system + noise."""
+    """A score table: judge = 2 human + bias of the system + noise, + slope x number of the system;
+    ``columns`` are functions of it, or values."""
     generator = np.random.default_rng(5)
     quality, bias = np.linspace(0, 0.6, systems), generator.normal(0, 0.15, systems)
     rows = [
@@ -57,7 +63,9 @@ def scores(
         for s in range(systems)
         for h, e in [(quality[s] + generator.normal(0, 0.5), generator.normal(0, 0.8))]
     ]
-    table = pd.DataFrame(rows).assign(**columns)
+    table = pd.DataFrame(rows)
+    table["metric"] += slope * table["system"].str[1:].astype(float)
+    table = table.assign(**columns)
     table.loc[3, "metric"] = np.nan
     path = folder / "scores.csv"
     table.to_csv(path, index=False)

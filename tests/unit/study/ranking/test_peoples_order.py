@@ -21,11 +21,9 @@ def test_peoples_order_is_by_the_model_with_the_smallest_error(tmp_path: Path) -
     """Bias where systems are favoured; Algorithm 1, or the line, where the bias term makes it
     worse: means of systems are three times as steep as texts, Algorithm 1 too careful throughout.
     """
-    path, table = scores(tmp_path, systems=9)
+    path, _ = scores(tmp_path, systems=9)
     favoured = outcome(tmp_path, *table_study(path))
-    quality = table["system"].str[1:].astype(float)
-    table["metric"] = table["metric"] + 3 * (quality - 4)
-    table.to_csv(path, index=False)
+    path, _ = scores(tmp_path, systems=9, slope=3)
     steep = outcome(tmp_path / "b", *table_study(path))
     given = outcome(tmp_path / "c", *table_study(path, "study.system_bias_sd=0.3"))
     for result, chosen in ((favoured, None), (steep, None), (given, "bias")):
@@ -43,9 +41,7 @@ def test_peoples_order_is_by_the_model_with_the_smallest_error(tmp_path: Path) -
 
 def test_means_that_go_against_people_are_not_people_s_order(tmp_path: Path) -> None:
     """Texts agree with people, but systems' means fall as people's rise: the line knows."""
-    path, table = scores(tmp_path, systems=9)
-    table["metric"] = table["metric"] - 0.6 * table["system"].str[1:].astype(float)
-    table.to_csv(path, index=False)
+    path, _ = scores(tmp_path, systems=9, slope=-0.6)
     result = outcome(tmp_path, *table_study(path))
     assert result.summary["judge/r"] > 0 and result.summary["ranking/model"] == "line"  # type: ignore[operator]
     pairs = tables(result)["ranking"]
@@ -93,8 +89,6 @@ def test_scores_that_do_not_vary(tmp_path: Path, column: str) -> None:
 
 
 def test_a_judge_that_is_people(tmp_path: Path) -> None:
-    path, table = scores(tmp_path)
-    table["metric"] = 2 * table["human"] + 1
-    table.to_csv(path, index=False)
+    path, _ = scores(tmp_path, metric=lambda table: 2 * table["human"] + 1)
     summary = outcome(tmp_path, *table_study(path)).summary
     assert summary["judge/r"] == pytest.approx(1) and summary["judge/system_bias_sd"] == 0
