@@ -237,12 +237,6 @@ def read_steps(text: str) -> tuple[str, ...]:
     return steps if 2 <= len(steps) <= MOST else ()
 
 
-def noted_steps(attrs: Mapping[str, object]) -> list[tuple[str, int, str]]:
-    """(metric, number, step) of what ``with_steps`` noted; empty where nothing was written."""
-    written = yaml.safe_load(str(attrs.get("steps", ""))) or {}
-    return [(name, k, step) for name, own in written.items() for k, step in enumerate(own, start=1)]
-
-
 def _steps(metric: str, reply: Reply, lm: EvaluationLM) -> tuple[str, ...]:
     if reply.text is None and reply.reason in (NOT_ASKED, NOT_YET):
         return UNWRITTEN if reply.reason == NOT_ASKED else ()

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgelab.core.result import Row, Table, Value, flat_estimate
-from judgelab.mechanism.rating import noted_steps
 from judgelab.stats.discernment.score import UNIT, ceilings
 from judgelab.stats.discernment.wilcoxon import scipy_p, tidy
 from judgelab.study.common import templates
@@ -51,10 +50,6 @@ def tables_of(judges: Ranked, weights: str) -> list[Table]:
                 for kind, (estimate, threshold) in one.over.items()
             ],
             "metrics": _metrics(one),
-            "steps": [
-                {"metric": metric, "number": number, "step": step}
-                for metric, number, step in noted_steps(one.rated.measured.attrs)
-            ],
         }
         for kind, rows in own.items():
             made.setdefault(kind, []).extend({"judge": name, **r} if name else r for r in rows)
@@ -64,7 +59,7 @@ def tables_of(judges: Ranked, weights: str) -> list[Table]:
             {k: v for k, v in row.items() if k not in UNWEIGHTED} for row in rows
         ]
     by = "" if "" in judges else "judge"
-    tables = [replace(table(kind, rows), by=by) for kind, rows in made.items() if rows]
+    tables = [replace(table(kind, rows), by=by) for kind, rows in made.items()]
     excluded: list[Row] = [
         {"perturbation": name, "item": item, "reason": reason}
         for name, items in next(iter(judges.values())).rated.degraded.failed.items()
@@ -281,6 +276,5 @@ def _notes(judge: JudgeResult, study: Discernment, weights: ExpertWeights) -> li
         more=math.log(len(metrics)) / UNIT if study.combine == "printed" else 0.0,
         replicates=study.replicates,
         most=MOST,
-        steps=list(dict.fromkeys(metric for metric, _, _ in noted_steps(rated.measured.attrs))),
-        attrs=rated.measured.attrs,
+        steps_by=rated.measured.attrs.get("steps_written_by"),
     )

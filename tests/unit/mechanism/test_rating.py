@@ -18,7 +18,7 @@ from judgelab.core.lm import NOT_YET, ChatRequest, Reply
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply.grade import expected_grade
-from judgelab.mechanism.rating import Rating, noted_steps
+from judgelab.mechanism.rating import Rating
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
 from judgelab.study.common.panels import measurement_records
 from tests.scripted import ScriptedChat, ScriptedLogProb, panel_of
@@ -164,7 +164,7 @@ def test_a_metric_without_steps_is_rated_by_steps_that_the_lm_writes(own: str) -
     assert sum("2. Compare the answer.\n3. Choose the grade." in said for said in rest) == 2
     assert sum("1. Count the words." in said for said in rest) == 2, "given steps stay"
     np.testing.assert_array_equal(data["rating"].values[0, :, :, 0], [[2, 1], [2, 1]])
-    assert noted_steps(data.attrs)[1] == ("helpfulness", 2, "Compare the answer.")
+    assert yaml.safe_load(data.attrs["steps"])["helpfulness"][1] == "Compare the answer."
     assert data.attrs["steps_written_by"] == "scripted chat"
     assert data.attrs["prompt"].endswith(f"steps sha256:{data.attrs['steps_sha256']}")
     other = ScriptedChat(lambda r: by_steps(r).replace("3) Choose", "3) Take"))
