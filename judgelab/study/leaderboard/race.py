@@ -193,7 +193,7 @@ def pairs_table(asked: Elimination) -> Table:
     rows: list[Row] = []
     for i, j in np.argwhere(np.tri(len(asked.names), k=-1)):
         a, b = (i, j) if found.above[i, j] or found.p[i, j] < found.p[j, i] else (j, i)
-        row: Row = {"higher": asked.names[a], "lower": asked.names[b], "order": states[state[a, b]]}
-        rows.append(row | {"p": float(found.p[a, b]), "items_of_both": int(found.both[a, b])})
+        row = {"higher": asked.names[a], "lower": asked.names[b], "order": states[state[a, b]]}
+        rows.append({**row, "p": float(found.p[a, b]), "items_of_both": int(found.both[a, b])})
     rows.sort(key=lambda row: states.index(str(row["order"])))
     return table(__package__, "stopped_pairs", rows)

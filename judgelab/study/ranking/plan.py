@@ -214,7 +214,9 @@ class Plan(Study):
         }
 
 
-def _fitted(human: Floats, metric: Floats, where: str) -> tuple[dict[str, Estimate], Floats, int]:
+def _fitted(
+    human: Floats, metric: Floats, where: str
+) -> tuple[dict[str, Estimate], Floats | None, int]:
     """A judge by its scores and people's; people's scores, and how many are empty."""
     try:
         people = population(human)
