@@ -1,4 +1,4 @@
-"""A preset for sweeps of conf/hydra/launcher, to the end."""
+"""The presets for sweeps in conf/hydra/launcher."""
 
 from __future__ import annotations
 
@@ -6,8 +6,19 @@ import sys
 from pathlib import Path
 
 import pytest
+from hydra import compose, initialize_config_dir
 
-from tests.e2e.conftest import process
+from tests.e2e.conftest import ROOT, process
+
+KINDS = {"cores": "JoblibLauncher", "submitted": "LocalLauncher", "slurm": "SlurmLauncher"}
+
+
+@pytest.mark.parametrize("preset", sorted(p.stem for p in (ROOT / "conf/hydra/launcher").glob("*")))
+def test_a_preset_is_its_launcher(preset: str) -> None:
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        overrides = [f"hydra/launcher={preset}"]
+        cfg = compose("config", overrides=overrides, return_hydra_config=True)
+    assert cfg.hydra.launcher._target_.endswith(f".{KINDS[preset]}")
 
 
 @pytest.mark.slow

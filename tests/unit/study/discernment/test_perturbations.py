@@ -99,7 +99,7 @@ def test_a_suite_is_found_by_dataset_then_by_task(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("more: {level: page, ATTACK}", r"more, level: .* 'word'"),
-        ("more: {level: word, severity: null, attack: {_target_: fractions.Fraction}}", "Fraction"),
+        ("more: {level: word, severity: null, attack: {_target_: NONE}}", "Identity is no attack"),
         ("original: {level: word, ATTACK}", "'original' is the name of the unperturbed"),
         ("no: {level: word, ATTACK}", "names .put them in quotation marks"),
         ("{}", "at least 1 item"),
@@ -108,6 +108,7 @@ def test_a_suite_is_found_by_dataset_then_by_task(tmp_path: Path) -> None:
 )
 def test_faults_of_a_suite_are_named(tmp_path: Path, text: str, said: str) -> None:
     own = tmp_path / "own.yaml"
+    text = text.replace("NONE", "judgelab.preprocessor.identity.Identity")
     own.write_text(text.replace("ATTACK", f"severity: null, attack: {PADDING}"))
     with pytest.raises(DataError, match=said):
         load_suite(str(own), "", "")
