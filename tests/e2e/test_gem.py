@@ -67,22 +67,6 @@ def test_a_leaderboard_ranks_texts_already_written(judgelab: Command, tmp_path: 
     }
 
 
-@pytest.mark.parametrize(
-    ("overrides", "words"),
-    [
-        (("study=leaderboard", "dataset=peer_grading"), "4 of 4 agents are candidates"),
-        (("study=symmetry", "mechanism=gem", "attack=padding", *DATA), "set attack=none"),
-        (("preprocessor=judgments", "mechanism=gem", *DATA), "needs an LM that can do chat"),
-    ],
-)
-def test_studies_refuse_what_they_would_ignore(
-    judgelab: Command, overrides: tuple[str, ...], words: str
-) -> None:
-    done = judgelab(*overrides)
-    assert done.returncode == 1
-    assert words in done.stderr and "Traceback" not in done.stderr
-
-
 def test_a_dry_run_counts_what_the_writer_would_write(judgelab: Command, tmp_path: Path) -> None:
     done = judgelab(
         "study=validation",

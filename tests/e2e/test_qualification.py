@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from judgelab.core.errors import PartialRunError
 from tests.e2e.conftest import inside
 from tests.scripted_judges import write_panel
 from tests.servers.process import scripted
@@ -87,16 +86,6 @@ def test_every_judge_is_paid_once_and_has_its_own_account(tmp_path: Path) -> Non
     assert exams["self_confidence", "mini"]["passed"] is False
     lists = {row["pool"]: row["judges"] for row in again["tables"]["lists"]}
     assert lists["C+P+S"] == "nobody" and lists["all"] == "mini, big"
-
-
-def test_the_judges_share_the_budget(tmp_path: Path) -> None:
-    write_panel(tmp_path / "panel.jsonl", 4, graded=False)
-    with (
-        scripted(tmp_path / "server") as server,
-        pytest.raises(PartialRunError, match="budget.max_calls"),
-    ):
-        run(tmp_path, server.url, "budget.max_calls=120")
-    assert 96 < len(server.events("answered")) <= 120
 
 
 def test_a_judge_without_probabilities_is_asked_in_words(tmp_path: Path) -> None:

@@ -37,24 +37,17 @@ def test_the_command_of_the_front_page(judgelab: Command, tmp_path: Path) -> Non
     assert first.returncode == 0, first.stderr
     run = only_run(tmp_path)
     names = {p.relative_to(run).as_posix() for p in run.rglob("*") if p.is_file()}
-    expected = {"DONE", "config.yaml", "manifest.json", "result.json", "report.html"}
-    assert expected <= names
-    assert "records/attacked_scores.parquet" in names
+    assert {"DONE", "config.yaml", "report.html", "records/attacked_scores.parquet"} <= names
     assert any(name.startswith("figures/") for name in names)
     assert list((tmp_path / "wandb").glob("offline-run-*")), "W&B goes offline by itself"
-    manifest = json.loads((run / "manifest.json").read_text())
-    assert manifest["calls"]["computed"] <= manifest["calls"]["asked"]
-
     before = {p: p.stat().st_mtime_ns for p in run.rglob("*") if p.is_file() and p.name != ".lock"}
     again = judgelab(*main, "tracker=none")
-    assert again.returncode == 0
-    assert "Finished before" in again.stdout
+    assert again.returncode == 0 and "Finished before" in again.stdout
     assert before == {p: p.stat().st_mtime_ns for p in before}
 
     before_force = (run / "result.json").read_bytes()
     forced = judgelab(*main, "force=true", "tracker=none", "evaluation_lm.workers=1")
-    assert forced.returncode == 0
-    assert "Finished before" not in forced.stdout
+    assert forced.returncode == 0 and "Finished before" not in forced.stdout
     assert (only_run(tmp_path) / "result.json").read_bytes() == before_force
     repeated = json.loads((run / "manifest.json").read_text())["calls"]
     assert repeated["computed"] == 0, "the cache knows every call of the first run"

@@ -53,12 +53,10 @@ def run(root: Path, *overrides: str, lm: dict[str, Any] | None = None) -> Outcom
     return Outcome((folder / "result.json").read_bytes(), calls, rows)
 
 
-def noted(root: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (root / "log").read_text().splitlines()]
-
-
-def asked(entries: list[dict[str, Any]]) -> Counter[tuple[str, ...]]:
-    return Counter(tuple(question) for entry in entries for question in entry["asked"])
+def noted(root: Path) -> tuple[list[dict[str, Any]], Counter[tuple[str, ...]]]:
+    """What workers wrote down, and how often each question was asked."""
+    entries = [json.loads(line) for line in (root / "log").read_text().splitlines()]
+    return entries, Counter(tuple(question) for entry in entries for question in entry["asked"])
 
 
 @pytest.fixture(scope="module")
@@ -74,28 +72,23 @@ def cluster() -> Iterator[str]:
     nodes.shutdown()
 
 
+Alone = tuple[tuple[str, ...], Outcome, Counter[tuple[str, ...]]]
+
+
 @pytest.fixture(scope="module", params=[PAIRS, STAGES], ids=["pairs", "stages"])
-def alone(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[tuple[str, ...], Outcome, Counter[tuple[str, ...]]]:
+def alone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Alone:
     """A job, its outcome in one process, and the questions it asked."""
     root = tmp_path_factory.mktemp("alone")
     outcome = run(root, *request.param, lm={})
-    questions = asked(noted(root))
-    return request.param, outcome, Counter(set(questions))
+    return request.param, outcome, Counter(set(noted(root)[1]))
 
 
-def check(
-    root: Path,
-    alone: tuple[tuple[str, ...], Outcome, Counter[tuple[str, ...]]],
-    *scale: str,
-    **lm: str,
-) -> list[dict[str, Any]]:
+def check(root: Path, alone: Alone, *scale: str, **lm: str) -> list[dict[str, Any]]:
     job, expected, questions = alone
     found = run(root, *job, *scale, lm=lm)
     assert (found.result, found.cache) == (expected.result, expected.cache)
-    entries = noted(root)
-    assert asked(entries) == questions, "each question once, those without an answer too"
+    entries, asked = noted(root)
+    assert asked == questions, "each question once, those without an answer too"
     assert found.calls == expected.calls | {"computed": len(questions)}
     assert {entry["threads"] for entry in entries} == {"1"}
     assert os.getpid() not in {entry["pid"] for entry in entries}
@@ -104,7 +97,7 @@ def check(
 
 @pytest.mark.slow
 def test_a_cluster_of_two_nodes_gives_the_bytes_of_one_process(
-    alone: Any, tmp_path: Path, cluster: str
+    alone: Alone, tmp_path: Path, cluster: str
 ) -> None:
     fatal = tmp_path / "fatal"  # the first worker that is asked dies, and is replaced
     fatal.touch()

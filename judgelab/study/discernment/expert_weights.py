@@ -27,15 +27,10 @@ SHAPE = TypeAdapter(
 
 @dataclass(frozen=True)
 class ExpertWeights:
-    """Weights of one task.
+    """Weights of one task."""
 
-    Attributes:
-        table: each perturbation's add up to 1; empty where all metrics weigh alike.
-        identity: file name and hash, for the record.
-    """
-
-    table: Table
-    identity: str
+    table: Table  # each perturbation's add up to 1; empty where all metrics weigh alike
+    identity: str  # file name and hash, for the record
 
     @property
     def file(self) -> str:

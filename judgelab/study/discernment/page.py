@@ -184,7 +184,7 @@ def answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:
     (best, first), *rest = ranked.items()
     if not rest:
         return _answer_of_one(first, best)
-    names, (average, bar) = [name for name, _ in rest], first.average
+    average, bar = first.average
     unknown = [name for name, judge in rest if math.isnan(judge.average[0].value)]
     # judges that surely discern less, and more, on the items of both
     behind, ahead = list[str](), list[str]()
@@ -214,7 +214,7 @@ def answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:
         unknown=unknown,
         ahead=ahead,
         behind=behind,
-        open=[name for name in names if name not in (*behind, *unknown, *ahead)],
+        open=[name for name, _ in rest if name not in (*behind, *unknown, *ahead)],
         lost=[f"{name} ({n:,})" for name, n in lost.items() if n],
         all_known=len(known) == len(ranked),
         nobody=nobody,

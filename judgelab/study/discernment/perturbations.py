@@ -44,19 +44,12 @@ SUITE = TypeAdapter(Annotated[dict[Name, Shape], Field(min_length=1)])
 
 @dataclass(frozen=True)
 class SuiteEntry:
-    """One way to degrade a text.
+    """One way to degrade a text."""
 
-    Attributes:
-        name: unique within its suite, and not ``original``.
-        level: character, word or sentence (DHP paper, Table 1).
-        severity: minor, major, or None where there is one degree only.
-        attack: what does it.
-    """
-
-    name: str
-    level: str
-    severity: str | None
-    attack: Attack
+    name: str  # unique within its suite, and not ``original``
+    level: str  # character, word or sentence (DHP paper, Table 1)
+    severity: str | None  # minor, major, or None where there is one degree only
+    attack: Attack  # what does it
 
 
 @dataclass(frozen=True)
@@ -153,22 +146,15 @@ def _attack(node: dict[str, Any], where: str, by: By | None) -> Attack:
 
 @dataclass(frozen=True)
 class Degraded:
-    """References and their perturbed versions, as agents of one panel, as written.
+    """References and their perturbed versions, as agents of one panel, as written."""
 
-    Attributes:
-        panel: agent ``original`` first, then one agent a perturbation.
-        suite: the perturbations, in the order of the agents.
-        changed: [agents, items] whose text the perturbation changed, or could not write.
-        failed: perturbation -> id of each item whose text is not what the perturbation claims, its
-            unchanged ones among them -> why. Such a text is excluded: the panel has None.
-        made: perturbation -> what its attack says of itself.
-    """
-
-    panel: Panel
-    suite: Suite
-    changed: Mask
+    panel: Panel  # agent ``original`` first, then one agent a perturbation
+    suite: Suite  # the perturbations, in the order of the agents
+    changed: Mask  # [agents, items] whose text the perturbation changed, or could not write
+    # perturbation -> id of each item whose text is not what the perturbation claims, its unchanged
+    # ones among them -> why; such a text is excluded: the panel has None
     failed: dict[str, dict[str, str]]
-    made: dict[str, dict[str, object]]
+    made: dict[str, dict[str, object]]  # perturbation -> what its attack says of itself
 
     def informative(self, ratings: Floats) -> Floats:
         """Ratings [variant, item, metric], NaN where they say nothing of the judge.

@@ -55,22 +55,15 @@ TOO_FEW = "too few references"
 
 @dataclass(frozen=True)
 class RatedVariants:
-    """What one judge was asked of all texts, and what it said.
+    """What one judge was asked of all texts, and what it said."""
 
-    Attributes:
-        context: in which it was asked.
-        degraded: the texts as it read them.
-        log: of the calls that asked it.
-        metrics: names; a mechanism without metrics counts as one metric of its own name.
-        ratings: [variant, item, metric] averaged over repeats, the originals' first; NaN: unrated.
-    """
-
-    context: Context
-    degraded: Degraded
+    context: Context  # in which it was asked
+    degraded: Degraded  # the texts as it read them
     measured: xr.Dataset
     scores: Scores
-    log: CallLog
-    metrics: Sequence[str]
+    log: CallLog  # of the calls that asked it
+    metrics: Sequence[str]  # a mechanism without metrics counts as one metric of its own name
+    # [variant, item, metric] averaged over repeats, the originals' first; NaN: unrated
     ratings: Floats
 
     @classmethod
@@ -116,32 +109,22 @@ def write_ratings(context: Context, panel: Panel, rated: Mapping[str, RatedVaria
 
 @dataclass(frozen=True)
 class PerturbationResult:
-    """What the judge makes of one perturbation.
-
-    Attributes:
-        perturbation: which.
-        items: how many texts there are.
-        changed: how many of them it did not leave as they were, those among them that could not be
-            written; where it is 0, nothing else is known.
-        score: D without and with weights, and p [metrics].
-        weights: [metrics], None for equal ones.
-        scored: [metrics] items rated before and after.
-        ranked: [metrics] those of them that the test ranks, which are not rated alike.
-        d, most: D and the largest there is, on all items and without each of them, [1 + items, 2]:
-            without weights, with weights.
-        threshold: what label-shuffled judges reach, of both.
-    """
+    """What the judge makes of one perturbation."""
 
     perturbation: SuiteEntry
-    items: int
+    items: int  # how many texts there are
+    # how many of them it did not leave as they were, those among them that could not be written;
+    # where it is 0, nothing else is known
     changed: int
-    score: DiscernmentScores
-    weights: list[float] | None
-    scored: Counts
-    ranked: Counts
+    score: DiscernmentScores  # D without and with weights, and p [metrics]
+    weights: list[float] | None  # [metrics], None for equal ones
+    scored: Counts  # [metrics] items rated before and after
+    ranked: Counts  # [metrics] those of them that the test ranks, which are not rated alike
+    # D and the largest there is, on all items and without each of them, [1 + items, 2]: without
+    # weights, with weights
     d: Floats
     most: Floats
-    threshold: Pair
+    threshold: Pair  # what label-shuffled judges reach, of both
 
     @property
     def counts(self) -> bool:
@@ -178,19 +161,13 @@ class PerturbationResult:
 
 @dataclass(frozen=True)
 class JudgeResult:
-    """What the ratings of one judge say of it.
-
-    Attributes:
-        rated: what it was asked, and its ratings.
-        informative: these, NaN where they say nothing of it.
-        tested: of each perturbation.
-        over: AVERAGES -> value with its interval (n: items of the metric and perturbation that has
-            the fewest), and what chance reaches.
-    """
+    """What the ratings of one judge say of it."""
 
     rated: RatedVariants
-    informative: Floats
+    informative: Floats  # its ratings, NaN where they say nothing of it
     tested: Sequence[PerturbationResult]
+    # AVERAGES -> value with its interval (n: items of the metric and perturbation that has the
+    # fewest), and what chance reaches
     over: Mapping[str, tuple[Estimate, float]]
 
     @classmethod

@@ -143,10 +143,10 @@ class Plan(Study):
             "cost": self._cost(items),
         }
         better = (round(r + step, 6) for step in STEPS if r + step <= 1)
-        needed = {
-            one: required_n(one, delta, target, scores, **settings) for one in sorted([r, *better])
-        }
-        judges = [self._judge(one, n, needed[r]) for one, n in needed.items()]
+        judges = [
+            self._judge(one, required_n(one, delta, target, scores, **settings), items)
+            for one in sorted([r, *better])
+        ]
         numbers: list[Row] = [
             {"quantity": NAMES[name], **one.as_dict(), "from": origin}
             for name, (one, origin) in known.items()

@@ -52,13 +52,12 @@ class RankingConfidence(Study):
     order is. Without: the ranking that the scores give, with a confidence for every pair, and
     curves where ``r`` is given.
 
-    With ``train``, ``train_run`` or ``r`` the judge comes from there, and human scores of these
+    With ``train`` or ``r`` the judge comes from there, and human scores of these
     data test its predictions (section 3's check on other data, figure 6).
 
     Args:
         run: folder of a finished run whose clean scores are taken; None: measure.
         train: annotated dataset on which the run's mechanism is fitted; None: these data.
-        train_run: the same from the folder of a finished run.
         r: the judge's correlation with people; None: that of the data.
         sd: of human scores, with ``r``; None: that of the human scores here, or 1 without any, so
             that differences are in standard deviations.
@@ -79,7 +78,6 @@ class RankingConfidence(Study):
         *,
         run: str | None = None,
         train: Any = None,
-        train_run: str | None = None,
         r: Correlation | None = None,
         sd: Positive | None = None,
         system_bias_sd: NotNegative | None = None,
@@ -90,19 +88,15 @@ class RankingConfidence(Study):
         evaluations: Count = 200,
         bootstrap: Count = 2000,
     ) -> None:
-        if sum(given is not None for given in (train, train_run, r)) > 1:
-            raise ConfigError(
-                "study.train, study.train_run and study.r each say which judge predicts: give one."
-            )
+        if train is not None and r is not None:
+            raise ConfigError("study.train and study.r each say which judge predicts: give one.")
         if sd is not None and r is None:
             raise ConfigError("study.sd is of the judge that study.r describes: give both.")
         if not (train is None or callable(getattr(train, "load", None))):
             raise ConfigError(
-                f"study.train={train!r} is no dataset: name one by dataset@study.train=NAME, or a "
-                "finished run by study.train_run=FOLDER."
+                f"study.train={train!r} is no dataset: name one by dataset@study.train=NAME."
             )
-        self.train, self.train_run = train, train_run
-        self.r, self.sd, self.system_bias_sd = r, sd, system_bias_sd
+        self.train, self.r, self.sd, self.system_bias_sd = train, r, sd, system_bias_sd
         self.folder, self.items, self.confidence = run, items, confidence
         self.deltas, self.pairs, self.evaluations = deltas, pairs, evaluations
         self.bootstrap = bootstrap
@@ -190,12 +184,8 @@ class RankingConfidence(Study):
     def _judge(self, scored: Scored, context: Context) -> RankingJudge:
         """As the user says it is, from training data, or from these data."""
         drawing = self.bootstrap, context.seed
-        if self.train is not None or self.train_run is not None:
-            data = (
-                measure(replace(context, dataset=self.train), name="train")
-                if self.train_run is None
-                else read_run(self.train_run, key="train_run")
-            )
+        if self.train is not None:
+            data = measure(replace(context, dataset=self.train), name="train")
             trained = fitted_judge(data, self.system_bias_sd, "training data", *drawing)
             if trained is None:
                 raise DataError(

@@ -32,25 +32,15 @@ Origin = Literal["these data", "training data", "settings"]
 
 @dataclass(frozen=True)
 class Scored:
-    """What there is to rank.
+    """What there is to rank."""
 
-    Attributes:
-        systems: names, in order.
-        metric: [items, systems], NaN where unscored.
-        human: [items, systems], NaN without a human score.
-        about: what made the scores, for the summary: mechanism, dataset, ...
-        notes: sentences on where they come from.
-        provenance: of the panel and the measurements.
-        estimators: what the scores are estimates by.
-    """
-
-    systems: tuple[str, ...]
-    metric: Floats
-    human: Floats
-    about: Mapping[str, Value]
-    notes: tuple[str, ...]
-    provenance: Mapping[str, object]
-    estimators: tuple[Estimator, ...] = ()
+    systems: tuple[str, ...]  # names, in order
+    metric: Floats  # [items, systems], NaN where unscored
+    human: Floats  # [items, systems], NaN without a human score
+    about: Mapping[str, Value]  # what made the scores, for the summary: mechanism, dataset, ...
+    notes: tuple[str, ...]  # sentences on where they come from
+    provenance: Mapping[str, object]  # of the panel and the measurements
+    estimators: tuple[Estimator, ...] = ()  # what the scores are estimates by
 
     @property
     def annotated(self) -> bool:
@@ -140,28 +130,16 @@ def read_run(folder: str, limit: int | None = None, *, key: str = "run") -> Scor
 
 @dataclass(frozen=True)
 class RankingJudge:
-    """What the study works with.
+    """What the study works with; NaN is unknown."""
 
-    Attributes:
-        r: correlation with people, and its interval over items; NaN where unknown.
-        sd: of human scores.
-        slope: metric units per human unit; NaN where unknown.
-        bias: sd of the errors per system, human units, and its interval over systems; NaN where
-            unknown.
-        item_correlation: of two systems' scores on an item; NaN where unknown.
-        origin: where it comes from.
-        scores: the human scores behind it, None where ``sd`` is given.
-        fit: on all systems of the data it comes from; None where it is given and nothing here
-            could test it.
-    """
-
-    r: Estimate
-    sd: float
-    slope: float
-    bias: Estimate
-    item_correlation: float
-    origin: Origin = "settings"
-    scores: Floats | None = None
+    r: Estimate  # correlation with people, and its interval over items
+    sd: float  # of human scores
+    slope: float  # metric units per human unit
+    bias: Estimate  # sd of the errors per system, human units, and its interval over systems
+    item_correlation: float  # of two systems' scores on an item
+    origin: Origin = "settings"  # where it comes from
+    scores: Floats | None = None  # the human scores behind it, None where ``sd`` is given
+    # on all systems of the data it comes from; None where it is given and nothing here tests it
     fit: JudgeFit | None = None
 
     @property
