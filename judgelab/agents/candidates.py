@@ -9,10 +9,12 @@ from typing import Any
 
 from judgelab.agents import Agents, written
 from judgelab.core.bounds import Count, NotNegative
-from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.errors import ConfigError
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, is_lm
 from judgelab.core.panel import Agent, Panel
 from judgelab.core.prompt import Prompt
+
+CHAT = Capability.CHAT
 
 
 @dataclass(frozen=True)
@@ -38,21 +40,12 @@ class Candidates(Agents):
     max_tokens: Count = 4000
 
     def __post_init__(self) -> None:
-        if not self.models:
+        unfit = [k for k, lm in self.models.items() if not is_lm(lm) or CHAT not in lm.capabilities]
+        if unfit or not self.models:
             raise ConfigError(
-                "agents.models is empty: add candidates with "
-                "'+evaluation_lm@agents.models.NAME=OPTION'."
+                f"agents.models.{unfit[0] if unfit else 'NAME'} must be an LM that can chat: add "
+                "one with '+evaluation_lm@agents.models.NAME=OPTION'."
             )
-        for name, lm in self.models.items():
-            if not is_lm(lm):
-                raise ConfigError(
-                    f"agents.models.{name} names no LM to build: add one with "
-                    f"'+evaluation_lm@agents.models.{name}=OPTION'."
-                )
-            if Capability.CHAT not in lm.capabilities:
-                raise CapabilityError(
-                    f"agents.models.{name} cannot chat, so it cannot write: choose a chat LM."
-                )
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Candidates:
         """The same with every LM cached, metered, and held against the budget."""

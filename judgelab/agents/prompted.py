@@ -98,11 +98,9 @@ class Prompted(Agents):
     ) -> ChatRequest:
         strategy = taxonomy.strategies[cell[1]]
         instruction = (strategy.reading or "") if stage == "reading" else strategy.prompt
-        content = taxonomy.prompt_template.format(
-            instruction=instruction.replace("{noun}", self.noun or taxonomy.noun),
-            fence=_fence(text),
-            text=text,
-        )
+        instruction = instruction.replace("{noun}", self.noun or taxonomy.noun)
+        fence = _fence(text)
+        content = f"{instruction}\n\n{fence}\n{text}\n{fence}\n\n{instruction}"
         return ChatRequest(
             messages=(Message("user", content),),
             temperature=self.temperature,

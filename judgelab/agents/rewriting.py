@@ -12,7 +12,6 @@ from judgelab.agents.reading import (
     NUMBER,
     STOPWORDS,
     WORD,
-    Sentence,
     Source,
     has_letters,
     word_list,
@@ -72,10 +71,7 @@ def compress(text: str, limit: int) -> str:
     if short.count('"') % 2:
         short = short.replace('"', "")
     short = short[:_MOST_CHARACTERS].strip(" .,;:!-–—")
-    if has_letters(short):
-        return capital(short)
-    first = WORD.search(text)
-    return capital(text[first.start() :][:_MOST_CHARACTERS]) if first else text
+    return capital(short) if has_letters(short) else text
 
 
 def _cut(text: str, limit: int) -> str:
@@ -120,11 +116,6 @@ def finish(text: str) -> str:
     tidy = re.sub(r"\s+([,.;:!?])", r"\1", " ".join(text.split()))
     tidy = re.sub(r"([,;:])(?:\s*[,;:])+", r"\1", tidy).strip(" ,;:")
     return capital(tidy if tidy[-1:] in {".", "!", "?", '"', "…"} else f"{tidy}.")
-
-
-def reported(sentence: Sentence, text: str) -> str:
-    """The text with its speaker, if it has one."""
-    return text if sentence.speaker is None else f"{sentence.speaker}: {text}"
 
 
 def reword(text: str, source: Source, rng: np.random.Generator) -> str:

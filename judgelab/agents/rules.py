@@ -27,7 +27,6 @@ from judgelab.agents.rewriting import (
     finish,
     headline,
     lazy,
-    reported,
     reword,
 )
 from judgelab.agents.taxonomy import Strategy, Taxonomy, taxonomy_for
@@ -101,39 +100,26 @@ class Rules(Agents):
         if taxonomy.task == "translation":
             origins = [origin for _, origin in bases]
             facts["base_translation"] = {name: origins.count(name) for name in sorted(set(origins))}
-        return replace(
-            panel,
-            agents=tuple(s.agent(synthetic="false" if s.reference else "true") for s in strategies),
-            texts=tuple(
-                self._answers(item, base, strategies, noun)
-                for item, (base, _) in zip(panel.items, bases, strict=True)
-            ),
-            provenance={**panel.provenance, **facts},
-        )
-
-    def _answers(
-        self, item: Item, base: str | None, strategies: Mapping[Strategy, Writer | None], noun: str
-    ) -> tuple[str | None, ...]:
-        source = Source(base, noun, original=item.source) if base and has_letters(base) else None
-        return tuple(
-            item.reference
-            if writer is None
-            else None
-            if source is None
-            else writer(source, rng_for(self.seed, "rules", item.id, strategy.name))
-            for strategy, writer in strategies.items()
-        )
+        agents = (s.agent(synthetic="false" if s.reference else "true") for s in strategies)
+        texts = []
+        for item, (base, _) in zip(panel.items, bases, strict=True):
+            source = Source(base, noun, original=item.source)
+            row = {s: item.reference if s.reference else None for s in strategies}
+            for strategy, writer in strategies.items():
+                if writer and base:
+                    rng = rng_for(self.seed, "rules", item.id, strategy.name)
+                    row[strategy] = writer(source, rng)
+            texts.append(tuple(row.values()))
+        provenance = {**panel.provenance, **facts}
+        return replace(panel, agents=tuple(agents), texts=tuple(texts), provenance=provenance)
 
 
-def _base(item: Item, task: str) -> tuple[str | None, str]:
+def _base(item: Item, task: str) -> tuple[str, str]:
     """The text to work on, and where it comes from."""
-    if task != "translation":
-        return item.source, "source"
-    if has_letters(item.meta.get("gloss")):
-        return item.meta["gloss"], "gloss"
-    if has_letters(item.reference):
-        return item.reference, "reference"
-    return None, "none"
+    texts = {"source": item.source}
+    if task == "translation":
+        texts = {"gloss": item.meta.get("gloss") or "", "reference": item.reference or ""}
+    return next(((text, of) for of, text in texts.items() if has_letters(text)), ("", "none"))
 
 
 def _with_rules(taxonomy: Taxonomy) -> tuple[dict[Strategy, Writer | None], list[str]]:
@@ -192,7 +178,9 @@ class Recipe:
         """The lines."""
         sentences = self._picked(source, rng)
         told = [
-            reported(s, compress(s.text, self.limit) if self.limit else s.text) for s in sentences
+            (f"{s.speaker}: " if s.speaker else "")
+            + (compress(s.text, self.limit) if self.limit else s.text)
+            for s in sentences
         ]
         for change in self.change:
             told = _CHANGES[change](told, source, rng) if told else told

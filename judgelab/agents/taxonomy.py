@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import string
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 import yaml
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -66,14 +64,6 @@ class Strategy(BaseModel):
         return Agent(self.name, self.category, self.reference, meta={**known, **meta})
 
 
-def _layout(template: str) -> str:
-    """A message layout; anything but its own three fields would fail in the middle of a run."""
-    names = {name for _, name, _, _ in string.Formatter().parse(template)} - {None}
-    if not {"instruction", "text"} <= names <= {"instruction", "text", "fence"}:
-        raise ValueError("it must hold {instruction} and {text}, may hold {fence}, and no other")
-    return template
-
-
 class Taxonomy(BaseModel):
     """The strategies of one task, in the order of the authors' arrays.
 
@@ -84,7 +74,6 @@ class Taxonomy(BaseModel):
         noun: what a source is called unless the dataset says otherwise.
         max_tokens: budget of an LM's reply, tokens.
         prompt: the instruction of strategies that have none of their own.
-        prompt_template: message layout with {instruction}, {fence} and {text}.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
@@ -95,9 +84,6 @@ class Taxonomy(BaseModel):
     noun: str = "text"
     max_tokens: Count = 500
     prompt: str = ""
-    prompt_template: Annotated[str, AfterValidator(_layout)] = (
-        "{instruction}\n\n{fence}\n{text}\n{fence}\n\n{instruction}"
-    )
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
@@ -115,10 +101,9 @@ def taxonomy_for(panel: Panel, name_or_path: str | None) -> Taxonomy:
     """
     if name_or_path is None and not (FOLDER / f"{panel.task}.yaml").is_file():
         raise ConfigError(
-            f"No strategies are here for the task {panel.task!r} of the dataset, so nobody can "
-            "answer its items by rules: read answers that are there already (dataset=table "
-            "dataset.path=FILE, which takes agents=recorded), or let an LM write by strategies of "
-            "your own (agents=prompted agents.taxonomy=FILE.yaml)."
+            f"There are no strategies for the task {panel.task!r}: read answers that are there "
+            "already (dataset=table dataset.path=FILE agents=recorded), or let an LM write by "
+            "strategies of your own (agents=prompted agents.taxonomy=FILE.yaml)."
         )
     return load_taxonomy(name_or_path or panel.task)
 
@@ -147,25 +132,11 @@ def load_taxonomy(name_or_path: str) -> Taxonomy:
         raise DataError(f"The taxonomy {path} needs the keys 'task' and 'agents' (a list).")
     dump = json.dumps(content, sort_keys=True, ensure_ascii=False)
     sha = hashlib.sha256(dump.encode()).hexdigest()[:16]
-    entries = [_prompted(entry, content.get("prompt")) for entry in content["agents"]]
+    shared = {"prompt": content["prompt"]} if content.get("prompt") else {}
+    entries = [shared | one if isinstance(one, Mapping) else one for one in content["agents"]]
     try:
         return Taxonomy(**{"task": path.stem, **content, "agents": entries, "sha": sha})
     except ValidationError as cause:  # a misspelled key before the one that is missing for it
         error = min(cause.errors(), key=lambda one: one["type"] != "extra_forbidden")
-    where, key = "", str(error["loc"][-1]) if error["loc"] else ""
-    of: type[BaseModel] = Taxonomy
-    if error["loc"][:1] == ("agents",) and len(error["loc"]) > 1:
-        k, of = int(error["loc"][1]), Strategy
-        named = f" ({entries[k].get('name')!r})" if isinstance(entries[k], Mapping) else ""
-        where, key = f", entry {k + 1}{named}", key if len(error["loc"]) > 2 else ""
-    where += f", {key!r}" if key else ""
-    if error["type"] == "extra_forbidden":
-        hint = did_you_mean(key, of.model_fields)
-        raise DataError(f"The taxonomy {path}{where} is not a known key.{hint}")
-    raise DataError(f"The taxonomy {path}{where}: {error['msg'].removeprefix('Value error, ')}.")
-
-
-def _prompted(entry: Any, prompt: object) -> Any:
-    """An entry with the prompt that all share, where it needs one and has none."""
-    needs = isinstance(entry, Mapping) and not entry.get("reference") and prompt is not None
-    return {"prompt": prompt, **entry} if needs else entry
+        where = ".".join(map(str, error["loc"]))
+        raise DataError(f"The taxonomy {path}, {where} (the first is 0): {error['msg']}.") from None
