@@ -133,7 +133,7 @@ def load_taxonomy(name_or_path: str) -> Taxonomy:
     dump = json.dumps(content, sort_keys=True, ensure_ascii=False)
     sha = hashlib.sha256(dump.encode()).hexdigest()[:16]
     shared = {"prompt": content["prompt"]} if content.get("prompt") else {}
-    entries = [shared | one if isinstance(one, Mapping) else one for one in content["agents"]]
+    entries = [{**shared, **one} if isinstance(one, Mapping) else one for one in content["agents"]]
     try:
         return Taxonomy(**{"task": path.stem, **content, "agents": entries, "sha": sha})
     except ValidationError as cause:  # a misspelled key before the one that is missing for it
