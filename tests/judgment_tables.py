@@ -254,10 +254,9 @@ def pairs(rng: np.random.Generator) -> JudgmentTable:
     side = np.where(
         np.arange(90)[:, None] % 3 > 0, ["system 0", "system 1"], ["system 1", "system 0"]
     )
-    units = replace(table.units, first=side[:, 0].astype(object), second=side[:, 1].astype(object))
-    return replace(
-        table, units=units, raters=("rater 0", "rater 1"), labels=labels, verdicts=verdicts
-    )
+    first, second = side.astype(object).T
+    units, raters = replace(table.units, first=first, second=second), ("rater 0", "rater 1")
+    return replace(table, units=units, raters=raters, labels=labels, verdicts=verdicts)
 
 
 def grades(rng: np.random.Generator) -> JudgmentTable:
@@ -302,8 +301,8 @@ def shuffled(table: JudgmentTable, rng: np.random.Generator) -> JudgmentTable:
 def renamed(table: JudgmentTable, rng: np.random.Generator) -> tuple[JudgmentTable, dict[str, str]]:
     """Everything has another name, which sorts otherwise; and new name -> old name."""
     units = table.units
-    known = {*map(str, units.item), *map(str, units.first), *map(str, units.second)} - {""}
-    old = sorted(known | {*table.raters, *table.names, *table.levels})
+    columns = (units.item, units.first, units.second, table.raters, table.names, table.levels)
+    old = sorted({str(name) for column in columns for name in column} - {""})
     new = [f"q{number}q" for number in rng.permutation(10 * len(old))[: len(old)] + 10_000]
     to = dict(zip(old, new, strict=True)) | {"": ""}
 
@@ -312,12 +311,10 @@ def renamed(table: JudgmentTable, rng: np.random.Generator) -> tuple[JudgmentTab
         made[:] = [to[str(name)] for name in column]
         return made
 
+    keys = ("item", "first", "second", "cluster")
     table = replace(
         table,
-        units=replace(
-            units,
-            **{key: named(getattr(units, key)) for key in ("item", "first", "second", "cluster")},
-        ),
+        units=replace(units, **{key: named(getattr(units, key)) for key in keys}),
         raters=tuple(to[name] for name in table.raters),
         judges=tuple(replace(one, name=to[one.name]) for one in table.judges),
         levels=tuple(to[name] for name in table.levels),
@@ -329,19 +326,13 @@ def renamed(table: JudgmentTable, rng: np.random.Generator) -> tuple[JudgmentTab
 def swapped(table: JudgmentTable, chosen: Any) -> JudgmentTable:
     """These pairs stored the other way round."""
     units, at = table.units, np.asarray(chosen)
-    first = np.where(at, units.second, units.first)
-    second = np.where(at, units.first, units.second)
-    verdicts = np.where(at[:, None], 1 - table.verdicts[:, :, ::-1], table.verdicts)
+    first, second = np.where(at, (units.second, units.first), (units.first, units.second))
+    words = np.where(at[:, None], units.words[:, ::-1], units.words)
     return replace(
         table,
-        units=replace(
-            units,
-            first=first,
-            second=second,
-            words=np.where(at[:, None], units.words[:, ::-1], units.words),
-        ),
+        units=replace(units, first=first, second=second, words=words),
         labels=np.where(at[:, None], 1 - table.labels, table.labels),
-        verdicts=verdicts,
+        verdicts=np.where(at[:, None], 1 - table.verdicts[:, :, ::-1], table.verdicts),
     )
 
 

@@ -70,11 +70,6 @@ def content_words(text: str) -> list[str]:
     return [word for word in lowered if len(word) > 1 and word not in STOPWORDS]
 
 
-def numbers(text: str) -> list[str]:
-    """Numerals as written."""
-    return NUMBER.findall(text)
-
-
 def has_letters(text: str | None) -> bool:
     """Whether there is anything to read."""
     return text is not None and WORD.search(text) is not None
@@ -86,18 +81,15 @@ def units(text: str) -> list[tuple[str | None, str]]:
     turns = _turns([line for line in lines if line.strip()])
     lines = [line for line in lines if not _HEADING.match(line)] or lines
     blocks = turns if turns is not None else [(None, block) for block in _blocks(lines)]
-    found = [
+    pieces = [
         (speaker, piece)
         for speaker, block in blocks
         for sentence in _sentences(block)
         for piece in _cut(_clean(sentence))
         if has_letters(piece)
-    ]
-    if not found and has_letters(text):
-        return [(None, " ".join(text.split()))]
-    if turns is not None:
-        return found
-    return [unit for unit in found if not unit[1].isupper()] or found  # less its headings
+    ] or [(None, " ".join(text.split()))]
+    plain = [unit for unit in pieces if not unit[1].isupper()]  # less its headings
+    return pieces if turns is not None else plain or pieces
 
 
 def _plain(text: str) -> str:
@@ -137,9 +129,8 @@ def _blocks(lines: list[str]) -> Iterator[str]:
 
 
 def _wrapped(line: str, following: str) -> bool:
-    if line[-1] in '.!?:"':
-        return False
-    return following[0].islower() or (len(line) > 55 and (line[-1].isalnum() or line[-1] in ",;"))
+    goes_on = following[0].islower() and line[-1] not in '.!?:"'
+    return goes_on or (len(line) > 55 and (line[-1].isalnum() or line[-1] in ",;"))
 
 
 def _sentences(block: str) -> Iterator[str]:

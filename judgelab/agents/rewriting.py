@@ -104,11 +104,10 @@ def embed(text: str, source: Source) -> str:
     """Ready to stand inside a sentence: no final stop, no capital unless it is a name."""
     bare = text.strip().rstrip(" .;:,")
     first = WORD.match(bare)
-    if first is None or first.group() in source.proper or first.group().split("'")[0] == "I":
-        return bare
-    if len(first.group()) > 1 and first.group().isupper():
-        return bare
-    return bare[:1].lower() + bare[1:]
+    word = first.group() if first else "I"
+    shouted = len(word) > 1 and word.isupper()
+    keeps = shouted or word in source.proper or word.split("'")[0] == "I"
+    return bare if keeps else bare[:1].lower() + bare[1:]
 
 
 def finish(text: str) -> str:
@@ -127,9 +126,10 @@ def reword(text: str, source: Source, rng: np.random.Generator) -> str:
     lead = _PRELUDE.match(varied)
     if rng.random() < 0.5 or '"' in varied or lead is None:
         return varied
-    if lead.end() >= len(varied) // 2 or "," in varied[lead.end() :]:
+    rest = varied[lead.end() :]
+    if len(rest) <= len(lead.group()) or "," in rest:
         return varied
-    return f"{capital(varied[lead.end() :].rstrip(' .!?'))} {embed(lead.group(), source)}"
+    return f"{capital(rest.rstrip(' .!?'))} {embed(lead.group(), source)}"
 
 
 def _like(model: str, word: str) -> str:
@@ -185,9 +185,8 @@ def falsify_numbers(text: str, forbidden: Collection[str], rng: np.random.Genera
     """Change every numeral and number word; no new numeral is one of ``forbidden``."""
 
     def numeral(match: re.Match[str]) -> str:
-        if ":" in match.group():
-            return _other_time(forbidden, rng)
-        return _other_number(match.group(), forbidden, rng)
+        other = _other_time if ":" in match.group() else _other_number
+        return other(match.group(), forbidden, rng)
 
     def word(match: re.Match[str]) -> str:
         others = [w for w in _NUMBER_WORDS if w != match.group().lower()]
@@ -216,7 +215,7 @@ def _other_number(numeral: str, forbidden: Collection[str], rng: np.random.Gener
     return other
 
 
-def _other_time(forbidden: Collection[str], rng: np.random.Generator) -> str:
+def _other_time(_: str, forbidden: Collection[str], rng: np.random.Generator) -> str:
     hours = [f"{h:02d}" for h in range(6, 24) if f"{h:02d}" not in forbidden] or ["05"]
     minutes = [f"{m:02d}" for m in range(5, 60, 5) if f"{m:02d}" not in forbidden] or ["01"]
     return f"{choose(rng, hours)}:{choose(rng, minutes)}"

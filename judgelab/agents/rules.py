@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial, reduce
+from functools import cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -202,18 +202,11 @@ class Recipe:
         every = source.sentences
         n = self.n or min(3 + int(rng.integers(2)), len(every))
         if self.cues:
-            found = [
-                s
-                for cue in self.cues
-                for s in self._with(cue, source, rng, self.lines or self.n or 2)
-            ]
-            return list(dict.fromkeys(found))
-        if self.pick == "none":
-            return []
-        if self.pick == "all":
-            return every
-        if self.pick == "first":
-            return every[:3]
+            each = self.lines or self.n or 2
+            by_cue = [s for cue in self.cues for s in self._with(cue, source, rng, each)]
+            return list(dict.fromkeys(by_cue))
+        if self.pick in ("none", "first", "all"):
+            return every[: {"none": 0, "first": 3, "all": None}[self.pick]]
         if self.pick == "minor":
             longer = [s for s in every if len(s.text.split()) >= 5] or every
             least = sorted(longer, key=lambda s: s.salience)[: min(3, max(1, len(every) - 1))]
@@ -269,7 +262,9 @@ def _title(source: Source) -> str:
 
 
 def _third_person(text: str) -> str:
-    return reduce(lambda said, rule: rule[0].sub(rule[1], said), _THIRD, text)
+    for pattern, by in _THIRD:
+        text = pattern.sub(by, text)
+    return text
 
 
 _CHANGES: Mapping[str, Callable[[list[str], Source, np.random.Generator], list[str]]] = {

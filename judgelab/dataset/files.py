@@ -119,11 +119,7 @@ def of_frame(frame: DataFrame) -> Records:
 
 
 def refuse(where: str, faults: Sequence[str]) -> None:
-    """Raise if there is any fault: how many, and the first ``SHOWN`` of them.
-
-    Raises:
-        DataError: there is one.
-    """
+    """Raise DataError if there is any fault: how many, and the first ``SHOWN`` of them."""
     if faults:
         noun = "problem" if len(faults) == 1 else "problems"
         head = f"{where} has {len(faults)} {noun}; correct them; nothing was loaded:"
@@ -226,17 +222,14 @@ def unpacked(value: object) -> object:
 
 def _separated(file: Path) -> Records:
     text = _decoded(file)
-    told = re.match(r"sep=(.)(?:\r\n|\r|\n)", text)  # as Excel writes and reads it
-    skipped = 1 if told else 0
-    text = text[told.end() :] if told else text
     head = LINE_END.split(text.lstrip("\r\n"), maxsplit=1)[0]
-    mark = told[1] if told else max(",;\t", key=head.count)
+    mark = max(",;\t", key=head.count)
     csv.field_size_limit(2**31 - 1)  # a source may be a whole document
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
-    records, line = Records(comma=mark != ","), 1 + skipped
+    records, line = Records(comma=mark != ","), 1
     try:
         for cells in reader:
-            here, line = line, reader.line_num + 1 + skipped
+            here, line = line, reader.line_num + 1
             if not any(cell.strip() for cell in cells):
                 continue
             if not records.columns:

@@ -8,13 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    FiniteFloat,
-    ValidationError,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, FiniteFloat, ValidationError
 
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Agent, Panel
@@ -34,16 +28,16 @@ from judgelab.dataset.rows import (
 from judgelab.dataset.table import file_facts
 
 
-def _by_rater(given: object) -> object:
-    return given if isinstance(given, Mapping) else {PEOPLE: given}
-
-
 def _present(given: object) -> object:
     """Without nulls, which say the same as a key that is absent."""
     return {k: v for k, v in given.items() if v is not None} if isinstance(given, dict) else given
 
 
-Grades = Annotated[dict[str, FiniteFloat], BeforeValidator(_present), BeforeValidator(_by_rater)]
+def _by_rater(given: object) -> object:
+    return _present(given) if isinstance(given, Mapping) else {PEOPLE: given}
+
+
+Grades = Annotated[dict[str, FiniteFloat], BeforeValidator(_by_rater)]
 
 
 class Record(BaseModel):
@@ -119,7 +113,8 @@ class Jsonl(LimitedDataset):
                 raise DataError(f"{where}, {place}{name!r} has no response in this file{hint}")
         names = list(dict.fromkeys([*given, *answering]))
         rows = [row for line, record in records for row in _rows(line, record, names)]
-        grades = Meaning("grade", Preferences.of({}, None), Categories(), _said(rows), {}, False)
+        said = {RATERS: Counter(one.cell for row in rows for one in row.labels)}
+        grades = Meaning("grade", Preferences.of({}, None), Categories(), said, {}, False)
         panel = gathered(rows, grades, where).panel(
             file_facts(self.path)
             | {"columns_not_read": [name for name in read.columns if name not in KEYS]}
@@ -154,7 +149,3 @@ def _rows(line: int, record: Record, names: Sequence[str]) -> list[JudgedRow]:
             text = record.responses.get(name, "")
             rows.append(item | {"agent": name, "text": text, "labels": labels})
     return [JudgedRow.model_validate(row) for row in rows]
-
-
-def _said(rows: Sequence[JudgedRow]) -> dict[str, Counter[str]]:
-    return {RATERS: Counter(one.cell for row in rows for one in row.labels)}

@@ -169,7 +169,7 @@ def _chosen(rows: DataFrame, column: str, wanted: Sequence[str] | None, setting:
     """The rows with a wanted value, in the order in which values are named."""
     if wanted is None:
         return rows
-    known = [str(one) for one in rows[column].unique()]
+    known = set(rows[column])
     for name in wanted:
         if name not in known:
             hint = did_you_mean(name, known)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from judgelab.core.errors import ConfigError, DataError, did_you_mean, some
 from judgelab.core.judgments import Kind
 from judgelab.dataset.files import MISSING, cell_text, number
+from judgelab.dataset.provenance import check_keys
 
 RATERS = ""
 """Whose cells are what people said; judges have names."""
@@ -134,8 +135,7 @@ class Meaning:
         """
 
         def places(counts: Counter[str]) -> str:
-            order = ("first", "second", "neither", "missing")
-            return ", ".join(f"{place} ({counts[place]})" for place in order if counts[place])
+            return ", ".join(f"{place} ({n})" for place, n in sorted(counts.items()))
 
         of_texts = self.categories.told if self.kind == "category" else self._grades_told
         line = "; of texts: ".join(
@@ -147,25 +147,22 @@ class Meaning:
 
     def _grades_told(self, cells: Counter[str]) -> str:
         """From which to which number, and how often."""
-        values = [
-            (self.figures.get(cell, number(cell)), n)
-            for cell, n in cells.items()
-            if cell.strip().lower() not in MISSING
-        ]
-        known = [(value, n) for value, n in values if abs(value) <= MOST_GRADE]
-        count, lost = sum(n for _, n in known), sum(n for _, n in values)
-        parts = [f"grades from {min(known)[0]:g} to {max(known)[0]:g} ({count})"] if known else []
-        return ", ".join([*parts, *([f"unreadable ({lost - count})"] if lost > count else [])])
+        values = {cell: self.figures.get(cell, number(cell)) for cell in cells}
+        known = {cell: value for cell, value in values.items() if abs(value) <= MOST_GRADE}
+        lost = sum(n for cell, n in cells.items() if cell not in known and not self.missing(cell))
+        parts = [f"unreadable ({lost})"] if lost else []
+        if known:
+            low, high = min(known.values()), max(known.values())
+            parts.insert(0, f"grades from {low:g} to {high:g} ({sum(cells[one] for one in known)})")
+        return ", ".join(parts)
 
 
 def _voices(cells: Cells) -> dict[str, Counter[str]]:
     """What people say, and each judge; of many judges what they say together."""
-    judges = {who: its for who, its in sorted(cells.items()) if who != RATERS and its}
-    voices = {"people": cells[RATERS]} if cells.get(RATERS) else {}
+    judges = {f"judge {who[:30]}": cells[who] for who in sorted(cells) if who != RATERS}
     if len(judges) > 3:
-        return voices | {f"{len(judges)} judges": sum(judges.values(), Counter[str]())}
-    names = {who: "the judge" if who == "judge" else f"judge {who[:30]}" for who in judges}
-    return voices | {names[who]: its for who, its in judges.items()}
+        judges = {f"{len(judges)} judges": sum(judges.values(), Counter[str]())}
+    return {who: its for who, its in ({"people": cells.get(RATERS)} | judges).items() if its}
 
 
 @dataclass(frozen=True)
@@ -190,10 +187,7 @@ class Preferences:
             ConfigError: numbers are used in ways that do not fit together.
         """
         if given is not None:
-            for name in given:
-                if name not in MEANINGS:
-                    hint = did_you_mean(name, MEANINGS)
-                    raise ConfigError(f"dataset.preferences.{name} is not a known key.{hint}")
+            check_keys(given, MEANINGS, "dataset.preferences")
             words = {str(cell).strip().lower(): MEANINGS[name] for name, cell in given.items()}
             return Preferences("as given", {number(one): v for one, v in words.items()}, words)
         codings = {
@@ -202,11 +196,10 @@ class Preferences:
             if (coding := _coding({number(cell) for cell in its}))
         }
         if len(set(codings.values())) > 1:
-            (one, its), *rest = codings.items()
-            two, others = next(pair for pair in rest if pair[1] != its)
+            told = "; ".join(f"of {who}: {coding}" for who, coding in codings.items())
             raise ConfigError(
-                f"Numbers of {one} seem to mean {its}, those of {two} {others}: say what cells "
-                "mean with 'dataset.preferences={first: 1, second: 2, tie: 0}'."
+                f"Numbers seem to mean several things ({told[:300]}): say what cells mean with "
+                "'dataset.preferences={first: 1, second: 2, tie: 0}'."
             )
         coding = next(iter(codings.values()), next(iter(CODINGS)))
         return Preferences(coding, CODINGS[coding])
@@ -361,12 +354,11 @@ class Categories:
         more -= own
         many = own if len(own) > MOST else own | more
         if len(many) > MOST and categories is None:
-            first, second = (f"{name[:30]!r}" for name in sorted(many)[:2])
             raise DataError(
-                f"{where} has {len(many):,} different labels, such as {first} and {second}, "
-                "which look like free text: name the column of labels with "
-                "dataset.columns.human=COLUMN (of verdicts: dataset.columns.verdict=COLUMN), or "
-                "group them with dataset.labels='{NAME: [SPELLING, ...], ...}'."
+                f"{where} has {len(many):,} different labels, such as {min(many)[:30]!r}, which "
+                "look like free text: name the column of labels with dataset.columns.human=COLUMN "
+                "(of verdicts: dataset.columns.verdict=COLUMN), or group them with "
+                "dataset.labels='{NAME: [SPELLING, ...], ...}'."
             )
         main = people if categories is None else Counter(order)
         for who in _strangers(main, counted, own, short):
@@ -393,19 +385,18 @@ class Categories:
 
     def told(self, cells: Counter[str]) -> str:
         """How often each word was said, and for which level, in one line."""
-        parts, lost = dict[tuple[bool, float, str], int](), 0
+        parts = Counter[tuple[bool, float, str]]()
         for cell, n in cells.items():
             place = self.values.get(cell)
             if place is not None:
                 level, one = self.levels[int(place)], word(cell)
                 name = "" if one == word(level) else f"{one[:20]} = "
-                key = level != self.positive, place, f"{name}{level[:20]}"
-                parts[key] = parts.get(key, 0) + n
+                parts[level != self.positive, place, f"{name}{level[:20]}"] += n
             elif cell.strip().lower() not in MISSING:
-                lost += n
+                parts[True, math.inf, "unreadable"] += n
         lines = [f"{name} ({n})" for (*_, name), n in sorted(parts.items())]
         more = [f"and {len(lines) - 6} more"] if len(lines) > 6 else []
-        return ", ".join([*lines[:6], *more, *([f"unreadable ({lost})"] if lost else [])])
+        return ", ".join([*lines[:6], *more])
 
 
 def _name(value: object) -> str:
@@ -426,17 +417,14 @@ def _settings(
     categories: Sequence[object] | None, labels: Mapping[object, object] | None
 ) -> tuple[list[str], dict[str, str], dict[str, str]]:
     """The words of the levels in order; word -> level; level -> its name."""
-    names, same = dict[str, str](), dict[str, str]()
-    for name in map(_name, categories or ()):
-        if word(name) in names:
-            raise ConfigError(f"dataset.categories names {name!r} twice: leave one out.")
-        names[word(name)] = name
     listed = {_name(key): its for key, its in (labels or {}).items()}
-    for name in listed:
-        if categories is not None and word(name) not in names:
-            hint = did_you_mean(name, names.values())
-            raise ConfigError(f"dataset.labels: {name!r} is none of dataset.categories.{hint}")
-        names.setdefault(word(name), name)
+    given = [_name(name) for name in categories or listed]
+    names = {word(name): name for name in given}
+    if len(names) < len(given) or not {word(name) for name in listed} <= names.keys():
+        raise ConfigError(
+            "dataset.categories must name each category once, and each name of dataset.labels."
+        )
+    same = dict[str, str]()
     for name, its in listed.items():
         one = word(name)
         for value in its if isinstance(its, Sequence) and not isinstance(its, str) else [its]:
@@ -525,15 +513,17 @@ def _names(
     cells: Cells, words: Mapping[str, str], same: Mapping[str, str], levels: Collection[str]
 ) -> dict[str, str]:
     """Level -> its word: of the judge with most verdicts, of other judges, of people."""
-    judges = sorted(cells.keys() - {RATERS}, key=lambda who: (-cells[who].total(), who))
+    voices = sorted(cells, key=lambda who: (who == RATERS, -cells[who].total(), who))
+    ranked = sorted(
+        (words[cell] in PLAIN, place, -n, cell)
+        for place, who in enumerate(voices)
+        for cell, n in cells[who].items()
+    )
     names = dict[str, str]()
-    for plain in (False, True):
-        for who in [*judges, *({RATERS} & cells.keys())]:
-            its = [cell for cell in cells[who] if (words[cell] in PLAIN) == plain]
-            for cell in sorted(its, key=lambda cell: (-cells[who][cell], cell)):
-                one = words[cell]
-                if (level := same.get(one, one)) in levels:
-                    names.setdefault(level, one if plain or is_figure(one) else cell.strip())
+    for plain, _, _, cell in ranked:
+        one = words[cell]
+        if (level := same.get(one, one)) in levels:
+            names.setdefault(level, one if plain or is_figure(one) else cell.strip())
     return names
 
 
@@ -541,8 +531,8 @@ def _good(two: Sequence[str], same: Mapping[str, str]) -> str:
     """Of two levels the yes, or what is not the no, by any spelling; "" where neither is known."""
     spelled = Counter([*two, *(one for one, level in same.items() if level in two)])
     yes, no = ({same.get(one, one) for one in _polar(spelled, side)} for side in (YES, NO))
-    rest = set(two) - no if not yes and len(no) == 1 else yes
-    return rest.pop() if len(rest) == 1 else ""
+    good = yes or (set(two) - no if len(no) == 1 else set())
+    return good.pop() if len(good) == 1 else ""
 
 
 def _positive(
@@ -564,9 +554,7 @@ def _positive(
 
 
 def _worth(one: str, two: Sequence[str], good: str, names: Mapping[str, str]) -> float:
-    """A level as a grade."""
-    if one not in two:
-        return math.nan
-    if all(is_figure(names[other]) for other in two):
-        return number(names[one])
-    return float(one == good) if good else math.nan
+    """A level as a grade: of two numbers the number, else 1 for the good one and 0."""
+    figures = all(is_figure(names[other]) for other in two)
+    worth = number(names[one]) if figures else float(one == good) if good else math.nan
+    return worth if one in two else math.nan

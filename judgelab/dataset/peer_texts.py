@@ -153,10 +153,8 @@ class Fields(BaseModel):
             raise TypeError("a review is neither text nor a form")
         parts = {key: form[key] for key in self.sections if key in form}
         if not parts:
-            raise ValueError(
-                f"a review has none of the sections {', '.join(self.sections)}, but "
-                f"{', '.join(map(str, form)) or 'nothing'}"
-            )
+            known = ", ".join(map(str, form))
+            raise ValueError(f"a review has none of {', '.join(self.sections)}, but {known}")
         return sections(parts)
 
 
@@ -221,11 +219,7 @@ def read_items(file: Path) -> list[PeerItem]:
         try:
             items.append(PeerRecord.model_validate(row).item())
         except ValidationError as cause:
-            keys = tuple(PeerRecord.model_fields)
-            hints = (did_you_mean(str(key), keys) for key in row if key not in keys)
-            raise DataError(
-                f"{str(file)!r}, row {k}: {fault_of(cause)}.{next(hints, '')}"
-            ) from None
+            raise DataError(f"{str(file)!r}, row {k}: {fault_of(cause)}.") from None
     return items
 
 

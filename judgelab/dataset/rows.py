@@ -239,7 +239,8 @@ class Gathered:
                 hint = near(label.cell.strip(), pair or self.meaning.categories.levels)
                 why = value.removeprefix("the verdict ")
                 raise DataError(f"{label.who} said {short(label.cell)}, which {why}{hint}")
-            self._count(RATERS, value, pair)
+            if pair:
+                self.pairs.setdefault(RATERS, Counter())[BETTER[value]] += 1
             value = 1 - value if swapped else value
             self._keep(self.labels, (unit, label.who), value, row.line, label.who)
         for verdict in row.verdicts:
@@ -247,7 +248,9 @@ class Gathered:
             read: float | str = verdict.reason or NO_VERDICT
             if verdict.cell.strip():
                 read = self.meaning.read(verdict.cell, pair, order)
-            self._count(verdict.who, read, pair)
+            if pair:
+                better = "missing" if isinstance(read, str) else BETTER[read]
+                self.pairs.setdefault(verdict.who, Counter())[better] += 1
             place = verdict.who, unit, 1 - order if swapped else order
             if isinstance(read, str):
                 if place not in self.verdicts:
@@ -281,12 +284,6 @@ class Gathered:
         before, first = values.setdefault(place, (value, line))
         if before != value and not (before != before and value != value):
             raise DataError(f"{who} said something else of the same in {self.noun} {first}")
-
-    def _count(self, who: str, value: float | str, pair: tuple[str, str] | None) -> None:
-        """Note which text of its row is better, whichever is stored first."""
-        if pair:
-            better = "missing" if isinstance(value, str) else BETTER[value]
-            self.pairs.setdefault(who, Counter())[better] += 1
 
     def panel(
         self,
@@ -408,8 +405,8 @@ class Gathered:
         for (unit, _), (value, _) in self.labels.items():
             if (worth := self.meaning.worth(value)) == worth:
                 given.setdefault(unit, []).append(worth)
-        labelled = [key for key in keys if self.units[key] in given]
-        means = {key: float(np.mean(given[self.units[key]])) for key in labelled}
+        units = {key: self.units[key] for key in keys}
+        means = {key: float(np.mean(given[k])) for key, k in units.items() if k in given}
         graded = {key: mean for key, mean in means.items() if not key[2]}
         values: dict[str, dict[str, list[float]]] = {}
         for (item, one, two), mean in (graded or means).items():

@@ -31,18 +31,10 @@ from judgelab.dataset.meaning import (
     Meaning,
     Preferences,
     figures_of,
-    is_figure,
     kind_of,
 )
-from judgelab.dataset.rows import (
-    PEOPLE,
-    Category,
-    Gathered,
-    JudgedRow,
-    fault_of,
-    gathered,
-    near,
-)
+from judgelab.dataset.provenance import check_keys
+from judgelab.dataset.rows import PEOPLE, Category, Gathered, JudgedRow, fault_of, gathered, near
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -136,10 +128,7 @@ class LabelledTable(LimitedDataset):
                 f"dataset.kind={self.kind} has no categories: leave it out, or dataset.categories "
                 "and dataset.labels."
             )
-        for name in self.columns or ():
-            if name not in COLUMNS:
-                hint = did_you_mean(str(name), COLUMNS)
-                raise ConfigError(f"dataset.columns.{name} is not a known key.{hint}")
+        check_keys(self.columns or {}, COLUMNS, "dataset.columns")
 
     def _panel(self, limit: int | None) -> Panel:
         if not self.path:
@@ -180,13 +169,6 @@ class LabelledTable(LimitedDataset):
             )
         rows, faults = _rows(records, columns, raters, judges)
         refuse(where, [*records.faults, *faults])
-        compared = [row for row in rows if row.other and not (self.columns or {}).get("other")]
-        if any(not is_figure(row.agent) and is_figure(row.other) for row in compared):
-            raise DataError(
-                f"{where} has a column {columns['other']!r} of numbers, which names no other "
-                f"system of a pair: write dataset.columns.other=false, or ={columns['other']} if "
-                "these are names."
-            )
         meaning = self._meaning(rows, where)
         together = gathered(rows, meaning, where, records.noun)
         used = {*columns.values()} | own
@@ -236,9 +218,8 @@ class LabelledTable(LimitedDataset):
         """
         given = {k: v for k, v in (self.columns or {}).items() if v is not None}
         for name, column in given.items():
-            if column is not False and column not in present:
-                hint = did_you_mean(str(column), present)
-                raise DataError(f"{where} has no column {column!r} (dataset.columns.{name}).{hint}")
+            if column is not False:
+                _present(str(column), present, f"columns.{name}")
         low = {name.strip().lower(): name for name in reversed(present)}
         names = {name: str(column) for name, column in given.items() if column}
         taken = own | set(names.values())
@@ -371,10 +352,14 @@ def _wide(given: Wide, setting: str, present: Sequence[str]) -> dict[str, list[s
     named = many if isinstance(many, Mapping) else {name: str(name) for name in many}
     wide = {str(n): [its] if isinstance(its, str) else list(its) for n, its in named.items()}
     for column in (column for its in wide.values() for column in its):
-        if column not in present:
-            hint = did_you_mean(column, present)
-            raise DataError(f"There is no column {column!r} (dataset.{setting}).{hint}")
+        _present(column, present, setting)
     return wide
+
+
+def _present(column: str, present: Sequence[str], setting: str) -> None:
+    if column not in present:
+        hint = did_you_mean(column, present)
+        raise DataError(f"There is no column {column!r} (dataset.{setting}).{hint}")
 
 
 def _refuse_misspelled(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from judgelab.core.bounds import Count
-from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.errors import DataError
 from judgelab.core.panel import Item, Panel, rng_for
 from judgelab.dataset.peer_texts import PeerItem, peer_panel, read_items
 from judgelab.dataset.provenance import SourcedDataset, find_rows
@@ -49,13 +49,6 @@ class Yelp(SourcedDataset):
     characters: Count = 1000
     references: Sequence[str] = ("reviewer_1", "reviewer_3")
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.reviews > self.minimum:
-            raise ConfigError(
-                f"dataset.minimum={self.minimum} must be not below reviews={self.reviews}."
-            )
 
     def _panel(self, limit: int | None) -> Panel:
         found = find_rows("yelp", self.source, self.path, None)

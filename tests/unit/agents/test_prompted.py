@@ -6,8 +6,7 @@ import pytest
 
 from judgelab.agents.prompted import Prompted
 from judgelab.agents.taxonomy import load_taxonomy
-from judgelab.config.build import build
-from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.core.errors import CapabilityError
 from judgelab.core.lm import Capability, ChatRequest
 from judgelab.core.panel import Item, Panel
 from tests.scripted import ScriptedChat
@@ -74,14 +73,6 @@ def test_reviews_all_read_and_share_one_prompt() -> None:
     assert {r.temperature for r in answers} == {0}
 
 
-@pytest.mark.parametrize("task,budget", [("peer_review", 2000), ("translation", 500)])
-def test_budgets_are_the_tasks(task: str, budget: int) -> None:
-    lm = ScriptedChat(echo)
-    Prompted().answer(Panel(items=ITEMS, task=task), lm)
-    assert {r.max_tokens for r in lm.seen} == {budget}
-    assert bool(stages(lm)[0]) == (task == "peer_review")
-
-
 def test_refused_and_empty_replies_are_unscored_and_counted() -> None:
     def script(request: ChatRequest) -> str | None:
         _, item, name, stage = request.key
@@ -101,16 +92,6 @@ def test_refused_and_empty_replies_are_unscored_and_counted() -> None:
     assert len(stages(lm)[1]) == 2 * 29 - 2
 
 
-def test_provenance_names_the_lm_and_the_taxonomy() -> None:
-    panel = Prompted().answer(
-        Panel(items=ITEMS, task="translation", provenance={"dataset": "x"}), ScriptedChat(echo)
-    )
-    assert panel.provenance["agents"] == "prompted (scripted chat)"
-    assert panel.provenance["taxonomy_sha"] == load_taxonomy("translation").sha
-    assert panel.provenance["dataset"] == "x"
-    assert {agent.meta["synthetic"] for agent in panel.agents} == {"false"}
-
-
 def test_a_source_cannot_close_its_fence_or_fill_placeholders() -> None:
     lm = ScriptedChat(echo)
     tricky = "a ```` b {instruction} {0} {noun}"
@@ -123,11 +104,3 @@ def test_no_chat_no_answer() -> None:
     with pytest.raises(CapabilityError, match="can chat"):
         Prompted().answer(Panel(items=ITEMS), None)
     assert Prompted.requires == {Capability.CHAT}
-
-
-@pytest.mark.parametrize(
-    "setting", [{"temperature": -1}, {"temperature": float("nan")}, {"max_tokens": 0}]
-)
-def test_settings_out_of_range_are_refused(setting: dict[str, float]) -> None:
-    with pytest.raises(ConfigError, match=f"agents.{next(iter(setting))}="):
-        build({"_target_": "judgelab.agents.prompted.Prompted", **setting}, "agents")

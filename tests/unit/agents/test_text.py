@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judgelab.agents.reading import Source, numbers, units
+from judgelab.agents.reading import NUMBER, Source, units
 from judgelab.agents.rewriting import compress, falsify, falsify_numbers
 
 RNG = np.random.default_rng
@@ -37,15 +37,6 @@ def test_turns_keep_their_speaker_and_drop_media() -> None:
     assert said == [("Ann", "hi there"), ("Bo", "fine, you?"), ("Ann", "yes")]
 
 
-def test_a_structured_abstract_is_no_dialogue() -> None:
-    found = units("Background: mice age.\nMethods: we fed mice.\nResults: mice lived.")
-    assert {speaker for speaker, _ in found} == {None}
-
-
-def test_headings_are_not_sentences() -> None:
-    assert texts("# Title here\n\nSECTION 1. SCOPE.\n\nThe act applies.") == ["The act applies."]
-
-
 def test_text_without_punctuation_is_cut() -> None:
     assert max(len(s.split()) for s in texts("word again " * 500)) <= 45
 
@@ -71,11 +62,12 @@ def test_compress_keeps_the_main_clause() -> None:
     "text", ["In 1987, 12 of 3,400 paid £4.50 at 06:40", "twelve of forty thousand", "9" * 5000]
 )
 def test_no_number_survives_falsification(text: str) -> None:
+    old = NUMBER.findall(text)
     for seed in range(20):
-        changed = falsify_numbers(text, frozenset(numbers(text)), RNG(seed))
-        assert not set(numbers(changed)) & set(numbers(text))
+        changed = falsify_numbers(text, frozenset(old), RNG(seed))
+        new = NUMBER.findall(changed)
+        assert not set(new) & set(old) and len(new) == len(old)
         assert changed != text
-        assert len(numbers(changed)) == len(numbers(text))
 
 
 def test_exchanged_names_take_their_short_forms_along() -> None:

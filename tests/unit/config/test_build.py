@@ -84,19 +84,14 @@ def test_what_the_class_raises_names_the_inner_node() -> None:
         ({"_target_": f"{HERE}.FRAME"}, f"x._target_='{HERE}.FRAME' cannot be built: name a class"),
         ({"rat": 1.0}, "x.rat is not a known key. Did you mean 'rate'?"),
         ({"rate": "fast"}, "x.rate='fast' has the wrong type"),
-        ({"_partial_": True}, "x._partial_ is not a known key"),
-        ({"label": 3}, "x.label=3 has the wrong type"),
         ({"rate": -1.0}, "x: rate must not be negative"),
         ({"inner": {"_target_": f"{HERE}.Inner", "size": "big"}}, "x.inner.size='big'"),
         ({"inner": {"_target_": f"{HERE}.Inner", "draws": 0}}, "draws=0 must be at least 1."),
-        ({"inner": {"_target_": f"{HERE}.Inner", "draws": ""}}, "(expected int)"),
         (
             {"inner": {"_target_": f"{HERE}.Inner", "shares": [0.5, 2.0]}},
-            "x.inner.shares[1]=2.0 must be at most 1, or null.",
+            "shares[1]=2.0 must be at",
         ),
         ({"inner": {"_target_": f"{HERE}.Inner", "shares": []}}, "shares=[] needs at least 1"),
-        ({"inner": {"_target_": f"{HERE}.Inner", "sizes": 2}}, "x.inner.sizes is not a known key"),
-        ({"_target_": f"{HERE}.Nothing"}, "cannot be imported"),
         ({"_target_": "judgelab.no.such.X"}, "cannot be imported"),
     ],
 )
@@ -107,14 +102,11 @@ def test_mistakes(change: dict[str, object], message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_required_argument_that_is_absent() -> None:
+def test_what_is_absent_is_named() -> None:
     with pytest.raises(ConfigError, match="x.rate is missing: give x.rate=VALUE"):
         build({"_target_": f"{HERE}.Outer", "inner": {"_target_": f"{HERE}.Inner"}}, "x")
     with pytest.raises(ConfigError, match="has no _target_"):
         build({"rate": 1.0}, "x")
-
-
-def test_mandatory_and_dangling_values() -> None:
     with pytest.raises(ConfigError, match=r"dataset\.path is missing: give dataset\.path=VALUE"):
         resolved(OmegaConf.create({"dataset": {"path": "???"}}))
     with pytest.raises(ConfigError, match="nowhere"):
@@ -126,8 +118,6 @@ def test_mandatory_and_dangling_values() -> None:
     [
         ({"seeds": 1}, "Did you mean 'seed'"),
         ({"limit": 0}, "limit=0 must be at least 1, or null"),
-        ({"limit": "all"}, "limit='all' has the wrong type"),
-        ({"seed": -1}, "seed=-1 must be at least 0"),
         ({"mechanism": None}, "mechanism is missing: give mechanism=OPTION"),
         ({"paths": 3}, "paths=3 must be a mapping: set paths.NAME=VALUE"),
         ({"on_error": "panic"}, "on_error='panic' has the wrong type: Input should be"),

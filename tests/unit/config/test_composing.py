@@ -27,19 +27,7 @@ def test_a_file_that_has_changed_counts(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize(
     "value",
-    [
-        True,
-        None,
-        6,
-        "6",
-        0.5,
-        "null",
-        "a b",
-        "it's {x}, [y].txt",
-        "",
-        [1, "x y", True],
-        {"My Agent": "A"},
-    ],
+    [True, None, "6", 0.5, "null", "it's {x}, [y].txt", "", [1, "x y", True], {"My Agent": "A"}],
 )
 def test_values_are_written_as_hydra_reads_them(value: object) -> None:
     read = OverridesParser.create().parse_override(f"++key={written(value)}").value()

@@ -21,10 +21,8 @@ from judgelab.engine.run import execute
     ("target", "said"),
     [
         ("os.system", r"_target_='os\.system': os is neither .* add 'trusted_packages=\[os\]'"),
-        ("subprocess.Popen", r"add 'trusted_packages=\[subprocess\]'"),
         ("judgelab.core.errors.importlib.import_module", "cannot be imported"),
         ("judgelab.core.errors.require", "name a class"),
-        ("judgelab.engine.execution.subprocess.Popen", "cannot be imported"),
         ("judgelab.engine.run.Path", r"add 'trusted_packages=\[pathlib\]'"),
         ("judgelab.store.run_dir.RunDir.reopen", "cannot be imported"),
         ("judgelab_of_others.Class", r"trusted_packages=\[judgelab_of_others\]"),
@@ -87,25 +85,17 @@ def test_a_class_of_ones_own_is_built_when_it_is_named(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(
         "from judgelab.mechanism.length import Length\n\n\nclass Own(Length):\n    pass\n"
     )
-    words = ["mechanism=length", "mechanism._target_=own.Own", "trusted_packages=[own]"]
-    program = Path(conf()).parent / "run.py"
-    done = subprocess.run(
-        [sys.executable, str(program), *words, "dry_run=true", "tracker=none"],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run(tmp_path, "mechanism._target_=own.Own", "trusted_packages=[own]")
     assert done.returncode == 0, done.stderr
     with pytest.raises(ConfigError, match=r"add 'trusted_packages=\[own\]'"):
-        execute(composed(tmp_path, *words[:2]))
+        execute(composed(tmp_path, "mechanism._target_=own.Own"))
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """The program in a folder of somebody else's."""
+    given = ["mechanism=length", "limit=3", "tracker=none", "dry_run=true", f"paths.root={folder}"]
     return subprocess.run(
-        [sys.executable, "-m", "judgelab", "mechanism=length", "limit=3", "tracker=none", *words],
+        [sys.executable, "-m", "judgelab", *given, *words],
         cwd=folder,
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{folder}:{conf().parent}"},
         capture_output=True,
@@ -123,7 +113,7 @@ def test_an_option_file_does_not_vouch_by_setting_the_words_of_the_command(tmp_p
         " job: {env_set: {JUDGELAB_TRUSTED_PACKAGES: 'trusted_packages=[own]'}}}\n"
         "trusted_packages: [own]\nstudy: {_target_: own.Study}\n"
     )
-    done = run(tmp_path, "study=evil", "dry_run=true", f"paths.root={tmp_path}")
+    done = run(tmp_path, "study=evil")
     assert done.returncode == 1 and "came with a config file" in done.stderr, done.stderr
     assert not (tmp_path / "imported").exists()
 
@@ -131,8 +121,7 @@ def test_an_option_file_does_not_vouch_by_setting_the_words_of_the_command(tmp_p
 def test_another_folders_experiments_are_not_ours(tmp_path: Path) -> None:
     (tmp_path / "experiments").mkdir()
     (tmp_path / "experiments" / "__init__.py").write_text("open('imported', 'w')\n")
-    words = ["mechanism._target_=experiments.Own", "dry_run=true", f"paths.root={tmp_path}"]
-    done = run(tmp_path, *words)
+    done = run(tmp_path, "mechanism._target_=experiments.Own")
     assert done.returncode == 1 and "trusted_packages=[experiments]" in done.stderr, done.stderr
     assert not (tmp_path / "imported").exists()
 
@@ -148,9 +137,3 @@ def test_a_module_of_ones_own_that_cannot_be_imported_is_named_as_such(
     monkeypatch.syspath_prepend(tmp_path)
     with trusting([name]), pytest.raises(ConfigError, match=f"cannot be imported: {said}"):
         build({"_target_": f"{name}.Own"}, "mechanism")
-
-
-@pytest.mark.parametrize("target", [None, 5, ["judgelab"], {}])
-def test_a_target_that_is_no_text_is_refused(target: object) -> None:
-    with pytest.raises(ConfigError, match=r"mechanism\._target_=.* cannot be built: name a class"):
-        build({"_target_": target}, "mechanism")

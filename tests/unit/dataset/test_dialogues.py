@@ -10,7 +10,7 @@ import pytest
 
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.dataset.files import text_at
-from tests.unit.dataset.hub_rows import CONF, domain
+from tests.unit.dataset.hub_rows import domain
 
 
 def test_the_last_turn_is_the_reference_and_the_others_the_source(tmp_path: Path) -> None:
@@ -28,9 +28,6 @@ def test_a_conversation_of_one_turn_has_no_source(tmp_path: Path) -> None:
     file.write_text(json.dumps({"dialog": ["Alone."]}))
     with pytest.raises(DataError, match="none of 1 rows is left .*no source"):
         domain("dailydialog", source="path", path=str(file)).load()
-    file.write_text(json.dumps({"dialog": []}))
-    with pytest.raises(DataError, match="'dialog.-1' is missing"):
-        domain("dailydialog", source="path", path=str(file)).load()
 
 
 def test_questions_come_without_references(tmp_path: Path) -> None:
@@ -38,10 +35,6 @@ def test_questions_come_without_references(tmp_path: Path) -> None:
     sources = [item.source for item in panel.items]
     assert len(set(sources)) == 16 and all(source.endswith("?") for source in sources)
     assert all(item.reference is None for item in panel.items)
-    words = [len(source.split()) for source in sources]
-    assert f"holds 16 questions of {sum(words) / len(words):.0f} words" in (
-        (CONF.parents[1] / "judgelab/dataset/samples/README.md").read_text(encoding="utf-8")
-    )
     file = tmp_path / "test.csv"
     with file.open("w", newline="") as out:
         csv.writer(out).writerows([["question", "category"], ["Why, then?", "REASON"]])

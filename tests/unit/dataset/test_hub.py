@@ -68,7 +68,6 @@ def test_a_review_form_becomes_text(tmp_path: Path) -> None:
     [
         ({"id": "1", "document": "x"}, "'summary' is missing; columns present: id, document"),
         ({"id": "1", "document": 5, "summary": "s"}, "'document' is not text but int"),
-        ({"id": "1", "document": "x", "summary": 2.5}, "'summary' is not text but float"),
         ({"id": None, "document": "x", "summary": "s"}, "'id' is empty"),
     ],
 )
@@ -92,10 +91,8 @@ def test_rows_without_a_source_are_left_out_and_counted(tmp_path: Path) -> None:
 def test_wrong_settings_are_refused_with_a_hint(tmp_path: Path) -> None:
     for options, hint in (
         ({"limit": 0}, "at least 1"),
-        ({"limit": -3}, "at least 1"),
         ({"source": "web"}, "sample, hub, path"),
         ({"source": "path"}, "go together"),
-        ({"path": "x.jsonl"}, "go together"),
         ({"fields": {"source": "document", "refrence": "summary"}}, "Did you mean 'reference'"),
         ({"fields": {"source": None}}, "source=None must be a valid string"),
         ({"hub": {"revison": "main"}}, "Did you mean 'revision'"),
@@ -103,9 +100,6 @@ def test_wrong_settings_are_refused_with_a_hint(tmp_path: Path) -> None:
         with pytest.raises(Exception, match=hint) as caught:
             domain("xsum", **options)
         assert isinstance(caught.value.__cause__ or caught.value, ConfigError)
-    with pytest.raises(ConfigError, match="at least 1"):
-        domain("xsum").load(0)
-    (tmp_path / "x.txt").write_text("x", encoding="utf-8")
     with pytest.raises(DataError, match="save it as .csv"):
         xsum(tmp_path / "x.xlsx").load()
     with pytest.raises(DataError, match="no file"):
@@ -119,7 +113,6 @@ def test_where_the_files_of_a_split_lie() -> None:
     assert patterns(config="de-en") == ["de-en/test-*.parquet"]
     assert patterns(config="default") == patterns() == ["data/test-*.parquet"]
     assert patterns(revision="refs/convert/parquet") == ["default/test/*.parquet"]
-    assert patterns(data_files="a/*.parquet") == ["a/*.parquet"]
     assert patterns(data_files=["a.parquet", "b.parquet"]) == ["a.parquet", "b.parquet"]
     with pytest.raises(ConfigError, match="must name parquet"):
         patterns(data_files="data/test.json")

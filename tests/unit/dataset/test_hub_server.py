@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from judgelab.core.errors import ConfigError, DataError, MissingExtraError
+from judgelab.core.errors import DataError, MissingExtraError
 from judgelab.dataset.hub import Hub
 from judgelab.store.network import why_offline
 from tests.unit.dataset.hub_rows import as_parquet, domain
@@ -224,8 +224,3 @@ def test_a_missing_package_is_named_with_its_extra(
     with pytest.raises(MissingExtraError, match=r"'huggingface_hub' is not .*\[hub\]"):
         on_hub().load()
     assert domain("xsum").load(1).items
-
-
-def test_hub_settings_that_are_missing_are_named() -> None:
-    with pytest.raises(ConfigError, match=r"needs dataset\.hub\.revision"):
-        domain("xsum", source="hub", hub={"id": "o/n", "split": "test"}).load()

@@ -20,14 +20,10 @@ GOOD = {"id": "a", "source": "The sky.", "responses": {"A": "blue", "B": "grey"}
 
 
 def written(folder: Path, *lines: Any) -> str:
-    """The path of a file with these lines; what is not text or bytes is written as JSON."""
-    raw = [
-        line if isinstance(line, bytes) else (line if isinstance(line, str) else json.dumps(line))
-        for line in lines
-    ]
-    encoded = [line if isinstance(line, bytes) else line.encode() for line in raw]
+    """The path of a file with these lines; what is not text is written as JSON."""
     file = folder / "panel.jsonl"
-    file.write_bytes(b"\n".join(encoded) + b"\n")
+    texts = (line if isinstance(line, str) else json.dumps(line) for line in lines)
+    file.write_text("\n".join(texts) + "\n", encoding="utf-8")
     return str(file)
 
 
@@ -63,12 +59,6 @@ def test_a_panel_is_read_as_written(tmp_path: Path) -> None:
     assert panel.provenance["rows"] == 2 and panel.provenance["dataset"] == "panel"
 
 
-def test_byte_order_mark_crlf_and_blank_lines_are_tolerated(tmp_path: Path) -> None:
-    line = json.dumps(GOOD, ensure_ascii=False).encode()
-    path = written(tmp_path, b"\xef\xbb\xbf" + line + b"\r", b"\r", b"", b"   ")
-    assert Jsonl(path=path).load().texts == (("blue", "grey"),)
-
-
 def test_limit_cuts_items_but_the_whole_file_is_checked(tmp_path: Path) -> None:
     rows = [{"id": i, "source": "x", "responses": {"A": "t"}} for i in range(5)]
     panel = Jsonl(path=written(tmp_path, *rows), limit=4).load(2)
@@ -81,33 +71,21 @@ def test_limit_cuts_items_but_the_whole_file_is_checked(tmp_path: Path) -> None:
     ("line", "reason"),
     [
         ("{bad", "not usable JSON"),
-        ("[1]", "not a JSON object"),
         ("[" * 100_000, "too deep"),
         ({"id": "first"}, "the id 'first' was used in line 1"),
         ({"id": "b", "source": None}, "source is missing"),
-        ({"id": None}, "id is missing"),
         ({"id": " "}, "id is empty"),
-        ({"id": True}, "id True must be a valid string"),
         ({"source": " \n"}, "source is empty"),
-        ({"source": ["x"]}, "source ['x'] must be a valid string"),
         ('{"id": "b", "source": "\\ud800"}', "is not valid Unicode"),
         ({"reference": 3}, "reference 3 must be"),
-        ({"synopsis": {}}, "synopsis {} must be"),
         ({"responses": {"A": ""}}, "responses.A is empty"),
-        ({"responses": {"A": 1}}, "responses.A 1 must be"),
         ({"responses": {" ": "x"}}, "responses. .[key] is empty"),
-        ({"responses": []}, "responses [] must be a valid dict"),
         ({"human": "good"}, "human 'good' must be a valid dict"),
         ({"human": {"A": "4"}}, "human.A.people '4' must be a valid number"),
-        ({"human": {"A": True}}, "human.A.people True must be"),
-        ({"human": {"A": float("nan")}}, "human.A.people nan must be a finite number"),
         ({"human": {"A": 10**400}}, "human.A.people 1000"),
         ({"human": {"A": 1e13}}, "is beyond 1e12"),
-        ({"human": {"A": {"ann": "4"}}}, "human.A.ann '4' must be"),
-        ({"human": {"A": {"ann": {"x": 1}}}}, "human.A.ann {'x': 1} must be"),
         ({"respones": {}}, "unknown key 'respones', did you mean 'responses'?"),
         ('{"id": "b", "source": "x", "source": "y"}', "'source' occurs twice"),
-        ('{"id": "b", "source": "x", "responses": {"A": "1", "A": "2"}}', "'A' occurs twice"),
     ],
 )
 def test_a_bad_line_is_reported_with_number_and_reason(
@@ -117,12 +95,6 @@ def test_a_bad_line_is_reported_with_number_and_reason(
     message = refusal(tmp_path, {**GOOD, "id": "first"}, "", line)
     assert "has 1 problem;" in message
     assert "line 3: " in message and reason in message
-
-
-def test_all_faults_come_in_one_error_and_the_first_ten_are_shown(tmp_path: Path) -> None:
-    message = refusal(tmp_path, *[{"id": i} for i in range(30)])
-    assert "has 30 problems" in message and "and 20 more" in message
-    assert message.count("source is missing") == 10
 
 
 def test_agents_that_are_named_have_a_response(tmp_path: Path) -> None:
@@ -137,23 +109,12 @@ def test_agents_that_are_named_have_a_response(tmp_path: Path) -> None:
     assert [(one.name, one.category) for one in some] == [("B", "Style"), ("A", None)]
 
 
-def test_other_keys_are_listed(tmp_path: Path) -> None:
-    panel = Jsonl(path=written(tmp_path, {**GOOD, "note": 1, "date": 2})).load()
-    assert panel.provenance["columns_not_read"] == ["note", "date"]
-
-
 def test_wrong_settings_are_told_apart_from_wrong_data(tmp_path: Path) -> None:
     path = written(tmp_path, GOOD)
     with pytest.raises(DataError, match="'a' has no response"):
         Jsonl(path=path, reference_agent="a").load()
-    with pytest.raises(ConfigError, match="at least 1"):
-        Jsonl(path=path).load(0)
     with pytest.raises(ConfigError, match=r"dataset\.path"):
         Jsonl(path="")
-    with pytest.raises(DataError, match="no file"):
-        Jsonl(path=str(tmp_path / "other.jsonl")).load()
-    with pytest.raises(DataError, match="no rows"):
-        Jsonl(path=written(tmp_path, "", "  ")).load()
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)

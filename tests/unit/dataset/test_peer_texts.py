@@ -61,15 +61,10 @@ def test_rows_become_reviewers_with_grades(tmp_path: Path) -> None:
     [
         ({"texts": "a"}, "texts 'a' must be a valid list"),
         ({"texts": []}, r"texts \[\] list should have at least 1 item"),
-        ({"texts": ["a", 1]}, "texts 1 must be a valid string"),
         ({"grades": ["A"]}, "grades must be a list with one entry for each"),
         ({"grades": ["A", "F"]}, "grades 'F' must be A, B, C, a number or null"),
-        ({"grades": ["A", True]}, "grades True must be"),
-        ({"grades": ["A", math.inf]}, "grades inf must be a finite number"),
         ({"grades": ["A", math.nan]}, "grades nan must be a finite number"),
-        ({"grades": ["A", 10**400]}, "grades 1000"),
-        ({"id": None}, "id None must be a valid string"),
-        ({"synopses": "z"}, "synopses is no key that is known. Did you mean 'synopsis'"),
+        ({"synopses": "z"}, "synopses is no key that is known"),
     ],
 )
 def test_faults_of_a_row_are_named(tmp_path: Path, change: dict[str, Any], fault: str) -> None:
@@ -88,10 +83,6 @@ def test_settings_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     common: Any = {"name": "yelp", "task": "t", "task_description": "d", "noun": "n"}
     with pytest.raises(ConfigError, match="no public copy of yelp is known"):
         PeerTexts(**common, source="hub")
-    with pytest.raises(ConfigError, match="go together"):
-        PeerTexts(**common, source="path")
-    with pytest.raises(DataError, match="no rows"):
-        peers(lines(tmp_path / "empty.jsonl", [])).load()
 
 
 def yelp_folder(folder: Path) -> Path:
@@ -131,17 +122,14 @@ def test_yelp_draws_restaurants_with_enough_long_reviews(tmp_path: Path) -> None
         assert len(set(row)) == 3
         assert all(text is not None and text.startswith(item.id) for text in row)
         assert all(len(text or "") >= 40 for text in row)
-    assert yelp(folder, references=["reviewer_1", "reviewer_3"]).load() == panel
-    draws = {yelp(folder, seed=seed).load().digest for seed in range(4)}
-    assert len(draws) > 1, "another seed, another draw"
+    draws = [yelp(folder, seed=seed).load().digest for seed in (0, 0, 1, 2)]
+    assert draws[0] == draws[1] and len(set(draws)) > 1, "another seed, another draw"
 
 
 def test_yelp_says_what_is_missing(tmp_path: Path) -> None:
     folder = yelp_folder(tmp_path)
     with pytest.raises(DataError, match="has 5 restaurants with 4 reviews of 40 characters"):
         yelp(folder, restaurants=6).load()
-    with pytest.raises(ConfigError, match="not below reviews=3"):
-        yelp(folder, minimum=2)
     (folder / "yelp_academic_dataset_review.json").write_text('{"text": 1\n')
     with pytest.raises(DataError, match="line 1: not a JSON object"):
         yelp(folder, characters=1).load()
@@ -183,10 +171,7 @@ def test_reviews_of_a_public_dataset_are_read_by_their_form(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("fields", "fault"),
     [
-        (
-            {"sections": ["review"]},
-            "none of the sections review, but summary_of_the_paper",
-        ),
+        ({"sections": ["review"]}, "has none of review, but summary_of_the_paper"),
         ({"sections": SECTIONS, "reviewers": 9}, "no row has 9 reviews"),
         (
             {"sections": SECTIONS, "reviews": "json.all"},

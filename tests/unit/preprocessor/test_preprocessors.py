@@ -86,13 +86,6 @@ def test_the_subject_goes_into_the_prompt_and_the_check() -> None:
 
 
 @pytest.mark.parametrize("name", ["judgments", "rules"])
-def test_a_subject_that_begins_no_line_is_refused(name: str) -> None:
-    for subject in ("", " ", "The\nguest", "The guest "):
-        with pytest.raises(ConfigError, match="subject"):
-            preprocessor(name, subject=subject)
-
-
-@pytest.mark.parametrize("name", ["judgments", "rules"])
 def test_texts_that_are_no_reviews_are_refused(name: str, tmp_path: Path) -> None:
     lm = ScriptedChat(lambda request: "The guest suggests salt.")
     summaries = panel_of_any_task([["It is good."]])
@@ -130,19 +123,12 @@ def test_what_they_require_and_say() -> None:
         ("Why are there two tables?", "questions"),
         ("The authors should add a table.", "suggests"),
         ("The table has two columns.", ""),
-        ("The authors study whether glue is efficient.", ""),
         ("It is doubtful whether glue is efficient.", "criticizes"),
-        ("The results are encouraging and useful.", "appreciates"),
     ],
 )
 def test_cues_tell_what_a_clause_is_for(clause: str, verb: str) -> None:
     assert verb_of(clause) == verb
     assert verb_of(clause, "suggests") == verb, "a heading is no cue"
-
-
-def test_a_heading_decides_where_cues_are_in_balance() -> None:
-    assert verb_of("A strong lack of glue") == "criticizes"
-    assert verb_of("A strong lack of glue", "appreciates") == "appreciates"
 
 
 def test_a_review_becomes_one_judgment_a_line() -> None:
@@ -184,7 +170,6 @@ I think that the idea is novel."""
     [
         "This review will discuss what is good and what is weak.",
         "My main concerns are the following:",
-        "Please see my comments above, they are important.",
         "It has both strengths and some weaknesses.",
     ],
 )
@@ -197,7 +182,6 @@ def test_talk_about_the_review_is_no_judgment(sentence: str) -> None:
     [
         "This section is hard to follow.",
         "As mentioned above, the novelty is limited.",
-        "The review of earlier work is missing.",
     ],
 )
 def test_a_judgment_that_points_elsewhere_stays(sentence: str) -> None:
@@ -245,24 +229,7 @@ def test_a_text_that_is_no_review_is_unscored_and_shares_are_told() -> None:
 
 
 @settings(max_examples=50)
-@given(
-    st.lists(
-        st.sampled_from(
-            [
-                "Good.",
-                "I think",
-                "please",
-                "# Summary",
-                "Weaknesses:",
-                "- not",
-                "¿Qué? ü!",
-                "1. ",
-                "",
-            ]
-        )
-        | st.text(max_size=25)
-    ).map("\n".join)
-)
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=25)).map("\n".join))
 def test_any_text_gives_lines_of_the_form_or_none(text: str) -> None:
     panel = panel_of([[text]])
     done = preprocessor("rules").apply(panel, NOBODY, seed=0)

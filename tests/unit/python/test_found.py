@@ -50,6 +50,8 @@ def test_every_number_of_the_result_is_in_a_frame(runs: dict[str, Any]) -> None:
         assert one.summary.loc[key, "value"] == flat[key]
     assert one.about["study"] == "discrimination" and one.about["mechanism"] == "rouge"
     assert not set(one.about) & set(one.summary.index)
+    with pytest.raises(KeyError, match="no table is called 'agent'. Did you mean 'agents'?"):
+        one.tables["agent"]
     agents = one.tables["agents"]
     assert sorted(agents["agent"]) == ["astray", "good", "lead"]
     assert not (agents["low"] > agents["value"]).any() and (agents["n"] == 4).all()
@@ -64,18 +66,6 @@ def test_unknown_is_nan_and_counts_are_whole() -> None:
     assert list(made.index) == ["auc", "items"]
     assert np.isnan(made.loc["auc", "value"]) and made.loc["auc", "n"] == 0
     assert str(made["n"].dtype) == "Int64" and made.loc["items", "value"] == 3
-
-
-def test_names_that_do_not_exist_are_told(runs: dict[str, Any]) -> None:
-    with pytest.raises(KeyError, match="no table is called 'agent'. Did you mean 'agents'?"):
-        runs["rouge"].tables["agent"]
-    assert "agents" in repr(runs["rouge"].tables)
-
-
-def test_figures_are_drawn_from_the_tables(runs: dict[str, Any]) -> None:
-    one = runs["length"]
-    (name, *_) = one.figures
-    assert one.figures[name]._repr_png_() == (one.path / f"figures/{name}.png").read_bytes()
 
 
 def test_a_notebook_shows_the_answer_and_a_hostile_text_stays_text(

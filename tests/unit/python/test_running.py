@@ -98,11 +98,6 @@ def test_a_table_in_memory_is_kept_under_its_content(root: Path) -> None:
     assert len([*(root / "data").rglob("*.parquet")]) == 2, "other content, another file"
 
 
-def test_a_frame_is_kept_below_the_root_that_is_set(tmp_path: Path) -> None:
-    found("mechanism=length", data=graded(2), paths__root=str(tmp_path / "own"))
-    assert [*(tmp_path / "own" / "data").rglob("*.parquet")]
-
-
 def test_another_programs_hydra_is_left_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "main.yaml").write_text("a: 1")
     with initialize_config_dir(str(tmp_path), version_base="1.2"):
@@ -121,18 +116,12 @@ def test_another_programs_hydra_is_left_as_it_was(tmp_path: Path) -> None:
         (["mechanism=mi mechanism.pre=sum"], {}, "Did you mean 'mechanism.per'?"),
         (["mechanism=mi,gppm"], {}, "judgelab.run makes one run: call it once for each value"),
         (["-m mechanism=mi"], {}, "-m is for the command line"),
-        (["sweep=dhp_figure_4"], {}, "makes one run"),
         (["mechanism='mi"], {}, "a quotation mark is not closed"),
-        ([3], {}, "takes words such as 'mechanism=mi', not 3"),
         ([], {"limt": 3}, "limt is no setting of study=discrimination. Did you mean 'limit'?"),
         ([], {"data": 3}, "data must be a pandas DataFrame or a path, not int"),
         ([], {"data": "nowhere.csv"}, "There is no file 'nowhere.csv'"),
         (["dataset.path=a.csv"], {"data": "b.csv"}, "leave one of them out"),
-        (
-            ["study=discrimination"],
-            {"judges": [{"name": "a"}]},
-            "study=discrimination asks no judges",
-        ),
+        ([], {"judges": [{"name": "a"}]}, "study=discrimination asks no judges"),
         (["trusted_packages=[no.such-name]"], {}, "is no name of a package"),
     ],
 )
