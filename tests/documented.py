@@ -33,9 +33,9 @@ ELSEWHERE = {  # command -> the test that runs it or its parts, and what of it s
     "ray start --address=HOST:6379": (f"{E2E}test_scale.py", "scale.address"),
     RAY: (f"{E2E}test_scale.py", "scale.gpus=1.0"),
     "python run.py -m hydra/launcher=cores mechanism=length,random,rouge tracker=none": (
-        *(f"{E2E}test_launchers.py", '"cores"'),
+        *(f"{E2E}test_sweeps.py", '"cores"'),
     ),
-    SLURM: (f"{E2E}test_launchers.py", '"slurm"'),
+    SLURM: (f"{E2E}test_sweeps.py", '"slurm"'),
     "python -m experiments.importing path/to/data outputs/released": (
         *(f"{E2E}test_sweeps.py", "import_release"),
     ),

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+import judgelab
 from tests.documented import COMMANDS, COMPOSED, ELSEWHERE, SHOWN
 from tests.e2e.conftest import ROOT, command_line, process
 from tests.llmbar_table import write_csv
 from tests.real_lm import SMOLLM2
+from tests.unit.python.frames import graded
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 OWN = (ROOT / "docs" / "start" / "own_table.md").read_text(encoding="utf-8")
@@ -29,6 +31,7 @@ HEAD, *ROWS = re.search(r"```csv\n(.*?)```", OWN, flags=re.DOTALL)[1].splitlines
 TEXTS = "\n".join([HEAD, *(f"q{k}{row.removeprefix('q1')}" for k in range(4) for row in ROWS)])
 RUN = [command for command in COMMANDS if command not in {*ELSEWHERE, *COMPOSED}]
 OWN_DATA = "dataset.path=judged.csv"
+NOTEBOOK = (ROOT / "docs" / "howto" / "notebook.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -137,3 +140,21 @@ def test_two_files_add_a_part(tmp_path: Path) -> None:
     assert low < words < high
     assert {"agent", "value", "low", "n", "unscored"} <= set(study["tables"][0]["columns"])
     assert found["evaluation_lm/timed"][1]["facts"]["seconds"] > 0
+
+
+@pytest.mark.slow
+def test_the_code_of_the_docs_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("JUDGELAB_ROOT", raising=False)
+    graded(3).to_csv("labels.csv", index=False)
+    names: dict[str, object] = {}
+    for block in re.findall(r"^```python\n(.*?)^```$", NOTEBOOK, re.DOTALL | re.MULTILINE):
+        exec(block, names)
+    said = capsys.readouterr().out
+    assert "astray" in said and "rouge" in said
+    assert len(list(Path("outputs/runs").iterdir())) == 2
+    rows = re.findall(r"^\| (`.*?) \|", NOTEBOOK, re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`(?:judgelab\.)?(\w+)", row)}
+    assert set(judgelab.__all__) - {"JudgelabError", "__version__"} == named

@@ -1,17 +1,28 @@
-"""The main job, end to end: found, finished, recognised, resumed, refused."""
+"""The main job, end to end: finished, recognised, resumed, refused; and what it loads."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import signal
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from judgelab.core.errors import JudgelabError
-from tests.e2e.conftest import Command, cached_calls, only_run, process, result, started
+from judgelab.report import page
+from tests.e2e.conftest import (
+    Command,
+    cached_calls,
+    inside,
+    only_run,
+    process,
+    result,
+    started,
+)
 
 MAIN = ("mechanism=tvd_mi", "dataset=xsum", "attack=case_flip")
 
@@ -115,3 +126,39 @@ def test_help_lists_every_axis_and_cfg_shows_the_config(judgelab: Command) -> No
         assert line in shown
     config = judgelab("--cfg", "job", "mechanism=mi").stdout
     assert "_target_: judgelab.mechanism.mi.Mi" in config
+
+
+PLAN = ("study=plan", "study.r=.3", "study.sd=.25", "study.delta=.05", "study.confidence=.95")
+NEVER = {"torch", "transformers", "statsmodels", "sacrebleu", "openai", "wandb", "scipy.stats"}
+FINISHED = NEVER | {"pandas", "xarray", "matplotlib", "pyarrow", "scipy", "joblib"}
+
+
+def imported(folder: Path, *overrides: str) -> set[str]:
+    """The modules that a command imports."""
+    command = [sys.executable, "-X", "importtime", "run.py", *overrides, "tracker=none"]
+    done = process(folder, command)
+    assert "Finished before" in done.stdout or "records" in done.stdout
+    return set(re.findall(r"(?m)^import time:.*\|\s*(\S+)$", done.stderr))
+
+
+@pytest.mark.parametrize("command", [PLAN, ("mechanism=length",)], ids=["plan", "length"])
+def test_little_is_imported_and_less_for_a_finished_run(
+    command: tuple[str, ...], tmp_path: Path
+) -> None:
+    first = imported(tmp_path, *command)
+    assert not first & NEVER
+    assert ("xarray" in first) == (command is not PLAN), "a plan measures no text"
+    again = imported(tmp_path, *command)
+    assert "hydra" in again and not again & FINISHED
+
+
+def test_the_answer_comes_before_figures_and_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(run_dir: object) -> None:
+        assert "1,504" in capsys.readouterr().out
+        raise InterruptedError
+
+    monkeypatch.setattr(page, "write", late)
+    with pytest.raises(InterruptedError):
+        inside(tmp_path, [*PLAN, "tracker=none"])

@@ -1,18 +1,20 @@
-"""Sweeps of experiments/sweeps run to their comparison table; W&B's agent runs its own."""
+"""Sweeps run to their comparison table: those of experiments, of W&B's agent, of launchers."""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from hydra import compose, initialize_config_dir
 
 from experiments.catalogue import SWEEPS
 from experiments.importing import import_release
 from experiments.repositories import AUTO_PRE
-from tests.e2e.conftest import ROOT, Command, environment
+from tests.e2e.conftest import ROOT, Command, environment, process
 
 SHORT = ["limit=4", "tracker=none"]
 QUICK = {  # sweep -> a part of its grid, and fewer draws; jobs
@@ -86,3 +88,24 @@ def test_the_agent_of_weights_and_biases_runs_our_command_line(
     assert isinstance(summary[file["metric"]["name"]], float)
     [mirror] = tmp_path.glob("wandb/offline-run-*-r1/*.wandb")
     assert file["metric"]["name"].encode() in mirror.read_bytes()
+
+
+KINDS = {"cores": "JoblibLauncher", "submitted": "LocalLauncher", "slurm": "SlurmLauncher"}
+
+
+@pytest.mark.parametrize("preset", sorted(p.stem for p in (ROOT / "conf/hydra/launcher").glob("*")))
+def test_a_preset_is_its_launcher(preset: str) -> None:
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        overrides = [f"hydra/launcher={preset}"]
+        cfg = compose("config", overrides=overrides, return_hydra_config=True)
+    assert cfg.hydra.launcher._target_.endswith(f".{KINDS[preset]}")
+
+
+@pytest.mark.slow
+def test_a_submitted_job_ends_in_the_sweeps_report(tmp_path: Path) -> None:
+    words = ["-m", "hydra/launcher=submitted", "mechanism=length", "tracker=none", "limit=4"]
+    done = process(tmp_path, [sys.executable, "run.py", *words])  # the launcher forks
+    assert done.returncode == 0, done.stderr
+    assert len(list(tmp_path.glob("runs/*-length-*/DONE"))) == 1
+    assert len(list(tmp_path.glob("sweeps/*/.submitit/*/*_result.pkl"))) == 1
+    assert len(list(tmp_path.glob("sweeps/*/report.html"))) == 1

@@ -76,11 +76,8 @@ def test_the_shipped_benchmarks_give_table_5() -> None:
 
 def job(number: int, dataset: str, mechanism: str = "bleu", size: float | None = 8.0) -> SweepJob:
     row = {"candidate": "a", "kind": "text", "parameters": size, "value": 0.1 * number, "n": 9}
-    made = Result(
-        summary={"study": "leaderboard", "mechanism": mechanism},
-        primary="",
-        tables=[Table("leaderboard", "Leaderboard", [row])],
-    )
+    board = Table("leaderboard", "Leaderboard", [row])
+    made = Result({"study": "leaderboard", "mechanism": mechanism}, "", [board])
     choices = {"dataset": dataset, "mechanism": mechanism}
     given = tuple(f"{key}={value}" for key, value in choices.items())
     return SweepJob(number, given, choices, None, made.to_json(), None)

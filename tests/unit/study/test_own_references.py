@@ -68,12 +68,9 @@ def test_discernment_asks_jsonl_for_its_key_and_takes_a_marked_agent(
     ]
     file.write_text("\n".join(map(json.dumps, lines)))
     given = {"study": "discernment", "data": file, "dataset": "jsonl", "mechanism": "length"}
-    with pytest.raises(
-        DataError, match="has none: .*the key 'reference' of its line in dataset=jsonl"
-    ):
+    with pytest.raises(DataError, match="has none: .*the key 'reference' of its line"):
         ran(root, **given)
-    found = ran(
-        root, dataset__reference_agent="gold", only=["deletions_minor"], replicates=9, **given
-    )
+    given |= {"dataset__reference_agent": "gold", "only": ["deletions_minor"], "replicates": 9}
+    found = ran(root, **given)
     texts = found.records["clean_texts"].query("agent == 'original'")["text"]
     assert list(texts) == list(rows["text"])

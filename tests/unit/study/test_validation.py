@@ -49,13 +49,12 @@ def test_released_texts_belong_to_the_released_definition(tmp_path: Path) -> Non
 
 
 def job(number: int, metric: str, attack: str, d: float | None, verdict: str) -> SweepJob:
-    expects = "no_rise" if attack == "rephrase" else "fall"
-    summary = {"mechanism": metric, "attack": attack, "expects": expects, "verdict": verdict}
-    summary |= {"change/smd": d, "change/smd_n": 24, "change/smd_unscored": 0}
+    choices = {"mechanism": metric, "attack": attack}
+    summary = {**choices, "expects": "no_rise" if attack == "rephrase" else "fall"}
+    summary |= {"verdict": verdict, "change/smd": d, "change/smd_n": 24, "change/smd_unscored": 0}
     if d is not None:
         summary |= {"change/smd_low": d - 0.1, "change/smd_high": d + 0.1}
-    overrides = (f"mechanism={metric}", f"attack={attack}")
-    choices = {"mechanism": metric, "attack": attack}
+    overrides = tuple(f"{key}={value}" for key, value in choices.items())
     return SweepJob(number, overrides, choices, Path("run"), {"summary": summary}, None)
 
 

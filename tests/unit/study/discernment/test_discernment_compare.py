@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from judgelab.mechanism.length import Length
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.report.jobs import jobs
 from judgelab.report.sweep import write
-from judgelab.study.discernment.compare import HEADLINES, compare
+from judgelab.study.discernment.compare import compare
 from judgelab.study.discernment.study import Discernment
 from tests.drawings import draw
 from tests.scripted import NOBODY, ScriptedChat
@@ -29,71 +28,21 @@ from tests.unit.study.discernment.discernment_context import (
 )
 
 CONFIG = config_of("discernment.Discernment")
-PERTURBATIONS = ("typos_minor", "reordering_minor")
 
 
-def result(d: float | None, not_seen: str, dataset: str = "summeval") -> dict[str, Any]:
-    """What study=discernment leaves of a judge."""
-    summary: dict[str, Any] = {"study": "discernment", "mechanism": "rating", "dataset": dataset}
-    summary |= {"attack": "none", "items": 12, "not_seen": not_seen, "not_seen_count": 1}
-    summary |= {"weights": "uniform", "weighting": "uniform weights"}
-    for name in ("average_ew", "minimum_ew", "average", "minimum"):
-        key = f"discernment/{name}"
-        around = {"": 0.0, "_low": -0.5, "_high": 0.5}
-        summary |= {f"{key}{p}": None if d is None else d + by for p, by in around.items()}
-        summary |= {f"{key}_threshold": 0.81, f"{key}_n": 11, f"{key}_unscored": 1}
-    summary |= {f"d_ew/{name}": d for name in PERTURBATIONS}
-    found = {"primary": "discernment/average_ew", "summary": summary}
-    found |= {"headlines": [asdict(one) for one in HEADLINES]}
-    return {**found, "notes": [], "figures": [], "tables": []}
-
-
-def written(root: Path, key: str, given: dict[str, dict[str, Any]]) -> Path:
+def written(root: Path, key: str, given: Mapping[str, Mapping[str, Any]]) -> Path:
     """A sweep over the values of a key, with the result of each."""
     folder = root / "sweeps" / "s"
     for number, (value, content) in enumerate(given.items()):
         run = root / "runs" / str(number)
-        write_run(run, content, CONFIG)
+        write_run(run, {**content}, CONFIG)
         write_job(folder, number, {key: value}, status="done", run=str(run))
     return folder
 
 
-def test_the_best_judge_stands_on_top_with_its_threshold(tmp_path: Path) -> None:
-    """The second is the best, the third is unscored."""
-    ds = ((0.7, "reordering_minor"), (2.5, ""), (None, ""))
-    sweep = written(
-        tmp_path, "evaluation_lm", {f"judge_{k}": result(*each) for k, each in enumerate(ds)}
-    )
-    made = compare(jobs(sweep))[0]
-    board = made.rows
-    assert list(board["judge"]) == ["judge_1", "judge_0", "judge_2"]
-    assert list(board["average_ew_threshold"]) == [0.81] * 3
-    assert list(board["n"]) == [11] * 3 and list(board["unscored"]) == [1] * 3
-    assert board["d_ew/typos_minor"].tolist()[:2] == [2.5, 0.7]
-    assert math.isnan(board["average_ew"][2])
-    [shown] = made.tables.values()
-    by_key = {column.key: column.cells for column in shown}
-    assert by_key["average_ew"] == ("2.50 [2.00, 3.00]", "0.70 [0.20, 1.20]", "–")
-    assert by_key["not_seen"] == ("", "reordering_minor", "")
-    assert "dataset" not in by_key, "there is one"
-    said = draw("discernment_judges", {"judges": board}).caption
-    assert said.endswith("n\u00a0=\u00a011 items, 1 unscored.")
-
-
-def test_datasets_are_kept_apart_and_one_judge_is_no_sweep(tmp_path: Path) -> None:
-    sets = {"summeval": 1.0, "sumpubmed": 2.0}
-    folder = written(tmp_path, "dataset", {name: result(d, "", name) for name, d in sets.items()})
-    made = compare(jobs(folder))[0]
-    board = made.rows
-    assert set(board["judge"]) == {"rating"} and list(board["dataset"]) == ["summeval", "sumpubmed"]
-    assert [one.key for one in next(iter(made.tables.values()))][:2] == ["judge", "dataset"]
-    assert len(draw("discernment_judges", {"judges": board}).figure.axes) == 2
-    assert compare(jobs(folder)[:1]) == []
-
-
 @pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three judges of one dataset as the study leaves them, with their records."""
+def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """Where three judges of one dataset left their records, and what the study says of them."""
     root = tmp_path_factory.mktemp("real")
     only = ["typos_minor", "reordering_minor"]
     study = Discernment(only=only, replicates=20, combine="printed")
@@ -103,11 +52,50 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "length": (NOBODY, Length()),
     }
     panel = references().head(20)
-    results = {
+    return root, {
         name: study.run(lab(root / "runs" / str(k), *judge, panel=panel)).to_json()
         for k, (name, judge) in enumerate(judges.items())
     }
-    return written(root, "mechanism", results)
+
+
+@pytest.fixture(scope="module")
+def real(results: tuple[Path, dict[str, Any]]) -> Path:
+    return written(results[0], "mechanism", results[1])
+
+
+def test_the_best_judge_stands_on_top_and_who_is_unscored_below(
+    results: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    judges = {**results[1]}
+    known = judges["random"]["summary"]
+    unknown = {key: None for key in known if key.startswith("discernment/")}
+    judges["random"] = judges["random"] | {"summary": known | unknown}
+    made = compare(jobs(written(tmp_path, "mechanism", judges)))[0]
+    board, best = made.rows, judges["counts"]["summary"]
+    assert (board["judge"].iloc[0], board["judge"].iloc[2]) == ("counts", "random")
+    assert board["average_ew"].iloc[0] == best["discernment/average_ew"] > 1
+    assert board["average_ew_threshold"].iloc[0] == best["discernment/average_ew_threshold"]
+    assert board["d_ew/typos_minor"].iloc[0] == best["d_ew/typos_minor"]
+    assert board["average_ew"].isna().iloc[2]
+    [shown] = made.tables.values()
+    by_key = {column.key: column.cells for column in shown}
+    assert by_key["average_ew"][2] == "–"
+    assert by_key["not_seen"][0] == best["not_seen"] == "reordering_minor"
+    assert "dataset" not in by_key, "there is one"
+
+
+def test_datasets_are_kept_apart_and_one_judge_is_no_sweep(
+    results: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    one = results[1]["counts"]
+    other = one | {"summary": one["summary"] | {"dataset": "sumpubmed"}}
+    folder = written(tmp_path, "dataset", {"summeval": one, "sumpubmed": other})
+    made = compare(jobs(folder))[0]
+    assert set(made.rows["judge"]) == {"rating"}
+    assert list(made.rows["dataset"]) == ["sumpubmed", "summeval"]
+    assert [column.key for column in next(iter(made.tables.values()))][:2] == ["judge", "dataset"]
+    assert len(draw("discernment_judges", {"judges": made.rows}).figure.axes) == 2
+    assert compare(jobs(folder)[:1]) == []
 
 
 def test_response_styles_have_one_panel_for_each_judge(real: Path) -> None:

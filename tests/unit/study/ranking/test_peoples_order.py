@@ -65,8 +65,9 @@ def test_a_judge_fitted_elsewhere_is_tested_here(tmp_path: Path) -> None:
     gap = said.summary["calibration/error_algorithm_1"]
     assert gap > 0.1, "far too sure"  # type: ignore[operator]
     own = outcome(tmp_path / "b", *table_study(there))
-    train = ("dataset@study.train=table", "study.train.judges=[metric]")
-    trained = outcome(tmp_path / "c", *table_study(here, *train, f"study.train.path={there}"))
+    train = ["dataset@study.train=table", "study.train.judges=[metric]"]
+    train.append(f"study.train.path={there}")
+    trained = outcome(tmp_path / "c", *table_study(here, *train))
     assert trained.summary["judge/r"] == own.summary["judge/r"] != trained.summary["here/r"]
     assert trained.summary["judge/from"] == "training data"
     with pytest.raises(ConfigError, match="give one"):
