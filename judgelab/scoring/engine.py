@@ -53,19 +53,13 @@ class DriftError(JudgelabError):
 
 @dataclass(frozen=True)
 class Drift:
-    """How far a way of scoring is off one sequence at a time, in nats per token.
+    """How far a way of scoring is off one sequence at a time, in nats per token."""
 
-    Attributes:
-        typical, largest: root mean square over tokens; of any token.
-        allowed, allowed_largest: what these must not exceed.
-        tokens: how many were compared.
-    """
-
-    typical: float
-    largest: float
+    typical: float  # root mean square over tokens
+    largest: float  # of any token
     allowed: float
     allowed_largest: float
-    tokens: int
+    tokens: int  # compared
 
     @property
     def small(self) -> bool:
@@ -255,12 +249,9 @@ def noise(model: Any, jobs: Sequence[Job], slow: NDArray[np.float64]) -> float:
 def drift(
     fast: NDArray[np.float64], slow: NDArray[np.float64], floor: float, tolerance: float | None
 ) -> Drift:
-    """Compare two ways, token by token.
+    """[tokens] of the way to be checked against one sequence at a time, and what is allowed.
 
-    Args:
-        fast, slow: [tokens] of the way to be checked, and of one sequence at a time.
-        floor: the noise, nats per token.
-        tolerance: nats per token (root mean square) allowed instead of a multiple of the noise.
+    ``tolerance``, if any, takes the place of a multiple of ``floor``, the noise; nats per token.
     """
     off = np.abs(fast - slow)
     allowed = TYPICAL * floor if tolerance is None else tolerance

@@ -57,19 +57,13 @@ class Segment:
 
 @dataclass(frozen=True)
 class Own:
-    """Consecutive segments that attend causally to themselves in one call.
+    """Consecutive segments that attend causally to themselves in one call."""
 
-    Attributes:
-        start, count, length: first token, number of segments, (padded) tokens of each.
-        gather: [count * length] token of each padded place; None where nothing is padded.
-        real: places that hold a token, in the order of the tokens.
-    """
-
-    start: int
-    count: int
-    length: int
-    gather: Tensor | None = None
-    real: Tensor | None = None
+    start: int  # first token
+    count: int  # of segments
+    length: int  # (padded) tokens of each
+    gather: Tensor | None = None  # [count * length] token of each padded place; None: no padding
+    real: Tensor | None = None  # places that hold a token, in the order of the tokens
 
 
 @dataclass(frozen=True)
@@ -83,21 +77,13 @@ class Shared:
 
 @dataclass
 class Pass:
-    """What the attention of one forward pass has to know.
+    """What the attention of one forward pass has to know."""
 
-    Attributes:
-        own: covers all tokens in order.
-        shared: queries that have something above them.
-        nodes: segments of contexts, parents first.
-        keep: nodes whose path a later pass needs.
-        paths: (node, layer) -> blocks of its path; filled as layers run.
-    """
-
-    own: list[Own]
-    shared: list[Shared]
-    nodes: list[Segment]
-    keep: frozenset[int]
-    paths: dict[tuple[int, int], list[Block]]
+    own: list[Own]  # covers all tokens in order
+    shared: list[Shared]  # queries that have something above them
+    nodes: list[Segment]  # of contexts, parents first
+    keep: frozenset[int]  # nodes whose path a later pass needs
+    paths: dict[tuple[int, int], list[Block]]  # (node, layer) -> its path; filled as layers run
 
 
 def score_tree(model: Any, head: Head, plan: ScoringPlan) -> NDArray[np.float64]:
@@ -298,9 +284,7 @@ def _see_own(
             out, norm = out.index_select(0, part.real), norm.index_select(0, part.real)
         outs.append(out)
         norms.append(norm)
-    if len(outs) == 1:
-        return outs[0].contiguous(), norms[0].contiguous()
-    return torch.cat(outs), torch.cat(norms)
+    return torch.cat(outs), torch.cat(norms)  # of one: its contiguous copy
 
 
 def _stack(states: Tensor, part: Own) -> Tensor:

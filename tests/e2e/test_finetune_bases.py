@@ -35,7 +35,11 @@ def bases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    place = tmp_path_factory.mktemp("data")
+    return few_steps(tmp_path_factory.mktemp("data"))
+
+
+def few_steps(place: Path) -> list[str]:
+    """The paper's settings, but for few and large steps on six papers, which lie in ``place``."""
     (place / "prompt.txt").write_text(PROMPT, encoding="utf-8")
     return [
         *("study=finetune", "tracker=none", "dataset=jsonl", "preprocessor=identity"),

@@ -19,18 +19,13 @@ from judgelab.core.errors import ConfigError, JudgelabError  # noqa: E402
 from judgelab.core.prompt import Prompt  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
 from judgelab.finetune.data import Example  # noqa: E402
-from judgelab.finetune.fit import (  # noqa: E402
-    Job,
-    TrainingWatch,
-    train_apart,
-)
+from judgelab.finetune.fit import Job, TrainingWatch, train_apart  # noqa: E402
 from judgelab.finetune.settings import Settings  # noqa: E402
 from judgelab.scoring.source import find  # noqa: E402
 from judgelab.study import finetune as study  # noqa: E402
 from tests.e2e.conftest import trainers  # noqa: E402
-from tests.e2e.test_finetune_bases import trained  # noqa: E402
+from tests.e2e.test_finetune_bases import few_steps, trained  # noqa: E402
 from tests.stored_models import save_quantised, save_whole  # noqa: E402
-from tests.tiny_reviews import PROMPT, papers, write  # noqa: E402
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,16 +55,7 @@ def test_it_trains_in_a_child_and_the_parent_scores_unpatched(
 
     own = modeling_llama.LlamaAttention.forward
     monkeypatch.setattr(study, "check", lambda settings: "unsloth")
-    (tmp_path / "prompt.txt").write_text(PROMPT, encoding="utf-8")
-    told = [
-        *("study=finetune", "tracker=none", "dataset=jsonl", "preprocessor=identity"),
-        f"dataset.path={write(tmp_path / 'reviews.jsonl', papers(6))}",
-        *(f"study.settings.prompt.file={tmp_path}/prompt.txt", "study.settings.threads=1"),
-        *("study.settings.max_steps=4", "study.settings.log_every=2"),
-        *("study.settings.evaluate_every=4", "study.settings.save_every=4"),
-        *("study.settings.max_seq_length=256", "study.settings.learning_rate=5e-3"),
-    ]
-    folder, result = trained(told, base, tmp_path / "out")
+    folder, result = trained(few_steps(tmp_path), base, tmp_path / "out")
     found = result["summary"]
     assert found["backend"] == "unsloth" and found["after/loss"] < found["before/loss"]
     first, loaded, adapted = (json.loads(line) for line in fake.read_text().splitlines())

@@ -179,19 +179,13 @@ def scores(folder: Path, quantization: str = "none") -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_stored_quantisation_is_what_scores(
+def test_a_stored_quantisation_is_what_scores_and_the_name_of_the_lm_says_it(
     stored: dict[str, Path], whole: Path, kind: str
 ) -> None:
     assert stored_quantization(stored[kind]) == kind and stored_quantization(whole) == "none"
     at_load = scores(whole, "none" if kind == "fp4" else kind)
     np.testing.assert_allclose(scores(stored[kind]), at_load, atol=0.8 if kind == "fp4" else 0.2)
     assert np.abs(scores(stored[kind]) - scores(whole)).max() > 1e-3  # rounded to few bits
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_name_of_the_lm_says_the_quantisation(
-    stored: dict[str, Path], whole: Path, kind: str
-) -> None:
     name = Transformers(str(stored[kind])).identity
     assert f" quantization={kind} " in name
     if kind != "fp4":  # cannot be asked for

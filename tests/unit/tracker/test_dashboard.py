@@ -34,7 +34,7 @@ SUMMARY = {
 }
 
 
-def test_charts_and_columns_are_of_what_every_run_logs() -> None:
+def test_charts_and_columns_are_of_what_every_run_logs_and_say_whose_texts_were_attacked() -> None:
     """Needs no package: a chart of a column that no run has would stay empty without a word."""
     drawn = bars(SUMMARY, "clean/auc", PEOPLE, "mi", {"mechanism": "mi", "attack": "padding"})
     charts = [chart for section in shown()["sections"] for chart in section["charts"]]
@@ -46,10 +46,6 @@ def test_charts_and_columns_are_of_what_every_run_logs() -> None:
     assert set(shown()["columns"]) <= {"run:displayName", "run:group", *told}
     asked = json.dumps(interval_chart())
     assert all(f"${{field:{key}}}" in asked for key in ("rows", "colours", "value", "low", "high"))
-
-
-def test_bars_say_whose_texts_were_attacked() -> None:
-    drawn = bars(SUMMARY, "clean/auc", PEOPLE, "mi", {"mechanism": "mi", "attack": "padding"})
     said = [(row["statistic"], row["attack"]) for row in drawn]
     assert said[:2] == [("primary", "none"), ("people", "none")]
     assert {("auc", "none"), ("auc", "padding"), ("change of auc", "padding")} <= set(said)
