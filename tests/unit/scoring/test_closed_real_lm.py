@@ -38,7 +38,7 @@ MECHANISMS: dict[str, Any] = {
     "lm_examiner": LmExaminer(
         Prompt("lm_examiner.txt"), prompt_labels=Prompt("lm_examiner_label.txt")
     ),
-    "rating": Rating(Prompt("rating.txt"), "story_completion", ["fluency"]),
+    "rating": Rating(Prompt("rating.txt"), criteria="story_completion", metrics=["fluency"]),
 }
 BEGUN = 6  # tokens of a generated reply: more than any label has
 FOLLOWED = ("pointwise5",)  # prompts that this small LM does reply to with a label
