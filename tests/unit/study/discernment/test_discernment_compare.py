@@ -92,7 +92,7 @@ def test_datasets_are_kept_apart_and_one_judge_is_no_sweep(
     folder = written(tmp_path, "dataset", {"summeval": one, "sumpubmed": other})
     made = compare(jobs(folder))[0]
     assert set(made.rows["judge"]) == {"rating"}
-    assert list(made.rows["dataset"]) == ["sumpubmed", "summeval"]
+    assert list(made.rows["dataset"]) == ["summeval", "sumpubmed"]
     assert [column.key for column in next(iter(made.tables.values()))][:2] == ["judge", "dataset"]
     assert len(draw("discernment_judges", {"judges": made.rows}).figure.axes) == 2
     assert compare(jobs(folder)[:1]) == []
