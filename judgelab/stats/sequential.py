@@ -26,6 +26,7 @@ are the overlap of the intervals at all looks so far.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,10 +77,21 @@ def betting_ends(values: ArrayLike, level: float = 0.95, bounds: Bounds = (0.0, 
 
 
 def _excluded(values: Floats, level: float) -> Floats:
-    """[...] the largest mean that bets on a higher one exclude; 0 where they exclude none.
+    """[...] the largest mean that a bettor excludes; wealth falls in the mean, so it is bisected."""
+    rich = _bettor(values, level)
+    low, high = np.zeros(values.shape[:-1]), np.ones(values.shape[:-1])
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        much = rich(middle)
+        low, high = np.where(much, middle, low), np.where(much, high, middle)
+    return low
 
-    Bets are sqrt(2 log(2 / alpha) / (s^2 t log(t + 1))), s^2 of the items before. Wealth
-    prod(1 + min(bet, cut / m) (x - m)) falls in m, so that the end is bisected.
+
+def _bettor(values: Floats, level: float) -> Callable[[Floats], Mask]:
+    """Whether who bets that the mean of [..., items] is above m [...] got too rich.
+
+    Bets are sqrt(2 log(2 / alpha) / (s^2 t log(t + 1))), s^2 of the items before, and wealth is
+    prod(1 + min(bet, cut / m) (x - m)).
     """
     known = ~np.isnan(values)
     x = np.where(known, values, 0.0)
@@ -88,14 +100,12 @@ def _excluded(values: Floats, level: float) -> Floats:
     before = (0.25 + np.cumsum(own, axis=-1) - own) / np.maximum(count - known + 1, 1)
     t, bar = np.maximum(count, 1), np.log(2 / (1 - level))
     bets, cut = np.sqrt(2 * bar / (before * t * np.log(t + 1))), np.where(count <= CAREFUL, *CUT)
-    low, high = np.zeros(x.shape[:-1]), np.ones(x.shape[:-1])
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        mean = middle[..., None]
-        gain = np.log1p(np.minimum(bets, cut / mean) * (x - mean))
-        rich = (np.cumsum(np.where(known, gain, 0.0), axis=-1) >= bar).any(axis=-1)
-        low, high = np.where(rich, middle, low), np.where(rich, high, middle)
-    return low
+
+    def rich(m: Floats) -> Mask:
+        gain = np.log1p(np.minimum(bets, cut / m[..., None]) * (x - m[..., None]))
+        return (np.cumsum(np.where(known, gain, 0.0), axis=-1) >= bar).any(axis=-1)
+
+    return rich
 
 
 def betting_p(gains: ArrayLike) -> Floats:
@@ -256,7 +266,13 @@ def ties(scores: ArrayLike, reach: float, confidence: float, bounds: Bounds | No
     near = np.zeros((len(table),) * 2, np.bool_)
     if first.size:
         each = 1 - (1 - confidence) / len(first)
-        span = None if bounds is None else (bounds[0] - bounds[1], bounds[1] - bounds[0])
-        low, high = sequence_ends(table[first] - table[second], each, span)
-        near[first, second] = (low >= -reach) & (high <= reach)
+        gaps = table[first] - table[second]
+        if bounds is None:
+            low, high = t_ends(gaps, each)
+            near[first, second] = (low >= -reach) & (high <= reach)
+        else:  # one bet at the width on either side: whole intervals of all pairs take seconds
+            share, width = gaps / (bounds[1] - bounds[0]), reach / (bounds[1] - bounds[0])
+            m = np.array(max((1 - width) / 2, 1e-9))  # of a width beyond the bounds: nearly 0
+            sides = [_bettor(np.clip((1 + x) / 2, 0, 1), each)(m) for x in (share, -share)]
+            near[first, second] = sides[0] & sides[1]
     return np.asarray(near | near.T)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from numpy.polynomial.polynomial import polyfit, polyval
 from numpy.typing import ArrayLike
 from scipy.special import fdtrc
 
@@ -143,15 +142,17 @@ def quadratic_against_linear(x: ArrayLike, y: ArrayLike) -> QuadraticFit:
     centre = float(first.mean())
     scale = float(np.abs(first - centre).max())
     u, v = (first - centre) / scale, second / height
-    line, parabola = polyfit(u, v, 1), polyfit(u, v, 2)
-    left = [float(((v - polyval(u, fit)) ** 2).sum()) for fit in (line, parabola)]
-    total = float(((v - v.mean()) ** 2).sum())
+    powers = np.column_stack([np.ones_like(u), u, u**2])
+    fits = [np.linalg.pinv(powers[:, :terms]) @ v for terms in (2, 3)]
+    rests = [v - powers[:, : len(fit)] @ fit for fit in fits]
+    left, total = [float(rest @ rest) for rest in rests], float(((v - v.mean()) ** 2).sum())
     # a residual of rounding noise counts as 0, and 0 / 0 as no gain
     noise = ROUNDING * total
     f = 0.0
     if left[0] > noise:
-        f = math.inf if left[1] <= noise else max((left[0] / left[1] - 1) * (n - 3), 0.0)
-    bend = float(parabola[2]) if abs(parabola[2]) > ROUNDING else 0.0
-    peak = centre - scale * float(parabola[1]) / (2 * bend) if bend else math.nan
+        f = math.inf if left[1] <= noise else max((left[0] - left[1]) / left[1] * (n - 3), 0.0)
+    _, slope, bend = map(float, fits[1])
+    bend = bend if abs(bend) > ROUNDING else 0.0
+    peak = centre - scale * slope / (2 * bend) if bend else math.nan
     p, curvature = float(fdtrc(1, n - 3, f)), height * bend / scale / scale
     return QuadraticFit(1 - left[0] / total, 1 - left[1] / total, f, p, peak, curvature, n)
