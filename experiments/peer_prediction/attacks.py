@@ -21,7 +21,7 @@ from experiments.peer_prediction.scores import (
 )
 from judgelab.stats.discrimination.effect_size import (
     effect_size,
-    effect_size_delta,
+    paired_effect_size,
     resampled_effect_sizes,
     score_changes,
     score_delta,
@@ -112,11 +112,12 @@ def _effect(change: _Change | None, corrected: bool) -> Estimate | None:
     if change is None:
         return None
     interval = interval_of(corrected=corrected)
-    estimate = effect_size_delta(*change.effects, draws=DRAWS, interval=interval)
+    before, after = change.effects
+    estimate = paired_effect_size(after, DRAWS, interval=interval, less=before)
     if corrected or math.isfinite(estimate.value):
         return estimate
-    before, after = (np.nan_to_num(effect_size(side)) for side in change.effects)
-    return point(float(after - before), estimate.n)
+    clean, attacked = (np.nan_to_num(effect_size(side)) for side in change.effects)
+    return point(float(attacked - clean), estimate.n)
 
 
 def _one_order(clean: Domain, attacked: Domain, mechanism: str) -> Estimate | None:
@@ -127,8 +128,8 @@ def _one_order(clean: Domain, attacked: Domain, mechanism: str) -> Estimate | No
     )
     if before is None or after is None:
         return None
-    aligned = align(clean.ids(mechanism), before, attacked.ids(mechanism), after)
-    return effect_size_delta(*aligned, draws=DRAWS)
+    first, second = align(clean.ids(mechanism), before, attacked.ids(mechanism), after)
+    return paired_effect_size(second, DRAWS, less=first)
 
 
 def _position(clean: Domain, attacked: Domain, mechanism: str) -> Estimate | None:

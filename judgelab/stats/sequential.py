@@ -77,7 +77,7 @@ def betting_ends(values: ArrayLike, level: float = 0.95, bounds: Bounds = (0.0, 
 
 
 def _excluded(values: Floats, level: float) -> Floats:
-    """[...] the largest mean that a bettor excludes; wealth falls in the mean, so it is bisected."""
+    """[...] the largest mean that a bettor excludes: wealth falls in the mean."""
     rich = _bettor(values, level)
     low, high = np.zeros(values.shape[:-1]), np.ones(values.shape[:-1])
     for _ in range(HALVINGS):

@@ -19,7 +19,6 @@ from scipy.special import stdtr
 
 from judgelab.stats.intervals.arrays import (
     Floats,
-    Mask,
     average_ranks,
     checked,
     checked_pair,
@@ -51,7 +50,6 @@ def clustered_correlation(
     Args:
         x, y: [items, agents], the same items and agents; NaN where unscored.
         method: spearman (average ranks), pearson, or kendall (tau-b: corrected for ties).
-        draws, seed: bootstrap resamples of items (percentile).
         interval: from leaving out each item (``fisher_ends``), or the percentile bootstrap.
 
     Returns:
@@ -72,7 +70,7 @@ def clustered_correlation(
     value = float(evaluate(np.ones((1, len(first))))[0])
     if n < 3 or np.isnan(value):
         return Estimate(value, n=n, unscored=unscored)
-    without = evaluate(_all_but_one(scored))
+    without = evaluate((1.0 - np.eye(len(first)))[scored.any(axis=1)])
     if interval == "percentile":
         low, high = percentile_interval(evaluate(item_weights(len(first), draws, seed)))
     else:
@@ -84,14 +82,6 @@ def item_correlations(x: ArrayLike, y: ArrayLike) -> Floats:
     """Spearman's across the agents of each item [items]; NaN where it is undefined."""
     dx, dy = (_standardised(average_ranks(table)) for table in _shared(x, y))
     return np.asarray(np.clip(np.einsum("ia,ia->i", dx, dy), -1.0, 1.0), dtype=np.float64)
-
-
-def _all_but_one(scored: Mask) -> Floats:
-    """Counts [items with a cell, items]: every item once, but one."""
-    items = np.flatnonzero(scored.any(axis=1))
-    weights = np.ones((len(items), len(scored)))
-    weights[np.arange(len(items)), items] = 0.0
-    return weights
 
 
 def _jackknife_p(value: float, left: Floats) -> float:
@@ -228,9 +218,7 @@ def _counted_ranks(values: Floats) -> Evaluate:
 
 
 def joint_symmetry(
-    conditional: ArrayLike,
-    marginal: ArrayLike,
-    tokens: ArrayLike,
+    conditional: ArrayLike, marginal: ArrayLike, tokens: ArrayLike
 ) -> Mapping[tuple[str, str], Estimate]:
     """Correlation of log P(x) + log P(y|x) with log P(y) + log P(x|y), clustered by item.
 

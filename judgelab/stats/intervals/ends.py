@@ -99,7 +99,7 @@ def mean_ends(
 
     Args:
         bounds: least and largest value there can be: then items that are all equal have ends, too
-            (``_all_alike``), else none.
+            (``_with_bounds``), else none.
     """
     sample = _Sample(values)
     t, error = sample.quantile(level), np.where(sample.error > 0, sample.error, np.nan)
@@ -184,7 +184,7 @@ def share_ends(
     normal quantile; never outside the bounds, and not symmetric near them.
 
     Args:
-        bounds: least and largest value there can be. Items that are all equal: ``_all_alike``.
+        bounds: least and largest value there can be. Items that are all equal: ``_with_bounds``.
         most: n_eff is at most so many times the number of items.
     """
     sample = _Sample(values)
@@ -212,7 +212,7 @@ def fisher_ends(value: ArrayLike, without: ArrayLike, level: float = LEVEL) -> E
     """Of a correlation [...], from leaving out each item in turn [..., items]: t on Fisher's z.
 
     A few items can weigh much in a correlation of skewed scores: the degrees of freedom go by the
-    kurtosis of what the items add. Where leaving out an item changes nothing: ``_all_alike``.
+    kurtosis of what the items add. Where leaving out an item changes nothing: ``_with_bounds``.
     """
     r, left = np.asarray(value, dtype=np.float64), np.asarray(without, dtype=np.float64)
     z, z_left = (np.arctanh(np.clip(x, -NEARLY_ONE, NEARLY_ONE)) for x in (r, left))
@@ -340,20 +340,12 @@ def _most_equal(values: ArrayLike) -> Floats:
 
 
 def _with_bounds(sample: _Sample, ends: Ends, level: float, bounds: tuple[float, float]) -> Ends:
-    low, high = _all_alike(sample, level, bounds)
-    alike = sample.variance == 0
-    return (
-        np.clip(np.where(alike, low, ends[0]), *bounds),
-        np.clip(np.where(alike, high, ends[1]), *bounds),
-    )
-
-
-def _all_alike(sample: _Sample, level: float, bounds: tuple[float, float]) -> Ends:
-    """Ends where all n items have one value: up to a share q of all items may have others.
+    """Within bounds; where all n items have one value a share q of all items may have others.
 
     q = 1 - ((1 - level) / 2)^(1 / n), which is Clopper and Pearson's bound (the rule of three:
     .26 of 12 items, .12 of 30, .04 of 100); these others may lie at either bound.
     """
-    q = 1 - ((1 - level) / 2) ** (1 / sample.n)
-    least, most = bounds
-    return sample.mean - q * (sample.mean - least), sample.mean + q * (most - sample.mean)
+    q, alike = 1 - ((1 - level) / 2) ** (1 / sample.n), sample.variance == 0
+    sides = zip(ends, (sample.mean + q * (bound - sample.mean) for bound in bounds), strict=True)
+    low, high = (np.clip(np.where(alike, far, end), *bounds) for end, far in sides)
+    return low, high

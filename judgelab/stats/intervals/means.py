@@ -151,13 +151,8 @@ def bootstrap_mean(values: ArrayLike, draws: int = 2000, seed: int = 0) -> Estim
 
     Nominally 95 %, it covers about .90 on 12 items and .93 on 30: ``means.item_mean`` holds.
 
-    Args:
-        values: [items].
-        draws, seed: resamples; one seed draws the same items for arrays of one length.
-
-    Returns:
-        n scored items, the rest as ``unscored``; with one or two of them there is no interval, as
-        they say too little about the spread between items.
+    Of [items]; one seed draws the same items for arrays of one length. With one or two scored
+    items there is no interval, as they say too little about the spread between items.
     """
     items = checked(values, 1, "The values of a bootstrap mean")
     scored = ~np.isnan(items)

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, TypedDict, Unpack
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,15 +48,6 @@ SLOWER = 8
 """What a count of a value costs, in scores drawn and looked up."""
 
 
-class Circumstances(TypedDict, total=False):
-    """What all questions share; each as in ``confidence``."""
-
-    sd: float | None
-    paired: bool
-    item_correlation: float
-    system_bias_sd: float
-
-
 @dataclass(frozen=True)
 class Confidence:
     """Probabilities of the right order.
@@ -74,32 +65,19 @@ class Confidence:
 
 @dataclass(frozen=True)
 class Draws:
-    """How much is simulated in each cell.
+    """How much is simulated in each cell, with a generator of its own made from the seed."""
 
-    Attributes:
-        pairs: M, pairs of systems, two or more.
-        evaluations: V, ratings of each pair.
-        seed: every cell of a grid has a generator of its own, made from it.
-    """
-
-    pairs: int = 100
-    evaluations: int = 200
+    pairs: int = 100  # M, of systems, two or more
+    evaluations: int = 200  # V, of each pair
     seed: int = 0
 
 
 @dataclass(frozen=True)
 class Population:
-    """The density f that Algorithm 1 draws true scores from.
+    """The density f that Algorithm 1 draws true scores from: normal, or a kernel density."""
 
-    Attributes:
-        sd: standard deviation s of the human scores, in their unit.
-        scores: [texts] the scores themselves, smoothed by a Gaussian kernel; None for a normal
-            distribution of that sd.
-        kernel_sd: standard deviation of the kernel; 0 without scores.
-    """
-
-    sd: float
-    scores: Floats | None = None
+    sd: float  # s of the human scores, in their unit
+    scores: Floats | None = None  # [texts]
     kernel_sd: float = 0.0
 
     @property
@@ -205,20 +183,22 @@ def required_n(
     delta: float,
     confidence: float = 0.95,
     scores: ArrayLike | None = None,
-    **known: Unpack[Circumstances],
+    *,
+    sd: float | None = None,
+    paired: bool = False,
+    item_correlation: float = 0.0,
+    system_bias_sd: float = 0.0,
 ) -> float:
     """Fewest items that give this confidence; infinite where its ceiling is not above it.
 
     Arguments as of ``confidence``; the target must lie between .5 and 1. In closed form.
     """
-    source = population(scores, known.get("sd"))
-    shared = known.get("item_correlation", 0.0) if known.get("paired") else 0.0
+    source, shared = population(scores, sd), item_correlation if paired else 0.0
     rated = source.variance + float(noise_sd(r, source.sd)) ** 2
-    room = (delta / float(ndtri(confidence))) ** 2 - 2 * known.get("system_bias_sd", 0.0) ** 2
+    room = (delta / float(ndtri(confidence))) ** 2 - 2 * system_bias_sd**2
     items = 2 * rated * (1 - shared) / room if room > 0 else math.inf
-    if math.isinf(items):  # no number of items, or none that can be written down
-        return math.inf
-    return float(max(1, math.ceil(items - 1e-9)))
+    # no number of items, or none that can be written down
+    return math.inf if math.isinf(items) else float(max(1, math.ceil(items - 1e-9)))
 
 
 def right_order(
@@ -245,14 +225,11 @@ def simulate(
 ) -> tuple[Floats, Floats]:
     """Share of evaluations in which B's mean is above A's, for each cell.
 
-    Sharing: with probability ``shared`` an item gives both systems the same true score (B's
-    shifted by delta), and the noises correlate by ``shared``, so each system on its own is as in
-    the paper and the metric scores correlate by ``shared``.
+    With probability ``shared`` (c) an item gives both systems the same true score (B's shifted by
+    delta), and the noises correlate by it: each system on its own is as in the paper.
 
     Args:
         cells: [cells, 3] of r, N (at most MOST_ITEMS) and delta, the shift of B's density.
-        source: f.
-        shared, bias_sd: c and b of the module.
 
     Returns:
         The share [cells] and its standard error [cells]: that of M independent shares, as the V

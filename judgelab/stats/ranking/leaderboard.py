@@ -190,10 +190,8 @@ def agreement(
 ) -> Estimate:
     """Correlation over the models that are in both lists.
 
-    Args:
-        x, y: [models], one number each; NaN where a model is missing.
-        method: spearman or pearson.
-        draws, seed, interval: as of ``clustered_correlation``, models being the items.
+    Of [models] each, NaN where a model is missing; else as of ``clustered_correlation``, models
+    being the items.
 
     Returns:
         n: models in both; unscored: the others. Interval over models (``fisher_ends``), none with
@@ -202,12 +200,8 @@ def agreement(
     """
     first, second = checked_pair(x, y, 1, "The agreement of leaderboards")
     found = clustered_correlation(first[:, None], second[:, None], method, draws, seed, interval)
-    return replace(found, p=_student_p(found.value, found.n))
-
-
-def _student_p(r: float, n: int) -> float:
+    r, n = found.value, found.n
     if np.isnan(r) or n < 3:
-        return float("nan")
-    if abs(r) >= 1:
-        return 0.0
-    return float(2 * stdtr(n - 2, -abs(r) * np.sqrt((n - 2) / (1 - r * r))))
+        return found
+    t = abs(r) * np.sqrt((n - 2) / (1 - r * r)) if abs(r) < 1 else np.inf
+    return replace(found, p=float(2 * stdtr(n - 2, -t)))

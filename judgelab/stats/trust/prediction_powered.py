@@ -8,8 +8,7 @@ which is Angelopoulos et al. 2023 (arXiv 2301.09633) for lambda = 1, and with po
 2311.01453) the regression estimator with lambda = Cov(Y, F) / ((1 + n / N) Var(F)). A unit's
 influence is (r - mean r) / n + b (F - mean F) / M with r = Y - b F, the first term only where it is
 labelled; influences are added within clusters. For one cluster a unit the variance is
-s^2(Y - lambda F) / n + lambda^2 s^2(F) / N. For the mean of this very pool the second term falls
-away and the first is multiplied by 1 - n / M.
+s^2(Y - lambda F) / n + lambda^2 s^2(F) / N.
 """
 
 from __future__ import annotations
@@ -36,9 +35,6 @@ from judgelab.stats.intervals.ends import (
 
 Tuning = Literal["power", "scaled", "full", "none"]
 """lambda: tuned, within [0, 1]; at least 0 (values on another scale than people's); 1; 0."""
-
-Target = Literal["population", "pool"]
-"""What the mean is of: all items like these, or the units of this pool alone."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +130,6 @@ class LabelledPool:
 def estimate(
     pool: LabelledPool,
     tuning: Tuning = "power",
-    target: Target = "population",
     *,
     level: float = 0.95,
     share: bool = False,
@@ -152,10 +147,7 @@ def estimate(
     slope, size = pool.slopes(tuning), pool.size
     value = pool.off(slope, np.zeros(len(slope))).sum(axis=1)
     value = np.where(pool.groups < FEWEST, np.nan, value)
-    off, part = pool.off(slope, value), divide(slope, size)
-    if target == "pool":
-        off, part = off * np.sqrt(1 - divide(pool.n, size))[:, None], np.zeros(len(slope))
-    adds = pool.adds(off, part)
+    adds = pool.adds(pool.off(slope, value), divide(slope, size))
     groups = np.where(pool.groups < FEWEST, np.nan, pool.groups)
     freedom = groups - (1 if tuning == "none" else 2)
     error = np.sqrt(divide(groups, freedom) * (adds**2).sum(axis=1))
@@ -192,18 +184,13 @@ def _hall_ends(
     return value + low * wider, value + high * wider
 
 
-def people_alone(
-    pool: LabelledPool, target: Target = "population", level: float = 0.95, share: bool = False
-) -> Corrected:
+def people_alone(pool: LabelledPool, level: float = 0.95, share: bool = False) -> Corrected:
     """The mean of labels: ``estimate`` with ``none``; of a rate Wilson's interval, else Hall's."""
-    alone = estimate(pool, "none", target, level=level, skewed=not share)
+    alone = estimate(pool, "none", level=level, skewed=not share)
     if not share:
         return alone
     sums = (pool.of_clusters(x) for x in (pool.weight * pool.truth, pool.weight))
     low, high = share_ends(of_ratio(*sums), level)
-    if target == "pool":
-        factor = np.sqrt(1 - divide(pool.n, pool.size))
-        low, high = (alone.value + factor * (end - alone.value) for end in (low, high))
     return replace(alone, low=low, high=high)
 
 
@@ -265,16 +252,15 @@ def by_stratum(
     pool: Callable[[Mask], LabelledPool],
     corrected_in: Callable[[LabelledPool], Corrected],
     stratum: NDArray[np.intp],
-    target: Target = "population",
     *,
     level: float = 0.95,
     share: bool = False,
 ) -> Corrected:
     """The mean over strata of the estimates in each (2406.04291); lambda is tuned in each.
 
-    Strata weigh by their shares among the judged units; for the population those shares vary, too:
-    sum of W (theta_s - theta)^2 / M. Degrees of freedom by Satterthwaite. Clusters lie within
-    strata. NaN for a judge without an estimate in some stratum.
+    Strata weigh by their shares among the judged units, which vary, too: sum of W (theta_s -
+    theta)^2 / M. Degrees of freedom by Satterthwaite. Clusters lie within strata. NaN for a judge
+    without an estimate in some stratum.
 
     Args:
         pool: units that are chosen -> their pool.
@@ -289,9 +275,8 @@ def by_stratum(
     shares = divide(each("pool"), size)
     value, tuning = ((shares * each(name)).sum(axis=0) for name in ("value", "tuning"))
     variances = (shares * each("error")) ** 2
-    variance = variances.sum(axis=0)
-    if target == "population":
-        variance = variance + divide((shares * (each("value") - value) ** 2).sum(axis=0), size)
+    between = divide((shares * (each("value") - value) ** 2).sum(axis=0), size)
+    variance = variances.sum(axis=0) + between
     freedom = divide(variance**2, divide(variances**2, each("groups") - 2).sum(axis=0))
     freedom = np.where(freedom > 0, freedom, groups - 2 * len(parts))
     error = np.sqrt(variance)

@@ -24,8 +24,7 @@ class Calls:
     """What became of the calls behind the scores of a panel.
 
     Attributes:
-        asked: all calls.
-        failed: without an answer.
+        asked, failed: all calls, and those without an answer.
         unread: answered, but not with any of the replies asked for.
         unknown: recorded without a value, or left out with the rest of their item.
         one_order: pairs of texts (unordered) with a verdict in one of their two orders.
@@ -82,8 +81,7 @@ def _pairs(scored: ScoredPanel, both: Mask) -> tuple[int, int]:
 
 def calls_of_each(panels: Panels) -> dict[str, Calls]:
     """Panel -> its calls, where they are counted."""
-    found = {name: calls_of(one) for name, one in panels.items()}
-    return {name: calls for name, calls in found.items() if calls is not None}
+    return {name: calls for name, one in panels.items() if (calls := calls_of(one)) is not None}
 
 
 def call_entries(panels: Panels) -> dict[str, Value]:

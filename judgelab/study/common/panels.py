@@ -94,10 +94,8 @@ def refuse_unscored(context: Context, panels: Panels) -> None:
             "read (records/clean_reply_texts.parquet). Mend the cause, then ask again with "
             "retry=unscored."
         )
-    if context.mechanism.subject == "text":
-        raise DataError(f"{said}: choose another mechanism, or other data.")
     raise DataError(
-        f"{said}: no item has two texts that it holds against each other. Where it needs "
+        f"{said}. Where no item has two texts that it holds against each other, or it needs "
         f"references, {GIVE_REFERENCES}; or choose another mechanism."
     )
 
@@ -158,29 +156,22 @@ def measurement_records(data: xr.Dataset) -> pd.DataFrame:
     """One row per item, agent (and peer, and draw), one column per measured quantity.
 
     Quantities that do not depend on every dimension are repeated along the others, so that each
-    row stands on its own; one that is known for each label has a column for each. Diagonal rows
-    (agent = peer) carry no measurement and are left out.
+    row stands on its own; one that is known for each label has a column for each (``probability
+    one``, ...). Diagonal rows (agent = peer) carry no measurement and are left out.
     """
-    data = _label_by_label(data)
+    by_label = [str(name) for name, values in data.data_vars.items() if "label" in values.dims]
+    columns = {
+        f"{name} {label}": data[name].sel(label=label, drop=True)
+        for name in by_label
+        for label in data["label"].values
+    }
+    data = data.drop_vars(by_label).assign(columns)
     used = {str(dim) for variable in data.data_vars.values() for dim in variable.dims}
     dims = [dim for dim in ("item", "agent", "peer", "metric", "draw") if dim in used]
     table = data.drop_dims(set(data.sizes) - used).to_dataframe(dim_order=dims).reset_index()
     if "peer" in table and data.sizes["agent"] > 1:
         table = table[table["agent"] != table["peer"]]
     return table.drop(columns="reference", errors="ignore").reset_index(drop=True)
-
-
-def _label_by_label(data: xr.Dataset) -> xr.Dataset:
-    """``probability`` [..., label] as ``probability one``, ``probability two``, ..."""
-    if "label" not in data.dims:
-        return data
-    spread = {name: values for name, values in data.data_vars.items() if "label" in values.dims}
-    columns = {
-        f"{name} {label}": values.sel(label=label, drop=True)
-        for name, values in spread.items()
-        for label in data["label"].values
-    }
-    return data.drop_vars([*spread, "label"]).assign(columns)
 
 
 def score_records(panel: Panel, scores: Scores) -> pd.DataFrame:

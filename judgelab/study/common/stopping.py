@@ -40,8 +40,8 @@ CANDIDATES = Words("candidate", "mean score")
 class Stop:
     """Ask in batches, in a random order of the items, and stop when it is clear.
 
-    Without ``width`` and ``order`` everything is asked at once. With both, the order of two is
-    settled, too, where they surely differ by less than ``width``: then it is a tie.
+    Without ``width`` and ``order`` everything is asked at once. With both, two that surely differ
+    by less than ``width`` are settled, too: a tie.
 
     Args:
         width: an interval is narrow enough at this width, from end to end, in the unit of the
@@ -99,8 +99,8 @@ class Stop:
             bounds: least and largest score; None: there are none.
 
         Returns:
-            Orders, a tie having none; [competitors, competitors] which pairs are tied, and which
-            are open; [competitors] whose interval is too wide, nobody where an order is wanted.
+            Orders, a tie having none; pairs that are tied, and that are open; [competitors] whose
+            interval is too wide, nobody where an order is wanted.
         """
         tied, open_ = np.zeros((2, *(scores.shape[1],) * 2), np.bool_)
         if self.order is not None and self.width is not None:
@@ -123,14 +123,11 @@ class Elimination:
 
     Attributes:
         stop: what was wanted (of one competitor: a width).
-        names: of the competitors.
-        turns: there are in all.
-        least: scores that everybody was to have.
+        turns, least: there are in all; scores that everybody was to have.
         who: [turns asked, competitors] who was asked about what.
         scored: [competitors] turns that gave a score.
         standing, tied, left, wide: as of ``Stop.look`` after the last.
         bounded: whether scores have a least and a largest value.
-        words: what all these are called.
     """
 
     stop: Stop
@@ -159,12 +156,12 @@ class Elimination:
     @property
     def ties(self) -> list[tuple[str, ...]]:
         """Pairs that surely differ by less than the width."""
-        return self._pairs(self.tied)
+        return [(self.names[i], self.names[j]) for i, j in np.argwhere(np.triu(self.tied))]
 
     @property
     def open(self) -> list[tuple[str, ...]]:
         """Pairs whose order is wanted and not settled."""
-        return self._pairs(self.left)
+        return [(self.names[i], self.names[j]) for i, j in np.argwhere(np.triu(self.left))]
 
     @property
     def sentences(self) -> list[str]:
@@ -188,9 +185,6 @@ class Elimination:
             maybe=list(names[found.rank_low <= top]),
         )
 
-    def _pairs(self, which: Mask) -> list[tuple[str, ...]]:
-        return [(self.names[i], self.names[j]) for i, j in np.argwhere(np.triu(which))]
-
 
 def until_clear(
     stop: Stop,
@@ -210,17 +204,13 @@ def until_clear(
     A rest of few items joins the last batch: what pairs items would have none to pair there.
 
     Args:
-        stop: what is wanted.
         turns: items in all, in the order drawn.
-        names: of the competitors.
         ask: asks the competitors [competitors] about the items of these turns.
         scores: [turns asked, competitors] so far, higher is better; NaN where not asked, unscored.
             Rows of turns that were not asked yet may be there, NaN.
-        level: of intervals.
-        bounds: least and largest score; None: there are none.
+        level, bounds: of intervals; least and largest score, None: there are none.
         least: nobody stops before so many of its items are scored.
         together: whether all are asked until nothing is open, as scores depend on one another.
-        words: what competitors, their figure and the items are called.
 
     Raises:
         ConfigError: an order of one competitor.
@@ -238,18 +228,6 @@ def until_clear(
         needed = state[2].any(axis=1) | state[3] | ((~np.isnan(known)).sum(axis=0) < least)
         if needed.any() and together():
             needed = np.ones(len(names), np.bool_)
-    found, tied, left, wide = state
-    return Elimination(
-        stop=stop,
-        names=names,
-        turns=turns,
-        least=least,
-        who=np.array(shown, np.bool_).reshape(len(shown), len(names)),
-        scored=(~np.isnan(known)).sum(axis=0),
-        standing=found,
-        tied=tied,
-        left=left,
-        wide=wide,
-        bounded=bounds is not None,
-        words=words,
-    )
+    who = np.array(shown, np.bool_).reshape(len(shown), len(names))
+    scored, bounded = (~np.isnan(known)).sum(axis=0), bounds is not None
+    return Elimination(stop, names, turns, least, who, scored, *state, bounded, words)

@@ -60,19 +60,13 @@ def entries(name: str, estimate: Estimate, *parts: str) -> dict[str, Value]:
 
 def read_back(summary: Mapping[str, Any], name: str) -> Estimate:
     """Value, interval and n of ``entries``; NaN for what the summary lacks."""
-    known = read_estimate(summary, name)
-    value, low, high = (
-        math.nan if known[part] is None else float(known[part]) for part in ("value", "low", "high")
-    )
-    return Estimate(value, low, high, int(known["n"] or 0))
+    value, low, high, n = (read_estimate(summary, name)[k] for k in ("value", "low", "high", "n"))
+    ends = (math.nan if x is None else float(x) for x in (value, low, high))
+    return Estimate(*ends, int(n or 0))
 
 
 def estimate_rows(cells: Iterable[tuple[Row, Estimate]], unscored: str = "unscored") -> list[Row]:
-    """One row for each estimate: what it is of, then its columns.
-
-    Args:
-        unscored: the name of that column, where it counts something else than ``n`` does.
-    """
+    """What each is of, then its columns; ``unscored`` renames that column, if ``n`` is another."""
     rows = [{**head, **columns(one)} for head, one in cells]
     return [{unscored if k == "unscored" else k: v for k, v in row.items()} for row in rows]
 

@@ -14,7 +14,6 @@ from judgelab.mechanism.protocol import Definition
 from judgelab.stats.discrimination.auc import item_auc, macro_auc, pair_auc, same_order
 from judgelab.stats.discrimination.effect_size import (
     auc_delta,
-    effect_size_delta,
     group_difference,
     paired_effect_size,
     score_delta,
@@ -36,7 +35,6 @@ from judgelab.study.common.panels import (
 How = tuple[int, int, Kind]
 """Draws, seed, and whose intervals."""
 Named = dict[str, Estimate]
-DELTAS = {"effect_size": effect_size_delta, "auc": auc_delta, "pair_auc": auc_delta}
 Cheating = Literal["pays", "costs", "neither gain nor loss shown", "undecided"]
 
 
@@ -92,8 +90,12 @@ def changes(
                 group_difference(v, attackers, others)[:, None] for v in (clean, attacked)
             )
             change["advantage"] = score_delta(before, after, *how)
-    for name, delta in DELTAS.items() if items else ():
-        change[name] = delta(items["clean"][name], items["attacked"][name], *how)
+    for name in items["clean"] if items else ():
+        before, after = items["clean"][name], items["attacked"][name]
+        if name == "effect_size":
+            change[name] = paired_effect_size(after, *how, less=before)
+        else:
+            change[name] = auc_delta(before, after, *how)
     if asks_nobody(context.mechanism) and np.array_equal(clean, attacked, equal_nan=True):
         for name, one in change.items():
             if one.n:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 import xarray as xr
@@ -94,24 +94,17 @@ def summary_of(asked: Elimination) -> dict[str, Value]:
     }
 
 
-@dataclass
 class _Batches:
-    """A panel whose items are asked about a few at a time, in a random order.
+    """A panel whose items are asked about a few at a time, in a random order; ``scored`` so far.
 
     What was asked lies in the cache: a run that was ended goes the same way again without asking.
-
-    Attributes:
-        scored: what was asked so far, in the order in which it was.
     """
 
-    context: Context
-    panel: Panel
-    definition: Definition
-    scored: ScoredPanel = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._order = item_order(self.panel, self.context.seed)
-        self._lm = LoggedLM(self.context.evaluation_lm, texts=True)
+    def __init__(self, context: Context, panel: Panel, definition: Definition) -> None:
+        self.context, self.panel, self.definition = context, panel, definition
+        self.scored: ScoredPanel
+        self._order = item_order(panel, context.seed)
+        self._lm = LoggedLM(context.evaluation_lm, texts=True)
         self._shown = list[Mask]()
 
     def ask(self, turns: range, who: Mask) -> None:
@@ -154,16 +147,9 @@ def joined(before: xr.Dataset, more: xr.Dataset) -> xr.Dataset:
     What one of the two did not measure is NaN there: unscored is never 0. But where ``missing``
     calls are not counted, none is missing.
     """
-    for name in set(before.data_vars) ^ set(more.data_vars):
-        here, there = (before, more) if name in before else (more, before)
-        shape = tuple(there.sizes.get(str(d), here.sizes[d]) for d in here[name].dims)
-        empty = np.zeros(shape, np.int64) if name == MISSING else np.full(shape, np.nan)
-        own = {dim: here[dim] for dim in here[name].dims if dim in here.coords and dim != "item"}
-        filled = there.assign_coords(own).assign({name: (here[name].dims, empty)})
-        before, more = (before, filled) if name in before else (filled, more)
     both = xr.concat(
         [before, more], "item", data_vars="minimal", coords="minimal", compat="override",
-        join="exact", combine_attrs="override",
+        fill_value={MISSING: 0}, combine_attrs="override",
     )  # fmt: skip
     counts = {
         key: int(before.attrs[key]) + int(more.attrs[key]) for key in COUNTED if key in both.attrs

@@ -19,7 +19,7 @@ from judgelab.engine.study import Study
 from judgelab.stats.discrimination.correlation import clustered_correlation
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.ranking.confidence import Circumstances, confidence, population, required_n
+from judgelab.stats.ranking.confidence import confidence, population, required_n
 from judgelab.stats.ranking.system_bias import bias_estimate, fit_judge
 from judgelab.study.common.templates import paragraphs, sentences, table
 

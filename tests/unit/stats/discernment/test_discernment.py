@@ -123,12 +123,6 @@ def test_means_of_repeated_ratings_tie_in_spite_of_rounding() -> None:
     assert signed_rank_log_p(noisy) == signed_rank_log_p(exact)
 
 
-def test_d_of_05_is_1_and_of_1_is_0() -> None:
-    d, d_ew = combined(np.log([[0.05], [1.0]]), np.ones(1))
-    np.testing.assert_allclose(d, [1, 0], atol=1e-12)
-    np.testing.assert_allclose(d_ew, [1, 0], atol=1e-12)
-
-
 @pytest.mark.parametrize("metrics", [1, 2, 3, 4])
 def test_the_printed_combination_adds_ln_m(metrics: int) -> None:
     rng = np.random.default_rng(3)

@@ -17,33 +17,18 @@ from judgelab.stats.discrimination.auc import item_auc, macro_auc, pair_auc, row
 
 Array = NDArray[np.float64]
 STEPS = st.one_of(st.integers(-3, 3).map(float), st.floats(-5, 5))
-CELLS = st.one_of(STEPS, st.just(math.nan))
+CELLS = st.one_of(STEPS, st.sampled_from([math.nan, math.inf, -math.inf]))
 
 
 @st.composite
-def two_classes(draw: st.DrawFn, cells: st.SearchStrategy[float] = CELLS) -> tuple[Array, Array]:
+def two_classes(draw: st.DrawFn) -> tuple[Array, Array]:
     items = draw(st.integers(1, 5))
     widths = draw(st.tuples(st.integers(0, 6), st.integers(0, 6)))
-    first, second = (draw(arrays(np.float64, (items, width), elements=cells)) for width in widths)
+    first, second = (draw(arrays(np.float64, (items, width), elements=CELLS)) for width in widths)
     return first, second
 
 
-def one_auc(positives: Array, negatives: Array) -> float:
-    good, bad = positives[~np.isnan(positives)], negatives[~np.isnan(negatives)]
-    if good.size == 0 or bad.size == 0:
-        return math.nan
-    labels = np.repeat([1, 0], [good.size, bad.size])
-    return float(roc_auc_score(labels, np.concatenate([good, bad])))
-
-
 @given(two_classes())
-def test_row_auc_equals_sklearn_row_by_row(classes: tuple[Array, Array]) -> None:
-    found = row_auc(*classes)
-    expected = [one_auc(p, n) for p, n in zip(*classes, strict=True)]
-    assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
-
-
-@given(two_classes(st.one_of(CELLS, st.sampled_from([math.inf, -math.inf]))))
 def test_row_auc_is_a_count_of_wins_and_half_ties_even_at_infinity(
     classes: tuple[Array, Array],
 ) -> None:

@@ -19,7 +19,7 @@ from judgelab.stats.discrimination.correlation import (
     clustered_correlation,
     item_correlations,
 )
-from judgelab.stats.intervals.means import item_draws, item_mean, item_weights, with_p
+from judgelab.stats.intervals.means import item_draws, item_weights, with_p
 
 Array = NDArray[np.float64]
 ORACLE: dict[Method, Callable[[Array, Array], tuple[float, float]]] = {
@@ -101,15 +101,6 @@ def test_item_levels_do_not_enter_the_mean_item_correlation() -> None:
     assert found.low < 0 < found.high and found.p > 0.01
     related = with_p(item_correlations(x, x + y), "items", 2000, 0, bounds=(-1, 1))
     assert related.low > 0.3 and related.p < 0.001
-
-
-def test_items_without_a_correlation_are_counted() -> None:
-    x = np.array([[1.0, 2.0, 3.0], [1.0, 1.0, 1.0], [1.0, np.nan, np.nan], [3.0, 1.0, 2.0]])
-    y = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [1.0, 3.0, 2.0]])
-    found = item_mean(item_correlations(x, y), (-1, 1))
-    assert (found.value, found.n, found.unscored) == (0, 2, 2)
-    pooled = clustered_correlation(x, y)
-    assert (pooled.n, pooled.unscored) == (4, 2)
 
 
 def test_the_sign_follows_the_sign() -> None:

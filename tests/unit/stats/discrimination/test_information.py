@@ -189,12 +189,6 @@ def test_measures_of_a_table_go_together(prevalence: float, tpr: float, tnr: flo
     assert (abs(kappa - j) <= 1e-6) == same
 
 
-def test_a_symmetric_roc_does_not_make_j_the_informativeness_of_the_auc() -> None:
-    auc = float(stats.norm.cdf(1 / math.sqrt(2)))
-    assert 2 * stats.norm.cdf(0.5) - 1 == pytest.approx(0.383, abs=5e-4)
-    assert 2 * auc - 1 == pytest.approx(0.520, abs=1e-3)
-
-
 def test_divergences_of_a_test_s_outcomes() -> None:
     assert divergence(TABLE, "tvd") == pytest.approx(0.8 - 0.15)  # J of an accepting test
     p, q = TABLE / TABLE.sum(axis=1, keepdims=True)

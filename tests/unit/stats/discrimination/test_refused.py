@@ -23,7 +23,7 @@ REFUSED: list[tuple[str, Callable[..., Any], tuple[Any, ...]]] = [
     ("2 dimensions", effect_size.group_difference, (zeros(3), FIRST, ~FIRST)),
     ("one shape", effect_size.score_delta, (zeros(2, 3), zeros(2, 4))),
     ("1 dimension", effect_size.auc_delta, (zeros(2, 3), zeros(2, 3))),
-    ("infinite", effect_size.effect_size_delta, ([1.0, math.inf], [1.0, 2.0])),
+    ("infinite", effect_size.paired_effect_size, ([1.0, math.inf],)),
     ("one shape", correlation.item_correlations, (zeros(2, 3), zeros(3, 2))),
     ("one shape", effect_size.standardized_mean_difference, ([1.0, 2.0], [1.0], [0, 1])),
     ("k >= 1 and n >= 2", information.ceiling, ("tvd", 0, 5)),

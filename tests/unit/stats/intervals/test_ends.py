@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from judgelab.stats.discrimination.effect_size import effect_size_delta, paired_effect_size
+from judgelab.stats.discrimination.effect_size import paired_effect_size
 from judgelab.stats.intervals.arrays import average_ranks
 from judgelab.stats.intervals.ends import (
     added,
@@ -132,7 +132,7 @@ def test_p_and_interval_are_of_one_test(n: int, grid: int) -> None:
             (with_p(change / 99, "items", 0, 0, limit=1.0), 0.0),
             (with_p(change, "items", 0, 0), 0.0),
             (paired_effect_size(change), 0.0),
-            (effect_size_delta(change, auc), 0.0),
+            (paired_effect_size(auc, less=change), 0.0),
         ]
         for one, null in made:
             if not math.isnan(one.low):

@@ -91,14 +91,6 @@ def test_the_audits_closed_form(r: float, n: int, delta: float, expected: float)
     assert value == pytest.approx(expected, abs=0.0015)
 
 
-@pytest.mark.parametrize(
-    ("r", "delta", "expected"),
-    [(0.42, 0.1, 191), (0.3, 0.05, 1492), (0.2, 0.02, 20979), (0.1, 0.1, 3357), (0.6, 0.1, 94)],
-)
-def test_the_audits_required_items(r: float, delta: float, expected: int) -> None:
-    assert required_n(r, delta, sd=S) == pytest.approx(expected, rel=0.002, abs=1)
-
-
 def test_pairing_of_one_half_is_the_paper_without_its_root_of_two() -> None:
     for r, printed in ((0.42, 0.954), (0.20, 0.789)):
         one = confidence(r, 100, 0.1, sd=S, method="closed_form", paired=True, item_correlation=0.5)

@@ -60,6 +60,8 @@ def test_an_order_of_one_is_refused_or_is_a_width() -> None:
 def test_the_best_so_many_of_no_more_is_refused() -> None:
     with pytest.raises(ConfigError, match="top=2 of 2 judges leaves nothing"):
         asked(Stop(order=0.95, top=2), coins([0.1, 0.9]))
+    with pytest.raises(ConfigError, match=r"study\.stop\.order"):
+        Stop(top=1)
 
 
 def test_a_tie_is_told_as_a_tie_and_never_as_an_order() -> None:
