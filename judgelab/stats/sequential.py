@@ -109,7 +109,7 @@ def _bettor(values: Floats, level: float) -> Callable[[Floats], Mask]:
 
 
 def betting_p(gains: ArrayLike) -> Floats:
-    """[...] p that the mean is at most 0, at any number of looks; 1 without items.
+    """[...] p that the mean of gains [..., items] is at most 0, at any look; 1 without items.
 
     Somebody with wealth 1 bets on each gain before it is seen. Where the mean is at most 0 the
     wealth exceeds 1 / alpha at any time with probability alpha at most (Ville), so p is

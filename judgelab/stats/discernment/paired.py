@@ -72,17 +72,12 @@ class JudgeRatings:
 
 @dataclass(frozen=True)
 class PairedD:
-    """Two judges: level-balanced D^EW of each on the items that both rated, and the difference.
-
-    Attributes:
-        difference: first minus second; p two-sided, before Holm.
-        p_holm: adjusted for all pairs.
-    """
+    """Two judges: level-balanced D^EW of each on the items that both rated, and the difference."""
 
     first: float
     second: float
-    difference: Estimate
-    p_holm: float = math.nan
+    difference: Estimate  # first minus second; p two-sided
+    p_holm: float = math.nan  # adjusted for all pairs
 
 
 def paired_judges(

@@ -49,8 +49,7 @@ class DiscernmentScores(NamedTuple):
     """D of one judge on one perturbation, log_.05 of the combined p: 0 for p = 1, 1 for p = .05.
 
     Attributes:
-        d: without weights.
-        d_ew: with the weights (the paper's D^EW).
+        d, d_ew: without weights, and with (the paper's D^EW).
         p: [metrics] one-sided p of each metric; 0 only where it is too small for a float.
     """
 
@@ -115,8 +114,6 @@ def metric_weights(metrics: int, weights: Sequence[float] | None) -> Floats:
     Raises:
         ValueError: another length, a negative weight, or a sum that is not 1.
     """
-    if metrics < 1:
-        raise ValueError("Discernment needs at least one metric.")
     if weights is None:
         return np.full(metrics, 1 / metrics)
     given = np.asarray(weights, dtype=np.float64)
@@ -133,13 +130,8 @@ def level_balanced(values: ArrayLike, levels: Sequence[str]) -> Floats:
 
     Every level counts alike, however many perturbations it holds (section 2.3 gives no formula;
     this is its natural reading). NaN where a perturbation has no score.
-
-    Raises:
-        ValueError: as many levels as perturbations are needed, and at least one.
     """
     given = np.asarray(values, dtype=np.float64)
-    if given.shape[-1:] != (len(levels),) or not levels:
-        raise ValueError(f"{given.shape} values need one level each, but there are {len(levels)}.")
     names = np.array(levels)
     means = [given[..., names == level].mean(axis=-1) for level in dict.fromkeys(levels)]
     return np.asarray(np.mean(means, axis=0), dtype=np.float64)
@@ -190,14 +182,9 @@ def calibrate_summary(
     Args:
         ratings: [1 + perturbations, items, metrics], the original first; NaN where unscored.
         weights, levels: of each perturbation.
-
-    Raises:
-        ValueError: the shapes do not fit.
     """
     given = checked(ratings, 3, "A calibration")
     variants, items, metrics = given.shape
-    if variants != len(weights) + 1:
-        raise ValueError(f"{len(weights)} weights are not one of each of {variants - 1} variants.")
     shares = [metric_weights(metrics, own) for own in weights]
     rng = np.random.default_rng((seed, 3))
     block = max(1, BLOCK // max(given.size, 1))
@@ -211,15 +198,9 @@ def calibrate_summary(
         log_p = signed_rank_log_p(differences, how.method)
         pairs = [combined(log_p[:, i], own, how.combine) for i, own in enumerate(shares)]
         found.append(np.moveaxis(np.array(pairs), 0, -1))
-    both = np.concatenate(found, axis=1)  # [D and D^EW, replicates, perturbations]
-    d, d_ew = both
-    return {
-        "average": (
-            _reached(level_balanced(d, levels)),
-            _reached(level_balanced(d_ew, levels)),
-        ),
-        "minimum": (_reached(d.min(axis=-1)), _reached(d_ew.min(axis=-1))),
-    }
+    d, d_ew = np.concatenate(found, axis=1)  # [replicates, perturbations]
+    average = _reached(level_balanced(d, levels)), _reached(level_balanced(d_ew, levels))
+    return {"average": average, "minimum": (_reached(d.min(axis=-1)), _reached(d_ew.min(axis=-1)))}
 
 
 def left_out(
@@ -264,8 +245,10 @@ def discernment_ends(d: Floats, most: Floats) -> tuple[Floats, Floats]:
     Args:
         d, most: [..., 1 + items], as of ``left_out``.
     """
-    top = _deviate(most)
-    fell = np.clip((1 + _quotient(_deviate(d), top)) / 2, 0.0, 1.0)
+    top, own = _deviate(most), _deviate(d)
+    # 0 where no D above that of chance is possible
+    part = np.where(top > 0, own / np.where(top > 0, top, 1.0), 0.0 * own)
+    fell = np.clip((1 + part) / 2, 0.0, 1.0)
     low, high = share_ends(added(fell[..., 0], fell[..., 1:]), most=MOST_EFFECTIVE)
     ends = [-log_ndtr(-(2 * end - 1) * top[..., 0]) / UNIT for end in (low, high)]
     # D is 0 where nothing moved and where all rose, though the deviates differ.
@@ -276,11 +259,6 @@ def _deviate(d: Floats) -> Floats:
     """The standard normal deviate that is exceeded with the p of D; 0 for D = 0, nothing moved."""
     deviate = -ndtri_exp(np.where(d > 0, -d * UNIT, np.where(d == 0, -np.log(2), np.nan)))
     return np.asarray(deviate, dtype=np.float64)
-
-
-def _quotient(value: Floats, largest: Floats) -> Floats:
-    """0 where no D above that of chance is possible."""
-    return np.where(largest > 0, value / np.where(largest > 0, largest, 1.0), 0.0 * value)
 
 
 def _shuffles(keys: Floats, scored: Mask) -> NDArray[np.int64]:

@@ -31,18 +31,9 @@ DIGITS = 12  # differences that agree so far, relative to the largest, are ties
 def signed_rank_log_p(differences: ArrayLike, method: Method = "auto") -> Floats:
     """Natural logarithm of p for the alternative that differences lie above 0.
 
-    Differences of 0 are dropped (scipy's ``wilcox``).
-
-    Args:
-        differences: [..., items]; NaN entries are left out.
-        method: the null distribution of W+.
-
-    Returns:
-        [...]: 0 (p = 1) where all scored differences are 0; NaN where none is scored. Never above
-        0, and finite: a p that is too small for a float still has its logarithm.
-
-    Raises:
-        ValueError: infinite differences.
+    [...] of differences [..., items]: NaN is left out, and so are differences of 0 (scipy's
+    ``wilcox``). 0 (p = 1) where all are 0, NaN where none is scored; finite, however small p is.
+    Infinite differences are a ValueError.
     """
     given = tidy(differences)
     rows = given.reshape(-1, given.shape[-1])
@@ -67,11 +58,7 @@ def scipy_p(differences: Floats) -> float:
 
 
 def tidy(differences: ArrayLike) -> Floats:
-    """Differences on a scale of 1, rounded so that means of ratings tie as they should.
-
-    Raises:
-        ValueError: infinite differences.
-    """
+    """Differences on a scale of 1, rounded so that means of ratings tie as they should."""
     given = np.asarray(differences, dtype=np.float64)
     if np.isinf(given).any():
         raise ValueError("A signed-rank test has infinite differences: mark unscored as NaN.")

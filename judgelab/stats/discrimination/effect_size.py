@@ -7,13 +7,7 @@ items are homogeneous, and is not comparable with the usual pooled d over agents
 
 Attacked and clean panels hold the same items, so the interval of a change takes each item's part
 in both sides together. An item or agent scored on one side only is left out of both: a failed call
-is not an effect of the attack. ``interval="percentile"`` is the released code's: the percentile
-bootstrap over items, both sides on one resample.
-
-``standardized_mean_difference`` is the GEM paper's, of a metric before and after a change of the
-texts: d = (mean' - mean) / sqrt((s^2 + s'^2) / 2) over rows, section 4.2. A row is one score before
-and one after; rows of one item (the same text against several references, say) are not independent,
-so intervals and tests that hold are over items.
+is not an effect of the attack.
 
 NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
@@ -241,9 +235,10 @@ def standardized_mean_difference(
     draws: int = 2000,
     seed: int = 0,
 ) -> Estimate:
-    """d with its interval.
+    """d = (mean' - mean) / sqrt((s^2 + s'^2) / 2) over rows (GEM paper, section 4.2).
 
-    d is the same in all definitions (s with ddof 1); the intervals differ:
+    A row is one score before and one after a change of the texts; rows of one item (a text against
+    several references, say) are not independent. d is the same in all definitions (s with ddof 1):
 
     paper: d +- 1.96 sd(after - before) / (sqrt(rows) sigma), rows taken as independent and sigma
         as known. p is of the same normal approximation.

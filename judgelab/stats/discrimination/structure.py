@@ -103,24 +103,17 @@ def compression(source: ArrayLike, text: ArrayLike) -> Estimate:
 class QuadraticFit:
     """y = a + b x + c x^2 against y = a + b x.
 
-    Attributes:
-        r2_linear: share of the variance of y explained by the line.
-        r2_quadratic: share explained by the parabola.
-        f: F(1, n - 3) of the quadratic term; infinite for a perfect parabola.
-        p: its p value.
-        peak: x of the parabola's turning point (a minimum where curvature is positive; it may
-            lie outside the data); NaN where curvature is 0.
-        curvature: c, in units of y / x^2.
-        n: points used (those with NaN are left out).
+    The peak is the x of the parabola's turning point: a minimum where curvature is positive; it may
+    lie outside the data.
     """
 
-    r2_linear: float
+    r2_linear: float  # share of the variance of y that the line explains
     r2_quadratic: float
-    f: float
+    f: float  # F(1, n - 3) of the quadratic term; infinite for a perfect parabola
     p: float
-    peak: float
-    curvature: float
-    n: int
+    peak: float  # NaN where curvature is 0
+    curvature: float  # c, in units of y / x^2
+    n: int  # points used
 
 
 def quadratic_against_linear(x: ArrayLike, y: ArrayLike) -> QuadraticFit:

@@ -1,11 +1,9 @@
 """Means over items: intervals, tests, and what many tests at once need.
 
 ``item_mean`` and ``item_change`` have intervals that hold on few items (``ends``). Percentile
-intervals from resampled items and sign-flip tests are the papers' (``definition=paper|released``),
-and too narrow on few items. Items, not calls or agents, are the unit that was sampled, so whole
-items are resampled; one seed means one set of items, so that results are paired. A resample is held
-as a row of counts: the statistic of all resamples is then a product of matrices, and two mechanisms
-scored on the same items share their resamples even where one of them left an item unscored.
+intervals from resampled items and sign-flip tests are the papers' (``definition=paper|released``).
+Whole items are resampled, as they were sampled; a resample is a row of counts, so that the
+statistic of all is a product of matrices. One seed draws the same items for arrays of one length.
 
 ``holm`` raises the p values of many tests, so that one claim in twenty is wrong at most (Holm
 1979); ``holm_levels`` says the same as levels of intervals: the smallest p is tested at alpha / J,
@@ -147,12 +145,9 @@ def percentile_interval(samples: ArrayLike) -> tuple[float, float]:
 
 
 def bootstrap_mean(values: ArrayLike, draws: int = 2000, seed: int = 0) -> Estimate:
-    """Mean over items with the papers' percentile interval from resampled items.
+    """Mean over items [items] with the papers' percentile interval; none below three scored items.
 
-    Nominally 95 %, it covers about .90 on 12 items and .93 on 30: ``means.item_mean`` holds.
-
-    Of [items]; one seed draws the same items for arrays of one length. With one or two scored
-    items there is no interval, as they say too little about the spread between items.
+    Nominally 95 %, it covers about .90 on 12 items and .93 on 30.
     """
     items = checked(values, 1, "The values of a bootstrap mean")
     scored = ~np.isnan(items)

@@ -4,10 +4,6 @@ The paper's bars are mean +- 1.645 standard errors over 600 rows, of which two a
 candidate's text. Here a candidate has one number per item, and candidates are compared on the
 same items: differences between them are often far more certain than the bars suggest.
 
-``agreement`` compares two leaderboards, the models being the points (appendix A.2): one benchmark
-under two evaluation LMs, or two benchmarks. What the paper prints there as Spearman is Pearson
-(docs/definitions.md).
-
 Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
 
@@ -188,8 +184,9 @@ def agreement(
     seed: int = 0,
     interval: Kind = "items",
 ) -> Estimate:
-    """Correlation over the models that are in both lists.
+    """Correlation over the models that are in both leaderboards (appendix A.2).
 
+    What the paper prints there as Spearman is Pearson (docs/definitions.md).
     Of [models] each, NaN where a model is missing; else as of ``clustered_correlation``, models
     being the items.
 

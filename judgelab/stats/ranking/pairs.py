@@ -1,12 +1,8 @@
 """Pairs of systems: how often a metric ranks them as people do, and whether that was predicted.
 
-``ranked_pairs`` samples items anew with people's means as the truth, the empirical side of the
-ranking-confidence paper (section 3, figures 5 and 6); ``predict_pairs`` predicts it from the
-annotations of the other systems, and ``calibration_error`` says whether it happens as often as
-predicted; ``ordered_pairs`` needs no people.
-
-A system is in many pairs, so pairs are far from independent: intervals are over systems. Where they
-resample, a pair occurs as often as the product of how often its two systems were drawn.
+The empirical side of the ranking-confidence paper (section 3, figures 5 and 6). A system is in many
+pairs, so pairs are far from independent: intervals are over systems. Where they resample, a pair
+occurs as often as the product of how often its two systems were drawn.
 
 Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
@@ -332,9 +328,8 @@ def pair_means(
 def calibration_error(data: Outcomes, draws: int = 2000, seed: int = 0) -> tuple[Estimate, Floats]:
     """Mean over pairs of |predicted - observed| between the means of their bin.
 
-    Resampled values lie above the true one on average, since a bin's mean is off in some
-    direction in every resample: compare two predictions by the difference of their resamples,
-    which one seed pairs, rather than by their intervals.
+    Resampled values lie above the true one on average: compare two predictions by the difference
+    of their resamples, which one seed pairs, rather than by their intervals.
 
     Returns:
         The error, ``unscored`` pairs without a prediction; and its resamples [draws].

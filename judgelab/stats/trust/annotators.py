@@ -10,7 +10,7 @@ rater's place where E d < epsilon, the advantage granted for being cheap.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtr
@@ -28,23 +28,14 @@ RATE = 0.05
 """False discovery rate over raters (Benjamini and Yekutieli)."""
 
 
-@dataclass(frozen=True)
-class Replaced:
-    """The test of one judge.
+class Replaced(NamedTuple):
+    """The test of one judge."""
 
-    Attributes:
-        winning_rate: omega, share of the people tested whose place it may take.
-        advantage: mean over people of rho, the share of units on which it is at least as close.
-        tested: people with enough items.
-        n: items compared.
-        p: [tested] one-sided, of E d >= epsilon.
-    """
-
-    winning_rate: float
-    advantage: float
-    tested: int
-    n: int
-    p: Floats
+    winning_rate: float  # omega, share of the people tested whose place it may take
+    advantage: float  # mean over people of rho, the share of units where it is at least as close
+    tested: int  # people with enough items
+    n: int  # items compared
+    p: Floats  # [tested] one-sided, of E d >= epsilon
 
 
 def alternative_annotator_test(

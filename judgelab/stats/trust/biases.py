@@ -44,11 +44,8 @@ def position_bias(verdicts: Floats, asked: Mask, cluster: NDArray[np.intp]) -> E
 
     Args:
         verdicts, asked: [judges, units, 2].
-        cluster: [units] numbers from 0.
-
-    Returns:
-        n: clusters of units with a verdict in both orders; unscored: units asked in both orders of
-        which a verdict is missing.
+        cluster: [units] numbers from 0; n counts those of units with a verdict in both orders,
+            unscored the units asked in both orders of which a verdict is missing.
     """
     won = first_shown(verdicts)
     each = per_cluster(won, cluster)
