@@ -184,13 +184,10 @@ def _moments(values: ArrayLike) -> tuple[Floats, Floats, Floats]:
 
 @dataclass(frozen=True)
 class Standing:
-    """What is sure after some items, of competitors.
+    """What is sure of competitors after some items.
 
-    Attributes:
-        above: [competitors, competitors] whether the row is surely above the column; with what
-            follows (a above b, b above c: a above c).
-        p: [competitors, competitors] adjusted p that the row is not above the column; NaN diagonal.
-        both: [competitors, competitors] items on which both have scores.
+    [competitors, competitors] each: whether the row is surely above the column (with what follows
+    from a above b, b above c), adjusted p that it is not, and items on which both have scores.
     """
 
     above: Mask

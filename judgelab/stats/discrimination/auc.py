@@ -61,20 +61,16 @@ def pair_auc(
     Positive pairs are unordered, listed as (p1, p2), (p1, p3), ..., (p2, p3), ...; negative
     pairs are listed positive-major. The order matters only for ``balanced``.
 
+    [items]; NaN where a class has no scored pair.
+
     Args:
         pair: [items, agents, agents], symmetric; the diagonal is never read.
-        positive, negative: agent indices in the order of the pair list, none twice. The released
-            code takes Faithful agents, then Style agents; in summarisation its Style list has
-            "Overly Technical" last but one, though it is the first Style agent of the panels.
+        positive, negative: agent indices in the order of the pair list, none twice.
         balanced: down-sample the larger class of every item to the size of the smaller with
             ``np.random.RandomState(item_seed).choice(larger, smaller, replace=False)``, as
             the released code does for Table 3 (not for the attacks of Table 5). It moves the
             third decimal; drawn before NaN cells are ignored.
-        item_seeds: one per item for ``balanced``, by default 0, 1, 2, ...; the released code uses
-            the item's index in its source file.
-
-    Returns:
-        [items]; NaN where a class has no scored pair.
+        item_seeds: one per item for ``balanced``, by default 0, 1, 2, ...
     """
     table = np.asarray(pair, dtype=np.float64)
     first, second = np.asarray(positive, np.intp), np.asarray(negative, np.intp)

@@ -228,8 +228,7 @@ def joint_symmetry(
     Args:
         conditional: [items, agents x, agents y] log P(y|x), nats summed over y: x is read, y is
             scored. The diagonal is never read.
-        marginal: [items, agents] log P(x), nats; NaN where unscored.
-        tokens: [items, agents] number of scored tokens; NaN where unscored.
+        marginal, tokens: [items, agents] log P(x), nats, and number of scored tokens.
 
     Returns:
         (per, method) -> estimate. per: ``text``, the sums as the paper has them, or ``token``,

@@ -89,11 +89,8 @@ class Population:
 def population(scores: ArrayLike | None = None, sd: float | None = None) -> Population:
     """f from human scores (kernel density, Scott's bandwidth n^(-1/5) s), or normal from an sd.
 
-    A standard normal where neither is given: differences are then in standard deviations.
-
-    Args:
-        scores: human scores of texts, any shape, two or more with some spread; NaN is left out.
-        sd: in place of scores.
+    A standard normal where neither is given: differences are then in standard deviations. Scores
+    are of texts, any shape, two or more with some spread; NaN is left out.
     """
     if scores is None:
         return Population(1.0 if sd is None else float(sd))
@@ -144,13 +141,10 @@ def confidence(
     """Probability that the metric's means rank two systems as people would (appendix B).
 
     Args:
-        r: correlation of the metric with people over single texts, above 0.
-        n: items each system is rated on.
+        r, n: correlation of the metric with people over single texts; items of each system.
         delta: difference of the two systems' true means, not 0 (with equal systems no order is
             right); its sign does not matter.
-        scores: human scores of texts, which the paper smooths by a kernel; NaN is left out.
-        sd: of human scores, in place of ``scores`` (a normal population); without either, delta
-            is in standard deviations.
+        scores, sd: of people, as of ``population``.
         method: ``monte_carlo`` (Algorithm 1), or ``closed_form``.
         paired: whether both systems answer the same items; only then ``item_correlation`` counts.
         item_correlation: of the two systems' metric scores on one item, in [0, 1).
@@ -211,8 +205,7 @@ def right_order(
     Args:
         delta: difference of true means; below 0 the result is the probability of an error.
         rated: variance of a metric score, in human units squared.
-        shared: correlation of the two systems' metric scores on an item.
-        bias_sd: sd over systems of the error that a system's scores share.
+        shared, bias_sd: c and b of the module.
     """
     gap, v, size, c, b = (
         np.asarray(part, dtype=np.float64) for part in (delta, rated, n, shared, bias_sd)

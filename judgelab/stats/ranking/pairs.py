@@ -37,23 +37,19 @@ CHUNK = 1 << 22
 
 @dataclass(frozen=True)
 class RankedPairs:
-    """Every pair of systems that people do not hold equal.
+    """Every pair of systems [pairs] that people do not hold equal.
 
     Attributes:
-        first, second: [pairs] column of the system that people hold better, and of the other.
-        delta: [pairs] difference of their human means, above 0.
-        paired: [pairs] share of resamples in which the metric agrees, both systems rated on the
-            same items; a tie counts one half.
-        unpaired: [pairs] the same with items drawn for each system on its own.
-        observed: [pairs] 1, .5 or 0: whether the metric agrees on the data as they are.
+        paired, unpaired: share of resamples in which the metric agrees, both systems rated on the
+            same items, or each on its own; a tie counts one half.
     """
 
-    first: NDArray[np.int64]
+    first: NDArray[np.int64]  # column of the system that people hold better
     second: NDArray[np.int64]
-    delta: Floats
+    delta: Floats  # difference of their human means, above 0
     paired: Floats
     unpaired: Floats
-    observed: Floats
+    observed: Floats  # 1, .5 or 0: whether the metric agrees on the data as they are
 
 
 def ranked_pairs(

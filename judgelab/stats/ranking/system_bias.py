@@ -38,8 +38,7 @@ class JudgeFit:
             ``slope``: 1 in the paper's model.
         line_bias_sd: as ``bias_sd``, but about the line through the systems' means.
         item_correlation: of two systems' metric scores on the same items, in [0, 1).
-        systems: fitted on so many.
-        texts: and on so many texts.
+        systems, texts: fitted on so many.
     """
 
     r: float
@@ -90,15 +89,12 @@ def bias_estimate(human: ArrayLike, metric: ArrayLike) -> Estimate:
 class _Pairs:
     """Every two systems that share more than two items, [pairs].
 
-    Attributes:
-        systems: that are in a pair.
-        shared: items on which both are scored by people and by the metric.
-        human, metric: mean over shared items of the first system's score minus the second's.
-        var_human, var_metric, cov: of these differences over items.
+    Of the first system's score minus the second's: means over shared items, and their (co)variances
+    over items.
     """
 
-    systems: int
-    shared: Floats
+    systems: int  # that are in a pair
+    shared: Floats  # items on which both are scored by people and by the metric
     human: Floats
     metric: Floats
     var_human: Floats

@@ -167,26 +167,15 @@ def preference_target(
 
 @dataclass(frozen=True)
 class GradedRows:
-    """Graded texts whose pairs are compared: one row for each text and each person left out.
+    """Graded texts whose pairs are compared: one row [rows] for each text and person left out."""
 
-    Attributes:
-        unit: [rows] the text.
-        target: [rows] mean grade by the (remaining) people.
-        person: [rows] grade by the person left out; NaN where nobody is.
-        group: [rows] rows of one group are compared with each other: texts of one item, by one
-            person.
-        weight: [rows].
-        cluster: [rows] numbers from 0.
-        across: whether texts of different items are compared.
-    """
-
-    unit: Places
-    target: Floats
-    person: Floats
-    group: Places
+    unit: Places  # the text
+    target: Floats  # mean grade by the (remaining) people
+    person: Floats  # grade by the person left out; NaN where nobody is
+    group: Places  # rows of one group are compared: texts of one item, by one person
     weight: Floats
-    cluster: Places
-    across: bool
+    cluster: Places  # numbers from 0
+    across: bool  # whether texts of different items are compared
 
     def sums(self, values: Floats, judged: Mask) -> Sums:
         """Credits [clusters] of values [units] on texts judged [units]."""

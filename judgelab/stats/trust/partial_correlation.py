@@ -42,14 +42,8 @@ def partial_correlations(
     kurtosis of what clusters add leaves: errors from what each text adds, z_x z_y - r / 2 (z_x^2 +
     z_y^2), held in .91 of the cases on 50 documents of SummEval, this in .95.
 
-    Args:
-        scores: [judges, units].
-        truth: [units].
-        group: [units] number of the system; all 0: the plain correlation.
-        cluster: [units].
-
-    Returns:
-        One for each judge; n counts texts.
+    One for each judge, of scores [judges, units] and truth, group (number of the system; all 0: the
+    plain correlation) and cluster [units]; n counts texts.
     """
     return [_partial(each, truth, group, cluster, method, level) for each in scores]
 

@@ -41,9 +41,6 @@ RATES = st.integers(0, 20).map(lambda v: v / 20)
 PREVALENCE = st.integers(1, 19).map(lambda v: v / 20)
 
 
-# --- generators and f-mutual information ---------------------------------------------------
-
-
 @every_generator
 @given(table=COUNTS)
 def test_information_is_non_negative_symmetric_and_zero_when_independent(
@@ -90,9 +87,6 @@ def test_a_vanishing_outcome_neither_overflows_nor_makes_information_negative(
 ) -> None:
     found = f_information(np.diag([1.0, mass]), f)
     assert -1e-12 <= found <= f_information(np.eye(2), f) + 1e-12
-
-
-# --- Lemma F.1 and Theorem 3.3 -------------------------------------------------------------
 
 
 @every_generator
@@ -160,9 +154,6 @@ def test_ceilings(k: int, n: int) -> None:
     for name, f in F.items():
         assert ceiling(name, k, n) <= ceiling(name, k + 1, n + 1) + 1e-12
         assert ceiling(name, 2, 3) == pytest.approx(f_information(np.eye(36), f))
-
-
-# --- appendix F ----------------------------------------------------------------------------
 
 
 @given(PREVALENCE, RATES, RATES)

@@ -198,6 +198,7 @@ def test_bias_counts_what_a_family_should_not_have_won() -> None:
     favours = np.array([[1.0], [1.0], [0.0], [NAN]])
     rate = favour_rate(favours, gold)
     assert rate.value == 0.5 and rate.n == 2
+    assert_allclose(alike([1.0, -1.0, 0.0, NAN], [1.0, 1.0, 0.0, 0.0]), [1, 0, 1, NAN])
 
 
 def test_a_pool_chosen_anew_in_each_resample_agrees_with_choosing_it_by_hand() -> None:
@@ -212,12 +213,6 @@ def test_a_pool_chosen_anew_in_each_resample_agrees_with_choosing_it_by_hand() -
         repeated = np.repeat(right, weights[draw].astype(int), axis=0)
         by_hand = np.nan if np.isnan(repeated).all() else np.nanmean(repeated)
         assert fast[draw] == pytest.approx(by_hand, nan_ok=True)
-
-
-def test_agreement_between_judges() -> None:
-    signs = np.array([[[1.0, -1.0, 0.0]], [[1.0, 1.0, 0.0]], [[NAN, NAN, 0.0]]])
-    assert_allclose(alike(signs[0], signs[1]), [[1, 0, 1]])
-    assert_allclose(alike(signs[0], signs[2]), [[NAN, NAN, 1]])
 
 
 def test_boxes_are_those_of_matplotlib() -> None:

@@ -162,20 +162,18 @@ def test_counting_scores_is_drawing_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("given", "words"),
     [
-        (lambda: confidence(0.0, 10, 0.1), "above 0"),
-        (lambda: confidence(1.1, 10, 0.1), "at most 1"),
-        (lambda: confidence(math.nan, 10, 0.1), "above 0"),
-        (lambda: confidence(0.3, 0, 0.1), "at least 1"),
-        (lambda: confidence(0.3, 10.5, 0.1), "whole number"),
-        (lambda: confidence(0.3, 10, math.nan), "other than 0"),
-        (lambda: confidence(0.3, 10, 0.1, [0.5, 0.5]), "equal"),
-        (lambda: confidence(0.3, 10, 0.1, [0.5, math.nan]), "two finite"),
-        (lambda: confidence(0.3, 10, 0.1, [0.5, math.inf]), "two finite"),
+        ((0.0, 10, 0.1), "above 0"),
+        ((1.1, 10, 0.1), "at most 1"),
+        ((math.nan, 10, 0.1), "above 0"),
+        ((0.3, 0, 0.1), "at least 1"),
+        ((0.3, 10.5, 0.1), "whole number"),
+        ((0.3, 10, math.nan), "other than 0"),
+        ((0.3, 10, 0.1, [0.5, 0.5]), "equal"),
+        ((0.3, 10, 0.1, [0.5, math.inf]), "two finite"),
     ],
 )
-def test_what_cannot_be_is_refused(call: object, said: str) -> None:
-    assert callable(call)
-    with pytest.raises(ValueError, match=said):
-        call()
+def test_what_cannot_be_is_refused(given: tuple, words: str) -> None:  # type: ignore[type-arg]
+    with pytest.raises(ValueError, match=words):
+        confidence(*given)

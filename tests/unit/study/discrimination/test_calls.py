@@ -57,10 +57,9 @@ def test_every_reply_is_kept_with_why_it_was_not_read(run: Path, result: Result)
     assert lost.loc["refused"].tolist() == [4, 0]
     assert lost.loc["none of the labels [[A]], [[B]], [[C]]"].tolist() == [8, 8]
     first = said.iloc[0]
-    assert (first["judge"], first["item"], first["agent"], first["peer"]) == (
-        *("judge_no_context", "i0", "a0"),
-        "a1",
-    )
+    assert first[["judge", "item", "agent", "peer"]].tolist() == [
+        *("judge_no_context", "i0", "a0", "a1")
+    ]
     texts = pd.read_parquet(run / "records" / "clean_texts.parquet").set_index(["item", "agent"])
     shown = [texts.loc[("i0", agent), "text"] for agent in ("a0", "a1")]
     assert [text in first["prompt"] for text in shown] == [True, True]
@@ -77,12 +76,9 @@ def test_the_summary_counts_calls_not_cells_of_means(result: Result) -> None:
     assert one_order + 2 * dropped == 12  # type: ignore[operator]
 
 
-def test_no_agent_loses_a_score_to_a_reply_that_could_not_be_read(result: Result) -> None:
+def test_tables_and_notes_show_them_and_no_agent_loses_a_score(result: Result) -> None:
     assert result.summary["clean/unscored_texts"] == 0
     assert result.summary["clean/auc"] == pytest.approx(1.0, abs=0.05)
-
-
-def test_tables_and_notes_show_them(result: Result) -> None:
     agents = rows(result, "agents", "agent")
     assert sum(row["missing_calls"] for row in agents.values()) == 24  # two texts a call
     said = [note for note in result.notes if "gave nothing" in note]

@@ -36,24 +36,18 @@ def test_length_falls_to_repetition_by_the_problematic_alone(tmp_path: Path) -> 
     assert "the AUC by -1" in said
 
 
-def test_a_judge_of_quality_gives_nothing_for_it(tmp_path: Path) -> None:
-    judge = Judge(Prompt("judge_no_context.txt"), context=False)
-    made = STUDY.run(
-        context(tmp_path, judge, ScriptedChat(better), attack=Repetition(on="problematic"))
-    )
-    assert made.summary["change/advantage"] == 0
-    assert made.summary["cheating"] == "neither gain nor loss shown"
-
-
-def test_shortening_oneself_costs(tmp_path: Path) -> None:
-    made = STUDY.run(context(tmp_path, Length(), attack=WordDeletion(on=["a0", "a1"])))
-    assert made.summary["cheating"] == "costs"
-
-
-def test_no_interval_no_answer(tmp_path: Path) -> None:
-    lab = context(tmp_path, Length(), attack=Repetition(on=["a3"]), panel=graded(2))
-    made = STUDY.run(lab)
-    assert made.summary["cheating"] == "undecided"
-    assert made.summary["change/attackers_score"] == pytest.approx(
-        9.5
-    )  # 7 and 8 words, said twice, and two between
+def test_what_cheating_alone_brings(tmp_path: Path) -> None:
+    """Nothing with a judge of quality; shortening oneself costs; two items have no interval."""
+    judge, repeated = Judge(Prompt("judge_no_context.txt"), context=False), Repetition
+    labs = {
+        "neither gain nor loss shown": context(
+            tmp_path / "a", judge, ScriptedChat(better), attack=repeated(on="problematic")
+        ),
+        "costs": context(tmp_path / "b", Length(), attack=WordDeletion(on=["a0", "a1"])),
+        "undecided": context(tmp_path / "c", Length(), attack=repeated(on=["a3"]), panel=graded(2)),
+    }
+    made = {words: STUDY.run(lab).summary for words, lab in labs.items()}
+    assert [one["cheating"] for one in made.values()] == list(labs)
+    assert made["neither gain nor loss shown"]["change/advantage"] == 0
+    # 7 and 8 words, said twice, and two between
+    assert made["undecided"]["change/attackers_score"] == pytest.approx(9.5)
