@@ -46,7 +46,6 @@ def alternative_annotator_test(
     *,
     grades: bool,
     epsilon: float = EPSILON,
-    fewest: int = FEWEST,
 ) -> Replaced | None:
     """The test; None where no person has enough items that others labelled, too.
 
@@ -61,7 +60,7 @@ def alternative_annotator_test(
         rest = np.delete(labels, k, axis=1)
         at = np.flatnonzero(~np.isnan(labels[:, k]) & (~np.isnan(rest)).any(axis=1) & judged)
         own = cluster[at]
-        if len(np.unique(own)) < fewest:
+        if len(np.unique(own)) < FEWEST:
             continue
         judge, rater = (_closeness(x[at], rest[at], grades) for x in (values, labels[:, k]))
         judge = np.where(np.isnan(values[at]), -np.inf, judge)

@@ -78,7 +78,7 @@ def test_two_aspects_of_a_text_count_once_and_few_items_give_no_answer() -> None
     asked = np.arange(60) < 29
     test = alternative_annotator_test
     assert test(judge, asked, labels, np.arange(60), grades=False) is None
-    assert test(judge, asked, labels, np.arange(60), grades=False, fewest=29) is not None
+    assert test(judge, np.arange(60) < 30, labels, np.arange(60), grades=False) is not None
 
 
 def test_a_verdict_that_is_missing_is_never_as_close() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from judgelab.mechanism.length import Length
 from judgelab.mechanism.mi import Mi
@@ -35,7 +36,6 @@ def test_text_measurements_are_written_once_also_for_a_single_agent() -> None:
 def test_scores_and_texts_by_item_and_agent() -> None:
     panel = panel_of([["a b", None]], ["Faithful", "Low Effort"])
     scores = score_records(panel, Length().score(Length().measure(panel, LM, seed=0)))
-    assert scores.score.tolist()[0] == 2
-    assert np.isnan(scores.score.tolist()[1])
+    assert scores.score.tolist() == pytest.approx([2, np.nan], nan_ok=True)
     assert scores.category.tolist() == ["Faithful", "Low Effort"]
     assert text_records(panel).text.tolist()[0] == "a b"

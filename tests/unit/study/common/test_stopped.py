@@ -13,7 +13,6 @@ from judgelab.core.lm import ChatRequest
 from judgelab.core.panel import Agent, Panel, rng_for
 from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result
-from judgelab.engine.context import Context
 from judgelab.mechanism.mi import Mi
 from judgelab.mechanism.pointwise import Pointwise
 from judgelab.mechanism.recorded_scores import RecordedScores
@@ -34,6 +33,10 @@ def panel() -> Panel:
     rows = [[f"{name} {k}" for name in (*CHANCE, "people")] for k in range(ITEMS)]
     agents = [Agent(name, reference=name == "people") for name in (*CHANCE, "people")]
     return replace(panel_of(rows), agents=tuple(agents))
+
+
+def part_of(whole: Panel, start: int, end: int) -> Panel:
+    return replace(whole, items=whole.items[start:end], texts=whole.texts[start:end])
 
 
 def grade(request: ChatRequest) -> str:
@@ -86,8 +89,8 @@ def test_who_is_settled_is_not_asked_again(tmp_path: Path) -> None:
     assert all(row["pairs"] == seen[name] for name, row in rows.items())
     before = {row["candidate"]: row for row in full.tables[0].rows}
     assert rows["fair"]["value"] == pytest.approx(before["fair"]["value"])
-    wider = rows["fair"]["high"] - rows["fair"]["low"]
-    assert wider > before["fair"]["high"] - before["fair"]["low"]
+    wide, narrow = (row["fair"]["high"] - row["fair"]["low"] for row in (rows, before))
+    assert wide > narrow
     assert "stop/items" not in full.summary
 
 
@@ -120,12 +123,9 @@ def test_width_stops_each_at_its_own_time_and_a_tie_within_it_is_settled(tmp_pat
 
 
 def test_a_width_that_is_not_reached_is_said_and_opens_no_order(tmp_path: Path) -> None:
-    texts = panel()
-    few = replace(texts, items=texts.items[:30], texts=texts.texts[:30])
-    result, _ = ranked(tmp_path, Stop(width=0.2), few)
+    result, _ = ranked(tmp_path, Stop(width=0.2), part_of(panel(), 0, 30))
     rows = result.tables[0].rows
-    wide = sum(row["high"] - row["low"] > 0.2 for row in rows)  # type: ignore[operator]
-    assert wide == len(CHANCE)
+    assert all(row["high"] - row["low"] > 0.2 for row in rows)  # type: ignore[operator]
     assert "Still wider than .2, though every item was asked about: the interval" in " ".join(
         result.notes
     )
@@ -159,16 +159,12 @@ def test_where_scores_depend_on_the_others_all_are_asked_until_all_is_clear(
 def test_joined_measurements_are_those_of_all_items_at_once() -> None:
     """Of what looks at one item at a time; calls add up, also where only one part misses some."""
     whole, lm = panel(), ScriptedLogProb(context_lm)
-    parts = [replace(whole, items=whole.items[a:b], texts=whole.texts[a:b]) for a, b in
-             ((0, 20), (20, 50))]  # fmt: skip
-    first, second = (Mi().measure(part, lm, seed=0) for part in parts)
-    both = joined(first, second)
-    at_once = Mi().measure(
-        replace(whole, items=whole.items[:50], texts=whole.texts[:50]), lm, seed=0
+    first, second, at_once = (
+        Mi().measure(part_of(whole, *ends), lm, seed=0) for ends in ((0, 20), (20, 50), (0, 50))
     )
-    assert both.identical(at_once)
+    assert joined(first, second).identical(at_once)
     failing = ScriptedLogProb(lambda c, t: np.nan if t == "poor 30" else -1.0)
-    odd = Mi().measure(parts[1], failing, seed=0)
+    odd = Mi().measure(part_of(whole, 20, 50), failing, seed=0)
     for order in ((first, odd), (odd, first)):
         made = joined(*order)
         assert made.attrs["failed_calls"] == 5
@@ -176,12 +172,8 @@ def test_joined_measurements_are_those_of_all_items_at_once() -> None:
 
 
 def test_a_mechanism_that_pairs_items_pairs_those_of_a_batch(tmp_path: Path) -> None:
-    one: Context = lab(
-        tmp_path,
-        ScriptedLogProb(context_lm),
-        TvdMi(Prompt("tvd_mi.txt"), critic="likelihood"),
-        panel(),
-    )
+    critic = TvdMi(Prompt("tvd_mi.txt"), critic="likelihood")
+    one = lab(tmp_path, ScriptedLogProb(context_lm), critic, panel())
     result = Leaderboard(stop=Stop(order=0.95, batch=25), bootstrap=50).run(one)
     assert result.summary["stop/items_asked"] % 25 == 0
 
