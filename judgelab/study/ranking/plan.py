@@ -119,7 +119,7 @@ class Plan(Study):
             known[name][0].value if name in known else 0.0
             for name in ("item_correlation", "system_bias_sd")
         )
-        settings: Circumstances = {
+        settings: dict[str, Any] = {
             "sd": sd if scores is None else None,
             "paired": True,  # both systems answer the same items
             "item_correlation": item_correlation,
