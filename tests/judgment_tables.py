@@ -64,7 +64,7 @@ def summeval(data: Path, dimension: str = "relevance") -> JudgmentTable:
     experts = [f"{dimension}_expert{k}" for k in (1, 2, 3)]
     verdicts = wide.to_numpy(float).T
     names = [str(name) for name in wide.columns]
-    judges = [JudgeFacts(n, family=n.split("-")[0], pointwise=True) for n in names]
+    judges = [JudgeFacts(n, pointwise=True) for n in names]
     units = Units.of(people["doc_id"].tolist(), people["system_id"].tolist())
     return table_of("grade", units, people[experts].to_numpy(float), verdicts, judges, experts)
 

@@ -39,10 +39,8 @@ class ScriptedJudge(EvaluationLM):
 
     def __init__(self, rule: str) -> None:
         self.rule, self.identity = rule, f"scripted judge: {rule}"
-        self.asked = 0
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        self.asked += len(requests)
         return [self._reply(request) for request in requests]
 
     def _reply(self, request: ChatRequest) -> Reply:

@@ -20,7 +20,7 @@ from judgelab.core.errors import ConfigError, did_you_mean
 AXES = ("evaluation_lm", "mechanism", "preprocessor")
 """What a judge may have of its own."""
 
-KEYS = ("name", "family", "price", *AXES)
+KEYS = ("name", "price", *AXES)
 """Of an entry, beside settings of the axes: ``evaluation_lm.model: NAME``."""
 
 RECORDED, COMPARES = "RecordedScores", "pairwise"
@@ -38,7 +38,6 @@ def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
           evaluation_lm: gpt4o_mini
           evaluation_lm.limits.timeout: 20
           mechanism: pairwise
-          family: openai
           price: {input: 0.15, output: 0.6}
 
     A price is in currency units per million tokens; one number is for both.
@@ -114,10 +113,7 @@ def _judge(
     entry: Mapping[str, Any], where: str, config: Mapping[str, Any], options: Any
 ) -> dict[str, Any]:
     """The nodes of one entry."""
-    entry = dict(entry)
-    if not isinstance(entry.setdefault("family", ""), str):
-        raise ConfigError(f"{where}: family={entry['family']!r} must be a word.")
-    made: dict[str, Any] = {"family": entry["family"]}
+    entry, made = dict(entry), dict[str, Any]()
     if entry.get("price") is not None:
         made["price"] = _price(entry["price"], where)
     target = str(config.get("mechanism", {}).get("_target_", ""))

@@ -28,13 +28,8 @@ class JudgeFacts:
     """Who judged."""
 
     name: str
-    # of the LM (its own texts may be favoured); empty where unknown or without one
-    family: str = ""
     # grades one text at a time, so that the order of texts cannot matter to it
     pointwise: bool = False
-    # mechanism, model: what asked, and whom; empty where judgments came with the data
-    mechanism: str = ""
-    model: str = ""
     # whether its grades have a least and a largest value; nats and words have not
     scaled: bool = True
 

@@ -36,7 +36,6 @@ class PageSection:
     tables: Sequence[str] = ()  # tables, figures: names of those of the result that belong here
     figures: Sequence[str] = ()
     notes: Sequence[str] = ()  # sentences on what holds and what does not
-    lacking: str = ""  # what an answer would need; "" where there is one
     folded: bool = False  # whether a reader opens it
 
 

@@ -150,10 +150,8 @@ class LLMBar(SourcedDataset):
 
 
 def _facts(by: str) -> JudgeFacts:
-    """Whose LM, and whether outputs were graded one by one."""
-    lm, _, strategy = by.partition("/")
-    family = {"ChatGPT": "GPT", "ChatGPT-0301": "GPT", "GPT-4": "GPT"}.get(lm, lm)
-    return JudgeFacts(by, family, pointwise=strategy.startswith(POINTWISE), model=lm)
+    """Whether outputs were graded one by one."""
+    return JudgeFacts(by, pointwise=by.partition("/")[2].startswith(POINTWISE))
 
 
 def _spelled(wanted: Sequence[str], known: Iterable[str]) -> list[str]:

@@ -199,7 +199,14 @@ def test_every_study_and_step_tells_every_call(run: Run, chosen: tuple[str, ...]
 @pytest.mark.parametrize("kind", ["chat", "labels"])
 def test_exams_tell_every_call_of_every_judge(run: Run, kind: str, by: str) -> None:
     judges = {"one": FailingLM(kind), "two": FailingEndpoint(kind, rate=4)}
-    told_in_full(run(judges, *JUDGES, f"study.self_confidence.by={by}"))
+    done = run(judges, *JUDGES, f"study.self_confidence.by={by}")
+    told_in_full(done)
+    # of 4 items: 3 pairs in either order compared, 1 pair in both orders, 2 sets of 1 pair in both
+    put = {"consistency": 4 * 3, "pertinence": 4 * 2, "self_confidence": 4 * 2 * 2}
+    rows = next(table.rows for table in done.result.tables if table.name == "exams")
+    assert len(rows) == len(put) * len(judges)
+    for row in rows:
+        assert row["n"] + row["unscored"] == put[str(row["exam"])] and row["n"] > 0, row
 
 
 def test_what_is_not_lost_says_so(run: Run) -> None:

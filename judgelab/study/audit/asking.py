@@ -162,14 +162,8 @@ class Asking:
         missing = asked & np.isnan(self.values)
         unsent = still_open(self.lm.log, table, missing)
         self.open = int(unsent.sum())
-        mechanism, lm = self.context.mechanism, self.context.evaluation_lm
-        facts = JudgeFacts(
-            self.name,
-            pointwise=mechanism.subject != "choice",
-            mechanism=mechanism.name,
-            model="" if asks_nobody(mechanism) else lm.presentation.model,
-            scaled=mechanism.bounds is not None,
-        )
+        way = self.context.mechanism
+        facts = JudgeFacts(self.name, way.subject != "choice", way.bounds is not None)
         why = reasons(self.lm.log, table, missing & ~unsent)
         return table.with_judge(facts, self.values, asked & ~unsent, why)
 
@@ -274,6 +268,5 @@ def _with_metrics(table: JudgmentTable, context: Context, panel: Panel) -> Judgm
         lost = (at.min(axis=1, initial=0) < 0)[:, None]
         values = np.where(lost, np.nan, _of_grades(grade, at, table.kind))
         free = f"{name} (score)" if name in table.names else name
-        who = JudgeFacts(free, pointwise=True, mechanism=RecordedScores.name)
-        table = table.with_judge(who, values, ~np.isnan(values))
+        table = table.with_judge(JudgeFacts(free, pointwise=True), values, ~np.isnan(values))
     return table

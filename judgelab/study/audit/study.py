@@ -45,8 +45,8 @@ class Audit(Study):
     Args:
         manipulation: probes that are tried where ``manipulate`` says so.
         rules: what is enough.
-        judges: name -> evaluation_lm, mechanism, preprocessor and family, each as far as it is not
-            the run's; or an LM alone. A file, or a list, of option names becomes that
+        judges: name -> evaluation_lm, mechanism and preprocessor, each as far as it is not the
+            run's; or an LM alone. A file, or a list, of option names becomes that
             (``judgelab.config.judges``).
         manipulate: whether manipulated texts are tried; that asks several times as much.
         sampled: whether the labelled items are a random sample (true), or one within strata

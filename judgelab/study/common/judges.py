@@ -27,7 +27,6 @@ class NamedJudge:
         evaluation_lm: the LM that answers.
         mechanism: asks it.
         preprocessor: of the texts, where the mechanism reads preprocessed ones.
-        family: of the LM, for the bias towards its own texts; empty where unknown.
         price: what its tokens cost; None: what the price list says.
         place: where in the config its LM stands, for messages.
     """
@@ -35,7 +34,6 @@ class NamedJudge:
     evaluation_lm: EvaluationLM | None = None
     mechanism: Mechanism | None = None
     preprocessor: Step | None = None
-    family: str = ""
     price: Price | None = None
     place: str = ""
 
@@ -94,8 +92,6 @@ def _named(key: str, given: Any) -> NamedJudge:
         if value is not None and base not in type(value).__mro__:
             option = f"'+{part}@{key}.{part}=OPTION'"
             raise ConfigError(f"{key}.{part} names nothing to build: add it with {option}.")
-    if not isinstance(made.family, str):
-        raise ConfigError(f"{key}.family={made.family!r} must be a word.")
     return made
 
 

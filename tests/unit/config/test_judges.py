@@ -32,7 +32,6 @@ def test_an_entry_is_what_its_options_hold_on_the_command_line(tmp_path: Path) -
   evaluation_lm: gpt4o_mini
   evaluation_lm.limits.timeout: 20
   mechanism.max_tokens: 9
-  family: openai
 - name: big
   mechanism: pointwise5
   evaluation_lm: openai
@@ -46,7 +45,6 @@ def test_an_entry_is_what_its_options_hold_on_the_command_line(tmp_path: Path) -
     assert found["mini"]["evaluation_lm"] == mini["evaluation_lm"]
     by_hand = composed("mechanism=judge", "mechanism.max_tokens=9")
     assert found["mini"]["mechanism"] == by_hand["mechanism"], "settings alone change the run's own"
-    assert found["mini"]["family"] == "openai"
     assert found["big"]["evaluation_lm"]["extra_body"] == {"seed": 1}
     assert found["big"]["mechanism"] == composed("mechanism=pointwise5")["mechanism"]
     assert "evaluation_lm" not in found["rouge"]
@@ -87,7 +85,6 @@ BAD = {
     "known key. Did you mean 'model'",
     "- {name: a, evaluation_lm: gpt4o, evaluation_lm.limits.time.out: 1}": "limits.time is not a",
     "- {name: a, evaluation_lm: openai}": "evaluation_lm.model is missing: add 'evaluation_lm.mod",
-    "- {name: a, family: [x]}": "family=.* must be a word",
     "- {name: a, mechanism.max_tokens: '${nowhere}'}": "nowhere",
     "- {name: a,\n": "line 2: .* no YAML",
     "- name: a\n  name: b": "line 2: .*duplicate key",

@@ -211,7 +211,7 @@ def consistent(table: JudgmentTable, **bars: Any) -> None:
         if of[one.name]["verdict"] == "do not use":
             assert "broken" in standings or one.reversed
     said = " ".join([result.title, *(text for _, text in result.answer)])
-    more, idle = re.findall(r"bout ([\d,]+) (?:more )?labels?", said), "Labels alone" in said
+    more, idle = re.findall(r"bout ([\d,]+) labels? more", said), "labels alone" in said
     if len(of) == 1:
         (row,) = of.values()
         assert not (idle and (more or row["labelled_items"] < 30)), said  # type: ignore[operator]

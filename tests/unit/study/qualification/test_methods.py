@@ -14,7 +14,7 @@ from hydra import compose, initialize_config_dir
 from experiments.importing import auto_pre
 from judgelab.core.errors import ConfigError
 from judgelab.engine.run import execute
-from judgelab.report.comparison import Comparison, comparisons
+from judgelab.report.comparison import comparisons
 from judgelab.report.jobs import SweepJob, jobs
 from judgelab.report.style import saved
 from judgelab.report.sweep import write
@@ -72,15 +72,6 @@ def pools(run: Path) -> dict[str, dict[str, Any]]:
     return {row["name"]: row for row in rows}
 
 
-def ended(folder: Path, *runs: Path, **varying: str) -> dict[str, Comparison]:
-    """The study tables of a sweep over these runs, written."""
-    for number, made in enumerate(runs):
-        chosen = {key: values.split("|")[number] for key, values in varying.items()}
-        write_job(folder / "s" / "t", number, chosen, status="done", run=str(made))
-    write(folder / "s" / "t")
-    return {table.name: table for table in comparisons(jobs(folder / "s" / "t"))}
-
-
 def test_a_debate_is_a_method_with_its_own_number_and_no_judge_of_a_pool(run: Path) -> None:
     rows = pools(run)
     assert rows["debate"]["kind"] == "method" and rows["debate"]["value"] == 0.0
@@ -109,7 +100,10 @@ def test_exams_cost_what_all_candidates_were_asked_beyond_the_members_verdicts(r
 
 
 def test_a_sweep_ends_in_accuracy_against_cost(run: Path, tmp_path: Path) -> None:
-    section = ended(tmp_path, run)["pools"]
+    sweep = tmp_path / "s" / "t"
+    write_job(sweep, 0, {}, status="done", run=str(run))
+    write(sweep)
+    [section] = [one for one in comparisons(jobs(sweep)) if one.name == "pools"]
     assert list(section.figures) == ["qualification_cost"]
     names = list(section.rows["name"])
     assert {"both", "debate", "all", "PRE", "human", "C", "first"} <= set(names)
@@ -122,23 +116,22 @@ def test_a_sweep_ends_in_accuracy_against_cost(run: Path, tmp_path: Path) -> Non
     assert "USD" in drawn.figure.axes[0].get_xlabel()
     again = draw("qualification_cost", {"pools": section.rows}).figure
     assert saved(drawn.figure, "svg") == saved(again, "svg")
-    assert (tmp_path / "s" / "t" / "figures" / "qualification_cost.png").is_file()
-    assert "Accuracy against cost" in (tmp_path / "s" / "t" / "report.html").read_text()
+    assert (sweep / "figures" / "qualification_cost.png").is_file()
+    assert "Accuracy against cost" in (sweep / "report.html").read_text()
 
 
 @pytest.mark.parametrize(
-    ("methods", "said"),
+    ("given", "said"),
     [
-        ("{x: [frist]}", "study.methods: no judge is 'frist'"),
-        ("{x: []}", "study.methods.x=.*name judges, each once"),
-        ("{x: [first, first]}", "study.methods.x=.*name judges, each once"),
+        ("methods={x: [frist]}", "study.methods: no judge is 'frist'"),
+        ("methods={x: []}", "study.methods.x=.*name judges, each once"),
+        ("methods={x: [first, first]}", "study.methods.x=.*name judges, each once"),
+        ("recorded=[]", "study.recorded=.*name judges, each once"),
     ],
 )
-def test_methods_of_nobody_are_refused(
-    methods: str, said: str, release: Path, tmp_path: Path
-) -> None:
+def test_nobody_is_refused(given: str, said: str, release: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=said):
-        result(release, tmp_path, f"study.methods={methods}")
+        result(release, tmp_path, f"study.{given}")
 
 
 def test_a_judge_without_accuracy_stands_last() -> None:

@@ -202,16 +202,12 @@ def test_unknown_costs_are_not_nothing(run: Run) -> None:
 
 
 def test_every_share_says_of_how_many_pairs_nobody_decided(run: Run) -> None:
-    """Also: a family without anybody else."""
-    found = run("study.family=[brief,peer,long,wordy]", items=6)
+    """Also: a family without anybody else, and items too few for a human filter."""
+    found = run("study.family=[brief,peer,long,wordy]", items=4)
     for name in ("pools", "agreement"):
         assert all(row["unscored"] == 0 for row in found["by_name"][name]), name
     assert "bias" not in found["by_name"]
     assert any("There is no bias rate: people" in note for note in found["notes"])
-
-
-def test_too_few_items_for_a_human_filter_is_said(run: Run) -> None:
-    found = run(items=4)
     assert "human" not in {row["pool"] for row in found["by_name"]["lists"]}
     assert any("4 items do not make 5 folds" in note for note in found["notes"])
 
