@@ -189,11 +189,9 @@ def _refusal(held: Held, judge: int, sampled: Sampled, number: Quantity) -> str:
     if unseen:
         return f"no label is from {unseen[0]!r}, of which verdicts are"
     if sampled == "strata":
-        few = [
-            name for name in set(names) if (labelled & judged & (names == name)).sum() < PER_STRATUM
-        ]
-        if few:
-            return f"stratum {min(few)!r} has fewer than {PER_STRATUM} labels"
+        for name in sorted({*names}):
+            if (labelled & judged & (names == name)).sum() < PER_STRATUM:
+                return f"stratum {name!r} has fewer than {PER_STRATUM} labels"
     asked, unread = held.judged(judge), held.bars.unread  # the missing are rarely like the others
     if (asked & ~judged).sum() > unread * asked.sum():
         return "too many of its replies hold no verdict"

@@ -212,11 +212,8 @@ class Held:
             return None
         there = self.judged(judge) & self.double
         own = self.beside.sums(self.answers(judge), there)
-        return (
-            None
-            if (own.count > 0).sum() < self.bars.labels
-            else (own, self.beside.of_people(there))
-        )
+        few = (own.count > 0).sum() < self.bars.labels
+        return None if few else (own, self.beside.of_people(there))
 
     def as_numbers(self, judge: int) -> tuple[Floats, Floats, Names] | None:
         """[units] the judge's and people's value as numbers, and the system (of pairs: both).

@@ -16,7 +16,7 @@ from judgelab.study.audit.averages import AverageAnswer
 from judgelab.study.audit.conditions import WORDS, Evidence, Word
 from judgelab.study.audit.details import disagreements
 from judgelab.study.audit.held import Held
-from judgelab.study.audit.words import STANDINGS, answer, because, cards, condition_name, wanted
+from judgelab.study.audit.words import STANDINGS, answer, cards, say
 from judgelab.study.common.stopping import Elimination
 from judgelab.study.common.tables import named_columns as columns
 from judgelab.study.common.templates import render, table
@@ -101,7 +101,7 @@ def _judges(audited: Audited) -> Table:
     for one, average in audited.ranked:
         verdict = one.verdict
         row: dict[str, Value] = {"judge": one.name, "verdict": verdict.word}
-        row |= {"because": because(verdict)} | columns("agreement", one.agreement)
+        row |= {"because": say("because", verdict)} | columns("agreement", one.agreement)
         best = one.best_control
         row |= {"best_simple_rule": best, "agreement_of_that_rule": one.controls[best]}
         if held.leaves_out and one.people is not None:
@@ -124,10 +124,10 @@ def _conditions(audited: Audited) -> Table:
     rows: list[Row] = [
         {
             "judge": who.name,
-            "condition": condition_name(one),
+            "condition": say("heading", one),
             "answer": STANDINGS[one.standing],
             **columns("value", one.value),
-            "bar": wanted(one),
+            "bar": say("wanted", one),
             "items": one.value.n,
         }
         for who, _ in audited.ranked

@@ -1,9 +1,10 @@
-"""What an audit says: facts for the template ``answer.md.j2``, and conditions in a few words."""
+"""What an audit says: facts for the template ``answer.md.j2``, and cards of conditions."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,38 +14,19 @@ from judgelab.core.judgments import JudgmentTable
 from judgelab.core.result import Card
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.averages import AverageAnswer, AverageWord
-from judgelab.study.audit.conditions import WORDS, Condition, Evidence, Verdict
+from judgelab.study.audit.conditions import WORDS, Evidence
 from judgelab.study.audit.held import CLASS, Held
-from judgelab.study.common.templates import hundredth, sentences
+from judgelab.study.common.templates import hundredth, sentences, spoken
 
 if TYPE_CHECKING:
     from judgelab.study.audit.page import Audited
 
+say = partial(spoken, __package__, "conditions.md.j2")
+"""A condition or a verdict in a few words: ``say("heading", condition)``."""
 MANY = 4
 """Classes from which on each has no card of its own."""
 PASSES = ({"pass", "passed"}, {"fail", "failed"})
 STANDINGS = {"met": "met", "broken": "not met", "open": "not known yet"}
-BECAUSE = {
-    "holds": "meets every condition",
-    "too few labels": "too few labelled items",
-    "left out": "judged only some of the labelled items",
-    "unread": "too many replies without a verdict",
-    "misaligned": "rows may be misaligned",
-    "alike": "people give all texts the same label",
-    "reversed": "less often right than a guess",
-    "no room": "people agree less often than a rule that knows nothing would",
-    "no bar": "nobody said how much agreement is enough",
-    "class": "too few labels of a class",
-}
-BROKEN = {
-    "control": "no better than {rule}",
-    "people": "less agreement than people have with each other",
-    "minimum": "less agreement than you ask for",
-    "class": "'{about}' is not found often enough",
-    "system": "tells systems apart, not texts",
-    "position": "goes by what is shown first",
-    "manipulation": "falls for {about}",
-}
 REPORT: dict[AverageWord, str] = {
     "as it is": "right as it is",
     "with labels": "to be corrected by labels",
@@ -65,9 +47,6 @@ def answer(audited: Audited) -> tuple[str, list[tuple[str, str]]]:
         "stopped": audited.stopped.sentences if audited.stopped else [],
         "looks": audited.held.looks,
         "rules": audited.held.bars,
-        "rule": rule_words,
-        "condition": condition_name,
-        "figure": figure,
         "ties": _ties(table),
         "one": None,
     }
@@ -75,9 +54,8 @@ def answer(audited: Audited) -> tuple[str, list[tuple[str, str]]]:
         ((one, average),) = ranked
         facts |= {"one": _judge_facts(audited.held, one), "average": _average_facts(average)}
     else:
-        words = Counter(average.word for _, average in ranked if average is not None)
-        order = sorted(words, key=lambda word: (-words[word], word))
-        facts |= {"averages": [f"{words[word]} {REPORT[word]}" for word in order]}
+        words = Counter(sorted(average.word for _, average in ranked if average is not None))
+        facts |= {"averages": [f"{n} {REPORT[word]}" for word, n in words.most_common()]}
         facts |= {"groups": _groups(audited), "judges": len(ranked)}
     title, *rest = sentences(__package__, "answer.md.j2", **facts)
     if title.startswith("the judge "):
@@ -140,72 +118,6 @@ def fault(one: Evidence, held: Held) -> str:
     return f"does not find {of} that people called '{level}'"
 
 
-def rule_words(rule: str) -> str:
-    """A rule that knows nothing, as part of a sentence."""
-    if rule == "random":
-        return "a guess"
-    if rule in ("longer", "shorter"):
-        return f"always taking the {rule} text"
-    if rule.startswith("always the "):
-        return f"always taking {rule.removeprefix('always ')}"
-    return f"always saying '{rule.removeprefix('always ')}'"
-
-
-def condition_name(one: Condition) -> str:
-    """A condition, as the heading of what is held against its bar."""
-    names = {
-        "control": f"Advantage over {rule_words(one.about)}",
-        "people": "Agreement, judge minus people",
-        "minimum": "Agreement with people",
-        "class": f"Finds '{one.about}'" + (", judge minus people" if one.bar < 0 else ""),
-        "system": "Rank correlation of texts of one system",
-        "position": "Won by the text that is shown first",
-        "manipulation": f"More wins after {one.about}",
-    }
-    return names[one.name]
-
-
-def figure(one: Condition) -> str:
-    """Its value with interval and bar: ``52 % (33 to 70), at least 80 wanted``."""
-    return f"{number(one)} ({_ends(one.value, one.name)}), {wanted(one)}"
-
-
-def number(one: Condition) -> str:
-    """Its value: a share in %, a difference in points."""
-    if one.name == "system":
-        return f"{one.value.value:.2f}"
-    points = one.name in ("control", "people", "manipulation") or one.bar < 0
-    value = hundredth(one.value.value)
-    return f"{value} {'%' if not points else 'point' if value in ('1', '-1') else 'points'}"
-
-
-def _ends(one: Estimate, name: str = "") -> str:
-    if name == "system":
-        return f"{one.low:.2f} to {one.high:.2f}"
-    return f"{hundredth(one.low)} to {hundredth(one.high)}"
-
-
-def wanted(one: Condition) -> str:
-    """Its bar in words."""
-    if one.name == "position":
-        low, high = (hundredth(0.5 + side * one.bar) for side in (-1, 1))
-        return one.about or f"{low} to {high} wanted"
-    if one.name == "manipulation":
-        return f"at most {hundredth(one.bar)} wanted"
-    strict = one.name in ("control", "system", "people") or one.bar < 0
-    return f"{'more than' if strict else 'at least'} {hundredth(one.bar)} wanted"
-
-
-def because(one: Verdict) -> str:
-    """The reason for a verdict in a few words, to be counted and tabled."""
-    worst = one.worst
-    if one.reason == "broken" and worst is not None:
-        return BROKEN[worst.name].format(rule=rule_words(worst.about), about=worst.about)
-    if one.reason == "open" and worst is not None:
-        return f"not known yet: {condition_name(worst)[0].lower()}{condition_name(worst)[1:]}"
-    return BECAUSE[one.reason]
-
-
 def cards(one: Evidence) -> list[Card]:
     """One card for each condition; of the rules that know nothing the nearest alone.
 
@@ -214,9 +126,9 @@ def cards(one: Evidence) -> list[Card]:
     nearest = min(one.of("control"), key=lambda each: (each.value.low, each.about))
     cards = [
         Card(
-            condition_name(each),
-            number(each),
-            f"{_ends(each.value, each.name)}, {wanted(each)}: {STANDINGS[each.standing]}",
+            say("heading", each),
+            say("number", each),
+            f"{say('ends', each)}, {say('wanted', each)}: {STANDINGS[each.standing]}",
             each.standing,
         )
         for each in one.conditions
@@ -224,7 +136,7 @@ def cards(one: Evidence) -> list[Card]:
     ]
 
     def without_bar(name: str, share: Estimate) -> Card:
-        small = f"{_ends(share)}; no bar of its own"
+        small = f"{hundredth(share.low)} to {hundredth(share.high)}; no bar of its own"
         return Card(name, f"{hundredth(share.value)} %", small, "open")
 
     if not one.of("minimum"):
@@ -255,7 +167,7 @@ def _groups(audited: Audited) -> list[dict[str, Any]]:
         own = [one for one, _ in audited.ranked if one.verdict.word == word]
         if not own:
             continue
-        counts = Counter(_reason(one.verdict) for one in own)
+        counts = Counter(say("because", one.verdict, True) for one in own)
         order = sorted(counts, key=lambda why: (-counts[why], why))
         several, best, names = len(order) > 1, own[0], [one.name for one in own]
         values = [one.agreement.value for one in own if one.agreement.n]
@@ -275,13 +187,6 @@ def _groups(audited: Audited) -> list[dict[str, Any]]:
             }
         )
     return groups
-
-
-def _reason(one: Verdict) -> str:
-    """As ``because``, without the name of the rule or bar, so that judges can be counted."""
-    if one.reason == "broken" and one.worst is not None and one.worst.name == "control":
-        return "no better than a rule that knows nothing"
-    return "too uncertain to tell" if one.reason == "open" else because(one)
 
 
 def _ties(table: JudgmentTable) -> tuple[float, float] | None:

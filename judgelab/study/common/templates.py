@@ -24,6 +24,11 @@ def render(package: str, template: str, **values: Any) -> str:
     return _environment(package).get_template(template).render(values)
 
 
+def spoken(package: str, template: str, macro: str, *values: Any) -> str:
+    """What a macro of a template makes of these values."""
+    return str(getattr(_environment(package).get_template(template).module, macro)(*values))
+
+
 def sentences(package: str, template: str, **values: Any) -> list[str]:
     """The lines of a template, without those that are empty."""
     lines = (" ".join(line.split()) for line in render(package, template, **values).splitlines())
