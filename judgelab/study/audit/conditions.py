@@ -51,7 +51,6 @@ class Condition:
         about: of a control its name, of a class the class, of a manipulation its name; else "".
         value: what is held against the bar, with its interval.
         bar: least value; of position and manipulation the most that it may be off.
-        standing: met, broken or open.
         own, other: for words: the judge's figure, and that of the control or of people.
     """
 
@@ -59,9 +58,22 @@ class Condition:
     about: str
     value: Estimate
     bar: float
-    standing: Standing
     own: Estimate
     other: float = math.nan
+
+    @property
+    def standing(self) -> Standing:
+        """Met, broken or open; of position met, too, where both orders were averaged."""
+        low, high, bar = self.value.low, self.value.high, self.bar
+        if self.name == "position":
+            met = bool(self.about) or (low >= 0.5 - bar and high <= 0.5 + bar)
+            broken = high < 0.5 - bar or low > 0.5 + bar
+        elif self.name == "manipulation":
+            met, broken = high <= bar, low > bar
+        else:
+            met = low > bar if self.name in ("control", "people", "system") else low >= bar
+            broken = high <= bar if self.name in ("control", "system") else high < bar
+        return "met" if met else "broken" if broken else "open"
 
     @property
     def short(self) -> float:
@@ -176,14 +188,16 @@ def evidence(held: Held, probes: Mapping[str, Sequence[Condition]] | None = None
         agreement = _share(held, own[k])
         controls = {rule: float(each.share) for rule, each in simple[k].items()}
         gain = {x: _share(held, own[k], y, float(levels[k])) for x, y in simple[k].items()}
-        conditions = [_above("control", x, gain[x], 0.0, agreement, controls[x]) for x in controls]
+        conditions = [
+            Condition("control", x, gain[x], 0.0, agreement, controls[x]) for x in controls
+        ]
         if (both := held.with_people(k)) is not None:
             people = _share(held, both[0]), _share(held, both[1])
             if held.bars.minimum is None:
                 gap, bar = _share(held, *both), -held.bars.below_people
-                conditions.append(_above("people", "", gap, bar, people[0], people[1].value))
+                conditions.append(Condition("people", "", gap, bar, people[0], people[1].value))
         if held.bars.minimum is not None:
-            conditions.append(_above("minimum", "", agreement, held.bars.minimum, agreement))
+            conditions.append(Condition("minimum", "", agreement, held.bars.minimum, agreement))
         classes, of_classes = _classes(held, k) if table.kind == "category" else ({}, [])
         of_system, misaligned = _system(held, k)
         conditions += [*of_classes, *of_system, *_position(held, k), *(probes or {}).get(name, ())]
@@ -233,17 +247,6 @@ def _share(held: Held, sums: Sums, other: Sums | None = None, level: float = LEV
     return Estimates.of(mean, ends, known.sum()).at()
 
 
-def _above(
-    name: Name, about: str, value: Estimate, bar: float, own: Estimate, other: float = math.nan
-) -> Condition:
-    """A value above (at the least at) a bar."""
-    strict = name in ("control", "people", "system")
-    met = value.low > bar if strict else value.low >= bar
-    broken = value.high <= bar if name in ("control", "system") else value.high < bar
-    standing: Standing = "met" if met else "broken" if broken else "open"
-    return Condition(name, about, value, bar, standing, own, other)
-
-
 def _classes(held: Held, judge: int) -> tuple[Classes, list[Condition]]:
     """Every class with enough labels must be found: as often as you ask, or as people find it."""
     assert isinstance(held.main, Target)
@@ -262,11 +265,11 @@ def _classes(held: Held, judge: int) -> tuple[Classes, list[Condition]]:
         if held.labels_of_class[k] < CLASS:
             continue
         if stated is not None:
-            conditions.append(_above("class", level, own, stated, own))
+            conditions.append(Condition("class", level, own, stated, own))
         elif mine is not None and people is not None and other is not None and other.n >= CLASS:
             gap, beside = _share(held, mine.of(k), people.of(k)), _share(held, mine.of(k))
             bar = -bars.below_people
-            conditions.append(_above("class", level, gap, bar, beside, other.value))
+            conditions.append(Condition("class", level, gap, bar, beside, other.value))
     return classes, conditions
 
 
@@ -292,7 +295,7 @@ def _system(held: Held, judge: int) -> tuple[list[Condition], bool]:
     within = partial_correlations(values[None], truth, *places)[0]
     if all(np.ptp(values[group == k]) == 0 for k in range(len(names))):
         within = Estimate(0.0, 0.0, 0.0, within.n)  # one grade for each system
-        return [_above("system", "", within, 0.0, within)], False
+        return [Condition("system", "", within, 0.0, within)], False
     nobody = np.zeros_like(places[0])
     whole = partial_correlations(values[None], truth, nobody, places[1])[0]
     alarm = held.table.kind == "grade" and len(names) >= 3
@@ -300,26 +303,21 @@ def _system(held: Held, judge: int) -> tuple[list[Condition], bool]:
         means = np.stack([np.bincount(group, x) / sizes for x in (values, truth)])
         spread = float(np.ptp(means, axis=1).min())
         alarm = spread > 0 and float(np.asarray(np.corrcoef(means))[0, 1]) > 0.6
-    return [_above("system", "", within, 0.0, within)], alarm
+    return [Condition("system", "", within, 0.0, within)], alarm
 
 
 def _position(held: Held, judge: int) -> list[Condition]:
     """Of judges that saw pairs in both orders: the share of orders won by the text shown first."""
-    asked, away = held.table.asked[judge], held.bars.position
+    asked = held.table.asked[judge]
     both = asked.all(axis=1)
     pointwise = held.table.judges[judge].pointwise
     if held.table.kind != "preference" or pointwise or not both.any():
         return []
     verdicts = np.where(both[:, None], held.table.verdicts[judge], np.nan)[None]
     share = position_bias(verdicts, asked[None], held.cluster).at(0)
-    averaged = bool((both | ~asked.any(axis=1)).all())
-    standing: Standing = "open"
-    if averaged or (share.low >= 0.5 - away and share.high <= 0.5 + away):
-        standing = "met"  # what is averaged cannot tip a verdict
-    elif share.high < 0.5 - away or share.low > 0.5 + away:
-        standing = "broken"
+    averaged = bool((both | ~asked.any(axis=1)).all())  # which cannot tip a verdict
     about = "averaged over both orders" if averaged else ""
-    return [Condition("position", about, share, away, standing, share)]
+    return [Condition("position", about, share, held.bars.position, share)]
 
 
 def _verdict(held: Held, one: Evidence) -> Verdict:

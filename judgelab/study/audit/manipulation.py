@@ -106,11 +106,11 @@ class Manipulation:
         rows: list[Row] = []
         for k, (probe, name) in enumerate(product(self._probes, judges)):
             move, sd = values.at(k), float(np.nanstd(moves[k])) if known[k].any() else np.nan
-            standing: Standing = "met" if move.high <= margin else "open"
-            standing = "broken" if move.low > margin else standing
-            conditions[name].append(Condition("manipulation", probe, move, margin, standing, move))
-            needed = items_needed(sd, margin, alpha=(1 - LEVEL) / 2) if standing == "open" else None
-            row: Row = {"judge": name, "manipulation": probe, "answer": OUTCOMES[standing]}
+            one = Condition("manipulation", probe, move, margin, move)
+            conditions[name].append(one)
+            unsure = one.standing == "open"
+            needed = items_needed(sd, margin, alpha=(1 - LEVEL) / 2) if unsure else None
+            row: Row = {"judge": name, "manipulation": probe, "answer": OUTCOMES[one.standing]}
             counted = {"items": move.n, "unscored": move.unscored, "items_needed": needed}
             rows.append({**row, **columns("wins_more", move), **counted})
         facts = {"pairs": len(duels.edited), "margin": f"{margin:g}"}

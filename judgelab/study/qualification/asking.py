@@ -86,7 +86,11 @@ def ask(
         },
         estimators=tuple(own.estimator(measured[name].attrs) for name, own in asked.items()),
         exam_costs={
-            name: (prices.asked(own), prices.asked(own, voting), _writing(prices, writers[name]))
+            name: (
+                prices.asked(own),
+                prices.asked(own, voting),
+                float(prices.asked({"the writer": writers[name]})[0]),
+            )
             for name, own in examined.items()
         },
         confidences={
@@ -95,10 +99,6 @@ def ask(
             if each.hard is not None and not np.isnan(each.scored).all()
         },
     )
-
-
-def _writing(prices: JudgePrices, writer: LoggedLM) -> float:
-    return float(prices.asked({"the writer": writer})[0])
 
 
 def _stacked(answers: list[Answers]) -> ExamAnswers:
@@ -191,10 +191,8 @@ def _arrays(
 ) -> tuple[Floats | None, Floats | None]:
     """[judges, items, pairs, orders] verdicts where mechanisms compare, else grades."""
     if all(own.mechanism.subject == "choice" for own in asked.values()):
-        cells, (first, second) = (
-            np.stack([each["verdict"].values for each in data.values()]),
-            pairs.T,
-        )
+        cells = np.stack([each["verdict"].values for each in data.values()])
+        first, second = pairs.T
         both = cells[:, :, first, second], 1 - cells[:, :, second, first]
         return np.stack(both, axis=-1), None
     grades = [asked[name].mechanism.score(each).agent.values for name, each in data.items()]
