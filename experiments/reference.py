@@ -1,8 +1,8 @@
 """Pages of docs/reference, made from the configs and from the docstrings of their classes.
 
 A page for each axis: what its options are, and by class every setting with its default and what
-it means: the comment beside it in the YAML, else what meanings.yaml says of this setting, else its
-entry under ``Args`` of the class, else what meanings.yaml says of settings of that name.
+it means: the comment beside it in the YAML, else what meanings.yaml says of this setting, else what
+its class says (under ``Args``, or beside the field), else what meanings.yaml says of that name.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ SHARED = 2
 """So many classes have a setting of one meaning: then a page explains it once."""
 LONGEST = 160  # characters of a default that are shown
 PAGE = re.compile(r"docs/([\w/]+)\.md")
+FIELD = re.compile(r"^    (\w+): [^#\n]+#\s+(.+)$", re.MULTILINE)
 SECTION = re.compile(r"^(Args|Raises|Returns|Attributes):$", re.MULTILINE)
 
 
@@ -112,8 +113,14 @@ def located(target: str) -> Any:
 
 
 def _arguments(target: str | None) -> dict[str, str]:
-    """Argument -> what the docstring of the class says of it, in the words of a YAML."""
-    found = {} if target is None else entries(inspect.getdoc(located(target)) or "", "Args")
+    """Argument -> what its class says of it, by the field or under ``Args``, as a YAML would."""
+    if target is None:
+        return {}
+    cls, found = located(target), dict[str, str]()
+    for base in reversed(inspect.getmro(cls)):
+        if base.__module__.startswith("judgelab."):
+            found |= dict(FIELD.findall(inspect.getsource(base)))
+    found |= entries(inspect.getdoc(cls) or "", "Args")
     return {name: re.sub(r"\bNone\b", "null", text) for name, text in found.items()}
 
 
@@ -264,7 +271,7 @@ def _key_of(what: str, shared: dict[str, str]) -> str | None:
 
 def _meaning(key: str, said: Iterable[Setting]) -> str:
     """What most options say of it; else what all settings of that name mean."""
-    [(what, _)] = Counter(one.what for one in said).most_common(1)
+    [(what, _)] = Counter(one.what for one in said if one.what).most_common(1) or [("", 0)]
     words = key.split(".")
     names = [".".join(words[k:]) for k in range(len(words))] + words[:-1]
     return what or next((_common()[name] for name in names if name in _common()), "")

@@ -98,9 +98,9 @@ class Context:
         if self.attack.name != "none":
             victims = without_reference_texts(clean) if spare_references else clean
             changed = self._written(self.attack, victims)
-            panels["attacked"] = (
-                with_reference_texts_of(changed, clean) if spare_references else changed
-            )
+            if spare_references:  # GEM paper, Algorithm 1: x is replaced by x', y stays
+                changed = keeping(changed, clean, _references(clean))
+            panels["attacked"] = changed
         return panels if raw else {state: self.read(panel) for state, panel in panels.items()}
 
     def read(self, panel: Panel) -> Panel:
@@ -213,14 +213,6 @@ def with_item_references(panel: Panel) -> Panel:
 def without_reference_texts(panel: Panel) -> Panel:
     """The panel with candidates' texts only, so that no LM is paid to rewrite the others."""
     return without(panel, _references(panel))
-
-
-def with_reference_texts_of(panel: Panel, clean: Panel) -> Panel:
-    """The panel with the reference agents' texts of another state: only candidates change.
-
-    GEM paper, Algorithm 1: x is replaced by x', y stays.
-    """
-    return keeping(panel, clean, _references(panel))
 
 
 def _references(panel: Panel) -> NDArray[np.bool_]:

@@ -93,7 +93,12 @@ def _total(counted: Counted) -> StageTally:
 def _screen(counted: Counted, settings: Frame, role: str = "") -> list[Any]:
     """One LM's stages in a table, and how far the numbers can be relied on."""
     lm, total = counted.lm, _total(counted)
-    seconds, untried = _tried(counted, total.calls - total.hits)
+    seconds: dict[str, float] = {}
+    untried: list[str] = []
+    try:
+        seconds = pace(counted)
+    except JudgelabError as cause:
+        untried = [f"Minutes are unknown, as a trial failed: {cause}"]
     price = lm.priced(settings.budget.prices) if isinstance(lm, Remote) else None
     stages = {name: tally for name, tally in counted.stages.items() if tally.calls}
     rows = []
@@ -121,17 +126,6 @@ def _screen(counted: Counted, settings: Frame, role: str = "") -> list[Any]:
         if price is None:
             lines.append(f"The price list has no price of {lm.model}: the cost is unknown.")
     return lines
-
-
-def _tried(counted: Counted, to_ask: int) -> tuple[dict[str, float], list[str]]:
-    """The pace of a few calls; where there is none, the sentence that says why."""
-    try:
-        found = pace(counted)
-    except JudgelabError as cause:
-        return {}, [f"Minutes are unknown, as a trial failed: {cause}"]
-    if found or not to_ask or isinstance(counted.lm, Remote):
-        return found, []
-    return {}, ["Minutes are unknown: only an LM whose weights lie on this machine is tried."]
 
 
 def minutes_here(tally: StageTally, seconds: Mapping[str, float]) -> float | None:

@@ -41,11 +41,7 @@ def sources(context: Context, panel: Panel, last: Panel | None = None) -> Iterat
         if str(key).endswith("written_by"):
             yield f"{str(key).replace('_', ' ').capitalize()}: {value}."
         if str(key).endswith(("unanswered", "unwritten")) and value:
-            yield (
-                unwritten(str(key), value)
-                if isinstance(value, Mapping)
-                else f"Texts that could not be written are unscored ({key}): {value}."
-            )
+            yield unwritten(str(key), value)
         if str(key).endswith("_kept"):
             yield f"What the {str(key).removesuffix('_kept')} kept: {value}."
     yield from trained(context.evaluation_lm, panel)

@@ -38,8 +38,6 @@ class Settings:
         max_steps: None for ``epochs`` (the paper's 0); else so many steps instead.
         gradient_checkpointing: compute activations twice instead of keeping them.
         seed: of the LoRA weights and of the order of the prompts.
-        log_every, evaluate_every, save_every: steps between points of the curve, evaluations on
-            held-out papers while training (None for none), and checkpoints.
 
     Raises:
         ConfigError: a value out of its range.

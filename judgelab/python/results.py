@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -58,17 +57,6 @@ class Named(Mapping[str, T]):
 
     def __repr__(self) -> str:
         return f"{self._what}s: {', '.join(self._names) or 'none'}"
-
-
-@dataclass(frozen=True)
-class Page:
-    """A run's page, which a notebook shows in a frame of its own, as it brings its style along."""
-
-    path: Path
-
-    def _repr_html_(self) -> str:
-        text = html.escape(self.path.read_text(encoding="utf-8"))
-        return f'<iframe srcdoc="{text}" style="width:100%;height:800px;border:0"></iframe>'
 
 
 @dataclass(frozen=True)
@@ -170,11 +158,6 @@ class RunResult:
     def partial(self) -> str:
         """What is open of the run, in a sentence; empty where nothing is."""
         return str(self.content.get("partial", {}).get("sentence", ""))
-
-    @property
-    def page(self) -> Page:
-        """The report, to be shown in a notebook."""
-        return Page(self.path / "report.html")
 
     def __repr__(self) -> str:
         said = "\n".join(f"  {line}" for line in self.verdict.splitlines())

@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgelab.core.errors import JudgelabError
 from judgelab.core.estimator import lines
 from judgelab.core.terminal import quoted
 from judgelab.report import format, style
@@ -41,14 +40,15 @@ def write(run_dir: RunDir) -> Path:
         run_dir: holds result.json, manifest.json and config.yaml.
 
     Raises:
-        JudgelabError: one of them is missing or damaged.
+        JudgelabError: result or manifest is missing or damaged.
     """
     from markupsafe import Markup
 
     from judgelab.report import items_page
 
     result, manifest = run_dir.read_json("result.json"), run_dir.read_json("manifest.json")
-    config, summary = _config(run_dir), result["summary"]
+    config = (run_dir.path / "config.yaml").read_text(encoding="utf-8")
+    summary = result["summary"]
     frames = {table["name"]: frame(table) for table in result["tables"]}
     for name, data in frames.items():
         write_csv(run_dir, f"tables/{name}.csv", data)
@@ -144,16 +144,6 @@ def unscored(summary: Mapping[str, Any]) -> Iterator[str]:
         if key.endswith("unscored_texts") and value:
             panel = key.rpartition("/")[0]
             yield f"{format.number(value)} texts of the {panel} panel have no score."
-
-
-def _config(run_dir: RunDir) -> str:
-    path = run_dir.path / "config.yaml"
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as cause:
-        raise JudgelabError(
-            f"{path} cannot be read ({cause}): run again with force=true."
-        ) from cause
 
 
 def _shown(table: Mapping[str, Any], items: frozenset[str]) -> dict[str, Any]:

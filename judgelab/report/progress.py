@@ -6,6 +6,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import TextIO
 
 from judgelab.calls.cached import Watch
@@ -88,7 +89,8 @@ class Progress(Watch):
         parts = [f"{self._name}: {self._done} of {self._total or '?'} calls"]
         if rate > 0:
             parts.append(f"{rate:.3g}/s")
-            parts.append(f"{_span((self._total - self._done) / rate)} left")
+            left = timedelta(seconds=round((self._total - self._done) / rate))
+            parts.append(f"{left} left")
         parts.append(f"{self._hits} from the cache")
         cost = self._cost()
         return harmless(", ".join([*parts, cost] if cost else parts))
@@ -99,12 +101,3 @@ class Progress(Watch):
         encoding = self._stream.encoding or "utf-8"
         self._stream.write(line.encode(encoding, "replace").decode(encoding))
         self._stream.flush()
-
-
-def _span(seconds: float) -> str:
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

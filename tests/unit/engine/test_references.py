@@ -15,7 +15,6 @@ from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores, measured
 from judgelab.engine.context import (
     with_item_references,
-    with_reference_texts_of,
     with_references,
 )
 from judgelab.study.validation import rows_of
@@ -34,13 +33,6 @@ def test_references_are_chosen_by_name() -> None:
 def test_an_unknown_reference_is_refused_with_a_suggestion() -> None:
     with pytest.raises(ConfigError, match=r"no agent is called 'a9'.*a"):
         with_references(PANEL, ["a9"])
-
-
-def test_an_attack_spares_the_references() -> None:
-    clean = with_references(PANEL, ["a1"])
-    attacked = replace(clean, texts=tuple(tuple(f"{t}!" for t in row) for row in clean.texts))
-    spared = with_reference_texts_of(attacked, clean)
-    assert spared.texts == (("a!", "b", "c!"), ("d!", "e", "f!"))
 
 
 def scores_of(values: np.ndarray) -> Scores:

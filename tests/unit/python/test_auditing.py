@@ -37,7 +37,6 @@ def test_it_is_the_run_of_the_command_line(panel: Path) -> None:
     assert found.about["study"] == "audit"
     assert set(found.verdicts) == {"half", "words"}
     assert found.verdict.splitlines()[0] == found.content["title"]
-    assert "<iframe" in found.page._repr_html_()
     entries = {"half": {"mechanism": "length"}, "words": {"mechanism": "length"}}
     assert audited(panel, judges=entries, seed=3, rules={"minimum": 0.8}).path == found.path
     words = ["study=audit", "dataset=jsonl", f"dataset.path={panel}", f"study.judges={file}"]
