@@ -46,12 +46,9 @@ class OwnFolders(SearchPathPlugin):
         search_path.append("judgelab", f"file://{conf() / 'papers'}")
         own = Path.cwd() / "conf"
         named = any(word.startswith(("--config-dir", "-cd")) for word in sys.argv[1:])
-        if own.is_dir() and own.resolve() != conf().resolve() and not named and not _foreign(own):
+        foreign = any((own / name).exists() for name in ("config.yaml", "local/default.yaml"))
+        if own.is_dir() and own.resolve() != conf().resolve() and not named and not foreign:
             search_path.append("working directory", f"file://{own}")
-
-
-def _foreign(folder: Path) -> bool:
-    return any((folder / name).exists() for name in ("config.yaml", "local/default.yaml"))
 
 
 def register() -> None:

@@ -40,7 +40,8 @@ def sources(context: Context, panel: Panel, last: Panel | None = None) -> Iterat
     for key, value in (panel if last is None else last).provenance.items():
         if str(key).endswith("written_by"):
             yield f"{str(key).replace('_', ' ').capitalize()}: {value}."
-        if str(key).endswith(("unanswered", "unwritten")) and value:
+        lost = str(key).endswith(("unanswered", "unwritten"))
+        if lost and value and isinstance(value, Mapping):
             yield unwritten(str(key), value)
         if str(key).endswith("_kept"):
             yield f"What the {str(key).removesuffix('_kept')} kept: {value}."

@@ -32,17 +32,8 @@ def test_a_fault_after_the_study_closes_the_mirror(
     monkeypatch.setattr(run, "Careful", Noted)
     monkeypatch.setattr(getattr(run, module), name, full)
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        config = compose(
-            "config",
-            overrides=[
-                "study=plan",
-                "study.r=.3",
-                "study.sd=.25",
-                "study.delta=.05",
-                "tracker=none",
-                f"paths.root={tmp_path}",
-            ],
-        )
+        settings = ["study=plan", "study.r=.3", "study.sd=.25", "study.delta=.05", "tracker=none"]
+        config = compose("config", overrides=[*settings, f"paths.root={tmp_path}"])
     with pytest.raises(OSError, match="No space left"):
         run.execute(config)
     assert closed == [place]

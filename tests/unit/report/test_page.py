@@ -115,15 +115,8 @@ def test_a_run_without_a_command_line_is_repeated_from_its_config(tmp_path: Path
     python, option, code = shlex.split(page.command({"overrides": None}))
     assert (python, option) == ("python", "-c")
     with initialize_config_dir(str(conf()), version_base="1.3"):
-        settings = [
-            "study=plan",
-            "study.r=.3",
-            "study.sd=.25",
-            "study.delta=.05",
-            "tracker=none",
-            f"paths.root={tmp_path}",
-        ]
-        execute(compose("config", overrides=settings))
+        settings = ["study=plan", "study.r=.3", "study.sd=.25", "study.delta=.05", "tracker=none"]
+        execute(compose("config", overrides=[*settings, f"paths.root={tmp_path}"]))
     [run] = (tmp_path / "runs").iterdir()
     assert "execute(OmegaConf.load(" in (run / "report.html").read_text()
     done = subprocess.run(

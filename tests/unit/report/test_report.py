@@ -103,15 +103,6 @@ def test_the_console_shows_estimates_and_what_is_unscored(
     assert "Data: a sample; the agents are synthetic." in lines
 
 
-def test_tables_beyond_a_screen_are_named() -> None:
-    found = result(31)
-    found["tables"] += [
-        {**found["tables"][1], "name": f"extra_{k}", "title": "More"} for k in range(4)
-    ]
-    shown = console.rendered(console.screen(found, Path("x")), 100)
-    assert "extra 3" in shown.split("More in the report:")[1].splitlines()[0]
-
-
 def points() -> Any:
     return frame(
         {
@@ -203,12 +194,3 @@ def test_ranks_are_whole_numbers_between_whole_numbers() -> None:
     assert shown["rank"] == ("1 [1, 3]", "2 [1, 3]")
     shown = {one.key: one.cells for one in columns([*rows, {"rank": 2.5, "rank_low": 1.0}])}
     assert shown["rank"][:2] == ("1.00 [1.00, 3.00]", "2.00 [1.00, 3.00]")
-
-
-def test_columns_need_no_legend() -> None:
-    said = [one.heading for one in columns([{"p_same": 0.4, "anew_low": 0.1, "anew_high": 0.7}])]
-    assert said == [
-        "how often the same judges",
-        "low, judges chosen again",
-        "high, judges chosen again",
-    ]
