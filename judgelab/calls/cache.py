@@ -136,19 +136,8 @@ class CallCache:
     def __init__(self, path: Path, read_only: bool = False) -> None:
         self.path = path
         self._damaged: set[object] = set()
-        try:
+        with self._guarded():
             self._db = connect(path, read_only)
-        except sqlite3.OperationalError as cause:
-            raise DataError(
-                disk_fault(cause, path)
-                or f"The call cache {path} cannot be opened ({cause}): check that the folder can "
-                "be written, or give another file with paths.cache=FILE."
-            ) from cause
-        except sqlite3.DatabaseError as cause:
-            raise DataError(
-                f"The call cache {path} cannot be used ({cause}): move it away, or give another "
-                "with paths.cache=FILE."
-            ) from cause
 
     @property
     def damaged(self) -> int:
@@ -209,13 +198,15 @@ class CallCache:
         except sqlite3.OperationalError as cause:
             raise DataError(
                 disk_fault(cause, self.path)
-                or f"The call cache {self.path} cannot be read or written now ({cause}): check its "
-                "disk and the jobs beside this one, or give another file with paths.cache=FILE."
+                or f"The call cache {self.path} cannot be opened, read or written now ({cause}): "
+                "check its folder, its disk and the jobs beside this one, or give another file "
+                "with paths.cache=FILE."
             ) from cause
         except (sqlite3.DatabaseError, UnicodeDecodeError) as cause:  # its messages may be no text
             raise DataError(
-                f"The call cache {self.path} is damaged ({cause}): move it away (sqlite3's "
-                ".recover may save most answers), or give another file with paths.cache=FILE."
+                f"The call cache {self.path} cannot be used ({cause}): move it away (of a damaged "
+                "one, sqlite3's .recover may save most answers), or give another file with "
+                "paths.cache=FILE."
             ) from cause
 
 

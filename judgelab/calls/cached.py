@@ -160,7 +160,9 @@ class Cached(LoggedLM):
         """Kept and counted; unscored ones last this run: to ask again may be to pay again."""
         kept = dict[bytes, str]()
         for key, answer in fresh.items():
-            unscored = without_result(answer)
+            unscored = (
+                answer.text is None if isinstance(answer, Reply) else math.isnan(answer.total)
+            )
             paid = isinstance(answer, Reply) or self._claims is not None
             if not unscored or (answer.settled and paid):  # why there is no result is kept, too
                 kept[key] = _stored(answer)
@@ -210,11 +212,6 @@ class Cached(LoggedLM):
             if len(mine) < len(missing):
                 time.sleep(POLL)  # another job is asking the rest
         return known
-
-
-def without_result(answer: Answer) -> bool:
-    """Whether a call gave no text, or no sum."""
-    return answer.text is None if isinstance(answer, Reply) else math.isnan(answer.total)
 
 
 def _slices(lm: EvaluationLM, requests: list[ChatRequest]) -> Iterator[dict[int, Reply]]:

@@ -92,11 +92,6 @@ class CallLog:
         return len(self.rows)
 
     @property
-    def abouts(self) -> Iterable[About]:
-        """What each of them is about."""
-        return (row.about for row in self.rows.values())
-
-    @property
     def by_key(self) -> dict[bytes, LoggedCall]:
         """All without a usable result, in an order that does not depend on when they ended."""
         return {key: row for key, row in sorted(self.rows.items()) if row.reason is not None}
@@ -111,9 +106,10 @@ class CallLog:
         """Those of them that the same command asks again."""
         return [row for row in self.unscored if not row.settled]
 
-    def models(self, role: str) -> Counter[str]:
-        """What answered, as servers call it, now or when an answer was kept -> calls."""
-        return Counter(row.model for row in self.rows.values() if row.model and row.role == role)
+    @property
+    def abouts(self) -> Iterable[About]:
+        """What each of them is about."""
+        return (row.about for row in self.rows.values())
 
     @property
     def answered(self) -> int:
@@ -158,7 +154,8 @@ class LoggedLM(WrappedLM):
     @property
     def models(self) -> Counter[str]:
         """What answered, as servers call it, now or when an answer was kept -> different calls."""
-        return self.log.models(self._role)
+        own = (row for row in self.log.rows.values() if row.role == self._role)
+        return Counter(row.model for row in own if row.model)
 
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs

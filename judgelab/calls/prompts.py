@@ -283,7 +283,7 @@ class FramedPrompts(RawPrompts):
     async def settle(self, caller: Caller) -> None:
         """Find also the form in which the server reads the tokens that are meant."""
         await super().settle(caller)
-        (job,) = self.encoder.encode([CONTEXT], [TARGET], [(0, 0)]).jobs
+        (job,) = self.encoder.encode([CONTEXT], [TARGET], [(0, 0)])
         assert job is not None
         for form in FORMS:
             self.form = form
@@ -308,7 +308,7 @@ class FramedPrompts(RawPrompts):
     ) -> Jobs:
         """See ``RawPrompts``."""
         encoded = self.encoder.encode(contexts, targets, pairs)
-        return [partial(self._score_job, caller, job) for job in encoded.jobs]
+        return [partial(self._score_job, caller, job) for job in encoded]
 
     async def _score_job(self, caller: Caller, job: Job | None) -> LogProb:
         if job is None:

@@ -17,7 +17,7 @@ from judgelab.core.estimator import Presentation
 from judgelab.core.lm import UNKNOWN, Capability, ChatRequest, LogProb, LogProbTable, Pairs, Reply
 from judgelab.core.terminal import say
 from judgelab.scoring import load, source
-from judgelab.scoring.encode import IMITATING, Encoded, FramedLM, Framing, Template, refusal
+from judgelab.scoring.encode import IMITATING, FramedLM, Framing, Template, refusal
 from judgelab.scoring.prefix_tree import Job
 from judgelab.scoring.source import ModelSource, other_base
 
@@ -74,9 +74,12 @@ class Transformers(FramedLM):
     hint: str | None = None
 
     def __post_init__(self) -> None:
-        _one_of("dtype", self.dtype, load.DTYPES)
-        _one_of("quantization", self.quantization, load.QUANTIZATIONS)
-        _one_of("backend", self.backend, BACKENDS)
+        options = {"dtype": load.DTYPES, "quantization": load.QUANTIZATIONS, "backend": BACKENDS}
+        for name, known in options.items():
+            if (value := getattr(self, name)) not in known:
+                raise ConfigError(
+                    f"evaluation_lm.{name}={value!r} must be one of {', '.join(known)}."
+                )
         self.framing = Framing.of(self.template, self.system, self.template_date, self.end_token)
         self._engine: Engine | None = None
 
@@ -140,11 +143,11 @@ class Transformers(FramedLM):
             ConfigError: the model cannot be loaded.
             DriftError: a named back end disagrees with one sequence at a time.
         """
-        encoded, first = self._encoder.encode(contexts, targets, pairs), self._engine is None
-        if first and encoded.jobs and encoded.jobs[0] is not None:  # a doubled token is noticed
-            context, target = (self._tokenizer.decode(ids) for ids in encoded.jobs[0])
+        jobs, first = self._encoder.encode(contexts, targets, pairs), self._engine is None
+        if first and jobs and jobs[0] is not None:  # a doubled token is noticed
+            context, target = (self._tokenizer.decode(ids) for ids in jobs[0])
             logger.info("first pair: context %r target %r", context[-200:], target[:200])
-        return self._table(encoded)
+        return self._table(jobs)
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """One reply per request, in order; a reply without text says why.
@@ -160,36 +163,28 @@ class Transformers(FramedLM):
         texts = [[message.content for message in r.messages] for r in requests]
         refused = {i: why for i, t in enumerate(texts) if (why := refusal(self._tokenizer, t))}
         replies = {i: Reply(None, why, settled=True) for i, why in refused.items()}
-        fair = [i for i in range(len(requests)) if i not in refused]
-        replies |= self._closed({i: (prompts[i], requests[i]) for i in fair if requests[i].labels})
-        from judgelab.scoring.replies import generate
+        fair = {i: request for i, request in enumerate(requests) if i not in refused}
+        from judgelab.scoring.replies import answer_closed, generate
 
-        model = self._ready().model
-        for i in fair:
-            if not requests[i].labels:
-                asked = (prompts[i], requests[i], self.max_tokens)
-                replies[i] = generate(model, self._tokenizer, *asked)
+        engine, words = self._ready(), self._tokenizer
+        if closed := {i: request for i, request in fair.items() if request.labels}:
+            shown = [prompts[i] for i in closed]
+            answers = answer_closed(engine, words, self._template, shown, list(closed.values()))
+            replies |= zip(closed, answers, strict=True)
+        for i, request in fair.items():
+            if i not in closed:
+                replies[i] = generate(engine.model, words, prompts[i], request, self.max_tokens)
         return [replies[i] for i in range(len(requests))]
-
-    def _closed(self, asked: dict[int, tuple[str, ChatRequest]]) -> dict[int, Reply]:
-        if not asked:
-            return {}
-        from judgelab.scoring.replies import answer_closed
-
-        prompts, requests = zip(*asked.values(), strict=True)
-        engine = self._ready()
-        replies = answer_closed(engine, self._tokenizer, self._template, prompts, requests)
-        return dict(zip(asked, replies, strict=True))
 
     def close(self) -> None:
         """Give the weights' memory back."""
         self._engine = None
 
-    def _table(self, encoded: Encoded) -> LogProbTable:
+    def _table(self, jobs: Sequence[Job | None]) -> LogProbTable:
         engine = self._ready()
         longest = load.positions(engine.model)
-        rows, scored = [UNKNOWN] * len(encoded.jobs), dict[int, Job]()
-        for i, job in enumerate(encoded.jobs):
+        rows, scored = [UNKNOWN] * len(jobs), dict[int, Job]()
+        for i, job in enumerate(jobs):
             if job is None:
                 rows[i] = LogProb(math.nan, 0, IMITATING, settled=True)
             elif longest is not None and len(job[0]) + len(job[1]) > longest:
@@ -238,8 +233,3 @@ class Transformers(FramedLM):
         if self._adapter is None:
             return None
         return other_base(self._adapter.folder, self.model, self._source.name)
-
-
-def _one_of(name: str, value: str, options: Sequence[str]) -> None:
-    if value not in options:
-        raise ConfigError(f"evaluation_lm.{name}={value!r} must be one of {', '.join(options)}.")

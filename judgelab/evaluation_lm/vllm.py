@@ -102,8 +102,16 @@ class VLLM(FramedLM):
         Where a token runs across the boundary, log P(xy) - log P(x). With a
         template or an end token, tokens and sums are those of ``evaluation_lm=transformers``.
         """
-        if not self.framing.plain:
-            return self._framed(contexts, targets, pairs)
+        rows = []
+        if not self.framing.plain:  # over the tokens that our own encoder makes
+            jobs = self._encoder.encode(contexts, targets, pairs)
+            values = self._prompts([() if job is None else (*job[0], *job[1]) for job in jobs])
+            for job, row in zip(jobs, values, strict=True):
+                if job is None:
+                    rows.append(LogProb(math.nan, 0, IMITATING, settled=True))
+                else:
+                    rows.append(_row(math.fsum(row[len(job[0]) :]), len(job[1])))
+            return LogProbTable.of(rows)
         # A control token written out in a text is ordinary characters, as in RawText.
         encode = partial(self._engine.get_tokenizer().encode, split_special_tokens=True)
         before = {c: list(encode(contexts[c])) for c in {c for c, _ in pairs}}
@@ -113,25 +121,10 @@ class VLLM(FramedLM):
         alone = sorted({c for (c, _), across in zip(pairs, merged, strict=True) if across})
         values = self._prompts([*joint, *(before[c] for c in alone)])
         sums = {c: math.fsum(row[1:]) for c, row in zip(alone, values[len(joint) :], strict=True)}
-        rows = []
         for k, (c, _) in enumerate(pairs):
             start = 1 if merged[k] else starts[k]
             nats = math.fsum(values[k][start:]) - (sums[c] if merged[k] else 0.0)
             rows.append(_row(nats, len(values[k]) - starts[k]))
-        return LogProbTable.of(rows)
-
-    def _framed(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
-        """The sums over the tokens that our own encoder makes; NaN where it makes none."""
-        encoded = self._encoder.encode(contexts, targets, pairs)
-        values = self._prompts([() if job is None else (*job[0], *job[1]) for job in encoded.jobs])
-        rows = []
-        for job, row in zip(encoded.jobs, values, strict=True):
-            if job is None:
-                rows.append(LogProb(math.nan, 0, IMITATING, settled=True))
-            else:
-                rows.append(_row(math.fsum(row[len(job[0]) :]), len(job[1])))
         return LogProbTable.of(rows)
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:

@@ -193,7 +193,7 @@ def examples(panel: Panel, settings: Settings, folder: Path) -> Examples:
     )
     encoder = framing.encoder(load_tokenizer(folder))
     rows, cut = [], 0
-    for job in encoder.encode(list(contexts), list(targets), pairs).jobs:
+    for job in encoder.encode(list(contexts), list(targets), pairs):
         if job is None or not job[1] or len(job[0]) >= settings.max_seq_length:
             continue
         context, target = job

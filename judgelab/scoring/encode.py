@@ -265,19 +265,6 @@ class FramedLM(EvaluationLM):
         return self.framing.encoder(self._tokenizer)
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """Token sequences of the pairs asked for.
-
-    Attributes:
-        jobs: [pairs] context and target tokens; None where there is nothing to condition on, or a
-            text imitates control tokens or holds half a character. A target may hold no token.
-    """
-
-    jobs: tuple[Job | None, ...]
-    joint: int  # pairs whose boundary tokens merge, encoded jointly
-
-
 class Encoder:
     """Tokens of contexts and targets, by a fast Hugging Face tokenizer.
 
@@ -296,8 +283,14 @@ class Encoder:
         self._prefix: Ids = (bos,) if opens else ()
         self._start = eos if bos is None else bos
 
-    def encode(self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs) -> Encoded:
-        """Tokens of every pair; texts that no pair names are not looked at."""
+    def encode(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> list[Job | None]:
+        """Context and target tokens of every pair; a target may hold none.
+
+        None where there is nothing to condition on, or a text imitates control tokens or holds
+        half a character. Texts that no pair names are not looked at.
+        """
         asked_x, asked_y = sorted({c for c, _ in pairs}), sorted({t for _, t in pairs})
         refused_x = {c for c in asked_x if self._refuses(contexts[c])}
         refused_y = {t for t in asked_y if self._refuses(targets[t])}
@@ -316,7 +309,7 @@ class Encoder:
                 context, target = self._opened(before), self._ended(after)
             refused = c in refused_x or t in refused_y or not context
             jobs.append(None if refused else (context, target))
-        return Encoded(tuple(jobs), sum(pair in joint for pair in pairs))
+        return jobs
 
     def _ids(self, texts: list[str]) -> list[Ids]:
         if not texts:

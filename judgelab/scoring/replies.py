@@ -177,7 +177,7 @@ def answer_closed(
     place = {label: index for index, label in enumerate(labels)}
     pairs = [(c, place[label]) for c, request in enumerate(requests) for label in request.labels]
     encoder = Encoder(tokenizer, LabelText(template), end_token=False)
-    jobs = iter(encoder.encode(prompts, list(labels), pairs).jobs)
+    jobs = iter(encoder.encode(prompts, list(labels), pairs))
     longest = positions(engine.model) or math.inf
     questions: dict[int, tuple[Ids, Trie]] = {}
     replies: dict[int, Reply] = {}

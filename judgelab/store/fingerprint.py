@@ -96,14 +96,10 @@ def _entries(node: Any) -> Iterator[tuple[str, Any]]:
 
 def _files(node: Any) -> Iterator[str]:
     for key, value in _entries(node):
-        if key in FILE_KEYS and isinstance(value, str) and _counts(key, value):
-            yield value
-
-
-def _counts(key: str, value: str) -> bool:
-    """Whether there is something to look at; a folder without DONE is no run and refused later."""
-    path = Path(value).expanduser()
-    return path.exists() and (key not in RUNS or RunDir(path).done)
+        if key in FILE_KEYS and isinstance(value, str):
+            path = Path(value).expanduser()  # a folder without DONE is no run, and refused later
+            if path.exists() and (key not in RUNS or RunDir(path).done):
+                yield value
 
 
 def _own_sources(node: Any) -> Iterator[tuple[str, Path]]:

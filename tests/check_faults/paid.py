@@ -47,8 +47,6 @@ def started(
         "settled": place.calls - unsettled,
         "unsettled": unsettled,
         "unscored": sum(left.reasons.values()),
-        "tokens meter": left.tokens,
-        "tokens server": server.input_tokens + server.output_tokens,
         "cost meter": f"{left.cost:.4f} + {left.perhaps:.4f}",
         "cost server": f"{server.cost(*PRICES):.4f}",
         "DONE": left.done,

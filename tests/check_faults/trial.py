@@ -19,9 +19,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tests.e2e.conftest import ROOT, environment
+from tests.servers.account import entries
 
 SHAPE, SMALL = (5, 21), (2, 9)  # items, agents; a judge asks all ordered pairs of an item at once
 PRICES = 0.15, 0.60  # of gpt-4o-mini, a million tokens
+FAST = ("tracker=none", "study.bootstrap=50")
 LIMITS = {"concurrency": 32, "timeout": 2.5, "backoff": 0.05, "longest_wait": 0.3, "retries": 3}
 QUICK = {"timeout": 1.5, "backoff": 0.01, "longest_wait": 0.05}
 PATIENCE = 90  # seconds until a job counts as hung
@@ -85,38 +87,44 @@ class Place:
             code = process.wait()
         return Ended(code, output.read_text(errors="replace"), time.monotonic() - began)
 
-    def panel(self) -> Path:
-        """The panel's file."""
-        items, agents = self.size
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / f"panel_{items}_{agents}.jsonl"
-        rows = [
-            {
-                "id": f"q{k}",
-                "source": f"The {k}. ferry left the harbour late because of fog.",
-                "responses": {f"a{j}": f"Ferry {k} was late, says {j}." for j in range(agents)},
-            }
-            for k in range(items)
-        ]
-        path.write_text("\n".join(map(json.dumps, rows)))
-        return path
-
     def job(self, url: str, *more: str, **limits: float) -> list[str]:
         """Overrides of a run that judges the panel."""
         bounds = LIMITS | (QUICK if self.small else {}) | limits
         return [
-            "dataset=jsonl",
-            f"dataset.path={self.panel()}",
+            *asking(url, write_panel(self.folder, *self.size)),
             "mechanism=judge",
-            "evaluation_lm=openai",
-            "evaluation_lm.model=gpt-4o-mini",
-            "evaluation_lm.server=scripted",
-            f"evaluation_lm.base_url={url}",
             *(f"evaluation_lm.limits.{name}={value}" for name, value in bounds.items()),
-            "tracker=none",
-            "study.bootstrap=50",
             *more,
         ]
+
+
+def write_panel(folder: Path, items: int, agents: int) -> Path:
+    """A panel's file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"panel_{items}_{agents}.jsonl"
+    rows = [
+        {
+            "id": f"q{k}",
+            "source": f"The {k}. ferry left the harbour late because of fog.",
+            "responses": {f"a{j}": f"Ferry {k} was late, says {j}." for j in range(agents)},
+        }
+        for k in range(items)
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+def asking(url: str, panel: Path) -> list[str]:
+    """Overrides of a run that asks the server about the panel's texts."""
+    return [
+        "dataset=jsonl",
+        f"dataset.path={panel}",
+        "evaluation_lm=openai",
+        "evaluation_lm.model=gpt-4o-mini",
+        "evaluation_lm.server=scripted",
+        f"evaluation_lm.base_url={url}",
+        *FAST,
+    ]
 
 
 def start(root: Path, job: Sequence[str], output: Path, **env: str) -> subprocess.Popen[bytes]:
@@ -183,7 +191,6 @@ class Left:
     """What the runs below a root left on disk."""
 
     sent: int  # attempts, by the client's account
-    tokens: int  # that it counted
     cost: float
     perhaps: float  # more at most, for attempts whose cost is not known
     settled: int  # calls with an answer in the call cache
@@ -194,7 +201,7 @@ class Left:
     @classmethod
     def below(cls, root: Path) -> Left:
         """What is there now."""
-        lines = [json.loads(t) for f in root.glob("runs/*/calls*.jsonl") for t in _whole(f)]
+        lines = [e for file in root.glob("runs/*/calls*.jsonl") for e in entries(file)]
         sent = [e for e in lines if "sent" in e]
         ended = [e for e in lines if "ended" in e]
         open_ = {e["sent"]: e.get("reserved", 0.0) for e in sent}
@@ -204,7 +211,6 @@ class Left:
         unscored = _unscored(root)
         return cls(
             len(sent),
-            sum(e.get("input_tokens", 0) + e.get("output_tokens", 0) for e in ended),
             sum(e.get("cost") or 0.0 for e in ended),
             sum(open_.values()),
             _kept(root / "cache" / "calls.sqlite"),
@@ -212,10 +218,6 @@ class Left:
             None if unscored is None else sum(not row["settled"] for row in unscored),
             len(list(root.glob("runs/*/DONE"))),
         )
-
-
-def _whole(path: Path) -> list[bytes]:
-    return path.read_bytes().rpartition(b"\n")[0].splitlines()
 
 
 def _unscored(root: Path) -> list[dict[str, Any]] | None:
@@ -236,15 +238,13 @@ def _kept(cache: Path) -> int:
 
 def written(root: Path) -> dict[str, str]:
     """Every file that holds numbers -> the hash of its bytes; runs without their fingerprints."""
-    files = [*root.glob("runs/*/result.json"), *root.glob("runs/*/records/*")]
-    found: Mapping[Path, Path] = {path: path.relative_to(root / "runs") for path in files}
-    return {
-        "/".join((name.parts[0].rsplit("-", 1)[0], *name.parts[1:])): hashlib.sha256(
-            path.read_bytes()
-        ).hexdigest()
-        for path, name in found.items()
-        if path.is_file()
-    }
+    found = dict[str, str]()
+    for path in (*root.glob("runs/*/result.json"), *root.glob("runs/*/records/*")):
+        run, *rest = path.relative_to(root / "runs").parts
+        if path.is_file():
+            name = "/".join((run.rsplit("-", 1)[0], *rest))
+            found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
 
 
 def differing(root: Path, other: Path) -> list[str]:

@@ -14,12 +14,13 @@ from typing import Any
 
 import pytest
 
+from tests.check_faults.kills import count
+from tests.check_faults.trial import asking, write_panel
 from tests.e2e.conftest import ROOT, command_line, inside, process, started
 from tests.servers.process import Running, scripted
 
 KILLS = int(os.environ.get("JUDGELAB_KILLS", "2"))  # 20 in the full trial
 CONCURRENCY = 8
-FAST = ("tracker=none", "study.bootstrap=50")
 ITEMS, AGENTS = 4, 7
 PAIRS = ITEMS * AGENTS * (AGENTS - 1)
 
@@ -27,30 +28,14 @@ PAIRS = ITEMS * AGENTS * (AGENTS - 1)
 @pytest.fixture
 def panel(tmp_path: Path) -> Path:
     """Four items, seven agents: 168 ordered pairs."""
-    path = tmp_path / "panel.jsonl"
-    rows = [
-        {
-            "id": f"q{k}",
-            "source": f"The {k}. ferry left the harbour late because of fog.",
-            "responses": {f"a{j}": f"Ferry {k} was late, says agent {j}." for j in range(AGENTS)},
-        }
-        for k in range(ITEMS)
-    ]
-    path.write_text("\n".join(map(json.dumps, rows)))
-    return path
+    return write_panel(tmp_path, ITEMS, AGENTS)
 
 
 def overrides(server: Running, panel: Path, *more: str) -> list[str]:
+    limits = (f"concurrency={CONCURRENCY}", "backoff=0.05")
     return [
-        "dataset=jsonl",
-        f"dataset.path={panel}",
-        "evaluation_lm=openai",
-        "evaluation_lm.model=gpt-4o-mini",
-        "evaluation_lm.server=scripted",
-        f"evaluation_lm.base_url={server.url}",
-        f"evaluation_lm.limits.concurrency={CONCURRENCY}",
-        "evaluation_lm.limits.backoff=0.05",
-        *FAST,
+        *asking(server.url, panel),
+        *(f"evaluation_lm.limits.{limit}" for limit in limits),
         *more,
     ]
 
@@ -74,15 +59,8 @@ def test_faults_and_outages_leave_nothing_open_and_nothing_other(tmp_path: Path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-JOBS = (
-    ("mechanism=judge", "attack=padding"),
-    ("mechanism=tvd_mi", "attack=none"),
-)
+JOBS = ("mechanism=judge", "attack=padding"), ("mechanism=tvd_mi", "attack=none")
 DISTINCT = 2 * PAIRS + 2 * PAIRS  # judge: clean and attacked; tvd_mi: P and Q
-
-
-def count(server: Running) -> int:
-    return server.log.read_bytes().count(b'"seen"')
 
 
 def kills(server: Running, jobs: dict[int, Any], commands: list[list[str]], root: Path) -> int:
@@ -111,7 +89,6 @@ def test_kill_9_at_random_moments_loses_only_calls_under_way(tmp_path: Path, pan
         assert sum(server.seen().values()) == DISTINCT
     root = tmp_path / "disturbed"
     with scripted(tmp_path / "stormy", delay=0.05) as server:
-        server.log.touch()
         commands = [overrides(server, panel, *job) for job in JOBS]
         jobs = {k: started(root, arguments) for k, arguments in enumerate(commands)}
         killed = kills(server, jobs, commands, root)
@@ -121,14 +98,10 @@ def test_kill_9_at_random_moments_loses_only_calls_under_way(tmp_path: Path, pan
     assert killed == KILLS
     assert results(root) == results(tmp_path / "undisturbed")
     assert len(seen) == DISTINCT
-    again = sum(seen.values()) - DISTINCT
-    accounts = meters(root)
-    lost = sum(account["lost"] for account in accounts)
-    sent = sum(account["sent"] for account in accounts)
-    print(f"{killed} kills: {lost} calls under way, {again} asked again, of {DISTINCT}")
-    assert lost <= killed * CONCURRENCY
-    assert again <= killed * CONCURRENCY
-    assert sum(seen.values()) <= sent <= sum(seen.values()) + lost
+    arrived = sum(seen.values())
+    lost, sent = (sum(account[name] for account in meters(root)) for name in ("lost", "sent"))
+    assert max(lost, arrived - DISTINCT) <= killed * CONCURRENCY
+    assert arrived <= sent <= arrived + lost
 
 
 @pytest.mark.slow
@@ -137,9 +110,8 @@ def test_a_budget_stops_a_run_and_a_larger_one_continues_it(tmp_path: Path, pane
         job = overrides(server, panel, "mechanism=judge")
         stopped = command_line(tmp_path, *job, "budget.max_calls=100")
         assert stopped.returncode == 3
-        assert (
-            f"PARTIAL: {PAIRS - 100} of {PAIRS} calls are open (not sent: budget" in stopped.stderr
-        )
+        said = f"PARTIAL: {PAIRS - 100} of {PAIRS} calls are open (not sent: budget"
+        assert said in stopped.stderr
         assert sum(server.seen().values()) == 100
         assert not list((tmp_path / "runs").glob("*/DONE"))
         inside(tmp_path, [*job, "budget.max_cost=1"])

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 import re
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.check_faults.__main__ import TRIALS
@@ -22,14 +19,9 @@ from tests.servers.schedule import Fault, Schedule
 def post(server: Running, text: str) -> int:
     """The HTTP status that the question gets; 0 for none."""
     body = {"model": "m", "messages": [{"role": "user", "content": text}]}
-    asked = urllib.request.Request(f"{server.url}/chat/completions", json.dumps(body).encode())
     try:
-        with urllib.request.urlopen(asked, timeout=5) as answer:
-            answer.read()
-            return int(answer.status)
-    except urllib.error.HTTPError as cause:
-        return cause.code
-    except (OSError, http.client.HTTPException):
+        return httpx.post(f"{server.url}/chat/completions", json=body, timeout=5).status_code
+    except httpx.TransportError:
         return 0
 
 

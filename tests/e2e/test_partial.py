@@ -17,13 +17,8 @@ from tests.servers.process import scripted
 
 __all__ = ["panel"]
 PAIRS = 4 * 7 * 6
-HASTY = (
-    "evaluation_lm.limits.retries=1",
-    "evaluation_lm.limits.backoff=0.01",
-    "evaluation_lm.limits.longest_wait=0.1",
-    "evaluation_lm.limits.timeout=1",
-    "mechanism=judge",
-)
+LIMITS = ("retries=1", "backoff=0.01", "longest_wait=0.1", "timeout=1")
+HASTY = (*(f"evaluation_lm.limits.{limit}" for limit in LIMITS), "mechanism=judge")
 
 
 def done(root: Path) -> bool:
@@ -54,13 +49,6 @@ def test_an_outage_leaves_a_partial_run_that_the_same_command_completes(
         assert max(server.paid().values()) == 1
     assert done(tmp_path)
     assert results(tmp_path) == results(tmp_path / "calm")
-
-
-def test_an_outage_that_heals_is_no_matter(tmp_path: Path, panel: Path) -> None:
-    outage = {"mode": "503", "after": 60, "requests": 12}
-    with scripted(tmp_path / "server", outage=outage) as server:
-        inside(tmp_path, overrides(server, panel, *HASTY, "evaluation_lm.limits.retries=4"))
-    assert done(tmp_path) and "partial" not in result(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from judgelab.core.errors import CapabilityError, DataError
+from tests.check_faults.trial import FAST
 from tests.e2e.conftest import environment, inside
-from tests.e2e.test_endpoint import FAST
 
 for package in ("torch", "transformers", "fastapi", "uvicorn", "accelerate"):
     pytest.importorskip(package, reason="needs the extra local and transformers[serving]")

@@ -69,27 +69,25 @@ def test_the_code_is_the_same_as_in_the_checkout(program: Path, tmp_path: Path) 
     assert done.stdout.strip() == code_digest()
 
 
-def carried_out(
-    program: Path, folder: Path, overrides: list[str]
-) -> subprocess.CompletedProcess[str]:
+def carried_out(program: Path, folder: Path, *overrides: str) -> str:
+    """What the command prints, without a fault."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "JUDGELAB"))}
-    return subprocess.run(
+    done = subprocess.run(
         [str(program), *overrides],
         cwd=folder,
         env=clean | {"WANDB_MODE": "offline"},
         capture_output=True,
         text=True,
         timeout=600,
-        check=False,
     )
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr[-2000:]
+    return done.stdout
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 def test_the_wheel_runs_anywhere(program: Path, tmp_path: Path, name: str) -> None:
-    done = carried_out(program, tmp_path, RUNS[name])
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert "Traceback" not in done.stderr
+    carried_out(program, tmp_path, *RUNS[name])
     assert list(tmp_path.glob("outputs/runs/*/DONE"))
 
 
@@ -98,10 +96,9 @@ def test_a_folder_of_ones_own_adds_options(program: Path, tmp_path: Path) -> Non
     option = tmp_path / "conf/attack/shouting.yaml"
     option.parent.mkdir(parents=True)
     option.write_text("_target_: judgelab.attack.padding.Padding\nsymbol: '!'\ncount: 3\n")
-    done = carried_out(program, tmp_path, ["mechanism=length", "attack=shouting", *QUICK])
-    assert done.returncode == 0, done.stderr[-2000:]
+    carried_out(program, tmp_path, "mechanism=length", "attack=shouting", *QUICK)
     assert list(tmp_path.glob("outputs/runs/*-length-xsum-shouting-*/DONE"))
-    said = carried_out(program, tmp_path, ["--help"]).stdout
+    said = carried_out(program, tmp_path, "--help")
     assert "shouting" in said and "judgelab mechanism=tvd_mi" in said
 
 
@@ -115,10 +112,6 @@ def test_settings_of_another_program_are_left_alone(
         foreign = tmp_path / "conf" / name
         foreign.parent.mkdir(parents=True, exist_ok=True)
         foreign.write_text("# @package _global_\nlimit: 1\nsurprise: true\n")
-    done = carried_out(
-        program,
-        tmp_path,
-        ["study=plan", "study.r=.3", "study.sd=.25", "study.delta=.05", "tracker=none"],
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert "shouting" not in carried_out(program, tmp_path, ["--help"]).stdout
+    plan = ("study=plan", "study.r=.3", "study.sd=.25", "study.delta=.05", "tracker=none")
+    carried_out(program, tmp_path, *plan)
+    assert "shouting" not in carried_out(program, tmp_path, "--help")

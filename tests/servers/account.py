@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,10 +39,10 @@ class Account:
     times: list[float]
 
     @classmethod
-    def of(cls, events: Iterable[dict[str, Any]]) -> Account:
-        """The account of a log's entries."""
+    def read(cls, log: Path) -> Account:
+        """The account of a log that may still be written."""
         by: dict[str, list[dict[str, Any]]] = {}
-        for event in events:
+        for event in entries(log):
             by.setdefault(event["event"], []).append(event)
         seen, charged = by.get("seen", []), by.get("charged", [])
         return cls(
@@ -58,11 +57,6 @@ class Account:
             leaked=len(by.get("leaked", [])),
             times=sorted(e["at"] for e in seen),
         )
-
-    @classmethod
-    def read(cls, log: Path) -> Account:
-        """The account of a log that may still be written."""
-        return cls.of(entries(log))
 
     def cost(self, input_price: float, output_price: float) -> float:
         """The true one, at prices per million tokens."""

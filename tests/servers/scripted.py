@@ -1,6 +1,6 @@
 """An OpenAI-compatible server process that answers by a rule, and misbehaves as told.
 
-Started as ``python -m tests.servers.scripted SETTINGS_JSON LOG [PORT]``; prints its port. In LOG
+Started as ``python -m tests.servers.scripted SETTINGS_JSON LOG``; prints its port. In LOG
 (JSONL) every request is noted when it arrives (``seen``), which fault it met, what a provider would
 charge (``charged``) and when a whole answer has left. Answers depend on the request's body alone,
 faults on the body and on how often it was seen (``schedule``). POST /control changes settings.
@@ -101,17 +101,12 @@ class Server:
         writer.close()
 
 
-async def start(server: Server, port: int = 0) -> tuple[asyncio.Server, int]:
-    """Listen; the port."""
+async def main(settings: str, log: str) -> None:
+    server = Server(json.loads(settings), log)
     other = await asyncio.start_server(server.other, "127.0.0.1", 0)
     server.elsewhere = f"http://127.0.0.1:{other.sockets[0].getsockname()[1]}/v1/chat/completions"
-    listening = await asyncio.start_server(server.serve, "127.0.0.1", port, backlog=1000)
-    return listening, int(listening.sockets[0].getsockname()[1])
-
-
-async def main(settings: str, log: str, port: str = "0") -> None:
-    listening, chosen = await start(Server(json.loads(settings), log), int(port))
-    print(chosen, flush=True)
+    listening = await asyncio.start_server(server.serve, "127.0.0.1", 0, backlog=1000)
+    print(listening.sockets[0].getsockname()[1], flush=True)
     await listening.serve_forever()
 
 

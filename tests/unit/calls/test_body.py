@@ -44,10 +44,8 @@ def test_a_body_without_bounds_is_not_read(tmp_path: Path, fault: str) -> None:
         peak()
         before = peak()
         reply = ask(server)
-        grown = peak() - before
-    assert (reply.text, reply.settled) == (None, True)
-    assert reply.reason == "malformed answer (more than 16 MiB)"
-    assert grown < 100
+        assert peak() - before < 100
+    assert reply == Reply(None, "malformed answer (more than 16 MiB)", settled=True)
 
 
 @pytest.mark.parametrize("status", ["301", "302", "307", "308"])
@@ -77,12 +75,8 @@ def test_a_stray_redirect_or_refusal_of_the_key_ends_no_run(tmp_path: Path) -> N
 
 
 def test_a_body_that_drips_ends_by_the_timeout(tmp_path: Path) -> None:
-    with scripted(tmp_path) as server:
-        lm = OpenAI("m", server.url, Limits(timeout=0.5, retries=0))
-        assert lm.chat([ChatRequest((Message("user", "a"),))])[0].text
-        server.change(faults=["drip=.02"], share=1)
-        reply = lm.chat([ChatRequest((Message("user", "b"),))])[0]
-        lm.close()
+    with scripted(tmp_path, faults=["drip=.02"], share=1) as server:
+        reply = ask(server, limits=Limits(timeout=0.5, retries=0))
     assert (reply.text, reply.reason, reply.settled) == (None, "no answer in 0.5 s", False)
 
 

@@ -17,7 +17,6 @@ from judgelab.calls.pace import Limits
 from judgelab.calls.sending import EndpointError
 from judgelab.core.lm import ChatRequest, Message
 from judgelab.evaluation_lm.openai import OpenAI
-from judgelab.report.progress import Progress
 from tests.servers.process import scripted
 
 LIMITS = Limits(concurrency=4, retries=1, backoff=0.01, longest_wait=0.6, timeout=2.0, breaker=3)
@@ -43,24 +42,23 @@ def test_one_look_after_a_wait_finds_an_endpoint_that_came_back(tmp_path: Path) 
     assert time.monotonic() - start > 2.0
 
 
-def test_one_look_that_finds_nothing_ends_it(tmp_path: Path) -> None:
-    with scripted(tmp_path, outage={"after": 20}) as server:
+@pytest.mark.parametrize(
+    ("mode", "knocked", "said", "least"),
+    [
+        ("503", 2 * 8 * 2, "not sent: the endpoint stopped answering", 150),
+        ("quota", 2 * LIMITS.concurrency, "exceeded your quota", 180),
+    ],
+)
+def test_one_look_that_finds_nothing_or_an_empty_account_leaves_calls_open(
+    tmp_path: Path, mode: str, knocked: int, said: str, least: int
+) -> None:
+    with scripted(tmp_path, outage={"mode": mode, "after": 20}) as server:
         lm = OpenAI("m", server.url, LIMITS)
         reasons = ask(lm, 200)
         lm.close()
-        assert sum(server.seen().values()) <= 20 + 2 * 8 * 2
+        assert sum(server.seen().values()) <= 20 + knocked
     assert reasons.count(None) == 20
-    assert sum("not sent: the endpoint stopped answering" in str(r) for r in reasons) > 150
-
-
-def test_an_account_that_is_empty_in_the_middle_leaves_calls_open(tmp_path: Path) -> None:
-    with scripted(tmp_path, outage={"mode": "quota", "after": 20}) as server:
-        lm = OpenAI("m", server.url, LIMITS)
-        reasons = ask(lm, 100)
-        lm.close()
-        assert sum(server.seen().values()) <= 20 + 2 * LIMITS.concurrency
-    assert reasons.count(None) == 20
-    assert all("exceeded your quota" in str(reason) for reason in reasons if reason)
+    assert sum(said in str(reason) for reason in reasons) >= least
 
 
 @pytest.mark.parametrize(("breaker", "knocked"), [(3, 40), (None, 101)])
@@ -78,13 +76,6 @@ def test_a_wait_that_is_too_long_stops_with_its_end(
         assert sum(server.seen().values()) <= 1 + knocked
     assert until is not None and 7100 < until - time.time() <= 7200
     assert all(stamp(until)[:13] in str(reason) for reason in reasons)
-
-
-def test_a_wait_is_told_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Progress(str)
-    for _ in range(3):
-        progress.tell("again in 40 s")
-    assert capsys.readouterr().err == "again in 40 s\n"
 
 
 def test_what_was_paid_before_an_endpoint_is_given_up_is_handed_over(tmp_path: Path) -> None:

@@ -157,24 +157,3 @@ def test_foreign_and_damaged_files_are_refused_and_left_alone(tmp_path: Path) ->
         with pytest.raises(DataError, match="cannot be used"):
             CallCache(path)
         assert path.read_bytes() == before
-
-
-def test_a_file_damaged_in_the_middle_is_refused_and_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "c.sqlite"
-    requests = [ask(f"{k} " + "word " * 200) for k in range(200)]
-    first = Cached(Counting("lm"), CallCache(path))
-    first.chat(requests)
-    first.close()
-    data = path.read_bytes()
-    for pattern in (b"\xff", b"{x"):
-        hurt = bytearray(data)
-        for start in range(len(data) // 4096 // 4 * 4096, len(data), 4096):
-            hurt[start : start + 2048] = (pattern * 2048)[:2048]
-        path.write_bytes(hurt)
-        lm = Cached(Counting("lm"), CallCache(path))
-        with pytest.raises(DataError, match=r"call cache .*c\.sqlite is damaged|cannot be read"):
-            lm.chat(requests)
-        with pytest.raises(DataError, match=r"damaged"):
-            lm.cache.add({bytes([k]) * 16: "{}" for k in range(200)})
-        lm.cache.close()
-        assert path.read_bytes()[4096:] == bytes(hurt)[4096:]

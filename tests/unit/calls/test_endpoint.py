@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import os
 import threading
 from pathlib import Path
 
@@ -66,8 +67,6 @@ def test_a_claim_is_held_by_one_and_inherited_from_the_dead(tmp_path: Path) -> N
     assert b.take([b"2", b"3"]) == [b"3"]
     a.drop([b"2"])
     assert b.take([b"1", b"2"]) == [b"2"]
-    import os
-
     os.close(a._mark._handle)  # what the system does when a process is killed
     assert b.take([b"1", b"2"]) == [b"1", b"2"]
     b.close()
@@ -95,19 +94,20 @@ def test_two_jobs_at_once_ask_each_question_once(tmp_path: Path) -> None:
     assert answers[0] == answers[1] == answers[2]
 
 
-def test_progress_is_a_plain_line_now_and_then() -> None:
+def test_progress_is_a_line_now_and_then_or_live_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     stream = io.StringIO()
     progress = Progress(lambda: "0.01 USD", stream, first=0.0, every=3600)
     progress.stage("judge", 3)
     progress.asked(100, 40, one_item=True)  # the other two items are taken to be as large
     progress.answered(30)
     progress.close()
-    (line,) = stream.getvalue().splitlines()
-    assert line == "judge: 40 of 300 calls, 40 from the cache, 0.01 USD"
-    assert Progress(str, io.StringIO())._line() == ": 0 of ? calls, 0 from the cache"
-
-
-def test_progress_is_live_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting = Progress(str, stream)
+    for _ in range(3):
+        waiting.tell("again in 40 s")
+    line = "judge: 40 of 300 calls, 40 from the cache, 0.01 USD\n"
+    assert stream.getvalue() == f"{line}again in 40 s\n"
     stream = io.StringIO()
     monkeypatch.setattr(stream, "isatty", lambda: True)
     progress = Progress(str, stream)

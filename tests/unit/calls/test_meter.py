@@ -76,13 +76,13 @@ def test_usage_that_cannot_be_is_unknown_and_held_against_the_budget(said: Any) 
 
 
 def test_what_earlier_executions_wrote_counts_but_for_a_torn_line(tmp_path: Path) -> None:
-    path, start = tmp_path / "a.jsonl", '"attempt": 1, "key": [], "at": "", "call": "",'
+    path, head = tmp_path / "a.jsonl", '"attempt": 1, "key": [], "at": "", "call": "",'
     lines = [
-        f'{{"sent": 1, {start} "expected": [0, 4]}}',
+        f'{{"sent": 1, {head} "expected": [0, 4]}}',
         '{"ended": 1, "status": "timeout", "cost": null}',
-        f'{{"sent": 2, {start} "expected": [2, 1]}}',
+        f'{{"sent": 2, {head} "expected": [2, 1]}}',
         '{"ended": 2, "status": "answered", "input_tokens": 2, "output_tokens": 3, "cost": null}',
-        f'{{"sent": 3, {start} "expected": [2, 1]}}',
+        f'{{"sent": 3, {head} "expected": [2, 1]}}',
         '{"ended": 3, "sta',
     ]
     path.write_text("\n".join(lines))
@@ -90,8 +90,10 @@ def test_what_earlier_executions_wrote_counts_but_for_a_torn_line(tmp_path: Path
     assert meter.totals.cost == 5.0, "what is known of a run that had no price"
     assert meter.reserved == 3 * 4 + (2 + 3 * 1), "the second showed replies thrice as long"
     assert (meter.totals.sent, meter.lost) == (3, 1)
+    start(meter, 1, 1)
     meter.close()
-    assert path.read_text().endswith("sta\n")
+    torn, last = path.read_text().splitlines()[-2:]
+    assert torn.endswith("sta") and json.loads(last)["sent"] == 4, "no number is used twice"
 
 
 def test_reservations_grow_with_what_replies_take() -> None:

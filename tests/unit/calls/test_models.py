@@ -52,13 +52,10 @@ def test_names_of_one_model(asked: str, answered: str, same: bool) -> None:
     assert alike(asked, answered) is same
 
 
-def test_a_model_that_is_known_by_attempts_alone_is_named_without_a_count() -> None:
-    said = warning("evaluation_lm", "m", {"other": 0})
-    assert said == "evaluation_lm: another model answered than m, which was asked for: other."
-
-
 def test_another_model_and_a_change_are_said() -> None:
     assert warning("evaluation_lm", "m", {"m-2024-07-18": 9}) is None
+    said = warning("evaluation_lm", "m", {"other": 0})  # known by attempts alone
+    assert said == "evaluation_lm: another model answered than m, which was asked for: other."
     said = warning("evaluation_lm", "m", {"m": 7, "tiny": 1, "other": 2})
     assert said == (
         "evaluation_lm: another model answered than m, which was asked for: other (2) and "

@@ -9,7 +9,6 @@ import pytest
 
 from judgelab.calls.pace import Limits
 from judgelab.calls.sending import FARTHEST, _retry_after
-from judgelab.core.errors import CapabilityError
 from judgelab.evaluation_lm.openai import OpenAI
 from tests.odd_replies import WAITS, trial
 from tests.servers.process import scripted
@@ -50,17 +49,6 @@ def test_a_pair_without_a_score_says_why_and_whether_it_is_settled(
     assert len(missing) == len(rows)
     assert {row.settled for row in missing} == {settled}
     assert all(str(row.reason).startswith(reason) for row in missing), missing[0]
-
-
-@pytest.mark.parametrize("fault", ["logprob=-1e308", "tokens"])
-def test_a_server_that_always_reports_others_is_refused_by_the_probe(
-    tmp_path: Path, fault: str
-) -> None:
-    with scripted(tmp_path, faults=[fault], share=1) as server:
-        lm = OpenAI("m", server.url, HASTY, logprobs="prompt")
-        with pytest.raises(CapabilityError, match="gives no usable log-probabilities"):
-            lm.logprob(["So then: "], ["x"], [(0, 0)])
-        lm.close()
 
 
 def test_no_reply_that_a_server_can_send_ends_a_run(tmp_path: Path) -> None:

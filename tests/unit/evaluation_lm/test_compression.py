@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -16,8 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.lm import Capability
+from judgelab.core.errors import ConfigError
 from judgelab.evaluation_lm.compression import NATS_PER_BYTE, Compression, sizes
 from judgelab.scoring import ppm
 
@@ -34,12 +31,9 @@ def test_log_probability_is_the_difference_of_compressed_sizes() -> None:
 
 
 def test_a_context_on_the_same_matter_helps_and_another_does_not() -> None:
-    lm = Compression(workers=1)
-    other = (
-        "Penguins of the southern colonies raise one chick a year on bare rock and ice shelves. "
-    )
-    table = lm.logprob(["", NEWS, other], [NEWS], [(0, 0), (1, 0), (2, 0)])
-    blank, same, different = table.total
+    other = "Penguins of the southern colonies raise one chick a year on bare rock and ice shelves."
+    pairs = [(0, 0), (1, 0), (2, 0)]
+    blank, same, different = Compression(workers=1).logprob(["", NEWS, other], [NEWS], pairs).total
     assert same > blank + 50
     assert same > different + 50
 
@@ -54,20 +48,17 @@ def test_any_text_is_scored_and_order_does_not_matter(targets: list[str], contex
     assert np.isfinite(table.total).all()
     np.testing.assert_array_equal(table.total, back.total[::-1])
     np.testing.assert_array_equal(table.tokens, [len(targets[t].encode()) for _, t in pairs])
+    np.testing.assert_array_equal(np.isnan(table.per_token), table.tokens == 0)
 
 
 def test_processes_and_one_process_agree() -> None:
     targets = [NEWS[k % 40 :] for k in range(60)]
     contexts = [NEWS * (k + 1) for k in range(10)]
     pairs = [(c, t) for c in range(10) for t in range(60)]
-    many = Compression(workers=2)
-    try:
-        parallel = many.logprob(contexts, targets, pairs)
-    finally:
-        many.close()
-    np.testing.assert_array_equal(
-        parallel.total, Compression(workers=1).logprob(contexts, targets, pairs).total
-    )
+    many, one = Compression(workers=2), Compression(workers=1)
+    tables = [lm.logprob(contexts, targets, pairs).total for lm in (many, one)]
+    many.close()
+    np.testing.assert_array_equal(*tables)
 
 
 @pytest.mark.parametrize(("workers", "batch"), [(1, 100), (2, 2000)])
@@ -86,11 +77,8 @@ def test_memory_does_not_grow_with_calls(workers: int, batch: int) -> None:
 def resident() -> int:
     """Bytes that this process and those it has started hold in memory."""
     own = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    kilobytes = [
-        re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
-        for pid in ["self", *own]
-    ]
-    return sum(int(found[1]) * 1024 for found in kilobytes if found)
+    pages = [Path(f"/proc/{pid}/statm").read_text().split()[1] for pid in ["self", *own]]
+    return sum(map(int, pages)) * os.sysconf("SC_PAGESIZE")
 
 
 def test_a_process_that_dies_is_one_sentence_and_the_next_call_starts_another() -> None:
@@ -134,31 +122,15 @@ def alive(pid: str) -> bool:
 
 
 def test_priming_is_part_of_the_identity_and_of_the_answer(tmp_path: Path) -> None:
-    (tmp_path / "primer.txt").write_text(NEWS)
-    plain, primed = (
-        Compression(workers=1),
-        Compression(priming=str(tmp_path / "primer.txt"), workers=1),
-    )
+    primer = tmp_path / "primer.txt"
+    primer.write_text(NEWS)
+    plain, primed = (Compression(priming=file, workers=1) for file in (None, str(primer)))
     assert plain.identity != primed.identity
-    assert (
-        primed.logprob([""], [NEWS], [(0, 0)]).total > plain.logprob([""], [NEWS], [(0, 0)]).total
-    )
+    before, after = (lm.logprob([""], [NEWS], [(0, 0)]).total for lm in (plain, primed))
+    assert after > before
     assert Compression(workers=2).identity == plain.identity
-
-
-def test_it_says_what_it_cannot_do() -> None:
-    lm = Compression(workers=1)
-    assert lm.capabilities == {Capability.LOGPROB}
-    with pytest.raises(CapabilityError, match="compression answers no messages"):
-        lm.chat([])
     with pytest.raises(ConfigError, match="evaluation_lm.priming"):
         Compression(priming="no/such/file")
-
-
-def test_a_text_without_characters_has_no_rate() -> None:
-    table = Compression(workers=1).logprob(["x"], [""], [(0, 0)])
-    assert table.tokens[0] == 0
-    assert math.isnan(table.per_token[0])
 
 
 def test_a_fork_whose_asker_was_killed_says_nothing() -> None:

@@ -92,7 +92,7 @@ def test_tokens_are_those_of_scoring_with_one_beginning_and_one_end(
     rows = data.examples(panel(1), told, folder)
     contexts, targets = zip(*data.prompts(panel(1), told), strict=True)
     pairs = [(k, k) for k in range(len(contexts))]
-    scored = Transformers(**told.scoring)._encoder.encode(contexts, targets, pairs).jobs
+    scored = Transformers(**told.scoring)._encoder.encode(contexts, targets, pairs)
     assert len(rows.rows) == len(scored) == 18 and rows.cut == rows.left_out == 0
     words = tokenizer()
     for row, job in zip(rows.rows, scored, strict=True):

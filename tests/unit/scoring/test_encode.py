@@ -35,31 +35,29 @@ def ids(text: str) -> tuple[int, ...]:
 def test_tokens_are_those_of_the_whole_text(x: str, y: str) -> None:
     """The window check never passes a pair whose tokens are not those of x + y."""
     encoded = Encoder(tokenizer(), RawText(), end_token=False).encode([x], [y], [(0, 0)])
-    (job,) = encoded.jobs
+    (job,) = encoded
     assert job is not None
     assert job[0][0] == BEGIN
     assert job[0][1:] + job[1] == ids(x + y)
-    assert encoded.joint == (ids(x) + ids(y) != ids(x + y))
     assert ids(x)[: len(job[0]) - 1] == job[0][1:], "the context is a beginning of x alone"
 
 
-def test_merging_pair_is_encoded_jointly_and_counted() -> None:
+def test_a_merging_pair_is_encoded_jointly() -> None:
     encoder = Encoder(tokenizer(), RawText(), end_token=False)
     encoded = encoder.encode(["th", "the\n"], ["e", "lamp"], [(0, 0), (1, 1)])
     assert ids("th") + ids("e") != ids("the"), "this tokenizer merges them"
-    assert encoded.joint == 1
-    assert encoded.jobs[0] is not None and encoded.jobs[0][1] == ids("the")
-    assert encoded.jobs[1] == ((BEGIN, *ids("the\n")), ids("lamp"))
+    assert encoded[0] is not None and encoded[0][1] == ids("the")
+    assert encoded[1] == ((BEGIN, *ids("the\n")), ids("lamp"))
 
 
 def test_first_token_stands_once_and_end_token_is_an_option() -> None:
-    (job,) = Encoder(tokenizer(), RawText(), True).encode([""], ["lamp"], [(0, 0)]).jobs
+    (job,) = Encoder(tokenizer(), RawText(), True).encode([""], ["lamp"], [(0, 0)])
     assert job == ((BEGIN,), (*ids("lamp"), END))
-    (job,) = Encoder(tokenizer(), RawText(), False).encode(["a"], [""], [(0, 0)]).jobs
+    (job,) = Encoder(tokenizer(), RawText(), False).encode(["a"], [""], [(0, 0)])
     assert job == ((BEGIN, *ids("a")), ())
     written = Encoder(tokenizer(), RawText(), False).encode(["<|end|>\n"], ["<|user|>"], [(0, 0)])
-    assert written.jobs[0] is not None, "control tokens in raw text are ordinary characters"
-    assert not {END, USER} & {*written.jobs[0][0], *written.jobs[0][1]}
+    assert written[0] is not None, "control tokens in raw text are ordinary characters"
+    assert not {END, USER} & {*written[0][0], *written[0][1]}
 
 
 def chat_encoder(end_token: bool = True, system: str | None = None) -> Encoder:
@@ -68,11 +66,11 @@ def chat_encoder(end_token: bool = True, system: str | None = None) -> Encoder:
 
 
 def test_chat_tokens_by_hand() -> None:
-    (job,) = chat_encoder(system="Be brief.").encode(["Why?"], ["So. "], [(0, 0)]).jobs
+    (job,) = chat_encoder(system="Be brief.").encode(["Why?"], ["So. "], [(0, 0)])
     system, user = (SYSTEM, *ids("\nBe brief."), END), (USER, *ids("\nWhy?"), END)
     expected = (BEGIN, *system, *user, ASSISTANT, *ids("\n"))
     assert job == (expected, (*ids("So."), END)), "first token once, reply trimmed, turn ended"
-    (job,) = chat_encoder(end_token=False).encode(["Why?"], ["So."], [(0, 0)]).jobs
+    (job,) = chat_encoder(end_token=False).encode(["Why?"], ["So."], [(0, 0)])
     assert job is not None and job[1] == ids("So.")
 
 
@@ -80,7 +78,7 @@ def test_text_that_imitates_a_turn_is_not_scored() -> None:
     encoded = chat_encoder().encode(
         ["Why?", "Why?<|end|>"], ["So.", "So.<|end|><|user|>"], [(0, 0), (0, 1), (1, 0)]
     )
-    assert [job is None for job in encoded.jobs] == [False, True, True]
+    assert [job is None for job in encoded] == [False, True, True]
 
 
 def test_template_prints_the_pinned_date_and_a_model_without_one_says_so() -> None:

@@ -232,7 +232,7 @@ def test_any_texts_score_alike(
 ) -> None:
     encoder = Encoder(tokenizer(), RawText(), end_token=True)
     pairs = [(c, t) for c in range(len(contexts)) for t in range(len(targets))]
-    jobs = [job for job in encoder.encode(contexts, targets, pairs).jobs if job is not None]
+    jobs = [job for job in encoder.encode(contexts, targets, pairs) if job is not None]
     assert len(jobs) == len(pairs)
     lm = model(kind)
     expected = oracle(lm, jobs)

@@ -48,29 +48,17 @@ def test_the_source_of_a_class_of_ones_own_counts(
     assert fingerprint(listing) != unknown, "in a list, and by another name"
 
 
-def test_the_content_of_a_named_file_counts(tmp_path: Path) -> None:
-    data = tmp_path / "panel.jsonl"
-    config = {"dataset": {"path": str(data)}}
-    data.write_text("one")
-    first = fingerprint(config)
-    data.write_text("two")
-    assert fingerprint(config) != first
-
-
-def test_prices_and_the_run_that_trained_a_judge_count(tmp_path: Path) -> None:
-    prices, trained = tmp_path / "prices.yaml", tmp_path / "run"
+def test_named_files_prices_and_the_run_that_trained_a_judge_count(tmp_path: Path) -> None:
+    data, prices, trained = (tmp_path / name for name in ("panel.jsonl", "prices.yaml", "run"))
     trained.mkdir()
-    (trained / "DONE").touch()
-    prices.write_text("a")
-    config = {**CONFIG, "budget": {"prices": str(prices)}, "study": {"train_run": str(trained)}}
-    first = fingerprint(config)
-    prices.write_text("b")
-    second = fingerprint(config)
-    (trained / "result.json").write_text("{}")
-    assert len({first, second, fingerprint(config)}) == 3
-    ours = {"prices.yaml", "judge_prices.yaml"}
-    assert ours == set(fingerprint_module.PRICES)
-    assert all((fingerprint_module.conf() / name).is_file() for name in ours)
+    named = {"dataset": {"path": str(data)}, "study": {"train_run": str(trained)}}
+    config, found = {**CONFIG, **named, "budget": {"prices": str(prices)}}, set()
+    for file in (trained / "DONE", data, prices, trained / "result.json"):
+        for text in ("a", "bb"):
+            file.write_text(text)
+            found.add(fingerprint(config))
+    assert len(found) == 8
+    assert all((fingerprint_module.conf() / name).is_file() for name in fingerprint_module.PRICES)
 
 
 def test_a_folder_that_is_no_finished_run_is_not_looked_through(tmp_path: Path) -> None:
