@@ -103,7 +103,8 @@ def _bettor(values: Floats, level: float) -> Callable[[Floats], Mask]:
 
     def rich(m: Floats) -> Mask:
         gain = np.log1p(np.minimum(bets, cut / m[..., None]) * (x - m[..., None]))
-        return (np.cumsum(np.where(known, gain, 0.0), axis=-1) >= bar).any(axis=-1)
+        wealth = np.cumsum(np.where(known, gain, 0.0), axis=-1)
+        return np.asarray((wealth >= bar).any(axis=-1))
 
     return rich
 

@@ -61,8 +61,8 @@ def entries(name: str, estimate: Estimate, *parts: str) -> dict[str, Value]:
 def read_back(summary: Mapping[str, Any], name: str) -> Estimate:
     """Value, interval and n of ``entries``; NaN for what the summary lacks."""
     value, low, high, n = (read_estimate(summary, name)[k] for k in ("value", "low", "high", "n"))
-    ends = (math.nan if x is None else float(x) for x in (value, low, high))
-    return Estimate(*ends, int(n or 0))
+    middle, least, most = (math.nan if x is None else float(x) for x in (value, low, high))
+    return Estimate(middle, least, most, int(n or 0))
 
 
 def estimate_rows(cells: Iterable[tuple[Row, Estimate]], unscored: str = "unscored") -> list[Row]:
