@@ -42,15 +42,18 @@ def rates(place: Place) -> Findings:
     """Rates with stray 429s and of two jobs at once, and what a budget lets through."""
     found = Findings()
     for name, (jobs, least, settings) in RATES.items():
-        account, answered, _ = trial(place.folder / name, jobs, 0.0, settings)
+        account, answered, failed = trial(place.folder / name, jobs, 0.0, settings)
         sent, accepted = _rate(account.times) / RATE, _rate(answered) / RATE
-        found.rows.append({"server": name, "sent": f"{sent:.1%}", "accepted": f"{accepted:.1%}"})
+        shares = {"sent": f"{sent:.1%}", "accepted": f"{accepted:.1%}", "cost": ""}
+        found.rows.append({"server": name} | shares)
         found.claim(f"{name}: {sent:.3f} of the declared rate is sent, at most 1.05", sent <= 1.05)
         found.claim(f"{name}: {accepted:.3f} accepted, at least {least}", accepted >= least)
+        found.claim(f"{name}: every job ends well", not failed)
     for name, (jobs, settings) in BUDGETS.items():
         account, _, failed = trial(place.folder / name, jobs, MOST, settings)
         share = account.cost(*PRICES) / MOST
-        found.rows.append({"server": name, "cost": f"{share:.1%} of max_cost"})
+        cost = f"{share:.1%} of max_cost"
+        found.rows.append({"server": name, "sent": "", "accepted": "", "cost": cost})
         found.claim(f"{name}: true cost {share:.3f} of max_cost, at most 1.02", share <= 1.02)
         found.claim(f"{name}: every job ends well", not failed)
     return found
