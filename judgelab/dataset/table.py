@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from pydantic import ValidationError
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
@@ -21,6 +22,7 @@ from judgelab.dataset.files import (
     MISSING,
     Records,
     cell_text,
+    number,
     of_frame,
     read_records,
     refuse,
@@ -169,6 +171,7 @@ class LabelledTable(LimitedDataset):
             )
         rows, faults = _rows(records, columns, raters, judges)
         refuse(where, [*records.faults, *faults])
+        self._refuse_figures(rows, columns, where)
         meaning = self._meaning(rows, where)
         together = gathered(rows, meaning, where, records.noun)
         used = {*columns.values()} | own
@@ -189,6 +192,23 @@ class LabelledTable(LimitedDataset):
         categories = {name: together.fact("category", name) for name in together.agents} | given
         agents = [Agent(name, categories[name]) for name in together.agents]
         return together.panel(facts, limit, self.task, agents)
+
+    def _refuse_figures(
+        self, rows: Sequence[JudgedRow], columns: Mapping[str, str], where: str
+    ) -> None:
+        """A column of numbers beside named systems is something else than a pair's other one."""
+        other = columns.get("other")
+        if other is None or other in (self.columns or {}).values():
+            return
+        agents, others = (
+            [number(cell) for row in rows if (cell := getattr(row, name))]
+            for name in ("agent", "other")
+        )
+        if others and np.isnan(agents).any() and not np.isnan(others).any():
+            raise DataError(
+                f"{where} has a column {other!r} of numbers, which names no other system of a "
+                f"pair: write dataset.columns.other=false, or ={other} if these are names."
+            )
 
     def _refuse_silent(
         self, together: Gathered, judges: Mapping[str, Sequence[str]], not_read: Sequence[str]
