@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from judgelab.attack.protocol import WritingAttack
+from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.sentences import Section, sections
@@ -32,6 +33,11 @@ class MeaninglessElongation(WritingAttack):
     opening: str  # the statement for texts without headers
     name = "meaningless_elongation"
     expects = "no_rise"
+
+    def __post_init__(self) -> None:
+        for side in SIDES:
+            if f"{{{side}}}" not in self.summary:
+                raise ConfigError(f"attack.summary has no {{{side}}}: say where they go.")
 
     def rule(self, text: str, at: Place) -> str:
         """Elongate, with an empty slot."""

@@ -69,6 +69,9 @@ Number = Annotated[float, BeforeValidator(_finite)]
 Words = Annotated[Number, AfterValidator(_count)]
 
 
+TEXT = "response"  # system of a text that has none
+
+
 class Said(NamedTuple):
     """A person's label or a judge's verdict.
 
@@ -273,7 +276,8 @@ class Gathered:
             known, line = self.facts.setdefault((name, *whose), (value, row.line))
             if known != value:
                 told = " / ".join(filter(None, whose))
-                more = " (dataset.columns.agent=COLUMN says who wrote it)" if name == "text" else ""
+                unnamed = name == "text" and row.agent == TEXT
+                more = " (dataset.columns.agent=COLUMN says who wrote it)" if unnamed else ""
                 raise DataError(f"{name} is not what {self.noun} {line} says of {told}{more}")
         if row.turn == row.turn:  # the last label's counts
             self.facts["turn", *key] = (row.turn, row.line)

@@ -36,7 +36,16 @@ from judgelab.dataset.meaning import (
     kind_of,
 )
 from judgelab.dataset.provenance import check_keys
-from judgelab.dataset.rows import PEOPLE, Category, Gathered, JudgedRow, fault_of, gathered, near
+from judgelab.dataset.rows import (
+    PEOPLE,
+    TEXT,
+    Category,
+    Gathered,
+    JudgedRow,
+    fault_of,
+    gathered,
+    near,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -69,7 +78,6 @@ COLUMNS: Mapping[str, Sequence[str]] = {
 
 Wide = str | Sequence[str | int] | Mapping[str | int, str | Sequence[str]] | None
 PAIR = ("first", "second")  # systems of a pair that has no names
-TEXT = "response"  # system of a text that has none
 FIGURES = {"human", "preference", "order", "verdict", "score", "words", "other_words", "turn"}
 COMMA = re.compile(r"[-+]?\d+,\d+", re.ASCII)
 

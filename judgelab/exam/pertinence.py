@@ -196,6 +196,8 @@ class Pertinence(Exam):
             drawn += [among[place] for place in sorted(rng.permutation(len(among))[: self.pairs])]
         if 2 * matched >= len(by_item):
             return even, f"{matched} of {len(by_item)} items"
+        if matched == 0 and self.answer == "self":
+            return drawn, "no: each judge writes its own answers"
         return drawn, f"no: {matched} of {len(by_item)} items have longer and shorter ones"
 
     def _agents(self, panel: Panel) -> tuple[list[int], list[int]]:

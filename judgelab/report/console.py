@@ -75,6 +75,12 @@ def section(
     heading: str, shown: Sequence[Column], file: str, dropped: int = 0
 ) -> list[RenderableType]:
     """A table under its heading, and which of its columns and rows ``file`` alone has."""
+    if any(one.key == "statistic" for one in shown):  # what it means is said at length on the page
+        shown = [one for one in shown if one.key != "meaning"]
+    panels = next((one.cells for one in shown if one.key == "panel"), ())
+    if len(set(panels)) == 1 and len(shown) > 1:
+        heading += f" ({panels[0]})"
+        shown = [one for one in shown if one.key != "panel"]
     # sentences are for the page
     brief = [one for one in shown if one is shown[0] or len(max(one.cells, key=len)) <= SENTENCE]
     cells = (tuple(format.shorten(cell, LONGEST) for cell in column.cells) for column in brief)

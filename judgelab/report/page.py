@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgelab.core.errors import JudgelabError
 from judgelab.core.estimator import lines
 from judgelab.core.terminal import quoted
 from judgelab.report import format, style
@@ -47,7 +48,7 @@ def write(run_dir: RunDir) -> Path:
     from judgelab.report import items_page
 
     result, manifest = run_dir.read_json("result.json"), run_dir.read_json("manifest.json")
-    config = (run_dir.path / "config.yaml").read_text(encoding="utf-8")
+    config = _config(run_dir)
     summary = result["summary"]
     frames = {table["name"]: frame(table) for table in result["tables"]}
     for name, data in frames.items():
@@ -76,7 +77,7 @@ def write(run_dir: RunDir) -> Path:
             manifest.get("started"),
         ],
         warning=warned,
-        notes=[*notes, *lines(result)],
+        notes=[*notes, *lines(result), *_slower(manifest)],
         conditions=result.get("cards", []),
         chart=chart,
         unscored=list(unscored(summary)),
@@ -95,6 +96,25 @@ def write(run_dir: RunDir) -> Path:
         run=run_dir.path.name,
     )
     return run_dir.write_text("report.html", text)
+
+
+def _config(run_dir: RunDir) -> str:
+    path = run_dir.path / "config.yaml"
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as cause:
+        raise JudgelabError(
+            f"{path} cannot be read ({cause}): run again with force=true."
+        ) from cause
+
+
+def _slower(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Which LM was scored by another way than the fastest, and why: it changes no number."""
+    for role, account in {**manifest, "evaluation_lm": manifest}.items():
+        facts = (account.get("facts") if isinstance(account, Mapping) else None) or {}
+        for one in list((facts.get("workers") or {"": facts}).values())[:1]:
+            if one.get("backend_reason"):
+                yield f"{role} was scored by backend={one['backend']}: {one['backend_reason']}."
 
 
 def command(manifest: Mapping[str, Any]) -> str:

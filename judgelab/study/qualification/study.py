@@ -196,9 +196,12 @@ class Qualification(Study):
         of_data = context.mechanism.name == RecordedScores.name
         if of_data == bool(asked):
             raise ConfigError(
-                "study.judges names judges to be asked, mechanism=recorded_scores takes those of "
-                "the data: choose one of both. Add judges with "
-                "'+evaluation_lm@study.judges.NAME=OPTION', or a list (study.judges=judges.yaml)."
+                "study.judges names judges to be asked, and mechanism=recorded_scores takes those "
+                "of the data: choose one of both."
+                if asked
+                else "study=qualification has no judge: add some with "
+                "'+evaluation_lm@study.judges.NAME=OPTION' or a list (study.judges=judges.yaml), "
+                "or take those of the data with mechanism=recorded_scores."
             )
         if self.recorded is not None and not of_data:
             raise ConfigError(

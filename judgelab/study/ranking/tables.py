@@ -121,17 +121,23 @@ def order_table(
 
 def judge_table(scored: Scored, judge: RankingJudge, here: Mapping[str, Estimate]) -> Table:
     """The judge in numbers, and its correlations ``here``."""
-    quantities = {f"correlation with people, r ({judge.origin})": judge.r}
+    quantities: dict[str, Estimate | float] = {
+        f"correlation with people, r ({judge.origin})": judge.r
+    }
     quantities |= {f"{name} here": one for name, one in here.items()}
-    quantities["sd of the metric's scores"] = Estimate(float(np.nanstd(scored.metric)))
+    quantities["sd of the metric's scores"] = float(np.nanstd(scored.metric))
     quantities["bias between systems (sd)"] = judge.bias
-    quantities["sd of human scores"] = Estimate(judge.sd)
+    quantities["sd of human scores"] = judge.sd
     if judge.fit is not None and judge.fit.systems:
-        quantities["bias about the systems' line"] = Estimate(judge.fit.line_bias_sd)
-        quantities["slope: system means / texts"] = Estimate(judge.fit.system_slope)
+        quantities["bias about the systems' line"] = judge.fit.line_bias_sd
+        quantities["slope: system means / texts"] = judge.fit.system_slope
     name = "correlation between systems' metric scores on the same item"
-    quantities[name] = Estimate(judge.item_correlation)
-    rows: list[Row] = [{"quantity": name, **columns(one)} for name, one in quantities.items()]
+    quantities[name] = judge.item_correlation
+    rows: list[Row] = [
+        # a number alone has no n, and 0 would be another claim
+        {"quantity": name, **(columns(one) if isinstance(one, Estimate) else {"value": one})}
+        for name, one in quantities.items()
+    ]
     return table(__package__, "judge", rows)
 
 
