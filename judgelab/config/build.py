@@ -41,6 +41,7 @@ BOUNDS = {
     "less_than": "must be below {lt:g}",
     "less_than_equal": "must be at most {le:g}",
     "finite_number": "must be finite",
+    "literal_error": "must be {expected}",
     "too_short": "needs at least {min_length}",
 }
 """What a broken bound of a setting (``core.bounds``) is called, by pydantic's name for it."""

@@ -76,7 +76,7 @@ def gather(
     if not table.judges:
         unread = panel.provenance.get("columns_not_read")
         names = [str(name) for name in unread[:20]] if isinstance(unread, list) else []
-        hint = f" Columns that were not read: {', '.join(names)} (dataset.judges=[...])."
+        hint = f" Columns were not read: dataset.judges=[{','.join(names)}] makes them judges."
         raise ConfigError(NOBODY + (hint if names else ""))
     return table, asked, stopped
 

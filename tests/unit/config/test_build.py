@@ -120,7 +120,7 @@ def test_what_is_absent_is_named() -> None:
         ({"limit": 0}, "limit=0 must be at least 1, or null"),
         ({"mechanism": None}, "mechanism is missing: give mechanism=OPTION"),
         ({"paths": 3}, "paths=3 must be a mapping: set paths.NAME=VALUE"),
-        ({"on_error": "panic"}, "on_error='panic' has the wrong type: Input should be"),
+        ({"on_error": "panic"}, "on_error='panic' must be 'continue' or 'stop'"),
         ({"budget": {"max_cost": "much"}}, "budget.max_cost='much' has the wrong type"),
         ({"paths": {"root": "o", "cash": "c"}}, "Did you mean 'cache'"),
     ],

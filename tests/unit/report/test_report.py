@@ -99,7 +99,7 @@ def test_the_console_shows_estimates_and_what_is_unscored(
 ) -> None:
     console.show(result(auc=0.63245), Path("runs/x"))
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert "clean AUC about auc 0.632 [0.582, 0.682] 12 3 <.001" in lines
+    assert "clean AUC 0.632 [0.582, 0.682] 12 3 <.001" in lines
     assert "Data: a sample; the agents are synthetic." in lines
 
 
