@@ -22,7 +22,7 @@ def write_csv(file: Path) -> None:
     table = panel.judgments
     assert isinstance(table, JudgmentTable)
     rows = [
-        [item, SAID[table.truth[k]], *lengths, judge.model, order, SAID.get(said, "")]
+        [item, SAID[table.truth[k]], *lengths, judge.name.split("/")[0], order, SAID.get(said, "")]
         for k, (item, lengths) in enumerate(
             zip(table.units.item, table.units.words.astype(int), strict=True)
         )

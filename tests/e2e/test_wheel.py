@@ -95,7 +95,7 @@ def test_the_wheel_runs_anywhere(program: Path, tmp_path: Path, name: str) -> No
 def test_a_folder_of_ones_own_adds_options(program: Path, tmp_path: Path) -> None:
     option = tmp_path / "conf/attack/shouting.yaml"
     option.parent.mkdir(parents=True)
-    option.write_text("_target_: judgelab.attack.padding.Padding\nsymbol: '!'\ncount: 3\n")
+    option.write_text("_target_: judgelab.attack.pattern.Pattern\ntag: agent\n")
     carried_out(program, tmp_path, "mechanism=length", "attack=shouting", *QUICK)
     assert list(tmp_path.glob("outputs/runs/*-length-xsum-shouting-*/DONE"))
     said = carried_out(program, tmp_path, "--help")

@@ -61,14 +61,14 @@ def run(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     (folder / "all.yaml").write_text(yaml.safe_dump(suite, sort_keys=False), encoding="utf-8")
     node = yaml.safe_load((CONF / "dataset" / "summeval.yaml").read_text(encoding="utf-8"))
     file = shared_data / "summeval" / "dhp_inputs" / "summeval_refs_100.parquet"
-    columns = {"source": "article", "references": "reference_most_sentences", "id": "doc_id"}
+    columns = {"source": "article", "reference": "reference_most_sentences", "id": "doc_id"}
     node |= {"source": "path", "path": str(file), "fields": {**columns, "right": None}}
     lab = audit_context(
         Panel(()),
         folder / "run",
         dataset=build(node, "dataset"),
         evaluation_lm=Compression(workers=1),
-        mechanism=RatingLikelihood(Prompt("rating.txt"), metrics=["fluency"]),
+        mechanism=RatingLikelihood(prompt=Prompt("rating.txt"), metrics=["fluency"]),
     )
     study = Discernment(str(folder / "all.yaml"), by="rules", replicates=200)
     result = study.run(lab)

@@ -15,7 +15,7 @@ from sacrebleu.metrics.bleu import BLEU
 
 from experiments.auto_pre import counting
 from experiments.auto_pre.bench import Bench
-from experiments.auto_pre.printed import numbers, read_printed
+from experiments.auto_pre.printed import numbers
 from experiments.auto_pre.release import list_datasets, read_dataset
 from experiments.auto_pre.tables import compute
 from experiments.gem.overlap import Overlap
@@ -78,7 +78,7 @@ def test_a_tie_is_a_win_only_where_rounding_says_so() -> None:
 
 
 def test_who_passes_by_the_stated_rule(auto_pre: Path) -> None:
-    bench = Bench(read_dataset(auto_pre, "XSum"), read_printed())
+    bench = Bench(read_dataset(auto_pre, "XSum"))
     assert numbers(bench.passing("consistency")) == "4567"
     assert numbers(bench.passing("pertinence")) == "4567"  # the paper lists 24567
     assert not bench.confident["chatglm3-6b"] and bench.confident["gpt-3.5-turbo"]
@@ -118,7 +118,7 @@ def test_other_datasets_of_the_layout_are_counted_too(auto_pre: Path, tmp_path: 
     new = cell(made_of, "3", "Auto-PRE", "Stories/pairwise")
     assert new.paper is None and new.released is None and new.stated is not None
     # no P and no S: everybody passes these, whoever passes C is in, and the tables say so
-    stated = Bench(read_dataset(tmp_path, "Stories"), read_printed()).stated
+    stated = Bench(read_dataset(tmp_path, "Stories")).stated
     pool = stated("Auto-PRE", "pairwise")
     assert pool is not None and numbers(pool.judges) == "4567"
     assert all(0.75 < weight < 1 for weight in pool.weight)  # of P_c and a passed P_s
