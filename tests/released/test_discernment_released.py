@@ -14,7 +14,6 @@ import yaml
 
 from judgelab.config import build
 from judgelab.core.panel import Panel
-from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
@@ -68,7 +67,7 @@ def run(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
         folder / "run",
         dataset=build(node, "dataset"),
         evaluation_lm=Compression(workers=1),
-        mechanism=RatingLikelihood(prompt=Prompt("rating.txt"), metrics=["fluency"]),
+        mechanism=RatingLikelihood(metrics=["fluency"]),
     )
     study = Discernment(str(folder / "all.yaml"), by="rules", replicates=200)
     result = study.run(lab)
