@@ -87,8 +87,7 @@ class Ledger:
                 return
             self._db.execute("BEGIN IMMEDIATE")
             try:
-                rows = self._db.execute("SELECT name, sums FROM account")
-                accounts = {name: self._account(json.loads(sums)) for name, sums in rows}
+                accounts = self._kept()
                 before = dict(accounts)
                 yield accounts
                 new = [(name, a) for name, a in accounts.items() if before.get(name) is not a]
@@ -107,6 +106,13 @@ class Ledger:
             with self._lock:
                 self._db.close()
                 self._mark.close()
+
+    def _kept(self) -> dict[str, Account]:
+        rows = self._db.execute("SELECT name, sums FROM account").fetchall()
+        try:
+            return {name: self._account(json.loads(sums)) for name, sums in rows}
+        except (ValueError, LookupError, TypeError) as cause:  # no account of ours
+            raise sqlite3.DatabaseError(f"an account in it is damaged: {cause}") from cause
 
     def _account(self, sums: dict[str, Any]) -> Account:
         """As it counts now: what a process that is gone had under way may have cost something."""

@@ -243,3 +243,13 @@ def test_a_damaged_file_is_named(tmp_path: Path, text: bytes) -> None:
     path.write_bytes(text)
     with pytest.raises(DataError, match=r"account of the sweep.*x\.sqlite cannot be used.*move it"):
         Ledger(path)
+
+
+@pytest.mark.parametrize("sums", ["{", "[]", '{"cost": 1}', '{"way": 3}'])
+def test_a_damaged_account_is_one_sentence(tmp_path: Path, sums: str) -> None:
+    path = tmp_path / "budget.sqlite"
+    ledger = Ledger(path)
+    ledger._db.execute("INSERT INTO account VALUES ('a', ?)", [sums])
+    with pytest.raises(DataError, match="cannot be used.*damaged.*move it away"), ledger.turn():
+        pass
+    ledger.close()
