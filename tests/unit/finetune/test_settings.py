@@ -96,7 +96,7 @@ def test_the_papers_settings_are_the_default_and_evaluation_papers_come_from_els
         ({"r": 0}, r"study\.settings\.r=0"),
         ({"evaluate_every": 0}, r"study\.settings\.evaluate_every=0"),
         ({"metrics": []}, r"study\.settings\.metrics=\[\]"),
-        ({"metrics": ["pmi"]}, r"study\.settings\.metrics=\['pmi'\]"),
+        ({"metrics": ["pmi"]}, r"study\.settings\.metrics\[0\]='pmi'"),
         ({"texts": 1}, r"study\.settings\.texts=1"),
         ({"dtype": "half"}, r"study\.settings\.dtype='half'"),
         ({"learning_rate": 0.0}, r"learning_rate=0\.0 must be above 0"),
