@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from judgelab.agents import Agents, written
 from judgelab.agents.taxonomy import Taxonomy, taxonomy_for
 from judgelab.core.bounds import Count, NotNegative
-from judgelab.core.errors import CapabilityError
+from judgelab.core.errors import CapabilityError, ConfigError, some
 from judgelab.core.lm import Capability, ChatRequest, Message
 from judgelab.core.panel import Panel
 
@@ -36,12 +39,15 @@ class Prompted(Agents):
         temperature: of sampling; the paper uses 0.7.
         max_tokens: budget of a reply, tokens; None takes the taxonomy's.
         noun: what a source is called in the prompts; None takes the taxonomy's word.
+        wording: a JSON file of the TVD-MI paper's authors with their instructions to strategies of
+            these names (``prompts=authors``); None keeps ours.
     """
 
     taxonomy: str | None = None
     temperature: NotNegative = 0.7
     max_tokens: Count | None = None
     noun: str | None = None
+    wording: str | None = None
     requires: ClassVar[frozenset[Capability]] = frozenset({Capability.CHAT})
 
     def answer(self, panel: Panel, lm: EvaluationLM | None) -> Panel:
@@ -56,7 +62,7 @@ class Prompted(Agents):
                 "agents=prompted needs an evaluation LM that can chat: set evaluation_lm to one, "
                 "or use agents=rules."
             )
-        taxonomy = taxonomy_for(panel, self.taxonomy)
+        taxonomy = _worded(taxonomy_for(panel, self.taxonomy), self.wording)
         unanswered: Counter[str] = Counter()
 
         def ask(given: Mapping[Cell, str], stage: str) -> dict[Cell, str]:
@@ -107,6 +113,32 @@ class Prompted(Agents):
             max_tokens=self.max_tokens or taxonomy.max_tokens,
             key=("agents", panel.items[cell[0]].id, strategy.name, stage),
         )
+
+
+def _worded(taxonomy: Taxonomy, file: str | None) -> Taxonomy:
+    """The taxonomy with the instructions of a file of the authors.
+
+    Raises:
+        ConfigError: the file is none of theirs, or lacks a strategy.
+    """
+    if file is None:
+        return taxonomy
+    try:
+        held = json.loads(Path(file).read_text(encoding="utf-8"))["agent_perspectives"]
+        theirs = {one["condition"]: (one["strategy"], one["reading"]) for one in held}
+    except (OSError, ValueError, KeyError, TypeError) as cause:
+        raise ConfigError(f"agents.wording={file!r} is no file of instructions.") from cause
+    own = [one for one in taxonomy.strategies if not one.reference]
+    if lacking := [one.name for one in own if one.name not in theirs]:
+        raise ConfigError(f"agents.wording={file!r} has no instruction for {some(lacking)}.")
+    worded = tuple(
+        one
+        if one.reference
+        else one.model_copy(update={"prompt": theirs[one.name][0], "reading": theirs[one.name][1]})
+        for one in taxonomy.strategies
+    )
+    sha = hashlib.sha256(json.dumps(theirs, sort_keys=True).encode()).hexdigest()[:12]
+    return taxonomy.model_copy(update={"strategies": worded, "sha": f"{taxonomy.sha}+{sha}"})
 
 
 def _fence(text: str) -> str:

@@ -15,6 +15,7 @@ from omegaconf.errors import OmegaConfBaseException
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from judgelab.config.judges import with_judges
+from judgelab.config.prompts import with_prompts
 from judgelab.config.settings import Budget, Debug, Frame, Paths
 from judgelab.config.targets import located
 from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean
@@ -53,7 +54,8 @@ SHORTEST = 8  # characters: a shorter value is no secret, and may stand in any w
 
 
 def resolved(cfg: DictConfig) -> dict[str, Any]:
-    """The config as plain values; judges that it names by options are composed.
+    """The config as plain values; judges that it names by options are composed, and the authors'
+    prompts stand where they are chosen.
 
     Raises:
         ConfigError: a mandatory value is missing, an interpolation leads nowhere or to a secret,
@@ -71,7 +73,7 @@ def resolved(cfg: DictConfig) -> dict[str, Any]:
     secrets = {name: text for name, text in os.environ.items() if SECRET.search(name)}
     secrets = {name: text for name, text in secrets.items() if len(text) >= SHORTEST}
     _refuse_secrets(plain, "", secrets)
-    config = with_judges({str(key): value for key, value in plain.items()})
+    config = with_prompts(with_judges({str(key): value for key, value in plain.items()}))
     _refuse_secrets(config, "", secrets)  # the options of judges may name others
     return config
 

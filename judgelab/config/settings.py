@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -64,6 +64,7 @@ class Frame:
         budget: what a run may spend on paid calls.
         paths: where things are kept.
         trusted_packages: whose classes a config may name beside judgelab's.
+        prompts: whose words the prompts are (``config.prompts``).
     """
 
     seed: Annotated[int, Field(ge=0)]
@@ -76,3 +77,4 @@ class Frame:
     budget: Budget = field(default_factory=Budget)
     retry: Literal["unscored"] | None = None
     trusted_packages: list[str] = field(default_factory=list)
+    prompts: dict[str, Any] = field(default_factory=dict)

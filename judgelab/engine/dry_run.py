@@ -27,8 +27,10 @@ TRIAL = 5.0  # seconds that a trial of either kind of call may take, the first c
 MOST = 256  # calls of a trial
 
 
-def dry_run(parts: Parts, settings: Frame) -> None:
-    """Print calls, tokens, cache hits, time and cost of every stage; nothing is kept."""
+def dry_run(parts: Parts, settings: Frame, prompts: Sequence[Mapping[str, str]] = ()) -> None:
+    """Print prompts, calls, tokens, cache hits, time and cost of every stage; nothing is kept."""
+    if prompts:
+        console.page([console.grid(columns(prompts, list(prompts[0]))), ""])
     file = Path(settings.paths.cache)
     roles: dict[str, Counted] = {}
 

@@ -17,6 +17,7 @@ from hydra.core.hydra_config import HydraConfig
 
 import judgelab
 from judgelab.config import AXES, WRITER, build
+from judgelab.config.prompts import prompts_table
 from judgelab.config.targets import located
 from judgelab.core.errors import JudgelabError
 from judgelab.core.resources import PACKAGE
@@ -138,6 +139,7 @@ def manifest(
         "overrides": call.overrides,
         "choices": {axis: call.option(axis, config) for axis in AXES},
         "named_by": list(named_by),
+        "prompts": prompts_table(config),
     }
 
 

@@ -22,6 +22,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from judgelab.config import WRITER, Frame, build, frame, resolved
 from judgelab.config.launch import sentence
+from judgelab.config.prompts import prompts_table, whose
 from judgelab.config.targets import check_targets, named_by_user, trusting
 from judgelab.core.errors import DataError, PartialRunError, some
 from judgelab.core.terminal import say
@@ -95,8 +96,10 @@ def carry_out(
         if settings.dry_run:
             from judgelab.engine.dry_run import dry_run
 
-            dry_run(build_parts(config), settings)
+            dry_run(build_parts(config), settings, prompts_table(config))
             return None
+        if settings.prompts.get("whose") == "authors" and not call.quiet:
+            say(whose(config))
         tracker, scale = build(config["tracker"], "tracker"), build(config["scale"], "scale")
         run_dir = RunDir(folder(Path(settings.paths.root) / "runs", config, call))  # recognise
         finished = run_dir.done and not settings.force and settings.retry is None

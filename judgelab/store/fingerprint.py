@@ -28,7 +28,7 @@ SCORING = ("pyppmd", "rouge-score", "sacrebleu", "sentencex")  # a release could
 RUNS = ("run", "train_run")
 FILE_KEYS = frozenset(
     {"path", "file", "priming", "taxonomy", "benchmarks", "adapter", "model", "criteria"}
-    | {"perturbations", "weights", "run", "train_run", "prices"}
+    | {"perturbations", "weights", "run", "train_run", "prices", "system_file", "wording"}
 )
 
 

@@ -1,0 +1,134 @@
+"""``prompts=authors``: the words of a paper's authors, read from a clone, in the place of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from judgelab.core.errors import ConfigError
+from judgelab.core.prompt import FOLDER, Prompt
+
+PROMPT = f"{Prompt.__module__}.{Prompt.__qualname__}"
+AUTHORS = "authors"
+
+
+def with_prompts(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The config with the authors' prompts where ours stood, if it says so.
+
+    A prompt of the user's own file stays. Where an LM continues a text (``scored``) and has a chat
+    template, the authors' system message is that of the LM, so that it stands in the system turn.
+
+    Raises:
+        ConfigError: ``prompts.release`` is no folder, or none of the prompts is there; or the LM,
+            or the fine-tuning, has a system message already.
+    """
+    chosen = config.get("prompts") or {}
+    if chosen.get("whose") != AUTHORS:
+        return dict(config) | ({"prompts": {"whose": "ours"}} if chosen else {})
+    release = Path(str(chosen["release"])).expanduser()
+    if not release.is_dir():
+        raise ConfigError(f"prompts.release={str(release)!r} is no folder: give a clone.")
+    places = {
+        name: one
+        for name, one in chosen["stand_in"].items()
+        if all(_file(release, one[key]).is_file() for key in ("file", "system_file") if key in one)
+    }
+    replaced: dict[str, Any] = _replaced(dict(config), release, places)
+    dataset = (config.get("dataset") or {}).get("name")
+    strategies = release / chosen["strategies"].get(dataset, "")
+    if "wording" in replaced["agents"] and strategies.is_file():
+        replaced["agents"] = {**replaced["agents"], "wording": str(strategies)}
+    if replaced == config:
+        raise ConfigError(
+            f"prompts=authors: {release} has none of the prompts that this run asks by: choose "
+            "the clone of the paper in question, or prompts=ours."
+        )
+    return replaced | {"prompts": {"whose": AUTHORS}}  # what they say is in their places now
+
+
+def _file(release: Path, name: str) -> Path:
+    """A file of the clone, or one of ours that only shows a text."""
+    return FOLDER / name if (FOLDER / name).is_file() else release / name
+
+
+Places = Mapping[str, Mapping[str, Any]]
+"""Our prompt -> where the authors' stands: ``Prompt``'s arguments, and whether it is scored."""
+
+
+def _replaced(node: Any, release: Path, places: Places, lm: Any = None) -> Any:
+    """The node with all prompts in it that ``places`` names; ``lm`` is who would be asked."""
+    if isinstance(node, list):
+        return [_replaced(one, release, places, lm) for one in node]
+    if not isinstance(node, Mapping):
+        return node
+    lm = node.get("evaluation_lm") or lm  # a judge may have its own
+    made = {
+        key: _prompt(value, release, places)
+        if _ours(value, places)
+        else _replaced(value, release, places, lm)
+        for key, value in node.items()
+    }
+    for key, value in node.items():
+        # of a fine-tuning, and of a mechanism that some LM is asked by
+        if _scored(value, places) and "system" in node:
+            made = _with_system(made, key)
+        in_chat = key == "mechanism" and (lm or {}).get("template") == "chat"
+        if in_chat and _scored(value.get("prompt"), places):
+            asked = _with_system({**lm, "prompt": made[key]["prompt"]}, "prompt")
+            made[key] = {**made[key], "prompt": asked.pop("prompt")}
+            made["evaluation_lm"] = asked
+    return made
+
+
+def _ours(value: Any, places: Places) -> bool:
+    named = value if isinstance(value, Mapping) else {}
+    return named.get("_target_") == PROMPT and named.get("file") in places
+
+
+def _scored(value: Any, places: Places) -> bool:
+    return _ours(value, places) and "scored" in places[value["file"]]
+
+
+def _prompt(node: Mapping[str, Any], release: Path, places: Places) -> dict[str, Any]:
+    place = {key: value for key, value in places[node["file"]].items() if key != "scored"}
+    files = {key: str(_file(release, place[key])) for key in place.keys() & {"file", "system_file"}}
+    return dict(node) | place | files
+
+
+def _with_system(node: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """The node that asks by the prompt ``key``, with the prompt's system message as its own."""
+    prompt = dict(node[key])
+    if node.get("system") is not None:
+        raise ConfigError(
+            "prompts=authors brings a system message, and one is set already: leave "
+            "evaluation_lm.system (in a fine-tuning: study.settings.system) at null."
+        )
+    system = Prompt(prompt.pop("system_file")).template
+    return {**node, key: prompt, "system": system}
+
+
+def prompts_table(node: Any, path: str = "") -> list[dict[str, str]]:
+    """One row a prompt in a config: where it stands, whose words it holds, its files and hash."""
+    rows = []
+    pairs = node.items() if isinstance(node, Mapping) else enumerate(node)
+    for key, value in pairs:
+        where = f"{path}.{key}" if path else str(key)
+        if isinstance(value, Mapping) and value.get("_target_") == PROMPT:
+            prompt = Prompt(**{name: one for name, one in value.items() if name != "_target_"})
+            words = AUTHORS if prompt.marked else "ours" if prompt.shipped else "yours"
+            rows.append({"setting": where, "words": words, "prompt": prompt.identity})
+        elif isinstance(value, Mapping | list):
+            rows += prompts_table(value, where)
+    return rows
+
+
+def whose(config: Mapping[str, Any]) -> str:
+    """One sentence: which prompts are the authors', and which are not."""
+    rows = prompts_table(config)
+    named = [f"{row['setting']} ({row['prompt']})" for row in rows if row["words"] == AUTHORS]
+    if wording := config["agents"].get("wording"):
+        named.append(f"agents ({Path(wording).name})")
+    rest = [f"{row['setting']} {row['words']}" for row in rows if row["words"] != AUTHORS]
+    also = f" The release has none for the others: {', '.join(rest)}." if rest else ""
+    return f"The authors' prompts: {', '.join(named)}.{also}"
