@@ -5,55 +5,28 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+
+import numpy as np
 
 from judgelab.core.estimator import Estimator
-from judgelab.core.panel import Panel
+from judgelab.core.judgments import Floats, JudgmentTable
 from judgelab.core.result import Chart, Headline, PageSection, Result, Row, Table, Value
 from judgelab.engine.provenance import origin_of
+from judgelab.stats.intervals.arrays import average_ranks
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.audit.averages import AverageAnswer
 from judgelab.study.audit.conditions import WORDS, Evidence, Word
-from judgelab.study.audit.details import disagreements
 from judgelab.study.audit.held import Held
-from judgelab.study.audit.words import STANDINGS, answer, cards, say
-from judgelab.study.common.stopping import Elimination
+from judgelab.study.audit.words import STANDINGS, Audited, answer, cards, say
 from judgelab.study.common.tables import named_columns as columns
 from judgelab.study.common.templates import render, table
 
 MARKS: Mapping[Word, str] = {"use": "use", "not known yet": "open", "do not use": "no"}
+MOST = 1000
+"""Rows of disagreements that are kept."""
 HEADLINES = (
     Headline("verdict", "Verdict"),
     Headline("best_agreement", "Agreement with people", people=True),
 )
-
-
-class Audited(NamedTuple):
-    """All that a page is made of.
-
-    Attributes:
-        judged: of each judge what is known, and of its average.
-        open: verdicts that were not given, as calls were not sent or not answered.
-        costs: judge -> columns of what it cost, of those that were asked.
-    """
-
-    held: Held
-    judged: Sequence[tuple[Evidence, AverageAnswer | None]]
-    panel: Panel
-    stopped: Elimination | None
-    open: int
-    costs: Mapping[str, Mapping[str, Value]]
-
-    @property
-    def ranked(self) -> list[tuple[Evidence, AverageAnswer | None]]:
-        """The best first: by word, then by agreement, then by name."""
-
-        def place(judged: tuple[Evidence, AverageAnswer | None]) -> tuple[int, float, str]:
-            one, _ = judged
-            last = -one.agreement.value if one.agreement.n else 1.0
-            return WORDS.index(one.verdict.word), last, one.name
-
-        return sorted(self.judged, key=place)
 
 
 def page(
@@ -62,7 +35,7 @@ def page(
     """Everything as one result.
 
     Args:
-        extra: tables of details; of a manipulation that was tried.
+        extra: the table of manipulations that were tried.
         show_all: whether the page shows what is else folded away.
     """
     held, ranked = audited.held, audited.ranked
@@ -74,7 +47,7 @@ def page(
     else:
         top = [_confusion(held, single), _classes(held, single)] if single.classes else [agreement]
         top, folded = [*top, averages], [judges, conditions, *extra]
-    top.append(disagreements(held, [one.name for one, _ in ranked]))
+    top.append(_disagreements(held, [one.name for one, _ in ranked]))
     top, folded = ([one for one in tables if one.rows] for tables in (top, folded))
     rest = [one for one in (*top, *folded) if one is not judges]
     title, paragraphs = answer(audited)
@@ -242,3 +215,72 @@ def _chart(audited: Audited) -> Chart:
         parts.append("dotted: what you ask for")
     svg = render(__package__, "chart.svg.j2", rows=rows, needed=needed)
     return Chart("Agreement with people", "; ".join(parts) + ".", svg)
+
+
+def _disagreements(held: Held, judges: list[str]) -> Table:
+    """Texts or pairs on which judge and people differ, the worst first.
+
+    Of classes those that the judge calls positive and people do not come first; of grades the
+    largest difference, on people's scale, or in ranks where the judge has another.
+    """
+    data, units = held.table, held.table.units
+    truth, values = data.truth, data.values[[data.names.index(name) for name in judges]]
+    off = np.stack([_off(data, truth, each) for each in values])
+    differ = np.nansum(off > 0, axis=0)
+    size = np.nan_to_num(off).max(axis=0, initial=0.0)
+    passed = np.zeros(len(units))
+    if data.kind == "category" and data.positive in data.levels:
+        good = data.levels.index(data.positive)
+        passed = ((values == good) & (truth != good) & ~np.isnan(truth)).sum(axis=0)
+    names = zip(units.item, units.first, units.second, strict=True)
+    ranks = zip(-passed, -differ, -size, map("\0".join, names), range(len(units)), strict=True)
+    order = [rank[-1] for rank in sorted(ranks) if rank[1] < 0]
+    rows: list[Row] = []
+    for k in order[:MOST]:
+        row: dict[str, Value] = {"item": str(units.item[k])}
+        if len(set(units.first)) > 1 or data.kind == "preference":
+            row["text"] = str(units.first[k])
+        if data.kind == "preference":
+            row["other_text"] = str(units.second[k])
+        row["people_say"] = _spelled(data, float(truth[k]), k)
+        if len(judges) == 1:
+            row["judge_says"] = _spelled(data, float(values[0, k]), k)
+        else:
+            row |= {"judges_that_differ": int(differ[k]), "of_judges": len(judges)}
+        rows.append(row)
+    facts = {"passed": bool(passed.any()), "most": MOST, "all": len(order)}
+    return table(__package__, "disagreements", rows, several=len(judges) > 1, **facts)
+
+
+def _off(table: JudgmentTable, truth: Floats, value: Floats) -> Floats:
+    """[units] how far the judge is from people, 0 where it says the same; NaN not known."""
+    known = ~np.isnan(truth) & ~np.isnan(value)
+    if table.kind == "category":
+        return np.where(known, truth != value, np.nan)
+    if table.kind == "preference":
+        side = np.abs(truth - value)
+        return np.where(truth == 0.5, 0.0, np.where(side > 0.25, side, 0.0))
+    people = table.labels[~np.isnan(table.labels)]
+    inside = value[known].size and value[known].min() >= people.min() - 1e-9
+    if inside and value[known].max() <= people.max() + 1e-9:
+        gap = np.abs(truth - value)
+        return np.where(gap >= max(0.25 * np.ptp(people), 1e-9), gap, 0.0)
+    ranks = [
+        average_ranks(np.where(known, x, np.nan)) / max(known.sum(), 1) for x in (truth, value)
+    ]
+    gap = np.abs(ranks[0] - ranks[1])
+    return np.where(gap >= 0.25, gap, np.where(known, 0.0, np.nan))
+
+
+def _spelled(table: JudgmentTable, value: float, k: int) -> Value:
+    if np.isnan(value):
+        return None
+    if table.kind == "category":
+        return table.levels[int(value)]
+    if table.kind == "grade":
+        return round(value, 3)
+    if value == 0.5:
+        return "tie"
+    name = str((table.units.first if value > 0.5 else table.units.second)[k])
+    share = max(value, 1 - value)
+    return name if share == 1 else f"{name} ({share:.0%})"

@@ -20,10 +20,10 @@ from judgelab.stats.intervals.arrays import divide
 from judgelab.study.audit.asking import Asking, gather
 from judgelab.study.audit.averages import averages
 from judgelab.study.audit.conditions import evidence
-from judgelab.study.audit.details import details
 from judgelab.study.audit.held import Bars, Held
 from judgelab.study.audit.manipulation import Manipulation
-from judgelab.study.audit.page import Audited, page
+from judgelab.study.audit.page import page
+from judgelab.study.audit.words import Audited
 from judgelab.study.common.judges import asks_of, named, spent
 from judgelab.study.common.panels import text_records, write_replies, write_sources
 from judgelab.study.common.stopping import Stop
@@ -107,11 +107,11 @@ class Audit(Study):
             raise ConfigError(NO_LABELS)
         weight = _weight(table) if self.sampled == "strata" else None
         held = Held(table, self.rules, weight, stopped is not None or _in_turns(table))
-        probes, extra = None, details(held)
+        probes, extra = None, []
         if self.manipulate:
             contexts = {one.name: one.context for one in asked}
             probes, tried = self.manipulation.run(context, contexts, panel, table, self.rules.probe)
-            extra = [tried, *extra]
+            extra = [tried]
         # all labelled is a random sample of themselves
         sampled = True if self.sampled is None and table.labelled.all() else self.sampled
         judged = zip(evidence(held, probes), averages(held, sampled), strict=True)

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from judgelab.core.errors import some
 from judgelab.core.judgments import JudgmentTable
-from judgelab.core.result import Card
+from judgelab.core.panel import Panel
+from judgelab.core.result import Card, Value
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.averages import AverageAnswer, AverageWord
 from judgelab.study.audit.conditions import WORDS, Evidence
 from judgelab.study.audit.held import CLASS, Held
+from judgelab.study.common.stopping import Elimination
 from judgelab.study.common.templates import hundredth, sentences, spoken
-
-if TYPE_CHECKING:
-    from judgelab.study.audit.page import Audited
 
 say = partial(spoken, __package__, "conditions.md.j2")
 """A condition or a verdict in a few words: ``say("heading", condition)``."""
@@ -33,6 +33,34 @@ REPORT: dict[AverageWord, str] = {
     "people alone": "of no help beside labels",
     "not known": "not known yet",
 }
+
+
+class Audited(NamedTuple):
+    """All that a page is made of.
+
+    Attributes:
+        judged: of each judge what is known, and of its average.
+        open: verdicts that were not given, as calls were not sent or not answered.
+        costs: judge -> columns of what it cost, of those that were asked.
+    """
+
+    held: Held
+    judged: Sequence[tuple[Evidence, AverageAnswer | None]]
+    panel: Panel
+    stopped: Elimination | None
+    open: int
+    costs: Mapping[str, Mapping[str, Value]]
+
+    @property
+    def ranked(self) -> list[tuple[Evidence, AverageAnswer | None]]:
+        """The best first: by word, then by agreement, then by name."""
+
+        def place(judged: tuple[Evidence, AverageAnswer | None]) -> tuple[int, float, str]:
+            one, _ = judged
+            last = -one.agreement.value if one.agreement.n else 1.0
+            return WORDS.index(one.verdict.word), last, one.name
+
+        return sorted(self.judged, key=place)
 
 
 def answer(audited: Audited) -> tuple[str, list[tuple[str, str]]]:

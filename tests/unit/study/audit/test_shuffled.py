@@ -22,7 +22,7 @@ from tests.judgment_tables import (
     swapped,
 )
 
-MOST = ("conditions", "averages", "agreement", "confusion", "classes", "annotators", "length")
+MOST = ("conditions", "averages", "agreement", "confusion", "classes")
 
 
 TOLD = pytest.mark.parametrize("kind", KINDS)
