@@ -1,8 +1,7 @@
 """Correlation of two score tables on the same items and agents, clustered by item.
 
-Cells of one item are not independent, so intervals leave out whole items, one at a time. Every
-set of items is evaluated exactly (ranks and pairs are those of the cells left, not of all of them),
-but given as counts per item, without being built.
+Cells of one item are not independent, so intervals leave out whole items, one at a time. Ranks and
+pairs are those of the cells that are left, not of all of them.
 
 Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
@@ -26,15 +25,9 @@ from judgelab.stats.intervals.arrays import (
 )
 from judgelab.stats.intervals.ends import NEARLY_ONE, fisher_ends
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.means import Kind, item_weights, percentile_interval
+from judgelab.stats.intervals.means import Kind, item_draws, percentile_interval
 
 Method = Literal["spearman", "pearson", "kendall"]
-Evaluate = Callable[[Floats], Floats]
-"""From counts [draws, items] to the correlation [draws] of the pooled cells in which every item
-occurs as often as its count says; NaN where that is undefined."""
-
-CHUNK = 1 << 19
-"""Array elements held at a time, so that memory does not grow with the number of draws."""
 
 
 def clustered_correlation(
@@ -66,13 +59,20 @@ def clustered_correlation(
     unscored = int(np.count_nonzero(~scored))
     if np.count_nonzero(scored) < 2:
         return Estimate(np.nan, n=n, unscored=unscored)
-    evaluate = STATISTICS[method](first, second)
-    value = float(evaluate(np.ones((1, len(first))))[0])
+
+    def of(items: NDArray[np.int64]) -> float:
+        kept = scored[items]
+        x, y = first[items][kept], second[items][kept]
+        return STATISTICS[method](x, y) if len(x) > 1 else np.nan
+
+    everything = np.arange(len(first))
+    value = of(everything)
     if n < 3 or np.isnan(value):
         return Estimate(value, n=n, unscored=unscored)
-    without = evaluate((1.0 - np.eye(len(first)))[scored.any(axis=1)])
+    without = np.array([of(np.delete(everything, k)) for k in everything[scored.any(axis=1)]])
     if interval == "percentile":
-        low, high = percentile_interval(evaluate(item_weights(len(first), draws, seed)))
+        drawn = item_draws(len(first), draws, seed)
+        low, high = percentile_interval([of(items) for items in drawn])
     else:
         low, high = map(float, fisher_ends(value, without))
     return Estimate(value, low, high, n, unscored, _jackknife_p(value, without))
@@ -117,104 +117,27 @@ def _standardised(rows: Floats) -> Floats:
     return divide(centred, np.sqrt((centred**2).sum(axis=1, keepdims=True)))
 
 
-def pearson(x: Floats, y: Floats) -> Evaluate:
-    """Pearson of x and y [items, agents], NaN in the same cells.
-
-    Six sums per item suffice, so a resample is one row of a matrix product.
-    """
-    scored = ~np.isnan(x)
-    u, v = _unit(x, scored), _unit(y, scored)
-    sums = np.stack(
-        [part.sum(axis=1) for part in (scored.astype(np.float64), u, v, u * u, v * v, u * v)],
-        axis=1,
-    )
-
-    def evaluate(weights: Floats) -> Floats:
-        n, su, sv, suu, svv, suv = (weights @ sums).T
-        return _ratio(n * suv - su * sv, n * suu - su**2, n * svv - sv**2, n * suu, n * svv)
-
-    return evaluate
+def _pearson(x: Floats, y: Floats) -> float:
+    both = _standardised(np.stack([x, y]))
+    return float(np.clip(both[0] @ both[1], -1.0, 1.0))
 
 
-def spearman(x: Floats, y: Floats) -> Evaluate:
-    """Spearman: average ranks among the resampled cells, from cumulated counts per value."""
-    scored = ~np.isnan(x)
-    item = np.nonzero(scored)[0]
-    rank_x, rank_y = _counted_ranks(x[scored]), _counted_ranks(y[scored])
-
-    def evaluate(weights: Floats) -> Floats:
-        parts = []
-        step = max(1, CHUNK // max(1, len(item)))
-        for start in range(0, len(weights), step):
-            counts = weights[start : start + step][:, item]
-            middle = (counts.sum(axis=1, keepdims=True) + 1) / 2
-            u, v = rank_x(counts) - middle, rank_y(counts) - middle
-            xx, yy = (counts * u * u).sum(axis=1), (counts * v * v).sum(axis=1)
-            parts.append(_ratio((counts * u * v).sum(axis=1), xx, yy, xx, yy))
-        return np.concatenate(parts)
-
-    return evaluate
+def _spearman(x: Floats, y: Floats) -> float:
+    return _pearson(average_ranks(x), average_ranks(y))
 
 
-def kendall(x: Floats, y: Floats) -> Evaluate:
-    """Kendall's tau-b: pairs of cells are counted by the items they come from.
+def _kendall(x: Floats, y: Floats) -> float:
+    from scipy.stats import kendalltau  # scipy.stats takes a second
 
-    Pairs in the same order less those in the opposite one, and pairs that x or y tells apart,
-    add up to three matrices [items, items]; a resample is a quadratic form of each.
-    """
-    scored = ~np.isnan(x)
-    item = np.nonzero(scored)[0]
-    u, v = x[scored], y[scored]
-    sums = np.zeros((3, len(x), len(x)))
-    for k in range(len(x)):
-        own = item == k
-        a, b = np.sign(u[own, None] - u), np.sign(v[own, None] - v)
-        for place, part in enumerate((a * b, a * a, b * b)):
-            sums[place, k] = np.bincount(item, weights=part.sum(axis=0), minlength=len(x))
-
-    def evaluate(weights: Floats) -> Floats:
-        xy, xx, yy = (((weights @ part) * weights).sum(axis=1) for part in sums)
-        whole = weights[:, item].sum(axis=1) ** 2
-        return _ratio(xy, xx, yy, whole, whole)
-
-    return evaluate
+    return float(kendalltau(x, y).statistic)
 
 
-STATISTICS: Mapping[Method, Callable[[Floats, Floats], Evaluate]] = MappingProxyType(
-    {"spearman": spearman, "pearson": pearson, "kendall": kendall}
+STATISTICS: Mapping[Method, Callable[[Floats, Floats], float]] = MappingProxyType(
+    {"spearman": _spearman, "pearson": _pearson, "kendall": _kendall}
 )
+"""Of cells [cells]; NaN where x or y is constant."""
 METHODS: tuple[Literal["spearman", "pearson"], ...] = ("spearman", "pearson")
 """What studies show side by side."""
-
-
-def _unit(values: Floats, scored: NDArray[np.bool_]) -> Floats:
-    """Centred on the pooled mean and scaled to at most 1, so that sums of squares keep digits."""
-    centred = np.where(scored, values - values[scored].mean(), 0.0)
-    span = float(np.abs(centred).max())
-    if span <= 1e-12 * np.abs(values[scored]).max():
-        return np.zeros_like(centred)
-    return np.asarray(centred / span, dtype=np.float64)
-
-
-def _ratio(xy: Floats, xx: Floats, yy: Floats, scale_x: Floats, scale_y: Floats) -> Floats:
-    """xy / sqrt(xx yy); NaN where a spread is nothing but rounding of its scale."""
-    flat = (xx <= 1e-12 * scale_x) | (yy <= 1e-12 * scale_y)
-    norm = np.sqrt(np.where(flat, 0.0, xx)) * np.sqrt(np.where(flat, 0.0, yy))
-    return np.clip(divide(xy, norm), -1.0, 1.0)
-
-
-def _counted_ranks(values: Floats) -> Evaluate:
-    """A function from counts [draws, cells] to the average rank of each cell."""
-    _, group = np.unique(values, return_inverse=True)
-    order = np.argsort(group, kind="stable")
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-
-    def ranks(counts: Floats) -> Floats:
-        size = np.add.reduceat(counts[:, order], starts, axis=1)
-        average = np.cumsum(size, axis=1) - (size - 1) / 2
-        return np.asarray(average[:, group], dtype=np.float64)
-
-    return ranks
 
 
 def joint_symmetry(
