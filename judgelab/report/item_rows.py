@@ -105,19 +105,6 @@ class ItemRows:
         return np.abs(np.subtract(*places))
 
     @property
-    def spread(self) -> Floats:
-        """[rows] how far the judges are apart: largest less smallest value, of grades by the
-        place among the texts of the item, of categories 1 where they differ; NaN with fewer
-        than two.
-        """
-        said = _places(self.said, self.item) if self.kind == "grade" else self.said
-        several = (~np.isnan(said)).sum(axis=1) > 1
-        top = np.where(np.isnan(said), -np.inf, said).max(axis=1, initial=-np.inf)
-        low = np.where(np.isnan(said), np.inf, said).min(axis=1, initial=np.inf)
-        gap = np.where(several, top, np.nan) - np.where(several, low, np.nan)
-        return np.where(gap > 0, 1.0, gap) if self.kind == "category" else gap
-
-    @property
     def misplaced(self) -> Floats:
         """[rows] share of the item's texts of the other kind that the score puts on the wrong side:
         problematic ones above, or good-faith ones below; NaN where categories or scores lack.
@@ -143,11 +130,9 @@ class ItemRows:
         mean = _mean(self.said)
         made = {
             "difference": _mean(self.difference),
-            "spread": self.spread,
             "misplaced": self.misplaced,
             "score": mean if self.kind != "category" else np.full(len(self), np.nan),
             "change": np.abs(self.attacked - mean),
-            "people": self.people if self.kind == "grade" else np.full(len(self), np.nan),
         }
         return {name: values for name, values in made.items() if (~np.isnan(values)).any()}
 

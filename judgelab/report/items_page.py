@@ -28,7 +28,6 @@ TOLD = ("source", "reference")  # of an item
 
 SORTS = {
     "difference": ("Difference between judge and people", "Where judge and people differ most"),
-    "spread": ("Difference between judges", "Where judges differ most"),
     "misplaced": (
         "On the wrong side of good-faith and problematic texts",
         "Texts that the score puts on the wrong side (problematic ones above good-faith ones of "
@@ -36,7 +35,6 @@ SORTS = {
     ),
     "score": ("Score", "The highest score"),
     "change": ("Change under the attack", "What the attack changes most"),
-    "people": ("People's grade", "The highest grade"),
 }
 """Name -> the choice of a reader, and what then stands first."""
 UNITS: Mapping[Unit, str] = {

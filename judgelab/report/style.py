@@ -101,19 +101,14 @@ def draw(name: str, tables: Tables, drawings: Mapping[str, Drawing]) -> Drawn:
         drawings: those of the studies, ``Study.drawings``.
 
     Raises:
-        DataError: there is no such drawing, or the tables lack what it shows.
+        DataError: there is no such drawing.
     """
     if name not in drawings:
         raise DataError(
             f"There is no drawing called {name!r}: known are {', '.join(sorted(drawings))}."
         )
-    try:
-        with look():
-            return drawings[name](tables)
-    except KeyError as cause:
-        raise DataError(
-            f"The figure {name} needs {cause}, which the result lacks: run again with force=true."
-        ) from cause
+    with look():
+        return drawings[name](tables)
 
 
 def write(
@@ -224,17 +219,9 @@ def aside(axes: Axes, y: float, words: str) -> None:
     axes.annotate(words, (1.0, y), xycoords=_ROW, **offset, fontsize=8.5, color=MUTED)
 
 
-def beside(
-    axes: Axes, x: float, y: float, name: object, longest: int, *, left: bool = False
+def label_points(
+    figure: Figure, axes: Axes, points: Sequence[tuple[float, float, object]], longest: int = 40
 ) -> None:
-    """The name of a point."""
-    offset: Any = {"textcoords": "offset points", "xytext": (-6, 6) if left else (6, 0)}
-    side = "right" if left else "left"
-    words = format.shorten(format.text(name), longest)
-    axes.annotate(words, (x, y), **offset, ha=side, fontsize=8, color=MUTED)
-
-
-def label_points(figure: Figure, axes: Axes, points: Sequence[tuple[float, float, object]]) -> None:
     """Names beside points, each at the nearest place where it covers no other name or point.
 
     Call it last: axes and legend must not change afterwards. ``points`` are (x, y, name).
@@ -246,7 +233,7 @@ def label_points(figure: Figure, axes: Axes, points: Sequence[tuple[float, float
     spots = [axes.transData.transform(place[:2]) for place in points]
     taken = [Bbox.from_bounds(x - 4 * point, y - 4 * point, *[8 * point] * 2) for x, y in spots]
     for (x, y), place in sorted(zip(spots, points, strict=True), key=lambda one: -one[0][1]):
-        words = format.shorten(format.text(place[2]), 40)
+        words = format.shorten(format.text(place[2]), longest)
         wide = 4.4 * len(words)
         for k in range(60):
             right, dy = k % 2 == 0, 10.0 * ((k + 2) // 4) * (1 if k % 4 < 2 else -1)

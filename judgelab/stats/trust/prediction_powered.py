@@ -33,8 +33,8 @@ from judgelab.stats.intervals.ends import (
     t_interval,
 )
 
-Tuning = Literal["power", "scaled", "full", "none"]
-"""lambda: tuned, within [0, 1]; at least 0 (values on another scale than people's); 1; 0."""
+Tuning = Literal["power", "scaled", "none"]
+"""lambda: tuned, within [0, 1]; at least 0 (values on another scale than people's); 0."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,8 @@ class LabelledPool:
     def slopes(self, tuning: Tuning) -> Floats:
         """[judges] b: lambda in [0, 1] is b in [0, M / N]; 0 where all units are labelled."""
         most = np.nan_to_num(divide(self.size, self.size - self.n))
-        if tuning in ("none", "full"):
-            return most * (tuning == "full")
+        if tuning == "none":
+            return np.zeros(len(most))
         return np.where(most > 0, np.clip(self.slope, 0, most if tuning == "power" else np.inf), 0)
 
 
@@ -131,11 +131,10 @@ def estimate(
     pool: LabelledPool,
     tuning: Tuning = "power",
     *,
-    level: float = 0.95,
     share: bool = False,
     skewed: bool = False,
 ) -> Corrected:
-    """The mean by the estimator of ``tuning``: ``none`` is people alone, ``full`` is PPI.
+    """The mean by the estimator of ``tuning``: ``none`` is people alone.
 
     Student's t with clusters - 2 degrees (- 1 for people alone, whose slope is not fitted).
 
@@ -151,55 +150,53 @@ def estimate(
     groups = np.where(pool.groups < FEWEST, np.nan, pool.groups)
     freedom = groups - (1 if tuning == "none" else 2)
     error = np.sqrt(divide(groups, freedom) * (adds**2).sum(axis=1))
-    low, high = ends_of(value, error, freedom + 1, level, share)
+    low, high = ends_of(value, error, freedom + 1, share)
     if skewed:
-        low, high = _hall_ends(pool, value, error, adds[:, pool.names], level)
+        low, high = _hall_ends(pool, value, error, adds[:, pool.names])
     relied = slope * divide(size - pool.n, size)
     return Corrected(value, error, low, high, relied, pool.n, size, pool.groups)
 
 
-def ends_of(value: Floats, error: Floats, groups: Floats, level: float, share: bool) -> Ends:
+def ends_of(value: Floats, error: Floats, groups: Floats, share: bool) -> Ends:
     """Ends by Student's t, of a share on the logit scale where that is possible."""
-    low, high = t_interval(value, error, groups, level)
+    low, high = t_interval(value, error, groups)
     if not share:
         return low, high
     inside = (value > 0) & (value < 1)
     safe = np.where(inside, value, 0.5)
-    ends = t_interval(logit(safe), divide(error, safe * (1 - safe)), groups, level)
+    ends = t_interval(logit(safe), divide(error, safe * (1 - safe)), groups)
     return (
         np.where(inside, expit(ends[0]), np.maximum(low, 0.0)),
         np.where(inside, expit(ends[1]), np.minimum(high, 1.0)),
     )
 
 
-def _hall_ends(
-    pool: LabelledPool, value: Floats, error: Floats, adds: Floats, level: float
-) -> Ends:
+def _hall_ends(pool: LabelledPool, value: Floats, error: Floats, adds: Floats) -> Ends:
     """Hall's ends of what labelled clusters add, as wide as the error of the whole estimate."""
     there, groups = pool.of_clusters(pool.weight > 0) > 0, pool.groups.astype(np.float64)
     mean = divide((adds * there).sum(axis=1), groups)
     off = np.where(there, (adds - mean[:, None]) * groups[:, None], np.nan)
     wider = divide(error, np.sqrt(divide(np.nansum(off**2, axis=1), groups * (groups - 1))))
-    low, high = mean_ends(off, level)
+    low, high = mean_ends(off)
     return value + low * wider, value + high * wider
 
 
-def people_alone(pool: LabelledPool, level: float = 0.95, share: bool = False) -> Corrected:
+def people_alone(pool: LabelledPool, share: bool = False) -> Corrected:
     """The mean of labels: ``estimate`` with ``none``; of a rate Wilson's interval, else Hall's."""
-    alone = estimate(pool, "none", level=level, skewed=not share)
+    alone = estimate(pool, "none", skewed=not share)
     if not share:
         return alone
     sums = (pool.of_clusters(x) for x in (pool.weight * pool.truth, pool.weight))
-    low, high = share_ends(of_ratio(*sums), level)
+    low, high = share_ends(of_ratio(*sums))
     return replace(alone, low=low, high=high)
 
 
-def judge_alone(pool: LabelledPool, level: float = 0.95) -> Corrected:
+def judge_alone(pool: LabelledPool) -> Corrected:
     """The judge's own mean over the pool: an interval for what it says, not for what is true."""
     groups = (cluster_sums(pool.judged, pool.cluster) > 0).sum(axis=1)
     squares = divide(groups, groups - 1) * (pool.pooled**2).sum(axis=1)
     error = divide(np.sqrt(squares), pool.size)
-    low, high = t_interval(pool.mean, error, groups, level)
+    low, high = t_interval(pool.mean, error, groups)
     return Corrected(pool.mean, error, low, high, np.ones(len(error)), pool.n, pool.size, groups)
 
 
@@ -207,9 +204,7 @@ RARE = 5
 """Labelled clusters that differ from the judge below which Student's t says too little."""
 
 
-def shift(
-    pool: LabelledPool, level: float = 0.95, share: bool = False, tuning: Tuning = "power"
-) -> Corrected:
+def shift(pool: LabelledPool, share: bool = False, tuning: Tuning = "power") -> Corrected:
     """The judge's own mean minus the corrected one (PPI++): how far its number is off.
 
     Args:
@@ -217,26 +212,26 @@ def shift(
             Student's t does not hold; then from these labels alone, by Wilson's intervals of the
             differences upwards and downwards, joined as by Zou and Donner (2008).
     """
-    corrected, slope = estimate(pool, tuning, level=level), pool.slopes(tuning)
+    corrected, slope = estimate(pool, tuning), pool.slopes(tuning)
     adds = pool.adds(-pool.off(slope, corrected.value), divide(1 - slope, pool.size))
     groups = np.where(pool.groups < FEWEST, np.nan, pool.groups)
     error = np.sqrt(divide(groups, groups - 2) * (adds**2).sum(axis=1))
     value = pool.mean - corrected.value
-    low, high = t_interval(value, error, groups - 1, level)
+    low, high = t_interval(value, error, groups - 1)
     if share:
-        few, least, most = _few_differ(pool, level)
+        few, least, most = _few_differ(pool)
         low, high = np.where(few, least, low), np.where(few, most, high)
         value = np.where(few, np.clip(value, low, high), value)
     return replace(corrected, value=value, error=error, low=low, high=high)
 
 
-def _few_differ(pool: LabelledPool, level: float) -> tuple[Mask, Floats, Floats]:
+def _few_differ(pool: LabelledPool) -> tuple[Mask, Floats, Floats]:
     """[judges] whether few labels differ from the judge; ends of the mean difference then."""
     gap = pool.weight * (np.nan_to_num(pool.values[:, pool.columns]) - pool.truth)
     sides = []
     for each in (np.maximum(gap, 0.0), np.maximum(-gap, 0.0)):
         sums = pool.of_clusters(each)
-        ends = share_ends(of_ratio(sums, pool.of_clusters(pool.weight)), level)
+        ends = share_ends(of_ratio(sums, pool.of_clusters(pool.weight)))
         sides.append((each.sum(axis=1), *ends, sums > 0))
     (up, up_low, up_high, over), (down, down_low, down_high, under) = sides
     low = up - down - np.sqrt((up - up_low) ** 2 + (down_high - down) ** 2)
@@ -253,7 +248,6 @@ def by_stratum(
     corrected_in: Callable[[LabelledPool], Corrected],
     stratum: NDArray[np.intp],
     *,
-    level: float = 0.95,
     share: bool = False,
 ) -> Corrected:
     """The mean over strata of the estimates in each (2406.04291); lambda is tuned in each.
@@ -280,5 +274,5 @@ def by_stratum(
     freedom = divide(variance**2, divide(variances**2, each("groups") - 2).sum(axis=0))
     freedom = np.where(freedom > 0, freedom, groups - 2 * len(parts))
     error = np.sqrt(variance)
-    low, high = ends_of(value, error, freedom + 1, level, share)
+    low, high = ends_of(value, error, freedom + 1, share)
     return Corrected(value, error, low, high, tuning, n, size, groups)

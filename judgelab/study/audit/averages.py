@@ -24,7 +24,7 @@ from judgelab.stats.trust.prediction_powered import (
     people_alone,
     shift,
 )
-from judgelab.study.audit.held import LEVEL, PLACES, Held
+from judgelab.study.audit.held import PLACES, Held
 
 AverageWord = Literal["not known", "people alone", "with labels", "as it is"]
 WORDS: Sequence[AverageWord] = ("not known", "people alone", "with labels", "as it is")
@@ -140,7 +140,7 @@ def _of(held: Held, number: Quantity, sampled: Sampled) -> Iterator[AverageAnswe
 
     correct = partial(estimate, tuning=tuning, share=rate, skewed=not rate)
     alone = partial(people_alone, share=rate)
-    bias = partial(shift, level=LEVEL, share=rate, tuning=tuning)
+    bias = partial(shift, share=rate, tuning=tuning)
     whole = pool(np.ones(len(labelled), np.bool_))
     stratum = np.unique(held.table.units.stratum.astype(str), return_inverse=True)[1]
     if sampled == "strata" and stratum.max(initial=0) > 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,53 +16,38 @@ from judgelab.study.common.panels import COUNTED, Panels, ScoredPanel
 RECORDED = ("verdict", "conditional")
 """Measurements of ordered pairs whose calls were not counted when they were made (recorded ones):
 of a pair of texts without a value it is not known why."""
+LOST = {
+    "unread_calls": "could not be read",
+    "failed_calls": "failed",
+    "unknown_calls": "are of items recorded as incomplete, or without a value",
+}
 
 
-@dataclass(frozen=True)
-class Calls:
-    """What became of the calls behind the scores of a panel.
+def calls_of(scored: ScoredPanel) -> tuple[dict[str, int], NDArray[np.int64]] | None:
+    """Counts of a panel, and [agents] the calls about a text of the agent that gave nothing.
 
-    Attributes:
-        asked, failed: all calls, and those without an answer.
-        unread: answered, but not with any of the replies asked for.
-        unknown: recorded without a value, or left out with the rest of their item.
-        one_order: pairs of texts (unordered) with a verdict in one of their two orders.
-        dropped: pairs of texts without a score, and choices without a verdict in either order.
-        by_agent: [agents] calls without a result in which a text of the agent took part.
+    ``unknown_calls`` were recorded without a value, or left out with the rest of their item;
+    ``one_order_pairs`` have a verdict in one of their two orders, ``dropped_pairs`` no score. None
+    for a mechanism that asks nothing, or one call for each text.
     """
-
-    asked: int
-    failed: int
-    unread: int
-    unknown: int
-    one_order: int
-    dropped: int
-    by_agent: NDArray[np.int64]
-
-    @property
-    def missing(self) -> int:
-        """Calls without a result."""
-        return self.unread + self.failed + self.unknown
-
-
-def calls_of(scored: ScoredPanel) -> Calls | None:
-    """The calls of a panel; None for a mechanism that asks nothing, or one call for each text."""
     data = scored.measured
     there = np.array([[t is not None for t in row] for row in scored.panel.texts], dtype=np.bool_)
     both = there[:, :, None] & there[:, None, :] & ~np.eye(there.shape[1], dtype=np.bool_)
     recorded = [data[name].values for name in RECORDED if name in data]
     if "calls" in data.attrs:
-        asked, failed, unread = (int(data.attrs[key]) for key in COUNTED)
-        unknown = 0
+        found = {key: int(data.attrs[key]) for key in COUNTED}
         by_item = data[MISSING].values if MISSING in data else np.zeros(there.shape, dtype=int)
         by_agent = np.asarray(by_item.sum(axis=0), dtype=np.int64)
     elif recorded:
         without = both & np.isnan(recorded[0])
-        asked, unread, failed, unknown = int(both.sum()), 0, 0, int(without.sum())
+        found = dict.fromkeys(COUNTED, 0) | {"calls": int(both.sum())}
+        if lost := int(without.sum()):
+            found["unknown_calls"] = lost
         by_agent = without.sum(axis=(0, 1)) + without.sum(axis=(0, 2))
     else:
         return None
-    return Calls(asked, failed, unread, unknown, *_pairs(scored, both), by_agent)
+    one_order, dropped = _pairs(scored, both)
+    return {**found, "one_order_pairs": one_order, "dropped_pairs": dropped}, by_agent
 
 
 def _pairs(scored: ScoredPanel, both: Mask) -> tuple[int, int]:
@@ -79,40 +63,34 @@ def _pairs(scored: ScoredPanel, both: Mask) -> tuple[int, int]:
     return 0, 0 if scores.pair is None else int((upper & np.isnan(scores.pair.values)).sum())
 
 
-def calls_of_each(panels: Panels) -> dict[str, Calls]:
-    """Panel -> its calls, where they are counted."""
-    return {name: calls for name, one in panels.items() if (calls := calls_of(one)) is not None}
-
-
 def call_entries(panels: Panels) -> dict[str, Value]:
     """``<panel>/calls``, ``<panel>/failed_calls``, ... of a summary."""
-    made: dict[str, Value] = {}
-    for name, calls in calls_of_each(panels).items():
-        made |= {
-            f"{name}/calls": calls.asked,
-            f"{name}/unread_calls": calls.unread,
-            f"{name}/failed_calls": calls.failed,
-            **({f"{name}/unknown_calls": calls.unknown} if calls.unknown else {}),
-            f"{name}/one_order_pairs": calls.one_order,
-            f"{name}/dropped_pairs": calls.dropped,
-        }
-    return made
+    return {
+        f"{name}/{key}": count
+        for name, one in panels.items()
+        if (calls := calls_of(one)) is not None
+        for key, count in calls[0].items()
+    }
 
 
 def missing_calls(panels: Panels) -> Iterator[str]:
     """A sentence for each panel of which calls gave nothing."""
-    for name, calls in calls_of_each(panels).items():
-        if calls.missing:
-            kinds = {"could not be read": calls.unread, "failed": calls.failed}
-            kinds["are of items recorded as incomplete, or without a value"] = calls.unknown
+    for name, one in panels.items():
+        if (calls := calls_of(one)) is None:
+            continue
+        counts = calls[0]
+        lost = {what: counts[key] for key, what in LOST.items() if counts.get(key)}
+        if lost:
             yield (
-                f"{calls.missing:,} of {calls.asked:,} calls on the {name} panel gave nothing "
-                f"({', '.join(f'{count:,} {what}' for what, count in kinds.items() if count)}): "
-                f"{calls.one_order:,} pairs count by one order, {calls.dropped:,} are left out."
+                f"{sum(lost.values()):,} of {counts['calls']:,} calls on the {name} panel gave "
+                f"nothing ({', '.join(f'{count:,} {what}' for what, count in lost.items())}): "
+                f"{counts['one_order_pairs']:,} pairs count by one order, "
+                f"{counts['dropped_pairs']:,} are left out."
             )
 
 
 def by_agent(panels: Panels) -> Mapping[str, NDArray[np.int64]]:
     """Panel -> [agents] calls without a result; empty where none is known to be about an agent."""
-    found = {name: calls.by_agent for name, calls in calls_of_each(panels).items()}
+    known = {name: calls_of(one) for name, one in panels.items()}
+    found = {name: calls[1] for name, calls in known.items() if calls is not None}
     return found if any(lost.any() for lost in found.values()) else {}

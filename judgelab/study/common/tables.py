@@ -49,7 +49,7 @@ def columns(estimate: Estimate, *parts: str) -> dict[str, Value]:
 
 def named_columns(name: str, estimate: Estimate) -> dict[str, Value]:
     """``name``, ``name_low`` and ``name_high``."""
-    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+    return entries(name, estimate, "low", "high")
 
 
 def entries(name: str, estimate: Estimate, *parts: str) -> dict[str, Value]:

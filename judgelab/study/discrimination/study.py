@@ -11,18 +11,28 @@ import numpy as np
 
 from judgelab.attack.protocol import ATTACKED
 from judgelab.core.bounds import Count
-from judgelab.core.result import Result, Value
+from judgelab.core.result import Result, Row, Table, Value
 from judgelab.engine.context import Context, estimators
+from judgelab.engine.provenance import FEW_ITEMS, trained
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.report.comparison import Comparison
 from judgelab.report.jobs import SweepJob
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.common.calls import call_entries
-from judgelab.study.common.panels import Panels, groups, human_scores, score_panels
-from judgelab.study.common.tables import WITHOUT_P, about, diagnostics_tables, entries, kind_of
-from judgelab.study.common.templates import paragraphs
-from judgelab.study.discrimination import statistics, tables
+from judgelab.study.common.calls import by_agent, call_entries, missing_calls
+from judgelab.study.common.panels import Panels, category, groups, human_scores, score_panels
+from judgelab.study.common.tables import (
+    INTERVALS,
+    WITHOUT_P,
+    about,
+    diagnostics_tables,
+    entries,
+    estimate_rows,
+    kind_of,
+    mean_over_items,
+)
+from judgelab.study.common.templates import paragraphs, sentences, table
+from judgelab.study.discrimination import statistics
 from judgelab.study.discrimination.compare import HEADLINES, compare
 from judgelab.study.discrimination.figures import DRAWINGS
 
@@ -32,6 +42,20 @@ FEWEST = 6
 """Items that a verdict takes: below, no two-sided sign test reaches .05, and intervals rest on the
 normal law alone."""
 NONE = Estimate(math.nan)
+WORDING = {
+    "effect_size": "Effect size d (paired, over items)",
+    "auc": "AUC, good-faith against problematic agents",
+    "pair_auc": "AUC, good pairs against mixed pairs",
+    "score": "Mean score",
+    "attackers_score": "Mean score of the agents whose texts were attacked",
+    "others_score": "Mean score of the other agents, whose texts are the same",
+    "advantage": "Attackers' mean score less that of the others",
+    "human_within": "Pairs of responses to one item that it orders as people do",
+    "length_human_within": "The same by length alone: longer, or shorter where that does better",
+    "human_within_gain": "Its agreement less that of length",
+    "length_auc": "AUC of length alone: longer, or shorter where that does better",
+    "auc_gain": "Its AUC less that of length",
+}
 
 
 @dataclass(frozen=True)
@@ -75,10 +99,10 @@ class Discrimination(Study):
         change = statistics.changes(context, states, items, how) if len(states) > 1 else {}
         beside = statistics.beside(clean, group, how)
         shown = [
-            tables.statistics_table("discrimination", _possible(figures, states), definition),
-            tables.statistics_table("change", _possible({"": change}, states), definition),
-            tables.statistics_table("beside", {"": beside}, definition),
-            tables.agents_table(states, definition, how),
+            _statistics("discrimination", _possible(figures, states), definition),
+            _statistics("change", _possible({"": change}, states), definition),
+            _statistics("beside", {"": beside}, definition),
+            _agents(states, definition, how),
             *diagnostics_tables(states),
         ]
         shapes = {name: statistics.shape(context, one) for name, one in states.items()}
@@ -88,9 +112,9 @@ class Discrimination(Study):
             summary=summary,
             primary=f"clean/{self.primary}",
             headlines=HEADLINES,
-            tables=[table for table in shown if table.rows],
+            tables=[one for one in shown if one.rows],
             figures=[*(["discrimination"] if group.known else []), "agent_scores"],
-            notes=tables.notes(context, states, group.known, definition),
+            notes=_notes(context, states, group.known, definition),
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
             answer=answer(
@@ -234,3 +258,59 @@ def _more_than_length(beside: Named) -> bool | None:
     if math.isnan(gain.low):
         return None if math.isnan(length.value) else False
     return gain.low > 0
+
+
+def _statistics(name: str, named: Mapping[str, Named], definition: Definition) -> Table:
+    """One row for each panel and statistic; ``""`` for what is not of one panel."""
+    cells = [
+        ({**({"panel": panel} if panel else {}), "statistic": key, "meaning": WORDING[key]}, one)
+        for panel, group in named.items()
+        for key, one in group.items()
+    ]
+    rows, intervals = estimate_rows(cells), INTERVALS[kind_of(definition)]
+    return table(__package__, name, rows, intervals=intervals)
+
+
+def _agents(states: Panels, definition: Definition, how: statistics.How) -> Table:
+    """Mean score of each agent, best first on the clean panel."""
+    cells: list[tuple[Row, Estimate]] = []
+    missing = by_agent(states)
+    for state, part in states.items():
+        group = groups(part.panel, definition)
+        labels = np.where(group.good, "good faith", np.where(group.bad, "problematic", "other"))
+        for column, agent in enumerate(part.panel.agents):
+            head: Row = {
+                "panel": state,
+                "agent": agent.name,
+                "category": category(agent, definition),
+                "group": "reference" if agent.reference else str(labels[column]),
+                **({"missing_calls": int(missing[state][column])} if missing else {}),
+            }
+            cells.append((head, mean_over_items(part.values[:, column], definition, *how[:2])))
+    cells.sort(
+        key=lambda cell: (cell[0]["panel"] != "clean", -np.nan_to_num(cell[1].value, nan=-np.inf))
+    )
+    return table(__package__, "agents", estimate_rows(cells), missing=bool(missing))
+
+
+def _notes(context: Context, states: Panels, known: bool, definition: Definition) -> list[str]:
+    """Data, LM, and whatever limits what the numbers mean."""
+    clean, last = states["clean"], states.get("attacked", states["clean"])
+    settings = last.panel.provenance.get("attack_settings")
+    return sentences(
+        __package__,
+        "notes.md.j2",
+        origin=clean.panel.provenance,
+        items=len(clean.panel.items),
+        agents=len(clean.panel.agents),
+        lm=context.evaluation_lm.identity,
+        trained=trained(context.evaluation_lm, clean.panel),
+        made=clean.measured.attrs,
+        missing=missing_calls(states),
+        scored=int((~np.isnan(clean.values)).any(axis=1).sum()),
+        few=FEW_ITEMS,
+        corrected=definition == "corrected",
+        paired=clean.scores.pair is not None,
+        known=known,
+        tag=settings.get("tag") if isinstance(settings, Mapping) else None,
+    )

@@ -1,6 +1,5 @@
 """Who writes the most informative responses?"""
 
-from judgelab.study.leaderboard.benchmarks import correlations, read_benchmarks
-from judgelab.study.leaderboard.study import Leaderboard
+from judgelab.study.leaderboard.study import Leaderboard, correlations, read_benchmarks
 
 __all__ = ["Leaderboard", "correlations", "read_benchmarks"]

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.panel import GIVE_REFERENCES, Panel
-from judgelab.core.result import Result, Value, read_estimate
+from judgelab.core.panel import GIVE_REFERENCES, Agent, Panel
+from judgelab.core.resources import conf, own_or_shipped
+from judgelab.core.result import Result, Table, Value, read_estimate
+from judgelab.core.terminal import unquoted
 from judgelab.engine.context import Context, estimators
 from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
@@ -22,14 +25,14 @@ from judgelab.report.comparison import Comparison, keyed
 from judgelab.report.jobs import SweepJob, axes, marked, scorer, setting
 from judgelab.report.style import Drawn, Mark, Tables
 from judgelab.report.tables import estimates, frame, records
-from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.ranking.leaderboard import rank_intervals
+from judgelab.stats.discrimination.correlation import METHODS
+from judgelab.stats.intervals.arrays import Floats, Mask
+from judgelab.stats.ranking.leaderboard import Ranking, agreement, rank_intervals
 from judgelab.study.common.calls import call_entries, missing_calls
 from judgelab.study.common.panels import ScoredPanel, score_panels
 from judgelab.study.common.stopping import Elimination, Stop
-from judgelab.study.common.tables import about, read_by
+from judgelab.study.common.tables import about, estimate_rows, read_by
 from judgelab.study.common.templates import paragraphs, table
-from judgelab.study.leaderboard.benchmarks import correlations, read_benchmarks
 from judgelab.study.leaderboard.race import (
     LOOKS,
     pairs_table,
@@ -38,12 +41,11 @@ from judgelab.study.leaderboard.race import (
     summary_of,
 )
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 LEVEL = 0.90
 """Of the intervals, as in the paper's bars."""
 SIZE = "parameters"  # column of benchmarks: billions
+NAMES = ("model", "candidate")
+"""Columns that may name the models; the first that is there does."""
 NO_BASELINE = "There is no human baseline."
 PARTS = ("candidate", "kind", "parameters", "value", "low", "high", "n", "unscored", "rank")
 BOARDS_NOTE = (
@@ -86,7 +88,7 @@ def boards(tables: Tables) -> Drawn:
     return _by_size("Scores against size", {str(metric): part for metric, part in parts})
 
 
-def _by_size(title: str, parts: Mapping[str, DataFrame]) -> Drawn:
+def _by_size(title: str, parts: Mapping[str, pd.DataFrame]) -> Drawn:
     """The points of leaderboards, and the band of people in each."""
     figure, axes = style.multiples(list(parts), 0.3, 3.0)
     said = "Score against size, for the candidates whose size is known."
@@ -99,7 +101,6 @@ def _by_size(title: str, parts: Mapping[str, DataFrame]) -> Drawn:
             said = f"{said.partition(' The')[0]} The dashed line and the band are people."
         for row in records(whole.dropna(subset=["parameters", "value"])):
             style.interval(side, row["parameters"], row, MACHINE, upright=True)
-            style.beside(side, row["parameters"], row["value"], row["candidate"], 24)
         side.set(xscale="log", xlabel="Parameters, billions")
         side.xaxis.set_major_formatter(style.TICKS)
         side.xaxis.set_minor_formatter("")
@@ -107,6 +108,10 @@ def _by_size(title: str, parts: Mapping[str, DataFrame]) -> Drawn:
         side.margins(x=0.15)
         side.set_title(format.shorten(metric, 40), fontsize=9)
     axes[0, 0].set_ylabel("Mean score, 90 % interval")
+    for side, whole in zip(axes.flat, parts.values(), strict=False):
+        known = whole.dropna(subset=["parameters", "value"])
+        spots = zip(known["parameters"], known["value"], known["candidate"], strict=True)
+        style.label_points(figure, side, list(spots), 24)
     return Drawn(title, figure, said)
 
 
@@ -209,22 +214,8 @@ class Leaderboard(Study):
         against = _against(clean, candidates)
         unscored = np.isnan(against) & who[..., None]
         sizes = {} if known is None or SIZE not in known else known[SIZE].dropna().to_dict()
-        rows: list[dict[str, Value]] = []
-        for k in np.lexsort((-ranking.value, ranking.rank)):  # NaN last
-            agent = panel.agents[candidates[k]]
-            human = agent.name in self.humans
-            row: dict[str, Value] = {
-                "candidate": agent.name,
-                "kind": "human" if human else agent.meta.get("kind", "text"),
-                **{one.name: getattr(ranking, one.name)[k].item() for one in fields(ranking)},
-                "pairs": int(who[:, k].sum()) * against.shape[2],
-                "pairs_unscored": int(unscored[:, k].sum()),
-            }
-            if agent.name in sizes:
-                row["parameters"] = sizes[agent.name]
-            if self.definition != "corrected":
-                row["half_width_over_rows"] = _bar(against[:, k].ravel())
-            rows.append(row)
+        agents = [panel.agents[k] for k in candidates]
+        rows = self._rows(agents, ranking, who, against, unscored, sizes)
         board = table(__package__, "leaderboard", rows, stopped=asked is not None)
         tables = [replace(board, level=LEVEL), *([] if asked is None else [pairs_table(asked)])]
         if known is not None:
@@ -264,6 +255,34 @@ class Leaderboard(Study):
                 level=self.stop.order or LEVEL,
             ),
         )
+
+    def _rows(
+        self,
+        agents: Sequence[Agent],
+        ranking: Ranking,
+        who: Mask,
+        against: Floats,
+        unscored: Mask,
+        sizes: Mapping[Any, float],
+    ) -> list[dict[str, Value]]:
+        """One for each candidate, the best first; those without a rank last."""
+        rows = list[dict[str, Value]]()
+        for k in np.lexsort((-ranking.value, ranking.rank)):  # NaN last
+            agent = agents[k]
+            human = agent.name in self.humans
+            row: dict[str, Value] = {
+                "candidate": agent.name,
+                "kind": "human" if human else agent.meta.get("kind", "text"),
+                **{one.name: getattr(ranking, one.name)[k].item() for one in fields(ranking)},
+                "pairs": int(who[:, k].sum()) * against.shape[2],
+                "pairs_unscored": int(unscored[:, k].sum()),
+            }
+            if agent.name in sizes:
+                row["parameters"] = sizes[agent.name]
+            if self.definition != "corrected":
+                row["half_width_over_rows"] = _bar(against[:, k].ravel())
+            rows.append(row)
+        return rows
 
     def ask(self, context: Context) -> None:
         """See Study."""
@@ -310,3 +329,51 @@ def _bar(rows: Floats) -> float:
 def _board(job: SweepJob) -> Sequence[dict[str, Any]]:
     tables = (job.result or {}).get("tables", ())
     return next((one["rows"] for one in tables if one["name"] == "leaderboard"), ())
+
+
+def read_benchmarks(path: str) -> pd.DataFrame:
+    """Read a CSV with a row for each model: other benchmarks, or another run's leaderboard.
+
+    ``path`` is a file, or a name under conf/benchmarks. The column ``model`` names the models, or
+    ``candidate`` as in ``tables/leaderboard.csv`` of a run.
+
+    Returns:
+        A row per model, indexed by name; the columns of numbers, NaN where not known.
+
+    Raises:
+        DataError: it cannot be read, has no such column or no finite numbers, or a name is missing
+            or there twice.
+    """
+    where, file = f"study.benchmarks={path!r}", own_or_shipped(path, conf() / "benchmarks")
+    try:
+        read = pd.read_csv(file, index_col=False)
+        # names as written: else 007 would become 7, and None nothing
+        written = pd.read_csv(file, index_col=False, dtype=str, keep_default_na=False)
+    except (OSError, ValueError) as cause:
+        said = " ".join(str(cause).split())
+        raise DataError(f"{where} cannot be read as CSV: {said}.") from cause
+    column = next((name for name in NAMES if name in read), None)
+    if column is None:
+        raise DataError(f"{where} needs a column 'model' or 'candidate' that names the models.")
+    names = written[column].map(unquoted)
+    for name in names[names.duplicated() | (names.str.strip() == "")]:
+        raise DataError(f"{where} has {name!r} in its column {column!r}: give each model once.")
+    read = read.drop(columns=column).set_axis(names)
+    numbers = read.select_dtypes("number").astype("float64")
+    if numbers.size == 0 or np.isinf(numbers.to_numpy()).any():
+        raise DataError(f"{where} needs a row for each model and a column of finite numbers.")
+    return numbers
+
+
+def correlations(known: pd.DataFrame, scores: Mapping[str, Value]) -> Table:
+    """Pearson and Spearman of the candidates' scores with every column, each by its name.
+
+    The paper prints Pearson under the name of Spearman (docs/definitions.md).
+    """
+    ours = np.array([scores.get(str(name)) for name in known.index], dtype=np.float64)
+    cells = [
+        ({"with": str(column), "correlation": method}, agreement(ours, known[column], method))
+        for column in known.columns
+        for method in METHODS
+    ]
+    return table(__package__, "benchmarks", estimate_rows(cells))

@@ -67,7 +67,6 @@ def test_preferences_differ_by_both_orders_and_all_raters() -> None:
     values = [[[1.0, 0.0], [1.0, 1.0]], [[1.0, NAN], [0.0, 0.0]]]
     made = rows("preference", "ab", values, [[1.0, 1.0], [1.0, 0.0]])
     assert np.array_equal(made.difference, [[0.5, 0.0], [NAN, 0.5]], equal_nan=True)
-    assert np.array_equal(made.spread, [0.5, NAN], equal_nan=True)
     assert made.unscored.tolist() == [False, True]
 
 
@@ -89,9 +88,3 @@ def test_the_wrong_side_adds_up_to_what_an_items_auc_lacks() -> None:
     assert np.nanmean(off[:, :2], axis=1) == pytest.approx(1 - item_auc(score, good, bad))
     assert off[:, 2:].mean(axis=1) == pytest.approx(1 - item_auc(score, good, bad))
     assert list(made.sorts) == ["misplaced", "score"]
-
-
-def test_without_people_judges_are_held_against_each_other() -> None:
-    made = rows("grade", "xxx", [[1.0, 30.0], [2.0, 20.0], [3.0, 10.0]], [[], [], []])
-    assert made.spread.tolist() == [1, 0, 1]
-    assert next(iter(made.sorts)) == "spread"

@@ -106,16 +106,6 @@ def test_lemma_f1_no_diagonal_coupling_beats_the_uniform_one(
 
 
 @every_generator
-@given(table=COUNTS)
-def test_joints_off_the_diagonal_stay_below_the_uniform_coupling_of_their_cells(
-    f: Generator, table: NDArray[np.int64]
-) -> None:
-    cells = int(np.count_nonzero(table))
-    uniform = f_information(np.eye(cells), f)
-    assert f_information(table, f) <= uniform + 1e-9
-
-
-@every_generator
 def test_the_condition_of_lemma_f1_holds_for_the_named_generators(f: Generator) -> None:
     p = np.linspace(1e-3, 1, 4001)
     phi = p**2 * (np.asarray(f(1 / p)) - float(np.asarray(f(0.0))))

@@ -33,18 +33,6 @@ def test_the_overseer_is_paid_for_all_ordered_pairs() -> None:
     assert (nothing.n, nothing.unscored) == (0, 4)
 
 
-def test_effective_rank_counts_independent_ways_to_vary() -> None:
-    rng = np.random.default_rng(0)
-    base = rng.normal(size=(4000, 3))
-    one = effective_rank(base[:400, :1] * [1.0, 2.0, -3.0, 0.5])
-    assert one.value == pytest.approx(1)
-    apart = effective_rank(base[:400])
-    assert apart.value == pytest.approx(3, abs=0.1)
-    blocks = np.repeat(base[:400], 2, axis=1)
-    assert effective_rank(blocks).value == pytest.approx(3, abs=0.1)
-    assert apart.low < apart.value <= apart.high <= 3
-
-
 def test_effective_rank_is_that_of_the_eigenvalues_whatever_the_units() -> None:
     rng = np.random.default_rng(2)
     scores = rng.normal(size=(50, 4)) @ rng.normal(size=(4, 4)) * [1, 10, 100, 1e-3] + 5

@@ -44,13 +44,6 @@ def test_intervals_hold_at_twelve_items_where_percentiles_do_not(statistic: str,
     assert found.percentile.held < min(found.ours.held, 0.925)
 
 
-def test_a_pooled_correlation_holds_one_data_set_at_a_time() -> None:
-    found = simulate("pooled Pearson", "normal", 12, SETS)
-    assert found.sets == SETS // 5
-    assert found.ours.held > 0.87
-    assert found.ours.width > found.percentile.width
-
-
 def test_coverage_counts_both_sides_and_those_without() -> None:
     nan = float("nan")
     found = simulate("item AUC", "tied", 12, 4)

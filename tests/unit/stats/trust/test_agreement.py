@@ -6,7 +6,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from sklearn.metrics import roc_auc_score
 
 from judgelab.stats.trust.agreement import Sums, category_target, graded_rows, preference_target
 
@@ -76,17 +75,6 @@ def test_pairs_of_graded_texts_are_those_of_a_loop(
     close(found.sums(values, judged), *by_pairs(*given))
     if leave_out:
         close(found.of_people(judged), *by_pairs(*given, people=True))
-
-
-def test_of_two_grades_and_one_text_an_item_it_is_the_area_under_the_curve() -> None:
-    rng = np.random.default_rng(3)
-    labels = rng.integers(0, 2, (300, 1)).astype(float)
-    values = np.round(labels[:, 0] + rng.normal(size=300), 1)
-    units = np.arange(300)
-    found = graded_rows(labels, units, units, leave_out=False, across=True)
-    share = found.sums(values, np.ones(300, np.bool_)).share
-    assert share == pytest.approx(roc_auc_score(labels[:, 0], values))
-    assert found.sums(np.zeros(300), np.ones(300, np.bool_)).share == pytest.approx(0.5)
 
 
 def test_what_pairs_of_clusters_add_has_the_spread_of_leaving_out_clusters() -> None:

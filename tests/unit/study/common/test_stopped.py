@@ -15,9 +15,7 @@ from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result
 from judgelab.mechanism.mi import Mi
 from judgelab.mechanism.pointwise import Pointwise
-from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.mechanism.rouge import Rouge
-from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.study.common.stopping import Stop
 from judgelab.study.leaderboard import Leaderboard
 from judgelab.study.leaderboard.race import item_order, joined
@@ -122,18 +120,6 @@ def test_width_stops_each_at_its_own_time_and_a_tie_within_it_is_settled(tmp_pat
     assert states == {"sure", "tie"}
 
 
-def test_a_width_that_is_not_reached_is_said_and_opens_no_order(tmp_path: Path) -> None:
-    result, _ = ranked(tmp_path, Stop(width=0.2), part_of(panel(), 0, 30))
-    rows = result.tables[0].rows
-    assert all(row["high"] - row["low"] > 0.2 for row in rows)  # type: ignore[operator]
-    assert "Still wider than .2, though every item was asked about: the interval" in " ".join(
-        result.notes
-    )
-    assert "poor, fair, good and best" in said(result)
-    assert result.summary["stop/open_pairs"] == 0  # nobody asked for an order
-    assert {row["order"] for row in result.tables[1].rows} <= {"sure", "not needed"}
-
-
 def context_lm(context: str, target: str) -> float:
     """The better the agent, the more its peers' texts tell of it."""
     own = target.split()[0]
@@ -171,13 +157,6 @@ def test_joined_measurements_are_those_of_all_items_at_once() -> None:
         assert int(made["missing_calls"].sum()) == int(odd["missing_calls"].sum())
 
 
-def test_a_mechanism_that_pairs_items_pairs_those_of_a_batch(tmp_path: Path) -> None:
-    critic = TvdMi(Prompt("tvd_mi.txt"), critic="likelihood")
-    one = lab(tmp_path, ScriptedLogProb(context_lm), critic, panel())
-    result = Leaderboard(stop=Stop(order=0.95, batch=25), bootstrap=50).run(one)
-    assert result.summary["stop/items_asked"] % 25 == 0
-
-
 REFERENCES = 12
 """Of 60 items: batches without any are certain."""
 
@@ -204,20 +183,6 @@ def test_batches_without_a_reference_measure_what_the_others_do(tmp_path: Path) 
     assert scores[0] == pytest.approx(scores[1])
     assert len(set(scores[0].values())) == 3 and max(scores[0].values()) == 1  # type: ignore[type-var]
     assert {row["n"] for row in result.tables[0].rows} == {REFERENCES}
-
-
-def test_recorded_scores_of_some_items_are_no_error_in_the_batches_of_others(
-    tmp_path: Path,
-) -> None:
-    made = texts_with_some_references()
-    names = [agent.name for agent in made.agents]
-    items = tuple(
-        replace(item, scores={"acu": {n: 0.1 * j for j, n in enumerate(names)}} if k < 9 else {})
-        for k, item in enumerate(made.items)
-    )
-    one = lab(tmp_path, NOBODY, RecordedScores(), replace(made, items=items))
-    result = Leaderboard(stop=Stop(order=0.95, batch=2), bootstrap=50).run(one)
-    assert {row["n"] for row in result.tables[0].rows} == {9}
 
 
 def test_what_one_batch_did_not_measure_is_missing_and_never_0() -> None:

@@ -135,11 +135,6 @@ def test_what_is_open_is_said_with_what_is_sure() -> None:
     assert wide.sentences[1].startswith("Still wider than .05")
 
 
-def test_of_nothing_nothing_is_asked() -> None:
-    found = asked(Stop(order=0.95), np.empty((0, 2)))
-    assert found.count == {"j0": 0, "j1": 0} and found.open == [("j0", "j1")]
-
-
 @pytest.mark.parametrize("stop", [Stop(order=0.95), Stop(order=0.95, width=0.3), Stop(width=0.2)])
 @pytest.mark.parametrize("bounds", [SHARE, None])
 def test_places_and_names_of_competitors_change_nothing(stop: Stop, bounds: Any) -> None:

@@ -100,10 +100,11 @@ def test_recorded_verdicts_without_a_value_are_counted_too() -> None:
     verdict = np.full((3, 4, 4), 1.0)
     verdict[0] = np.nan
     data = measured(panel, verdict=(("item", "agent", "peer"), verdict))
-    calls = calls_of(ScoredPanel(panel, data, JUDGE.score(data)))
-    assert calls is not None
-    assert (calls.asked, calls.unknown, calls.missing, calls.dropped) == (36, 12, 12, 6)
-    assert calls.by_agent.tolist() == [6] * 4
+    found = calls_of(ScoredPanel(panel, data, JUDGE.score(data)))
+    assert found is not None
+    counts, by_agent = found
+    assert (counts["calls"], counts["unknown_calls"], counts["dropped_pairs"]) == (36, 12, 6)
+    assert by_agent.tolist() == [6] * 4
 
 
 def test_a_mechanism_that_asks_nothing_has_no_calls(tmp_path: Path) -> None:
