@@ -36,17 +36,6 @@ AXES = (
 WRITER = "writer_lm"
 """A second LM, which writes texts instead of the evaluation LM. It may be absent or null."""
 
-BOUNDS = {
-    "greater_than": "must be above {gt:g}",
-    "greater_than_equal": "must be at least {ge:g}",
-    "less_than": "must be below {lt:g}",
-    "less_than_equal": "must be at most {le:g}",
-    "finite_number": "must be finite",
-    "literal_error": "must be {expected}",
-    "too_short": "needs at least {min_length}",
-}
-"""What a broken bound of a setting (``core.bounds``) is called, by pydantic's name for it."""
-
 GROUPS: dict[str, type[Any]] = {"paths": Paths, "budget": Budget, "debug": Debug}
 SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)S?(_|$)", re.IGNORECASE)
 """Environment variables with such names hold secrets."""
@@ -178,13 +167,13 @@ def _check(cls: type[Any], given: Mapping[str, Any], path: str, known: Sequence[
         if needed and name not in given:
             raise ConfigError(f"{lead}{name} is missing: give {lead}{name}=VALUE.")
     owner = cls if hasattr(cls, "__dataclass_fields__") else cls.__init__
-    hints, plain = get_type_hints(owner, include_extras=True), get_type_hints(owner)
+    hints = get_type_hints(owner, include_extras=True)
     for key, value in given.items():
         if key in hints and not _holds_node(value):
-            _check_type(f"{lead}{key}", value, hints[key], plain[key])
+            _check_type(f"{lead}{key}", value, hints[key])
 
 
-def _check_type(where: str, value: Any, hint: Any, plain: Any) -> None:
+def _check_type(where: str, value: Any, hint: Any) -> None:
     try:
         try:
             config = ConfigDict(strict=True, arbitrary_types_allowed=True)
@@ -195,14 +184,8 @@ def _check_type(where: str, value: Any, hint: Any, plain: Any) -> None:
     except ValidationError as cause:
         error = cause.errors()[0]
         inner = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error["loc"])
-        if bound := BOUNDS.get(error["type"]):
-            if isinstance(value, Mapping | list) and inner:
-                where, value = where + inner, error["input"]
-            said = bound.format(**error.get("ctx", {}))
-            null = ", or null" if type(None) in get_args(hint) else ""
-            raise ConfigError(f"{where}={value!r} {said}{null}.") from None
-        name = plain.__name__ if isinstance(plain, type) else str(plain).replace("typing.", "")
-        raise ConfigError(
-            f"{where}={value!r} has the wrong type: {error['msg']} "
-            f"(expected {name}{', at ' + inner if inner else ''})."
-        ) from None
+        if inner and isinstance(value, Mapping | list):
+            where, value = where + inner, error["input"]
+        null = ", or null" if type(None) in get_args(hint) else ""
+        must = f": {error['msg']}".replace(": Input should", " must")
+        raise ConfigError(f"{where}={value!r}{must}{null}.") from None

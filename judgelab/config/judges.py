@@ -50,13 +50,10 @@ def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
     """
     study = config.get("study")
     given = study.get("judges") if isinstance(study, Mapping) else None
-    if isinstance(given, str):
-        entries, places = _read(given)
-    elif isinstance(given, list):
-        entries = given
-        places = [f"study.judges, entry {k}" for k in range(1, len(given) + 1)]
-    else:
+    if not isinstance(given, str | list):
         return dict(config)
+    assert isinstance(study, Mapping)
+    entries, source = (_read(given), given) if isinstance(given, str) else (given, "study.judges")
 
     @cache
     def options(axis: str, option: str | None) -> dict[str, Any]:
@@ -66,7 +63,8 @@ def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
         return {name: OmegaConf.to_container(cfg[name], resolve=True) for name in AXES}
 
     judges: dict[str, Any] = {}
-    for entry, place in zip(entries, places, strict=True):
+    for k, entry in enumerate(entries, start=1):
+        place = f"{source}, entry {k}"
         if not isinstance(entry, Mapping):
             raise ConfigError(f"{place}: {entry!r} is no judge: write {FORM}.")
         name = entry.get("name")
@@ -81,32 +79,19 @@ def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
             raise ConfigError(f"{where}: {sentence(cause, ())}") from cause
     if not judges:
         raise ConfigError(f"study.judges={given!r} names no judge: write {FORM}.")
-    assert isinstance(study, Mapping)
     return {**config, "study": {**study, "judges": judges}}
 
 
-def _read(path: str) -> tuple[list[Any], list[str]]:
-    """The entries of a file, and where each stands."""
+def _read(path: str) -> list[Any]:
+    """The entries of a file."""
     try:
-        text = Path(path).expanduser().read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as cause:
-        why = getattr(cause, "strerror", None) or "not UTF-8 text"
-        raise ConfigError(
-            f"study.judges={path!r} cannot be read ({why}): give a YAML file with a list of judges."
-        ) from cause
-    try:
-        node = yaml.compose(text, yaml.SafeLoader)
-        made = OmegaConf.create(text) if text.strip() else OmegaConf.create([])
-        entries = OmegaConf.to_container(made, resolve=True)
-    except (yaml.YAMLError, OmegaConfBaseException, ValueError) as cause:
-        mark = getattr(cause, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        problem = getattr(cause, "problem", None) or str(cause).partition("\n")[0]
-        raise ConfigError(f"{path}{line}: {problem}: this is no YAML that can be read.") from cause
-    if not isinstance(entries, list) or not isinstance(node, yaml.SequenceNode | None):
+        entries = OmegaConf.to_container(OmegaConf.load(Path(path).expanduser()), resolve=True)
+    except (OSError, ValueError, yaml.YAMLError, OmegaConfBaseException) as cause:
+        why = getattr(cause, "strerror", None) or " ".join(str(cause).split())
+        raise ConfigError(f"study.judges={path!r} cannot be read as YAML ({why}).") from cause
+    if not isinstance(entries, list):
         raise ConfigError(f"{path} is no list of judges: begin each with a dash, as in {FORM}.")
-    lines = [one.start_mark.line + 1 for one in node.value] if node else []
-    return entries, [f"{path}, line {line}" for line in lines]
+    return entries
 
 
 def _judge(
@@ -140,8 +125,9 @@ def _judge(
             said = f"a judge has settings of {', '.join(AXES)} alone"
             raise ConfigError(f"{where}: {key}: {said}.{hint}")
         if rest:
-            node = _with_setting(made.get(axis, config[axis]), axis, rest, value, where)
-            made[axis] = node
+            node = OmegaConf.create(made.get(axis, config[axis]))
+            OmegaConf.update(node, rest, value, force_add=True)  # ``build`` knows the keys
+            made[axis] = OmegaConf.to_container(node)
     for axis in (axis for axis in AXES if axis in made):
         if missing := sorted(OmegaConf.missing_keys(OmegaConf.create(made[axis]))):
             key = f"{axis}.{missing[0]}"
@@ -149,26 +135,14 @@ def _judge(
     return made
 
 
-def _with_setting(node: Any, path: str, key: str, value: Any, where: str) -> dict[str, Any]:
-    """The node with a setting that it has changed."""
-    part, _, rest = key.partition(".")
-    known = [name for name in node if name != "_target_"] if isinstance(node, Mapping) else []
-    if part not in (*known, "_target_"):
-        hint = did_you_mean(part, known) if known else ""
-        raise ConfigError(f"{where}: {path}.{part} is not a known key.{hint}")
-    inner = _with_setting(node[part], f"{path}.{part}", rest, value, where) if rest else value
-    return {**node, part: inner}
-
-
 def _price(given: Any, where: str) -> dict[str, Any]:
     """Of input and reply, and its currency where that is said."""
-    held = given if isinstance(given, Mapping) else {"input": given, "output": given}
-    numbers: list[Any] = [held.get("input"), held.get("output")]
+    price = dict(given) if isinstance(given, Mapping) else {"input": given, "output": given}
+    numbers: list[Any] = [price.get("input"), price.get("output")]
     right = all(type(one) in (int, float) and 0 <= one < math.inf for one in numbers)
-    if not right or held.keys() - {"input", "output", "currency"}:
+    if not right or price.keys() - {"input", "output", "currency"}:
         raise ConfigError(
             f"{where}: price={given!r} must be a number per million tokens, or "
             "{input: NUMBER, output: NUMBER}."
         )
-    found = {"input": float(held["input"]), "output": float(held["output"])}
-    return found | ({"currency": str(held["currency"])} if "currency" in held else {})
+    return price

@@ -9,17 +9,13 @@ from typing import Any
 from judgelab.agents import Agents
 from judgelab.attack.protocol import Attack
 from judgelab.config import WRITER, build
-from judgelab.config.composing import read_option
-from judgelab.core.errors import CapabilityError, ConfigError, JudgelabError
+from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import Capability, EvaluationLM, is_lm
-from judgelab.core.resources import conf
 from judgelab.core.step import Step
 from judgelab.dataset import Dataset
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Mechanism
-
-LMS = conf() / "evaluation_lm"
 
 
 @dataclass(frozen=True)
@@ -102,27 +98,9 @@ def _check(
     if any(needed <= lm.capabilities for needed in options):
         return
     wanted = " or ".join(sorted("+".join(sorted(needed)) for needed in options))
-    able = [
-        name for name, caps in _available().items() if any(needed <= caps for needed in options)
-    ]
     key = "evaluation_lm" if axis == "evaluation_lm" else f"evaluation_lm@{axis}"
-    advice = f"choose {key}={'|'.join(able)}" if able else "no configured LM can"
-    whom = "an evaluation LM" if axis == "evaluation_lm" else "an LM"
     raise CapabilityError(
-        f"{who} needs {whom} that can do {wanted}, but {lm.identity.split()[0]} "
-        f"only does {', '.join(sorted(lm.capabilities))}: {advice}."
+        f"{who} needs an LM that can do {wanted}, but {lm.identity.split()[0]} only does "
+        f"{', '.join(sorted(lm.capabilities))}: choose another with {key}=OPTION "
+        "(smollm2 can do all, without a key or a network)."
     )
-
-
-def _available() -> dict[str, frozenset[Capability]]:
-    """Name -> capabilities of every LM in conf/evaluation_lm that needs no setting."""
-    found = {}
-    for path in sorted(LMS.glob("*.yaml")):
-        node = read_option(path)
-        if "???" in node.values():
-            continue
-        try:
-            found[path.stem] = build(node, path.stem).capabilities
-        except JudgelabError:
-            continue  # needs something of the user's (a path, a key): cannot be recommended
-    return found

@@ -43,7 +43,6 @@ class Compression(EvaluationLM):
     """
 
     capabilities = frozenset({Capability.LOGPROB})
-    at_hand = True
 
     def __init__(
         self,

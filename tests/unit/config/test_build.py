@@ -83,15 +83,21 @@ def test_what_the_class_raises_names_the_inner_node() -> None:
     [
         ({"_target_": f"{HERE}.FRAME"}, f"x._target_='{HERE}.FRAME' cannot be built: name a class"),
         ({"rat": 1.0}, "x.rat is not a known key. Did you mean 'rate'?"),
-        ({"rate": "fast"}, "x.rate='fast' has the wrong type"),
+        ({"rate": "fast"}, "x.rate='fast' must be a valid number"),
         ({"rate": -1.0}, "x: rate must not be negative"),
         ({"inner": {"_target_": f"{HERE}.Inner", "size": "big"}}, "x.inner.size='big'"),
-        ({"inner": {"_target_": f"{HERE}.Inner", "draws": 0}}, "draws=0 must be at least 1."),
+        (
+            {"inner": {"_target_": f"{HERE}.Inner", "draws": 0}},
+            "draws=0 must be greater",
+        ),
         (
             {"inner": {"_target_": f"{HERE}.Inner", "shares": [0.5, 2.0]}},
-            "shares[1]=2.0 must be at",
+            "shares[1]=2.0 must be less",
         ),
-        ({"inner": {"_target_": f"{HERE}.Inner", "shares": []}}, "shares=[] needs at least 1"),
+        (
+            {"inner": {"_target_": f"{HERE}.Inner", "shares": []}},
+            "shares=[]: List should",
+        ),
         ({"_target_": "judgelab.no.such.X"}, "cannot be imported"),
     ],
 )
@@ -117,11 +123,11 @@ def test_what_is_absent_is_named() -> None:
     ("change", "message"),
     [
         ({"seeds": 1}, "Did you mean 'seed'"),
-        ({"limit": 0}, "limit=0 must be at least 1, or null"),
+        ({"limit": 0}, "limit=0 must be greater than or equal to 1, or null"),
         ({"mechanism": None}, "mechanism is missing: give mechanism=OPTION"),
         ({"paths": 3}, "paths=3 must be a mapping: set paths.NAME=VALUE"),
         ({"on_error": "panic"}, "on_error='panic' must be 'continue' or 'stop'"),
-        ({"budget": {"max_cost": "much"}}, "budget.max_cost='much' has the wrong type"),
+        ({"budget": {"max_cost": "much"}}, "budget.max_cost='much' must be a valid number"),
         ({"paths": {"root": "o", "cash": "c"}}, "Did you mean 'cache'"),
     ],
 )

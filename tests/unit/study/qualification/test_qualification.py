@@ -240,7 +240,10 @@ def test_a_dry_run_counts_what_every_judge_is_asked(
         (["study.pertinence.relevant=nobody"], "No agent is called 'nobody'"),
         (["study.threshold=quantile"], "study.threshold='quantile'"),
         (["study.methods={x: [orcale]}"], "no judge is called 'orcale'. Did you mean 'oracle'"),
-        (["study.annotation_cost=-1"], "study.annotation_cost=-1 must be at least 0"),
+        (
+            ["study.annotation_cost=-1"],
+            "study.annotation_cost=-1 must be greater",
+        ),
         (["study.recorded=[gpt-4]"], "judges of the data"),
     ],
 )
