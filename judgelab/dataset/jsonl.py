@@ -2,58 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, FiniteFloat, ValidationError
 
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.panel import Agent, Panel
+from judgelab.core.panel import Panel
 from judgelab.dataset import LimitedDataset
-from judgelab.dataset.files import Row, read_records, refuse
-from judgelab.dataset.meaning import RATERS, Categories, Meaning, Preferences
-from judgelab.dataset.rows import (
-    PEOPLE,
-    Category,
-    FullText,
-    Id,
-    JudgedRow,
-    fault_of,
-    gathered,
-    near,
-)
-from judgelab.dataset.table import file_facts
+from judgelab.dataset.files import Records, Row, read_records
+from judgelab.dataset.rows import PEOPLE, Category, near
+from judgelab.dataset.table import LabelledTable, file_facts
 
-
-def _present(given: object) -> object:
-    """Without nulls, which say the same as a key that is absent."""
-    return {k: v for k, v in given.items() if v is not None} if isinstance(given, dict) else given
-
-
-def _by_rater(given: object) -> object:
-    return _present(given) if isinstance(given, Mapping) else {PEOPLE: given}
-
-
-Grades = Annotated[dict[str, FiniteFloat], BeforeValidator(_by_rater)]
-
-
-class Record(BaseModel):
-    """One line: an item, the responses to it and their human scores, by rater."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
-
-    id: Id
-    source: FullText
-    reference: str | None = None
-    synopsis: str | None = None
-    responses: Annotated[dict[FullText, FullText], BeforeValidator(_present)] = {}
-    human: Annotated[dict[str, Grades], BeforeValidator(_present)] = {}
-
-
-KEYS = tuple(Record.model_fields)
+FACTS = ("id", "source", "reference", "synopsis")
+KEYS = (*FACTS, "responses", "human")
+COLUMNS = (*FACTS, "agent", "text", "rater", "human")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,59 +57,59 @@ class Jsonl(LimitedDataset):
 
     def _panel(self, limit: int | None) -> Panel:
         read = read_records(self.path)
-        where = repr(self.path)
-        faults, lines = list(read.faults), dict[str, int]()
-        records: list[tuple[int, Record]] = []
+        records = Records(faults=list(read.faults), columns=COLUMNS, noun=read.noun)
+        lines: dict[str, int] = {}
         for line, row in read.rows:
             try:
-                records.append((line, self._record(row, line, lines)))
-            except (ValidationError, DataError) as cause:
-                why = fault_of(cause) if isinstance(cause, ValidationError) else cause
-                faults.append(f"{read.noun} {line}: {why}")
-        refuse(where, faults)
-        answering = dict.fromkeys(name for _, record in records for name in record.responses)
-        given = {str(name): category for name, category in (self.agents or {}).items()}
-        asked = {**given, **({self.reference_agent: None} if self.reference_agent else {})}
-        scored = {name: f"line {line}: " for line, record in records for name in record.human}
-        for name, place in {**dict.fromkeys(asked, "dataset.agents: "), **scored}.items():
-            if name not in answering:
-                hint = near(name, answering)
-                raise DataError(f"{where}, {place}{name!r} has no response in this file{hint}")
-        names = list(dict.fromkeys([*given, *answering]))
-        rows = [row for line, record in records for row in _rows(line, record, names)]
-        said = {RATERS: Counter(one.cell for row in rows for one in row.labels)}
-        grades = Meaning("grade", Preferences.of({}, None), Categories(), said, {}, False)
-        panel = gathered(rows, grades, where).panel(
-            file_facts(self.path)
-            | {"columns_not_read": [name for name in read.columns if name not in KEYS]}
-            | {"task_description": self.task_description},
-            limit,
-            self.task,
-            [Agent(one, given.get(one), one == self.reference_agent) for one in names],
+                id_ = str(row.get("id", f"line {line}"))
+                if (first := lines.setdefault(id_, line)) != line:
+                    raise DataError(f"the id {id_!r} was used in line {first}")
+                records.rows += [(line, one) for one in _rows(row)]
+            except DataError as cause:
+                records.faults.append(f"{read.noun} {line}: {cause}")
+        answered = {one["agent"] for _, one in records.rows if one.get("text")}
+        for line, one in records.rows:
+            if (name := one.get("agent", "")) and name not in answered:
+                why = f"{name!r} has no response in this file{near(name, answered)}"
+                records.faults.append(f"{read.noun} {line}: {why}")
+        table = LabelledTable(
+            kind="grade",
+            columns={name: name for name in COLUMNS},
+            agents=self.agents,
+            task=self.task,
+            task_description=self.task_description,
         )
-        table = panel.judgments  # a reference is not judged
-        told = table and table.at(np.asarray(table.units.first != self.reference_agent, np.bool_))
-        return replace(panel, judgments=told)
+        panel = table.panel(records, repr(self.path), file_facts(self.path), limit)
+        names, said = [agent.name for agent in panel.agents], self.reference_agent
+        if said is not None and said not in names:
+            hint = near(said, names)
+            raise DataError(f"dataset.reference_agent: {said!r} has no response{hint}")
+        agents = [replace(agent, reference=agent.name == said) for agent in panel.agents]
+        judgments = panel.judgments  # a reference is not judged
+        if judgments is not None:
+            judgments = judgments.at(np.asarray(judgments.units.first != said, np.bool_))
+        other = {"columns_not_read": [name for name in read.columns if name not in KEYS]}
+        facts = {key: value for key, value in panel.provenance.items() if key != "columns"}
+        return replace(panel, agents=tuple(agents), judgments=judgments, provenance=facts | other)
 
-    def _record(self, row: Row, line: int, lines: dict[str, int]) -> Record:
-        """A line as it must be; ``lines`` has that of each id."""
-        for key in row:
-            if key not in KEYS and (hint := near(key, KEYS)):
-                raise DataError(f"unknown key {key!r}{hint}")
-        record = Record(**{key: row[key] for key in KEYS if row.get(key) is not None})
-        if (first := lines.setdefault(record.id, line)) != line:
-            raise DataError(f"the id {record.id!r} was used in line {first}")
-        return record
 
-
-def _rows(line: int, record: Record, names: Sequence[str]) -> list[JudgedRow]:
-    """A row of the item, and one of each text."""
-    facts = {"source": record.source, "reference": record.reference, "synopsis": record.synopsis}
-    item: dict[str, Any] = {"line": line, "id": record.id}
-    rows = [item | {key: text for key, text in facts.items() if text}]
-    for name in names:
-        if name in record.responses or name in record.human:
-            labels = [(who, repr(grade)) for who, grade in record.human.get(name, {}).items()]
-            text = record.responses.get(name, "")
-            rows.append(item | {"agent": name, "text": text, "labels": labels})
-    return [JudgedRow.model_validate(row) for row in rows]
+def _rows(row: Row) -> Iterator[dict[str, Any]]:
+    """A row of the item, and one of each text or of each grade of it."""
+    for key in row:
+        if key not in KEYS and (hint := near(key, KEYS)):
+            raise DataError(f"unknown key {key!r}{hint}")
+    item: dict[str, Any] = {key: row.get(key) for key in FACTS}
+    if not str(item["source"] or "").strip():
+        raise DataError("source is missing")
+    texts, human = (row.get(key) or {} for key in ("responses", "human"))
+    if not isinstance(texts, Mapping) or not isinstance(human, Mapping):
+        raise DataError("responses and human must be objects, whose keys are agents")
+    yield item
+    for name in dict.fromkeys([*texts, *human]):
+        grades = human.get(name)
+        grades = grades if isinstance(grades, Mapping) else {PEOPLE: grades}
+        labels = {who: grade for who, grade in grades.items() if grade is not None}
+        text = item | {"agent": name, "text": texts.get(name)}
+        if text["text"] is not None:
+            yield text
+        yield from (text | {"rater": who, "human": grade} for who, grade in labels.items())

@@ -44,6 +44,7 @@ PLACES = {
 """The usual words for the first text, the second, and neither."""
 
 MEANINGS: Mapping[str, float] = {"first": 1.0, "second": 0.0, "tie": 0.5}
+BETTER = {1.0: "first", 0.0: "second", 0.5: "neither"}
 
 YES, NO = (
     frozenset(words.split())
@@ -84,7 +85,6 @@ class Meaning:
         kind: of all judgments.
         preferences: which text a cell prefers.
         categories: their levels.
-        cells: what is said of single texts.
         figures: cell -> the grade that its word stands for.
         shown: whether "1" or "A" is the text that was shown first, not the one stored first.
     """
@@ -92,7 +92,6 @@ class Meaning:
     kind: Kind
     preferences: Preferences
     categories: Categories
-    cells: Cells
     figures: Mapping[str, float]
     shown: bool
 
@@ -127,42 +126,36 @@ class Meaning:
         known = self.kind == "category" and cell in self.categories.values
         return cell.strip().lower() in MISSING and not known
 
-    def told(self, pairs: Cells) -> str:
-        """In one line, how cells were read; the same in whatever order rows stand.
-
-        Args:
-            pairs: who -> which text of a pair is better -> how often.
-        """
-
-        def places(counts: Counter[str]) -> str:
-            return ", ".join(f"{place} ({n})" for place, n in sorted(counts.items()))
-
-        of_texts = self.categories.told if self.kind == "category" else self._grades_told
-        line = "; of texts: ".join(
-            "; ".join(f"{who}: {told(its)}" for who, its in _voices(cells).items())
-            for cells, told in ((pairs, places), (self.cells, of_texts))
-            if any(cells.values())
-        )
-        return line if len(line) <= 300 else line[:297] + "..."
-
-    def _grades_told(self, cells: Counter[str]) -> str:
-        """From which to which number, and how often."""
-        values = {cell: self.figures.get(cell, number(cell)) for cell in cells}
-        known = {cell: value for cell, value in values.items() if abs(value) <= MOST_GRADE}
-        lost = sum(n for cell, n in cells.items() if cell not in known and not self.missing(cell))
-        parts = [f"unreadable ({lost})"] if lost else []
-        if known:
-            low, high = min(known.values()), max(known.values())
-            parts.insert(0, f"grades from {low:g} to {high:g} ({sum(cells[one] for one in known)})")
-        return ", ".join(parts)
+    def reading(self, cell: str, read: float | str, of_pair: bool) -> float | str:
+        """What a cell was read as, for ``told``: a grade, or words."""
+        if isinstance(read, str):
+            return "" if self.missing(cell) else "unreadable"
+        if self.kind != "category":
+            return BETTER[read] if of_pair else read
+        level, one = self.categories.levels[int(read)], word(cell)
+        return level[:20] if one == word(level) else f"{one[:20]} = {level[:20]}"
 
 
-def _voices(cells: Cells) -> dict[str, Counter[str]]:
-    """What people say, and each judge; of many judges what they say together."""
-    judges = {f"judge {who[:30]}": cells[who] for who in sorted(cells) if who != RATERS}
+def told(readings: Mapping[str, Counter[float | str]]) -> str:
+    """In one line, how cells were read; the same in whatever order rows stand.
+
+    Args:
+        readings: who (``RATERS``, or a judge) -> ``Meaning.reading`` -> how often.
+    """
+    judges = {f"judge {who[:30]}": readings[who] for who in sorted(readings) if who != RATERS}
     if len(judges) > 3:
-        judges = {f"{len(judges)} judges": sum(judges.values(), Counter[str]())}
-    return {who: its for who, its in ({"people": cells.get(RATERS)} | judges).items() if its}
+        judges = {f"{len(judges)} judges": sum(judges.values(), Counter[float | str]())}
+    lines = []
+    for who, its in ({"people": readings.get(RATERS, Counter[float | str]())} | judges).items():
+        grades = {one: n for one, n in its.items() if isinstance(one, float)}
+        ordered = sorted((-n, one) for one, n in its.items() if one and isinstance(one, str))
+        parts = [f"{one} ({-n})" for n, one in ordered]
+        if grades:
+            low, high = min(grades), max(grades)
+            parts.insert(0, f"grades from {low:g} to {high:g} ({sum(grades.values())})")
+        lines += [f"{who}: {some(parts, 6)}"] if parts else []
+    line = "; ".join(lines)
+    return line if len(line) <= 300 else line[:297] + "..."
 
 
 @dataclass(frozen=True)
@@ -382,21 +375,6 @@ class Categories:
             {cell: places[one] for cell, one in levels.items() if one in places},
             tuple(_worth(one, two, good or top, names) for one in ranked),
         )
-
-    def told(self, cells: Counter[str]) -> str:
-        """How often each word was said, and for which level, in one line."""
-        parts = Counter[tuple[bool, float, str]]()
-        for cell, n in cells.items():
-            place = self.values.get(cell)
-            if place is not None:
-                level, one = self.levels[int(place)], word(cell)
-                name = "" if one == word(level) else f"{one[:20]} = "
-                parts[level != self.positive, place, f"{name}{level[:20]}"] += n
-            elif cell.strip().lower() not in MISSING:
-                parts[True, math.inf, "unreadable"] += n
-        lines = [f"{name} ({n})" for (*_, name), n in sorted(parts.items())]
-        more = [f"and {len(lines) - 6} more"] if len(lines) > 6 else []
-        return ", ".join([*lines[:6], *more])
 
 
 def _name(value: object) -> str:

@@ -22,12 +22,11 @@ from judgelab.core.errors import DataError, did_you_mean
 from judgelab.core.judgments import JudgeFacts, JudgmentTable, Units
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.dataset.files import MISSING, number, refuse
-from judgelab.dataset.meaning import NO_VERDICT, RATERS, Meaning
+from judgelab.dataset.meaning import NO_VERDICT, RATERS, Meaning, told
 
 Category = Literal["Faithful", "Low Effort", "Other", "Strategic", "Style"]
 PEOPLE = "people"  # who gave labels that come without a name
 OF_ITEM = ("source", "reference", "synopsis")
-BETTER = {1.0: "first", 0.0: "second", 0.5: "neither"}
 
 Key = tuple[str, str, str]
 """Item, first and second system; the second is empty where one text is judged."""
@@ -199,7 +198,7 @@ class Gathered:
         labels: (unit, rater) -> (value, line).
         verdicts: (judge, unit, order) -> (value, NaN where it is missing; line).
         reasons: judge -> why verdicts are missing.
-        pairs: who (``RATERS``, or a judge) -> which text of a row is better -> how often.
+        readings: who (``RATERS``, or a judge) -> what cells were read as -> how often.
     """
 
     meaning: Meaning
@@ -212,7 +211,7 @@ class Gathered:
     labels: dict[tuple[int, str], tuple[float, int]] = field(default_factory=dict)
     verdicts: dict[tuple[str, int, int], tuple[float, int]] = field(default_factory=dict)
     reasons: dict[str, Counter[str]] = field(default_factory=dict)
-    pairs: dict[str, Counter[str]] = field(default_factory=dict)
+    readings: dict[str, Counter[float | str]] = field(default_factory=dict)
     _lines: dict[object, int] = field(default_factory=dict)
 
     def add(self, row: JudgedRow) -> None:
@@ -242,8 +241,7 @@ class Gathered:
                 hint = near(label.cell.strip(), pair or self.meaning.categories.levels)
                 why = value.removeprefix("the verdict ")
                 raise DataError(f"{label.who} said {short(label.cell)}, which {why}{hint}")
-            if pair:
-                self.pairs.setdefault(RATERS, Counter())[BETTER[value]] += 1
+            self._note(RATERS, label.cell, value, pair)
             value = 1 - value if swapped else value
             self._keep(self.labels, (unit, label.who), value, row.line, label.who)
         for verdict in row.verdicts:
@@ -251,9 +249,7 @@ class Gathered:
             read: float | str = verdict.reason or NO_VERDICT
             if verdict.cell.strip():
                 read = self.meaning.read(verdict.cell, pair, order)
-            if pair:
-                better = "missing" if isinstance(read, str) else BETTER[read]
-                self.pairs.setdefault(verdict.who, Counter())[better] += 1
+            self._note(verdict.who, verdict.cell, read, pair)
             place = verdict.who, unit, 1 - order if swapped else order
             if isinstance(read, str):
                 if place not in self.verdicts:
@@ -275,12 +271,16 @@ class Gathered:
                 continue
             known, line = self.facts.setdefault((name, *whose), (value, row.line))
             if known != value:
-                told = " / ".join(filter(None, whose))
+                them = " / ".join(filter(None, whose))
                 unnamed = name == "text" and row.agent == TEXT
                 more = " (dataset.columns.agent=COLUMN says who wrote it)" if unnamed else ""
-                raise DataError(f"{name} is not what {self.noun} {line} says of {told}{more}")
+                raise DataError(f"{name} is not what {self.noun} {line} says of {them}{more}")
         if row.turn == row.turn:  # the last label's counts
             self.facts["turn", *key] = (row.turn, row.line)
+
+    def _note(self, who: str, cell: str, read: float | str, pair: object) -> None:
+        reading = self.meaning.reading(cell, read, pair is not None)
+        self.readings.setdefault(who, Counter())[reading] += 1
 
     def _keep(
         self, values: dict[Any, tuple[float, int]], place: object, value: float, line: int, who: str
@@ -384,7 +384,7 @@ class Gathered:
             asked,
             {name: dict(self.reasons[name]) for name in judges if name in self.reasons},
             self.meaning.categories.levels,
-            {"read": self.meaning.told(self.pairs)},
+            {"read": told(self.readings)},
             self.meaning.categories.positive,
         )
 

@@ -11,7 +11,6 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from pydantic import ValidationError
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
@@ -22,7 +21,6 @@ from judgelab.dataset.files import (
     MISSING,
     Records,
     cell_text,
-    number,
     of_frame,
     read_records,
     refuse,
@@ -106,7 +104,7 @@ class LabelledTable(LimitedDataset):
         numbering: what "1" or "A" is: ``stored``, the text of ``agent`` in either order; or
             ``shown``, the text that was shown first.
         agents: name -> category (Faithful, Style, Strategic, Low Effort, Other) of those that have
-            one, for effect sizes and AUC; null: as the column ``category`` says.
+            one, for effect sizes and AUC; these come first; null: as the column ``category`` says.
         task: summarization, translation, or a word of your own.
         task_description: one line for prompts.
         noun: what a source is called in prompts.
@@ -178,8 +176,7 @@ class LabelledTable(LimitedDataset):
                 "judges, what they said with dataset.columns.verdict=COLUMN."
             )
         rows, faults = _rows(records, columns, raters, judges)
-        refuse(where, [*records.faults, *faults])
-        self._refuse_figures(rows, columns, where)
+        refuse(where, list(dict.fromkeys([*records.faults, *faults])))
         meaning = self._meaning(rows, where)
         together = gathered(rows, meaning, where, records.noun)
         used = {*columns.values()} | own
@@ -197,26 +194,10 @@ class LabelledTable(LimitedDataset):
             if name not in together.agents:
                 hint = near(name, together.agents)
                 raise DataError(f"dataset.agents: {name!r} has no text in this table{hint}")
-        categories = {name: together.fact("category", name) for name in together.agents} | given
-        agents = [Agent(name, categories[name]) for name in together.agents]
+        names = dict.fromkeys([*given, *together.agents])
+        categories = {name: together.fact("category", name) for name in names} | given
+        agents = [Agent(name, categories[name]) for name in names]
         return together.panel(facts, limit, self.task, agents)
-
-    def _refuse_figures(
-        self, rows: Sequence[JudgedRow], columns: Mapping[str, str], where: str
-    ) -> None:
-        """A column of numbers beside named systems is something else than a pair's other one."""
-        other = columns.get("other")
-        if other is None or other in (self.columns or {}).values():
-            return
-        agents, others = (
-            [number(cell) for row in rows if (cell := getattr(row, name))]
-            for name in ("agent", "other")
-        )
-        if others and np.isnan(agents).any() and not np.isnan(others).any():
-            raise DataError(
-                f"{where} has a column {other!r} of numbers, which names no other system of a "
-                f"pair: write dataset.columns.other=false, or ={other} if these are names."
-            )
 
     def _refuse_silent(
         self, together: Gathered, judges: Mapping[str, Sequence[str]], not_read: Sequence[str]
@@ -230,7 +211,8 @@ class LabelledTable(LimitedDataset):
                     f"{'is' if len(columns) == 1 else 'are'} empty. Fill it, or leave this judge "
                     "out of dataset.judges."
                 )
-        if not (heard or together.labels or any(name == "text" for name, *_ in together.facts)):
+        texts = any(name in ("text", "source") for name, *_ in together.facts)
+        if not (heard or together.labels or texts):
             listed = f" Not read are: {', '.join(not_read)[:300]}." if not_read else ""
             raise DataError(
                 f"{together.where} holds no label, no verdict and no text: name its columns with "
@@ -293,7 +275,7 @@ class LabelledTable(LimitedDataset):
             classes = Categories.of(where, cells, *named)
         else:
             figures = figures_of(cells, self.positive)
-        return Meaning(kind, preferences, classes, cells, figures, self.numbering == "shown")
+        return Meaning(kind, preferences, classes, figures, self.numbering == "shown")
 
 
 def file_facts(path: str) -> dict[str, object]:

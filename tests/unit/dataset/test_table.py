@@ -57,7 +57,7 @@ def same(one: Any, two: Any) -> bool:
 
 def test_agents_have_the_categories_that_are_given(tmp_path: Path) -> None:
     panel = load(tmp_path, GRADES, agents={"me": "Low Effort"})
-    assert [agent.category for agent in panel.agents] == [None, "Low Effort"]
+    assert [agent.category for agent in panel.agents] == ["Low Effort", None]
     said = refusal(tmp_path, GRADES, agents={"mee": "Style"})
     assert "dataset.agents: 'mee' has no text in this table, did you mean 'me'?" in said
 
@@ -267,7 +267,6 @@ def test_ten_bad_rows_are_told_and_the_others_counted(tmp_path: Path) -> None:
         (b"id,agent,preference\n1,x,x\n", "own.csv", "no column 'other'"),
         (b"id,note\n1,x\n", "own.csv", "no label, no verdict and no text"),
         (b"id,ann,gpt\n1,2,3\n", "own.csv", "dataset.raters=[...]"),
-        (b"id,agent,other,human\n1,a,4,1\n2,b,5,0\n", "own.csv", "columns.other=false"),
         (b"id,text,writer\n1,x,a\n1,y,b\n", "own.csv", "dataset.columns.agent=COLUMN"),
         (b'{"id": 1, "human": [3]}\n[1]\n{', "own.jsonl", "3 problems"),
         (b'{"id": {"0": 1}}', "own.json", "is no list of records"),

@@ -156,8 +156,8 @@ def test_what_only_a_judge_says_is_an_answer() -> None:
     assert np.array_equal(found.values[0], [1, 0, 2, 1, 0, 2, np.nan, np.nan], equal_nan=True)
     assert found.reasons == {"g": {"the verdict is none of the categories": 2}}
     assert found.facts["read"] == (
-        "people: yes = pass (4), no = fail (4); "
-        "judge g: pass (2), fail (2), unsure (2), unreadable (2)"
+        "people: no = fail (4) and yes = pass (4); "
+        "judge g: fail (2), pass (2), unreadable (2) and unsure (2)"
     )
 
 
@@ -257,11 +257,11 @@ def test_one_line_says_how_cells_were_read() -> None:
     columns = ("id", "agent", "other", "preference", "judge", "verdict")
     pairs = [("x", "y", "1", "j", "A"), ("x", "y", "2", "j", "tie"), ("y", "x", "y", "j", "hm")]
     assert table_of(columns, *pairs).facts["read"] == (
-        "people: first (2), second (1); judge j: first (1), missing (1), neither (1)"
+        "people: first (2) and second (1); judge j: first (1), neither (1) and unreadable (1)"
     )
     many = [(k % 2, *(k % 2 for _ in range(5))) for k in range(4)]
     wide = table_of(("id", "human", *"abcde"), *many, judges=list("abcde"))
-    assert wide.facts["read"] == "people: 1 (2), 0 (2); 5 judges: 1 (10), 0 (10)"
+    assert wide.facts["read"] == "people: 0 (2) and 1 (2); 5 judges: 0 (10) and 1 (10)"
     classes = [(f"a rather long name of class {k}",) for k in range(40)]
     assert len(str(table_of(("id", "human"), *classes).facts["read"])) <= 300
 

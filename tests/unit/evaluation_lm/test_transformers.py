@@ -178,9 +178,7 @@ def test_mistakes_are_one_sentence(
     with pytest.raises(ConfigError, match="must be a date"):
         Transformers(str(folder), template_date="26 Jul")
     node = {"_target_": "judgelab.evaluation_lm.transformers.Transformers", "model": str(folder)}
-    with pytest.raises(
-        ConfigError, match=r"evaluation_lm\.token_budget=0"
-    ):
+    with pytest.raises(ConfigError, match=r"evaluation_lm\.token_budget=0"):
         build({**node, "token_budget": 0}, "evaluation_lm")
     pickled = shutil.copytree(folder, tmp_path / "pickled")
     (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
