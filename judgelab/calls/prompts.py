@@ -32,10 +32,8 @@ TOLERANCE = 0.15  # nats a token: prefill and decoding differ by rounding, an er
 SPECIAL = 3  # tokens that a server may put before a prompt
 NAMELESS = 64  # characters that a first token may be which has neither a name nor a value
 FOREIGN = re.compile(r"[^\x00-\x7f]*")  # characters of more than one byte
-FORMS = ("tokens", "text", "text without its first token")
 CONTEXT, TARGET = "Which ships came in before the fog did?\n", "Two of them, said the keeper."
 IMITATES = "a text spells out control tokens"
-UNSENDABLE = "the server takes text alone and would read other tokens than are meant"
 OTHERS = "malformed answer (the tokens that it reports are not the prompt's)"
 GAP = "malformed answer (a token lacks its log-probability)"
 MISREAD = "the server read another number of tokens: it cuts prompts"
@@ -269,38 +267,30 @@ class RawPrompts:
 
 
 class FramedPrompts(RawPrompts):
-    """Pairs as token sequences of the model's own tokenizer.
-
-    A server that takes text alone is sent the tokens' text, without the first token where it adds
-    that itself: one prompt whose tokens are known settles what it reads as meant.
-    """
+    """Pairs as token sequences of the model's own tokenizer, sent as tokens."""
 
     def __init__(self, model: str, mode: Mode, encoder: Encoder) -> None:
         super().__init__(model, mode)
-        self.encoder, self.form = encoder, FORMS[0]
+        self.encoder = encoder
         self._texts: dict[int, str | None] = {}  # of tokens; None of those without a text
 
     async def settle(self, caller: Caller) -> None:
-        """Find also the form in which the server reads the tokens that are meant."""
+        """Find out also whether the server reads the tokens that are meant."""
         await super().settle(caller)
         (job,) = self.encoder.encode([CONTEXT], [TARGET], [(0, 0)])
         assert job is not None
-        for form in FORMS:
-            self.form = form
-            prompt = self._prompt(job)
-            scored = _unscored(UNSENDABLE) if prompt is None else await self._ask(caller, prompt)
-            if isinstance(scored, LogProb):
-                if not scored.settled:
-                    raise EndpointError(f"{caller.where} could not be tried ({scored.reason}).")
-                continue
+        scored = await self._ask(caller, (*job[0], *job[1]))
+        if isinstance(scored, ScoredPrompt):
             read = "".join(scored.tokens[len(job[0]) :]).strip()
             many = len(scored.tokens) == len(job[0]) + len(job[1])
             if many and scored.whole and read.startswith(TARGET):
                 return
+        elif not scored.settled:
+            raise EndpointError(f"{caller.where} could not be tried ({scored.reason}).")
         raise CapabilityError(
             f"{caller.where} reads other tokens than the model's tokenizer makes of a rendered "
-            "text, sent as tokens or as text: is evaluation_lm.tokenizer that of the model which "
-            "answers there? Else use evaluation_lm.template=none and end_token=null."
+            "text: is evaluation_lm.tokenizer that of the model which answers there, and does it "
+            "take tokens? Else use evaluation_lm.template=none and end_token=null."
         )
 
     def jobs(
@@ -313,12 +303,9 @@ class FramedPrompts(RawPrompts):
     async def _score_job(self, caller: Caller, job: Job | None) -> LogProb:
         if job is None:
             return _unscored(IMITATES)
-        prompt = self._prompt(job)
-        if prompt is None:
-            return _unscored(UNSENDABLE)
         if not job[1]:
             return LogProb(0.0, 0)
-        scored = await self._ask(caller, prompt)
+        scored = await self._ask(caller, (*job[0], *job[1]))
         if isinstance(scored, LogProb):
             return scored
         if len(scored.tokens) != len(job[0]) + len(job[1]):
@@ -336,17 +323,6 @@ class FramedPrompts(RawPrompts):
             self._texts[token] = None if special else own.strip()
         own = self._texts[token]
         return own is None or BROKEN in said or said.strip() in ("", own)
-
-    def _prompt(self, job: Job) -> Ids | str | None:
-        """What is sent; None where the text of the tokens would be read as other tokens."""
-        ids: Ids = (*job[0], *job[1])
-        if self.form == "tokens":
-            return ids
-        words: Any = self.encoder.tokenizer
-        rest = ids if self.form == "text" else ids[1:]
-        text = str(words.decode(rest, clean_up_tokenization_spaces=False))
-        again = words(text, add_special_tokens=self.form != "text")["input_ids"]
-        return text if tuple(again) == ids else None
 
 
 def _sum(nats: float, tokens: int) -> LogProb:

@@ -2,8 +2,7 @@
 
 ``python real_lm.py FOLDER``, a model's; prints its port. It reads prompts as vLLM does: tokens as
 they are, and text with the first token that the tokenizer adds. What stands between host and /v1
-in the address are manners: ``text`` refuses tokens; ``bare`` adds no first token to a text;
-``keeps60`` cuts prompts to their last 60 tokens.
+in the address are manners: ``text`` refuses tokens; ``keeps60`` cuts prompts to their last 60.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class Model:
     def read(self, prompt: str | list[int], manners: list[str]) -> list[int]:
         found = prompt
         if isinstance(prompt, str):
-            found = self.words(prompt, add_special_tokens="bare" not in manners)["input_ids"]
+            found = self.words(prompt)["input_ids"]
         elif "text" in manners:
             raise ValueError("prompt must be a string")
         return list(found)[-60:] if "keeps60" in manners else list(found)

@@ -15,7 +15,7 @@ pytest.importorskip("transformers", reason="needs the extra local")
 
 from experiments.random_llama import make_tokenizer, texts  # noqa: E402
 from judgelab.calls.pace import Limits  # noqa: E402
-from judgelab.calls.prompts import MISREAD, UNSENDABLE  # noqa: E402
+from judgelab.calls.prompts import MISREAD  # noqa: E402
 from judgelab.core.errors import CapabilityError, ConfigError  # noqa: E402
 from judgelab.evaluation_lm.openai import OpenAI  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
@@ -79,24 +79,11 @@ def test_a_server_gives_what_the_local_lm_gives(
     assert refused.sum() == (6 if manner["template"] == "chat" else 0)
 
 
-@pytest.mark.parametrize("reads", ["text", "text/bare"])
-@pytest.mark.parametrize("manner", MANNERS, ids=str)
-def test_a_server_that_takes_text_alone_gets_each_token_once(
-    server: str, folder: Path, reads: str, manner: dict[str, Any]
-) -> None:
-    """Whether it adds the first token to a text or not: no doubled one, and none missing."""
-    lm = endpoint(f"{server}/{reads}", folder, logprobs="echo", **manner)
-    same(lm, Transformers(str(folder), dtype="float32", **manner), CONTEXTS[:2], TARGETS[:3])
-
-
-def test_a_text_that_such_a_server_would_read_as_a_control_token_is_unscored(
-    server: str, folder: Path
-) -> None:
-    lm = endpoint(f"{server}/text", folder, end_token=True)
-    table = lm.logprob(["Say it: "], ["Fog", "Fog <|end|>"], [(0, 0), (0, 1)])
+def test_a_server_that_takes_text_alone_is_refused(server: str, folder: Path) -> None:
+    lm = endpoint(f"{server}/text", folder, logprobs="echo", template="chat")
+    with pytest.raises(CapabilityError, match="does it take tokens"):
+        lm.logprob(["Say it: "], ["Fog"], [(0, 0)])
     lm.close()
-    assert np.isnan(table.total).tolist() == [False, True]
-    assert (table.reasons, table.tokens[1]) == ({1: UNSENDABLE}, 0)
 
 
 def test_a_prompt_that_the_server_cut_is_unscored(server: str, folder: Path) -> None:
