@@ -20,7 +20,6 @@ from judgelab.stats.intervals.ends import mean_ends, of_ratio, share_ends
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import sign_flip_p
 
-Weighting = Literal["equal", "score", "mean"]
 Orders = Literal["merged", "per_order"]
 
 TOLERANCE = 1e-9
@@ -28,27 +27,6 @@ TOLERANCE = 1e-9
 
 BOX = ("whisker_low", "quartile_1", "median", "quartile_3", "whisker_high")
 """Quartiles, and whiskers to the last value within 1.5 times their gap."""
-
-
-def fusion_weights(exams: ArrayLike, admitting: ArrayLike, rule: Weighting) -> Floats:
-    """Weight of every judge.
-
-    Args:
-        exams: [..., exams, judges] the judges' numbers, NaN where one was not taken.
-        admitting: [exams] which of them admit to the pool.
-        rule: ``equal`` 1; ``score`` the mean number over the exams that admit to the pool (the
-            paper's rule, stated for the pool of all three); ``mean`` the mean over all exams,
-            also those that the pool does not require.
-
-    Returns:
-        [..., judges], not negative; NaN where the judge took none of the exams that count.
-    """
-    values = np.asarray(exams, dtype=np.float64)
-    chosen = np.asarray(admitting, dtype=np.bool_)
-    used = values if rule == "mean" or not chosen.any() else values[..., chosen, :]
-    known = ~np.isnan(used)
-    score = divide(np.nansum(used, axis=-2), known.sum(axis=-2))
-    return np.ones(score.shape) if rule == "equal" else score
 
 
 def votes_of(verdicts: ArrayLike, orders: Orders = "merged") -> Floats:
@@ -114,12 +92,6 @@ def unscored_pairs(sign: ArrayLike, gold: ArrayLike) -> int:
     return int(np.count_nonzero(np.isnan(decided) & _preferred(truth)))
 
 
-def ties_of(sign: ArrayLike, gold: ArrayLike) -> int:
-    """Pairs on which people have a preference and the decision is a tie."""
-    decided, truth = _aligned(sign, gold)
-    return int(np.count_nonzero((decided == 0) & _preferred(truth)))
-
-
 def _aligned(sign: ArrayLike, gold: ArrayLike) -> tuple[Floats, Floats]:
     """Decisions, and people's in their shape."""
     decided, truth = np.asarray(sign, dtype=np.float64), np.asarray(gold, dtype=np.float64)
@@ -177,46 +149,6 @@ def favour_rate(favours: ArrayLike, gold: ArrayLike) -> Estimate:
     """
     chosen, truth = _aligned(favours, gold)
     return accuracy(np.where(truth <= 0, chosen, np.nan))
-
-
-def accuracy_samples(
-    votes: ArrayLike,
-    gold: ArrayLike,
-    power: Floats,
-    weights: Floats,
-) -> Floats:
-    """[draws] accuracy over pairs of a pool that is chosen anew in each resample of the items.
-
-    Of votes [judges, items, pairs] and gold [items, pairs]; with the judges' weights ``power``
-    [draws, judges], and ``weights`` [draws, items], how often each item was drawn.
-    """
-    truth = np.asarray(gold, dtype=np.float64)
-    usable = _preferred(truth)
-    cells = np.asarray(votes, dtype=np.float64)[:, usable]
-    rows, where = np.unique(np.nan_to_num(power), axis=0, return_inverse=True)
-    total, count = _won(rows, cells, truth[usable], np.nonzero(usable)[0], len(truth))
-    at = where.ravel()
-    return divide((weights * total[at]).sum(axis=1), (weights * count[at]).sum(axis=1))
-
-
-def _won(
-    rows: Floats, votes: Floats, wanted: Floats, item: NDArray[np.int64], items: int
-) -> tuple[Floats, Floats]:
-    """[pools, items] sums of correct decisions, and how many were made."""
-    starts = np.flatnonzero(np.diff(item, prepend=-1))  # the cells come item by item
-    total, count = np.zeros((len(rows), items)), np.zeros((len(rows), items))
-    if not len(starts):
-        return total, count
-    towards = np.nan_to_num(votes) * wanted
-    size, voted = np.abs(towards), (~np.isnan(votes)).astype(np.float64)
-    for begin in range(0, len(rows), 250):  # keeps the temporary arrays small
-        part = slice(begin, begin + 250)
-        leaning, cast = rows[part] @ towards, (rows[part] @ voted) > 0
-        draw = np.abs(leaning) <= TOLERANCE * (rows[part] @ size)
-        right = np.where(draw, 0.5, leaning > 0) * cast
-        total[part, item[starts]] = np.add.reduceat(right, starts, axis=1)
-        count[part, item[starts]] = np.add.reduceat(cast.astype(np.float64), starts, axis=1)
-    return total, count
 
 
 def _by_item(values: ArrayLike) -> tuple[Floats, Floats]:

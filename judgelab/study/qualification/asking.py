@@ -16,9 +16,14 @@ from judgelab.engine.context import Context, without_reference_texts
 from judgelab.exam.protocol import Answers, Exam, ExamPaper, NotHeldError
 from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.qualification.exams import ExamAnswers, Shares, confidence, over, shares
+from judgelab.stats.qualification.exams import confidence, over, shares
 from judgelab.study.common.judges import asks_nobody
-from judgelab.study.qualification.judge_responses import Counts, JudgePrices, JudgeResponses
+from judgelab.study.qualification.judge_responses import (
+    Counts,
+    ExamResult,
+    JudgePrices,
+    JudgeResponses,
+)
 
 
 def ask(
@@ -62,37 +67,22 @@ def ask(
             context.tell(f"{judge}, {name}", 0)
             lm = examined[name][judge]
             answers[name][judge] = exams[name].take(paper, lm, seed=context.seed)
-    missing += _absences(answers)
-    taken = {
-        name: np.array([not one.absence for one in each.values()])
-        for name, each in answers.items()
-        if not all(one.absence for one in each.values())
-    }
-    consistency = answers.get("consistency", {})
-    verdicts, grades = _arrays(asked, measured, pairs)
+    taken: dict[str, ExamResult] = {}
+    for name, each in answers.items():
+        missing += _absences(name, each)
+        if not all(one.absence for one in each.values()):
+            logs = examined[name]
+            writing = float(prices.asked({"the writer": writers[name]})[0])
+            cost = prices.asked(logs), prices.asked(logs, voting), writing
+            taken[name] = _result(papers[name], each, cost)
     return JudgeResponses(
         tuple(asked),
         pairs,
-        verdicts,
-        grades,
-        exams={name: _stacked([*answers[name].values()]) for name in taken},
-        cost=prices.asked(voting),
-        taken=taken,
-        facts={name: {**papers[name].facts, **_ways(answers[name])} for name in taken},
-        tied=np.array([each.tied for each in consistency.values()] or [np.nan] * len(asked)),
-        missing=tuple(missing),
-        over_length={
-            name: lead for name in taken if (lead := _over_length([*answers[name].values()]))
-        },
+        _cells(asked, measured, pairs),
+        prices.asked(voting),
+        taken,
+        tuple(missing),
         estimators=tuple(own.estimator(measured[name].attrs) for name, own in asked.items()),
-        exam_costs={
-            name: (
-                prices.asked(own),
-                prices.asked(own, voting),
-                float(prices.asked({"the writer": writers[name]})[0]),
-            )
-            for name, own in examined.items()
-        },
         confidences={
             judge: (each.scored, each.hard)
             for judge, each in answers.get("self_confidence", {}).items()
@@ -101,21 +91,33 @@ def ask(
     )
 
 
-def _stacked(answers: list[Answers]) -> ExamAnswers:
+def _result(
+    paper: ExamPaper, answers: Mapping[str, Answers], cost: tuple[Floats, Floats, float]
+) -> ExamResult:
     """What the judges answered in one exam, summed over each item."""
-    scored, asked = (np.stack([getattr(x, key) for x in answers]) for key in ("scored", "asked"))
-    if answers[0].hard is None:
-        return shares(scored, asked)
-    hard, put = (np.stack([getattr(x, key) for x in answers]) for key in ("hard", "hard_asked"))
-    return confidence(scored, hard, asked, put)
+    every = [*answers.values()]
 
+    def stacked(part: str) -> Floats:
+        return np.stack([getattr(one, part) for one in every])
 
-def _over_length(answers: list[Answers]) -> Shares | None:
-    """The judges' lead over preferring the longer answer, of exams on what texts say."""
-    if answers[0].by_length is None:
-        return None
-    own, theirs = (np.stack([getattr(x, key) for x in answers]) for key in ("scored", "by_length"))
-    return over(own, theirs, np.stack([x.asked for x in answers]))
+    scored, put, over_length = stacked("scored"), stacked("asked"), None
+    if every[0].by_length is not None:
+        over_length = over(scored, stacked("by_length"), put)
+    ways: dict[str, list[str]] = {}
+    for judge, one in answers.items():
+        if one.way:
+            ways.setdefault(one.way, []).append(judge)
+    by = "; ".join(f"{way} ({', '.join(who)})" for way, who in ways.items())
+    return ExamResult(
+        shares(scored, put)
+        if every[0].hard is None
+        else confidence(scored, stacked("hard"), put, stacked("hard_asked")),
+        np.array([not one.absence for one in every]),
+        {**paper.facts, **({"by": by} if by else {})},
+        cost,
+        np.array([one.tied for one in every]),
+        over_length,
+    )
 
 
 def check(context: Context, asked: Mapping[str, Context]) -> None:
@@ -164,36 +166,23 @@ def _check_able(
             )
 
 
-def _ways(answers: Mapping[str, Answers]) -> dict[str, str]:
-    """How the judges were asked, where that may differ."""
-    ways: dict[str, list[str]] = {}
-    for judge, own in answers.items():
-        if own.way:
-            ways.setdefault(own.way, []).append(judge)
-    by = "; ".join(f"{way} ({', '.join(who)})" for way, who in ways.items())
-    return {"by": by} if by else {}
+def _absences(exam: str, answers: Mapping[str, Answers]) -> Iterator[str]:
+    """A sentence for each reason why some judge did not take an exam."""
+    for reason in dict.fromkeys(one.absence for one in answers.values() if one.absence):
+        who = [judge for judge, one in answers.items() if one.absence == reason]
+        nobody = " No judge took this exam, and no pool requires it."
+        yield (
+            f"Exam {exam} was not taken by {', '.join(who)}: {reason}."
+            f"{nobody if len(who) == len(answers) else ''}"
+        )
 
 
-def _absences(answers: Mapping[str, Mapping[str, Answers]]) -> Iterator[str]:
-    """A sentence on each exam that some judge did not take, and why."""
-    for exam, each in answers.items():
-        for reason in dict.fromkeys(one.absence for one in each.values() if one.absence):
-            who = [judge for judge, one in each.items() if one.absence == reason]
-            nobody = " No judge took this exam, and no pool requires it."
-            yield (
-                f"Exam {exam} was not taken by {', '.join(who)}: {reason}."
-                f"{nobody if len(who) == len(each) else ''}"
-            )
-
-
-def _arrays(
-    asked: Mapping[str, Context], data: Mapping[str, xr.Dataset], pairs: Counts
-) -> tuple[Floats | None, Floats | None]:
-    """[judges, items, pairs, orders] verdicts where mechanisms compare, else grades."""
-    if all(own.mechanism.subject == "choice" for own in asked.values()):
-        cells = np.stack([each["verdict"].values for each in data.values()])
-        first, second = pairs.T
-        both = cells[:, :, first, second], 1 - cells[:, :, second, first]
-        return np.stack(both, axis=-1), None
-    grades = [asked[name].mechanism.score(each).agent.values for name, each in data.items()]
-    return None, np.stack(grades)
+def _cells(asked: Mapping[str, Context], data: Mapping[str, xr.Dataset], pairs: Counts) -> Floats:
+    """Verdicts where mechanisms compare, else grades (``JudgeResponses``)."""
+    if any(own.mechanism.subject != "choice" for own in asked.values()):
+        grades = [asked[name].mechanism.score(each).agent.values for name, each in data.items()]
+        return np.stack(grades)
+    verdicts = np.stack([each["verdict"].values for each in data.values()])
+    first, second = pairs.T
+    both = verdicts[:, :, first, second], 1 - verdicts[:, :, second, first]
+    return np.stack(both, axis=-1)

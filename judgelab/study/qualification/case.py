@@ -17,12 +17,10 @@ from judgelab.core.result import Value
 from judgelab.engine.context import Context
 from judgelab.stats.discrimination.correlation import item_correlations
 from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.intervals.ends import resampled_share_ends
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.means import item_mean, item_weights
+from judgelab.stats.intervals.means import item_mean
 from judgelab.stats.qualification.decisions import (
     accuracy,
-    accuracy_samples,
     alike,
     correct,
     difference,
@@ -88,15 +86,6 @@ class Case:
         gold = self.gold if gold is None else gold
         return replace(accuracy(correct(sign, gold)), unscored=unscored_pairs(sign, gold))
 
-    def anew(self, pool: Pool) -> tuple[float, float]:
-        """Interval of the accuracy with the pool chosen anew in each resample."""
-        if pool.power_samples is None:
-            return math.nan, math.nan
-        weights = item_weights(len(self.gold), self.draws, self.seed)
-        drawn = accuracy_samples(self.responses.votes, self.gold, pool.power_samples, weights)
-        found = self.accuracy(pool.sign)
-        return resampled_share_ends(found.value, drawn, found.clusters or 0)
-
     def rho(self, pool: Pool) -> Estimate:
         """Spearman's rho with people's grades, mean over items.
 
@@ -132,7 +121,7 @@ class Case:
         NaN where unknown.
         """
         cost, exams = self.responses.cost, 0.0
-        for whole, more, writing in (self.responses.exam_costs[exam] for exam in pool.exams):
+        for whole, more, writing in (self.responses.exams[exam].cost for exam in pool.exams):
             # every candidate is examined, whether it passes or not; members' verdicts are counted
             exams += float(np.where(pool.members, more, whole).sum() + writing)
         if pool.name == HUMAN:

@@ -157,10 +157,7 @@ def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
         page = {"Accuracy against cost": wide}
         made.append(Comparison("pools", table, note, page, ["qualification_cost"]))
     if rows := _rows(jobs, "confidence"):
-        # a sweep over something else has the same of each judge in all jobs: it stands there once
         table = frame({"rows": rows, "columns": list(rows[0])})
-        same = ["judge", "set", "value", "median"]
-        table = table.drop_duplicates(same, ignore_index=True)
         made.append(Comparison("confidence", table, figures=["qualification_confidence"]))
     return made
 

@@ -18,21 +18,44 @@ from judgelab.core.estimator import Estimator
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.resources import conf, own_or_shipped
-from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.qualification.decisions import gaps_of, votes_of
-from judgelab.stats.qualification.exams import (
-    Bools,
-    ExamAnswers,
-    Shares,
-    shares,
-    tied,
-    unchanged,
-)
+from judgelab.stats.qualification.exams import ExamAnswers, Shares, shares, tied, unchanged
 
 Counts = NDArray[np.int64]
-ExamCost = tuple[Floats, Floats, float]
-"""What an exam costs: of each judge [judges] all its answers, and those that its verdicts had not
-given already; and the writing of its questions. NaN where unknown."""
+
+
+@dataclass(frozen=True)
+class ExamResult:
+    """What the judges answered in one exam; arrays are over judges.
+
+    Attributes:
+        taken: who took it, those with unreadable answers alone among them.
+        facts: how it was set.
+        cost: of each judge all its answers, and those that its verdicts had not given already; and
+            the writing of its questions. NaN where unknown.
+        tied: consistency: share of the answers that are ties before and after the change.
+        over_length: the judges' lead over the longer answer, where that decides.
+    """
+
+    answers: ExamAnswers
+    taken: Mask
+    facts: Mapping[str, object]
+    cost: tuple[Floats, Floats, float]
+    tied: Floats
+    over_length: Shares | None = None
+
+    def of(self, rows: Counts) -> ExamResult:
+        """That of these judges."""
+        whole, more, writing = self.cost
+        return replace(
+            self,
+            answers=self.answers.of(rows),
+            taken=self.taken[rows],
+            cost=(whole[rows], more[rows], writing),
+            tied=self.tied[rows],
+            over_length=self.over_length and self.over_length.of(rows),
+        )
 
 
 @dataclass(frozen=True)
@@ -42,35 +65,22 @@ class JudgeResponses:
     Attributes:
         judges: names, in the order of all arrays.
         pairs: [pairs, 2] agents of each pair of answers.
-        verdicts: [judges, items, pairs, orders] does the pair's first answer win; None where the
-            judges grade answers one by one.
-        grades: [judges, items, agents]; None where they compare answers.
-        exams: exam -> answers; an exam that no judge took is absent.
+        cells: [judges, items, pairs, orders] does the pair's first answer win; or, of judges that
+            grade answers one by one, [judges, items, agents] grades.
         cost: [judges] of verdicts or grades; NaN where unknown.
-        taken: exam -> [judges] who took it, those with unreadable answers alone among them.
-        facts: exam -> how it was set.
-        tied: [judges] share of the consistency exam's answers that are ties before and after the
-            change; NaN where it was not taken.
+        exams: exam -> results; an exam that no judge took is absent.
         missing: sentences on exams that judges did not take, and on what was recorded.
-        over_length: exam -> the judges' lead over the longer answer, where that decides.
         estimators: what verdicts are estimates by; recorded ones do not say.
-        exam_costs: exam -> what it cost.
         confidences: judge -> [items, ...] confidence on the easy and on the hard set.
     """
 
     judges: tuple[str, ...]
     pairs: Counts
-    verdicts: Floats | None
-    grades: Floats | None
-    exams: Mapping[str, ExamAnswers]
+    cells: Floats
     cost: Floats
-    taken: Mapping[str, NDArray[np.bool_]]
-    facts: Mapping[str, Mapping[str, object]]
-    tied: Floats
+    exams: Mapping[str, ExamResult]
     missing: tuple[str, ...] = ()
-    over_length: Mapping[str, Shares] = field(default_factory=dict)
     estimators: tuple[Estimator, ...] = ()
-    exam_costs: Mapping[str, ExamCost] = field(default_factory=dict)
     confidences: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
 
     def of(self, names: Sequence[str]) -> JudgeResponses:
@@ -84,49 +94,41 @@ class JudgeResponses:
                 known = did_you_mean(name, self.judges)
                 raise ConfigError(f"study.recorded, study.methods: no judge is {name!r}.{known}")
         rows = np.array([self.judges.index(name) for name in names], dtype=np.int64)
-        taken = {exam: took[rows] for exam, took in self.taken.items() if took[rows].any()}
-        return replace(
-            self,
-            judges=tuple(names),
-            verdicts=None if self.verdicts is None else self.verdicts[rows],
-            grades=None if self.grades is None else self.grades[rows],
-            exams={exam: self.exams[exam].of(rows) for exam in taken},
-            cost=self.cost[rows],
-            taken=taken,
-            tied=self.tied[rows],
-            over_length={exam: lead.of(rows) for exam, lead in self.over_length.items()},
-            exam_costs={
-                exam: (whole[rows], more[rows], writing)
-                for exam, (whole, more, writing) in self.exam_costs.items()
-            },
-        )
+        exams = {exam: one.of(rows) for exam, one in self.exams.items() if one.taken[rows].any()}
+        cells, cost = self.cells[rows], self.cost[rows]
+        return replace(self, judges=tuple(names), cells=cells, cost=cost, exams=exams)
+
+    @property
+    def graded(self) -> bool:
+        """Whether answers were graded one by one, and not compared."""
+        return self.cells.ndim == 3
 
     @property
     def votes(self) -> Floats:
         """[judges, items, pairs] for the pair's first answer; both orders are one vote."""
-        if self.verdicts is not None:
-            return votes_of(self.verdicts)
-        assert self.grades is not None
-        return gaps_of(self.grades, self.pairs)
+        return gaps_of(self.cells, self.pairs) if self.graded else votes_of(self.cells)
 
-    def named(self, mask: Bools) -> str:
+    @property
+    def facts(self) -> dict[str, Mapping[str, object]]:
+        """Exam -> how it was set."""
+        return {name: one.facts for name, one in self.exams.items()}
+
+    def named(self, mask: Mask) -> str:
         """The judges of a mask, with commas between them."""
         return ", ".join(judge for judge, inside in zip(self.judges, mask, strict=True) if inside)
 
     def records(self, panel: Panel) -> pd.DataFrame:
         """One row per judge, item and pair (both orders), or per judge, item and answer."""
         names = np.array([agent.name for agent in panel.agents])
-        cells = self.grades if self.verdicts is None else self.verdicts[..., 0]
-        assert cells is not None
-        judge, item, column = (grid.ravel() for grid in np.indices(cells.shape))
+        judge, item, column = (grid.ravel() for grid in np.indices(self.cells.shape[:3]))
         items = np.array([item.id for item in panel.items])
         head = {"judge": np.array(self.judges)[judge], "item": items[item]}
-        if self.verdicts is None:
-            return pd.DataFrame({**head, "agent": names[column], "grade": cells.ravel()})
+        if self.graded:
+            return pd.DataFrame({**head, "agent": names[column], "grade": self.cells.ravel()})
         first, second = names[self.pairs][column].T
-        won = {"first_wins": cells.ravel()}
-        won |= {"first_wins_shown_second": self.verdicts[..., 1].ravel()}
-        return pd.DataFrame({**head, "first": first, "second": second, **won})
+        won, again = self.cells.reshape(-1, 2).T
+        wins = {"first_wins": won, "first_wins_shown_second": again}
+        return pd.DataFrame({**head, "first": first, "second": second, **wins})
 
 
 def recorded(
@@ -155,46 +157,38 @@ def recorded(
     verdicts, asked = table.verdicts[:, kept], table.asked[:, kept]
     names, counts = tuple(table.names), asked.reshape(len(asked), -1).sum(axis=1).tolist()
     cost = prices.recorded(dict(zip(names, counts, strict=True)))
-    compared: Floats | None = None
-    grades: Floats | None = None
-    answers: dict[str, ExamAnswers] = {}
-    ties = np.full(len(names), np.nan)
+    taken: dict[str, ExamResult] = {}
     where = zip(units.item, units.first, units.second, strict=True)
     if table.kind == "preference":
         sides = {(i, j): k for k, (i, j) in enumerate(pairs.tolist())}
-        compared = np.full((len(names), len(items), len(pairs), 2), np.nan)
+        cells = np.full((len(names), len(items), len(pairs), 2), np.nan)
         for k, (item, one, two) in enumerate(where):
             i, j, row = agents[one], agents[two], items[item]
             if (i, j) in sides:
-                compared[:, row, sides[i, j]] = verdicts[:, k]
+                cells[:, row, sides[i, j]] = verdicts[:, k]
             elif (j, i) in sides:  # the other text is the pair's first, and was shown so second
-                compared[:, row, sides[j, i]] = 1 - verdicts[:, k, ::-1]
+                cells[:, row, sides[j, i]] = 1 - verdicts[:, k, ::-1]
         if "consistency" in exams:
-            orders = compared[..., 0], compared[..., 1]
-            answers["consistency"] = shares(unchanged(*orders))
-            ties = np.array([tied(*both) for both in zip(*orders, strict=True)])
+            orders = cells[..., 0], cells[..., 1]
+            answers = shares(unchanged(*orders))
+            taken["consistency"] = ExamResult(
+                answers,
+                answers.counts[0] > 0,
+                {"change": "position"},
+                (cost, np.zeros(len(names)), 0.0),
+                np.array([tied(*both) for both in zip(*orders, strict=True)]),
+            )
     else:
-        grades = np.full((len(names), len(items), len(agents)), np.nan)
+        cells = np.full((len(names), len(items), len(agents)), np.nan)
         for k, (item, one, _) in enumerate(where):
-            grades[:, items[item], agents[one]] = verdicts[:, k, 0]
-    return JudgeResponses(
-        names,
-        pairs,
-        compared,
-        grades,
-        answers,
-        cost,
-        taken={name: each.counts[0] > 0 for name, each in answers.items()},
-        facts={name: {"change": "position"} for name in answers},
-        tied=ties,
-        missing=tuple(
-            f"Exam {name}: the data hold no answers of judges in it, so that no judge took it and "
-            "no pool requires it."
-            for name in exams
-            if name not in answers
-        ),
-        exam_costs={name: (cost, np.zeros(len(names)), 0.0) for name in answers},
+            cells[:, items[item], agents[one]] = verdicts[:, k, 0]
+    missing = (
+        f"Exam {name}: the data hold no answers of judges in it, so that no judge took it and no "
+        "pool requires it."
+        for name in exams
+        if name not in taken
     )
+    return JudgeResponses(names, pairs, cells, cost, taken, tuple(missing))
 
 
 @dataclass(frozen=True)

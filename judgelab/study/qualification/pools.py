@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 
 from judgelab.stats.intervals.arrays import Floats, row_means
-from judgelab.stats.qualification.decisions import (
-    Weighting,
-    correct,
-    decide,
-    fusion_weights,
-    pooled_scores,
-)
+from judgelab.stats.qualification.decisions import correct, decide, pooled_scores
 from judgelab.stats.qualification.exams import Bools, Marks
 from judgelab.study.qualification.judge_responses import JudgeResponses
+
+Weighting = Literal["equal", "score"]
+"""Of the judges in a pool: 1, or the mean number over the exams that admit to it (the paper's rule,
+stated for the pool of all three)."""
 
 EVERYBODY, HUMAN, PRE = "all", "human", "PRE"
 PRE_BAR = 0.55
@@ -92,14 +91,12 @@ def admitted(
     if not exams:
         power = np.ones(len(responses.judges))
         return Pool(EVERYBODY, (), power, decide(responses.votes, power))
-    chosen = np.array([name in exams for name in marks], dtype=np.bool_)
-    taken = responses.taken
-    passed: Bools = np.all([marks[exam].passed | ~taken[exam] for exam in exams], axis=0)
-    passes: Bools = np.all([marks[exam].passes | ~taken[exam] for exam in exams], axis=0)
-    values = np.stack([mark.found.value for mark in marks.values()])
-    samples = np.stack([mark.samples for mark in marks.values()], axis=1)
-    power = _weights(values, chosen, rule, passed)
-    powers = _weights(samples, chosen, rule, passes)
+    marked = [marks[exam] for exam in exams]
+    excused = np.stack([~responses.exams[exam].taken for exam in exams])
+    passed: Bools = np.all([mark.passed for mark in marked] | excused, axis=0)
+    passes: Bools = np.all(np.stack([mark.passes for mark in marked], axis=1) | excused, axis=1)
+    power = _weights(np.stack([mark.found.value for mark in marked]), rule, passed)
+    powers = _weights(np.stack([mark.samples for mark in marked], axis=1), rule, passes)
     name = "+".join(INITIAL[exam] for exam in marks if exam in exams)
     return Pool(name, tuple(exams), power, decide(responses.votes, power), powers)
 
@@ -133,16 +130,16 @@ def filtered_by_people(responses: JudgeResponses, gold: Floats, folds: int = FOL
 
 def answer_scores(responses: JudgeResponses, pool: Pool, agents: int) -> Floats:
     """[items, agents] how good a pool finds each answer: mean grade, or pairs won less lost."""
-    if responses.grades is not None:
+    if responses.graded:
         weights = pool.power if pool.power_by_item is None else pool.power_by_item
-        return pooled_scores(responses.grades, weights)
+        return pooled_scores(responses.cells, weights)
     sides = np.zeros((len(responses.pairs), agents))
     np.put_along_axis(sides, responses.pairs, [[1.0, -1.0]], axis=1)
     net, decided = np.nan_to_num(pool.sign) @ sides, ~np.isnan(pool.sign) @ np.abs(sides)
     return np.where(decided > 0, net, np.nan)
 
 
-def _weights(values: Floats, chosen: Bools, rule: Weighting, passed: Bools) -> Floats:
+def _weights(values: Floats, rule: Weighting, passed: Bools) -> Floats:
     """Weights [..., judges] of those that passed, of numbers [..., exams, judges].
 
     A judge that was excused from an exam counts there what the others of the pool have on
@@ -150,5 +147,6 @@ def _weights(values: Floats, chosen: Bools, rule: Weighting, passed: Bools) -> F
     """
     inside = passed[..., None, :] & ~np.isnan(values)
     usual = row_means(np.where(inside, values, np.nan))[..., None]
-    power = fusion_weights(np.where(np.isnan(values), usual, values), chosen, rule)
-    return np.where(passed, np.where(np.isnan(power), 1.0, power), 0.0)
+    score = row_means(np.swapaxes(np.where(np.isnan(values), usual, values), -1, -2))
+    power = np.where(np.isnan(score) | (rule == "equal"), 1.0, score)
+    return np.where(passed, power, 0.0)

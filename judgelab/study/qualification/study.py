@@ -21,7 +21,6 @@ from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.report.comparison import Comparison
 from judgelab.report.jobs import SweepJob
-from judgelab.stats.qualification.decisions import Weighting
 from judgelab.stats.qualification.exams import mark, over_chance
 from judgelab.study.common.judges import NamedJudge, asks_of, named
 from judgelab.study.common.panels import text_records
@@ -42,6 +41,7 @@ from judgelab.study.qualification.judge_responses import (
 )
 from judgelab.study.qualification.pools import (
     FOLDS,
+    Weighting,
     consistent,
     examined,
     filtered_by_people,
@@ -79,7 +79,7 @@ class Qualification(Study):
             threshold: ``random`` in all exams, ``length`` in pertinence (nobody can be more
             consistent than it). ``random`` flips a coin for each question; what it gets on
             average is known, so that none is flipped. Empty: none, as in the paper.
-        weights: of the judges in a pool: equal, score or mean (stats.qualification).
+        weights: of the judges in a pool: equal, or score, their mean over the exams of the pool.
         family: agents of one model family, whose bias rate is asked for; empty: none.
         prices: YAML with the judges' prices: a name under conf, or a path.
         model_prices: price list of models behind an endpoint; null: conf/prices.yaml.
@@ -232,12 +232,11 @@ class Qualification(Study):
         self, context: Context, panel: Panel, responses: JudgeResponses, currency: str
     ) -> Case:
         gold, marks = preferences_of(panel, responses.pairs), {}
-        for name, answers in responses.exams.items():
+        for name, exam in responses.exams.items():
             bar = FIXED.get(name) if self.threshold == "fixed" else None
-            leads = {"length": responses.over_length[name]} if name in responses.over_length else {}
-            leads |= {"random": over_chance(answers)}
-            leads = {name: lead for name, lead in leads.items() if name in self.controls}
-            marks[name] = mark(answers, bar, self.bootstrap, context.seed, leads)
+            every = {"length": exam.over_length, "random": over_chance(exam.answers)}
+            leads = {key: lead for key, lead in every.items() if lead and key in self.controls}
+            marks[name] = mark(exam.answers, bar, self.bootstrap, context.seed, leads)
         pools = examined(responses, marks, self.weights)
         if "consistency" in marks:
             pools.append(consistent(responses, marks["consistency"]))

@@ -19,7 +19,6 @@ from judgelab.stats.qualification.decisions import (
     accuracy,
     box,
     favour_rate,
-    ties_of,
     unscored_pairs,
 )
 from judgelab.study.common import templates
@@ -88,7 +87,7 @@ def _pools(case: Case) -> list[Row]:
         contestants.append(({"name": name, "kind": "method"}, one, one.outcome))
     rows: list[Row] = []
     for head, one, pool in contestants:
-        gain, (low, high) = case.gain(case.chosen, pool), one.anew(pool)
+        gain = case.gain(case.chosen, pool)
         against = flat_estimate("gain", columns(gain, *INTERVAL)) | columns(gain, "p")
         other = pool is not case.chosen and case.chosen.members.any()
         exam_cost, cost = one.costs_of(pool)
@@ -97,8 +96,7 @@ def _pools(case: Case) -> list[Row]:
             | {**columns(case.accuracy(pool.sign), *INTERVAL, *COUNTS), "cost": cost}
             | {key: value if other else None for key, value in against.items()}
             | entries("spearman", one.rho(pool), *WITHOUT_P)
-            | {"exam_cost": exam_cost, "ties": ties_of(pool.sign, case.gold)}
-            | {"judges": int(pool.members.sum()), "anew_low": low, "anew_high": high}
+            | {"exam_cost": exam_cost, "judges": int(pool.members.sum())}
             | {"currency": case.currency}
         )
     return rows
@@ -114,7 +112,7 @@ def _exams(case: Case) -> list[Row]:
             row |= {"bar": marks.bar, "passed": passed, "why_not": why or None}
             row |= {"p_pass": float(marks.p_pass[k]), **columns(found, *COUNTS)}
             if exam == "consistency":
-                row["tied"] = float(case.responses.tied[k])
+                row["tied"] = float(case.responses.exams[exam].tied[k])
             if marks.gap is not None:
                 row["gap"], row["gap_low"], row["gap_high"] = map(float, marks.gap[:, k])
             rows.append(row)
@@ -123,7 +121,7 @@ def _exams(case: Case) -> list[Row]:
 
 def _passed(case: Case, exam: str, judge: int) -> bool | str:
     marks = case.marks[exam]
-    if not case.responses.taken[exam][judge] or (marks.alone[judge] and marks.passed[judge]):
+    if not case.responses.exams[exam].taken[judge] or (marks.alone[judge] and marks.passed[judge]):
         return "excused"
     return bool(marks.passed[judge])
 
@@ -131,7 +129,7 @@ def _passed(case: Case, exam: str, judge: int) -> bool | str:
 def _failure(case: Case, exam: str, judge: int) -> str:
     """Why a judge that took an exam did not pass it; empty where it did."""
     marks = case.marks[exam]
-    if marks.passed[judge] or not case.responses.taken[exam][judge]:
+    if marks.passed[judge] or not case.responses.exams[exam].taken[judge]:
         return ""
     if np.isnan(marks.found.value[judge]):
         return "no readable answer"
@@ -245,7 +243,7 @@ def notes(context: Context, panel: Panel, case: Case, by: Mapping[str, str]) -> 
 
 def _exam_facts(case: Case, exam: str) -> dict[str, Any]:
     """Who was excused, who fails by controls, and what noise or ties decide."""
-    marks, taken, judges = case.marks[exam], case.responses.taken[exam], case.responses.judges
+    marks, own, judges = case.marks[exam], case.responses.exams[exam], case.responses.judges
     value, named = marks.found.value, case.responses.named
     known = value[~np.isnan(value)]
     alike = len(known) > 1 and np.ptp(known) < 1e-12 and np.isclose(known[0], marks.bar, rtol=0)
@@ -257,8 +255,8 @@ def _exam_facts(case: Case, exam: str) -> dict[str, Any]:
 
     return {
         "name": exam,
-        "absent": named(~taken),
-        "unread": named(np.isnan(value) & taken),
+        "absent": named(~own.taken),
+        "unread": named(np.isnan(value) & own.taken),
         "alone": named(marks.alone & marks.passed),
         "beaten": [
             (judge, name, marks.leads[name].at(k))
@@ -267,6 +265,6 @@ def _exam_facts(case: Case, exam: str) -> dict[str, Any]:
             for name in marks.unbeaten(k)
         ],
         "same": float(known[0]) if alike else math.nan,
-        "ties": shares(case.responses.tied, MOSTLY) if exam == "consistency" else "",
+        "ties": shares(own.tied, MOSTLY) if exam == "consistency" else "",
         "doubtful": shares(marks.p_pass, *DOUBTFUL),
     }

@@ -15,9 +15,14 @@ from judgelab.calls.log import LoggedLM
 from judgelab.calls.pace import Limits
 from judgelab.core.errors import ConfigError
 from judgelab.evaluation_lm.openai import OpenAI
+from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.qualification.exams import confidence, mark, shares
 from judgelab.study.qualification.case import Case
-from judgelab.study.qualification.judge_responses import JudgePrices, JudgeResponses
+from judgelab.study.qualification.judge_responses import (
+    ExamResult,
+    JudgePrices,
+    JudgeResponses,
+)
 from judgelab.study.qualification.pools import (
     admitted,
     answer_scores,
@@ -30,25 +35,20 @@ from judgelab.study.qualification.tables import _bias
 from tests.scripted import ScriptedChat
 
 NAN = np.nan
+NO_ANSWERS = shares(np.full((1, 1, 1), NAN))
 
 
-def heard(**parts: Any) -> JudgeResponses:
-    """Of as many judges as have grades or verdicts."""
-    cells = parts["grades"] if "grades" in parts else parts["verdicts"]
-    judges = len(cells)
-    agents = cells.shape[2] if "grades" in parts else 2
-    usual: dict[str, Any] = {
-        "judges": tuple(f"j{k}" for k in range(judges)),
-        "pairs": np.stack(np.triu_indices(agents, 1), axis=1),
-        "verdicts": None,
-        "grades": None,
-        "exams": {},
-        "cost": np.zeros(judges),
-        "taken": {},
-        "facts": {},
-        "tied": np.full(judges, NAN),
+def heard(cells: Floats, **exams: Mask) -> JudgeResponses:
+    """Of as many judges as have grades or verdicts; exam -> who took it."""
+    nothing = np.zeros(len(cells))
+    results = {
+        name: ExamResult(NO_ANSWERS, taken, {}, (nothing, nothing, 0.0), nothing)
+        for name, taken in exams.items()
     }
-    return JudgeResponses(**usual | parts)
+    agents = cells.shape[2] if cells.ndim == 3 else 2
+    pairs = np.stack(np.triu_indices(agents, 1), axis=1)
+    names = tuple(f"j{k}" for k in range(len(cells)))
+    return JudgeResponses(names, pairs, cells, nothing, results)
 
 
 def test_no_item_is_graded_by_weights_that_it_taught() -> None:
@@ -56,7 +56,7 @@ def test_no_item_is_graded_by_weights_that_it_taught() -> None:
     human = np.tile([3.0, 2.0, 1.0], (8, 1))
     even = (np.arange(8) % 2 == 0)[:, None]
     grades = np.stack([np.where(even, human, -human), np.where(even, -human, human)])
-    responses = heard(grades=grades)
+    responses = heard(grades)
     pool = filtered_by_people(responses, np.ones((8, 3)), folds=2)
     assert (pool.sign == -1).all()
     assert_allclose(answer_scores(responses, pool, 3), -human)
@@ -67,7 +67,7 @@ def test_pre_takes_consistency_above_its_own_threshold_and_gives_each_one_vote()
     """.56 and .95 pass .55; by the mean, .75, the second would alone."""
     answers = np.array([[0.56] * 5, [0.95] * 5, [0.55] * 5])
     marks = mark(shares(answers), None, draws=20)
-    responses = heard(verdicts=np.ones((3, 5, 1, 2)))
+    responses = heard(np.ones((3, 5, 1, 2)))
     pool = consistent(responses, marks)
     assert_allclose(pool.power, [1, 1, 0])
     assert (pool.name, pool.same_list) == ("PRE", 1.0)
@@ -82,10 +82,8 @@ def test_who_is_excused_from_an_exam_weighs_as_its_passers_do() -> None:
         "consistency": mark(shares(answers), 0.5, draws=20),
         "self_confidence": mark(exam, None, draws=20),
     }
-    responses = heard(
-        verdicts=np.ones((3, 10, 1, 2)),
-        taken={"consistency": np.ones(3, dtype=bool), "self_confidence": exam.counts[0] > 0},
-    )
+    taken = {"consistency": np.ones(3, dtype=bool), "self_confidence": exam.counts[0] > 0}
+    responses = heard(np.ones((3, 10, 1, 2)), **taken)
     pool = admitted(responses, marks, tuple(marks), "score")
     assert_allclose(pool.power, [0.95, 0.95, 0])
     assert pool.power_samples is not None
@@ -98,17 +96,17 @@ def test_a_pool_is_weighted_by_the_exams_it_asks_for() -> None:
         "pertinence": mark(shares(np.full((1, 5), 0.6)), 0.5, draws=5),
     }
     taken = {exam: np.ones(1, dtype=bool) for exam in marks}
-    responses = heard(verdicts=np.ones((1, 5, 1, 2)), taken=taken)
+    responses = heard(np.ones((1, 5, 1, 2)), **taken)
     assert_allclose(admitted(responses, marks, ["consistency"], "score").power, [0.8])
-    assert_allclose(admitted(responses, marks, ["consistency"], "mean").power, [0.7])
     assert_allclose(admitted(responses, marks, list(marks), "score").power, [0.7])
+    assert_allclose(admitted(responses, marks, list(marks), "equal").power, [1])
 
 
 def test_a_bias_rate_says_what_it_leaves_out() -> None:
     """The third judge decided half of the pairs."""
     verdicts = np.ones((3, 4, 1, 2))
     verdicts[2, :2] = NAN
-    responses = heard(verdicts=verdicts)
+    responses = heard(verdicts)
     pools = examined(responses, {}, "score")
     case = Case(
         responses=responses,

@@ -140,34 +140,6 @@ def test_a_tie_in_both_orders_is_consistent_and_empty(run: Run) -> None:
     assert row["value"] == 1.0 and row["tied"] == 1.0 and row["n"] == 72
     assert exam(found, "consistency")["longer"]["tied"] == 0.0
     assert any("ties, which agree" in note and "tie (1.00)" in note for note in found["notes"])
-    pools = {row["name"]: row for row in found["by_name"]["pools"]}
-    assert pools["tie"]["ties"] == pools["tie"]["n"] == 12 * 6
-    assert pools["one"]["value"] == 0.5 and pools["one"]["ties"] == 72  # its orders contradict
-
-
-@pytest.mark.slow
-def test_what_judges_cost_is_counted_by_their_replies(run: Run, tmp_path: Path) -> None:
-    """A debate asks four times as often as a pair of verdicts; references are not asked about."""
-    prices = tmp_path / "own.yaml"
-    prices.write_text(
-        "{currency: USD, tokens_per_call: 1, judges: {one: 1000000, oracle: 2000000}}"
-    )
-    found = run(
-        f"study.prices={prices}",
-        "mechanism=chat_eval",
-        "dataset.reference_agent=peer",
-        "study.annotation_cost=7",
-        items=6,
-    )
-    pools = {row["name"]: row for row in found["by_name"]["pools"]}
-    questions = 6 * 6 * 2 * 2  # ordered pairs of three answers, two roles, two rounds
-    tokens = pools["one"]["cost"]  # a unit each: of prompts of 200 or more, and replies of 1
-    assert 200 * questions < tokens < 500 * questions
-    assert pools["oracle"]["cost"] == pytest.approx(2 * tokens, rel=0.1)
-    assert pools["longer"]["cost"] == 0
-    assert pools["all"]["cost"] == pools["one"]["cost"] + pools["oracle"]["cost"]
-    assert pools["human"]["cost"] == pytest.approx(pools["all"]["cost"] + 7)  # all were examined
-    assert "qualification_cost" in found["figures"]
 
 
 def test_what_exams_take_beyond_the_verdicts_is_counted(run: Run, tmp_path: Path) -> None:
@@ -245,11 +217,20 @@ def test_a_dry_run_counts_what_every_judge_is_asked(
             "study.annotation_cost=-1 must be greater",
         ),
         (["study.recorded=[gpt-4]"], "judges of the data"),
+        (["study.methods={x: [one, one]}"], "study.methods.x=.*name judges, each once"),
+        (["study.recorded=[]"], "study.recorded=.*name judges, each once"),
+        (["study.family=[breif]", "dry_run=true"], r"study\.family: .* Did you mean 'brief'"),
+        (["study.prices=nowhere.yaml"], "cannot be read"),
     ],
 )
-def test_what_does_not_fit_is_one_sentence(run: Run, more: list[str], message: str) -> None:
+def test_what_does_not_fit_is_one_sentence_and_nobody_is_asked(
+    run: Run, monkeypatch: pytest.MonkeyPatch, more: list[str], message: str
+) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(ScriptedJudge, "chat", lambda _, requests: asked.extend(requests))
     with pytest.raises(JudgelabError, match=message):
         run(*more, items=6)
+    assert not asked
 
 
 def test_a_threshold_that_all_share_and_an_exam_without_a_setting_are_said(run: Run) -> None:
@@ -274,18 +255,3 @@ def test_controls_decide_and_say_so(run: Run) -> None:
     assert rows["longer"]["passed"] is rows["oracle"]["passed"] is False
     assert rows["oracle"]["why_not"].startswith("no better than length")
     assert any("longer fails pertinence" in n and "control length" in n for n in found["notes"])
-
-
-@pytest.mark.parametrize("dry", ["true", "false"])
-def test_nobody_is_asked_before_the_settings_are_sound(
-    run: Run, monkeypatch: pytest.MonkeyPatch, dry: str
-) -> None:
-    asked: list[Any] = []
-    monkeypatch.setattr(ScriptedJudge, "chat", lambda _, requests: asked.extend(requests))
-    for setting, message in (
-        ("study.family=[breif]", r"study\.family: .* Did you mean 'brief'"),
-        ("study.prices=nowhere.yaml", "cannot be read"),
-    ):
-        with pytest.raises(JudgelabError, match=message):
-            run(setting, f"dry_run={dry}", items=2)
-    assert not asked
