@@ -49,7 +49,6 @@ class RankedPairs:
     delta: Floats  # difference of their human means, above 0
     paired: Floats
     unpaired: Floats
-    observed: Floats  # 1, .5 or 0: whether the metric agrees on the data as they are
 
 
 def ranked_pairs(
@@ -82,7 +81,6 @@ def ranked_pairs(
         np.abs(gap),
         _agreeing(one[:, first] - one[:, second], _least(values)),
         _agreeing(one[:, first] - other[:, second], _least(values)),
-        _agreeing(now[None, first] - now[None, second], _least(values)),
     )
 
 
@@ -192,12 +190,10 @@ class Predictions:
 
     Attributes:
         unpaired, paired: model -> [pairs] predicted confidence (``predicted``).
-        fits: [pairs] the judge behind each prediction.
     """
 
     unpaired: Mapping[Model, Floats]
     paired: Mapping[Model, Floats]
-    fits: tuple[JudgeFit, ...]
 
 
 def predict_pairs(
@@ -230,7 +226,7 @@ def predict_pairs(
         {model: predicted(model, pairs.delta, fits, size, same) for model in MODELS}
         for same in (False, True)
     )
-    return Predictions(unpaired, paired, tuple(fits))
+    return Predictions(unpaired, paired)
 
 
 def predicted(

@@ -16,11 +16,9 @@ from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.result import Result, Row
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
-from judgelab.stats.discrimination.correlation import clustered_correlation
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.ranking.confidence import confidence, population, required_n
-from judgelab.stats.ranking.system_bias import bias_estimate, fit_judge
 from judgelab.study.common.templates import paragraphs, sentences, table
 
 STEPS = (0.1, 0.2, 0.3)  # by which other judges are better
@@ -119,16 +117,16 @@ class Plan(Study):
             known[name][0].value if name in known else 0.0
             for name in ("item_correlation", "system_bias_sd")
         )
-        settings: dict[str, Any] = {
-            "sd": sd if scores is None else None,
-            "paired": True,  # both systems answer the same items
-            "item_correlation": item_correlation,
-            "system_bias_sd": bias,
-        }
         target, delta = self.confidence, self.delta
-        items = required_n(r, delta, target, scores, **settings)
-        plain = required_n(r, delta, target, scores, **settings | {"system_bias_sd": 0.0})
-        sure = confidence(r, 1, delta, scores, method="closed_form", **settings)
+        # both systems answer the same items
+        fixed: dict[str, Any] = {"paired": True, "item_correlation": item_correlation}
+        fixed |= {"sd": sd} if scores is None else {"scores": scores}
+
+        def needed(r: float, bias: float = bias) -> float:
+            return required_n(r, delta, target, system_bias_sd=bias, **fixed)
+
+        items = needed(r)
+        sure = confidence(r, 1, delta, method="closed_form", system_bias_sd=bias, **fixed)
         plan: dict[str, Any] = {
             "r": r,
             "delta": delta,
@@ -137,16 +135,13 @@ class Plan(Study):
             "system_bias_sd": bias,
             "ceiling": float(sure.ceiling),
             "items": items,
-            "required_items_without_bias": plain,
+            "required_items_without_bias": needed(r, 0.0),
             "rated_texts": items * self.systems,
             "price": self.price,
             "cost": self._cost(items),
         }
         better = (round(r + step, 6) for step in STEPS if r + step <= 1)
-        judges = [
-            self._judge(one, required_n(one, delta, target, scores, **settings), items)
-            for one in sorted([r, *better])
-        ]
+        judges = [self._judge(one, needed(one), items) for one in sorted([r, *better])]
         numbers: list[Row] = [
             {"quantity": NAMES[name], **one.as_dict(), "from": origin}
             for name, (one, origin) in known.items()
@@ -154,13 +149,10 @@ class Plan(Study):
         words = {**plan, "systems": self.systems, "best": judges[-1], "empty": empty}
         words |= {"scores": None if scores is None else len(scores)}
         words |= {"bias": known["system_bias_sd"][0] if "system_bias_sd" in known else None}
+        summary = {key: value for key, value in plan.items() if key not in ("items", "price")}
+        summary |= {"required_items": items, "item_correlation": item_correlation}
         return Result(
-            summary={
-                "study": "plan",
-                **{key: value for key, value in plan.items() if key not in ("items", "price")},
-                "required_items": items,
-                "item_correlation": item_correlation,
-            },
+            summary={"study": "plan", **summary},
             primary="required_items",
             tables=[
                 table(__package__, "plan", [plan], systems=self.systems),
@@ -182,13 +174,29 @@ class Plan(Study):
         }
         if self.train_run is None:
             return known, None, 0
-        from judgelab.study.ranking.scored import read_run  # xarray takes its time
+        from judgelab.study.ranking.scored import RankingJudge, read_run  # xarray takes its time
 
-        run = read_run(self.train_run, key="train_run")
-        where = f"the run {Path(self.train_run).name}"
-        numbers, scores, empty = _fitted(run.human, run.metric, where)
-        known = {name: (one, where) for name, one in numbers.items()} | known
-        return (known, scores, empty) if self.sd is None else (known, None, 0)
+        run, where = (
+            read_run(self.train_run, key="train_run"),
+            f"the run {Path(self.train_run).name}",
+        )
+        try:
+            people = population(run.human)
+        except ValueError as cause:
+            raise DataError(f"study=plan, {where}: {cause}") from cause
+        judge, empty = RankingJudge.of(run, "training data"), int(np.isnan(run.human).sum())
+        numbers = {
+            "r": judge.r,
+            "sd": Estimate(people.sd, n=run.human.size - empty, unscored=empty),
+            "system_bias_sd": judge.bias,
+            "item_correlation": Estimate(judge.fit.item_correlation, n=judge.fit.systems),
+        }
+        read = {
+            name: (one, where)
+            for name, one in numbers.items()
+            if name in ("r", "sd") or not math.isnan(one.value)
+        }
+        return read | known, *((people.scores, empty) if self.sd is None else (None, 0))
 
     def _cost(self, items: float) -> float | None:
         """Of rating so many items; None where the price is not known, or items have no end."""
@@ -212,26 +220,3 @@ class Plan(Study):
             "worth_up_to": items / n if both else math.nan,
             **(priced if self._cost(n) is not None else {}),
         }
-
-
-def _fitted(
-    human: Floats, metric: Floats, where: str
-) -> tuple[dict[str, Estimate], Floats | None, int]:
-    """A judge by its scores and people's; people's scores, and how many are empty."""
-    try:
-        people = population(human)
-    except ValueError as cause:
-        raise DataError(f"study=plan, {where}: {cause}") from cause
-    empty, fit = int(np.isnan(human).sum()), fit_judge(human, metric)
-    numbers = {
-        "r": Estimate(fit.r),
-        "sd": Estimate(people.sd, n=human.size - empty, unscored=empty),
-    }
-    if not math.isnan(fit.r):
-        numbers["r"] = clustered_correlation(metric, human, "pearson")
-        more = {
-            "system_bias_sd": bias_estimate(human, metric),
-            "item_correlation": Estimate(fit.item_correlation, n=fit.systems),
-        }
-        numbers |= {name: one for name, one in more.items() if not math.isnan(one.value)}
-    return numbers, people.scores, empty

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from judgelab.core.bounds import ConfidenceLevel, Correlation, Count, NotNegative, Positive
+from judgelab.core.bounds import ConfidenceLevel, Count, Positive
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.result import Headline, Result, Value
 from judgelab.engine.context import Context
@@ -27,8 +27,6 @@ from judgelab.study.ranking.scored import (
     RankingJudge,
     Scored,
     clean_panel,
-    fitted_judge,
-    given_judge,
     measure,
     model_of_people,
     order,
@@ -49,20 +47,14 @@ class RankingConfidence(Study):
     With human scores in the data: the judge's correlation r, its bias between systems, the paper's
     curves, predictions for every pair of systems from the other systems against the bootstrap,
     and how well they are calibrated; the model with the smallest error says how sure people's
-    order is. Without: the ranking that the scores give, with a confidence for every pair, and
-    curves where ``r`` is given.
+    order is. Without: the ranking that the scores give, with a confidence for every pair.
 
-    With ``train`` or ``r`` the judge comes from there, and human scores of these
-    data test its predictions (section 3's check on other data, figure 6).
+    With ``train`` the judge comes from there, and human scores of these data test its predictions
+    (section 3's check on other data, figure 6).
 
     Args:
         run: folder of a finished run whose clean scores are taken; None: measure.
         train: annotated dataset on which the run's mechanism is fitted; None: these data.
-        r: the judge's correlation with people; None: that of the data.
-        sd: of human scores, with ``r``; None: that of the human scores here, or 1 without any, so
-            that differences are in standard deviations.
-        system_bias_sd: the judge's bias between systems, human units; None: estimated where it is
-            fitted, else unknown.
         items: N of the curves and of the bootstrap; None: as many as there are.
         confidence: target of the trade-off curves.
         deltas: differences of the trade-off curves; None: .1, .2, .4 and .8 sd.
@@ -78,9 +70,6 @@ class RankingConfidence(Study):
         *,
         run: str | None = None,
         train: Any = None,
-        r: Correlation | None = None,
-        sd: Positive | None = None,
-        system_bias_sd: NotNegative | None = None,
         items: Count | None = None,
         confidence: ConfidenceLevel = 0.95,
         deltas: Annotated[Sequence[Positive], Field(min_length=1)] | None = None,
@@ -88,16 +77,11 @@ class RankingConfidence(Study):
         evaluations: Count = 200,
         bootstrap: Count = 2000,
     ) -> None:
-        if train is not None and r is not None:
-            raise ConfigError("study.train and study.r each say which judge predicts: give one.")
-        if sd is not None and r is None:
-            raise ConfigError("study.sd is of the judge that study.r describes: give both.")
         if not (train is None or callable(getattr(train, "load", None))):
             raise ConfigError(
                 f"study.train={train!r} is no dataset: name one by dataset@study.train=NAME."
             )
-        self.train, self.r, self.sd, self.system_bias_sd = train, r, sd, system_bias_sd
-        self.folder, self.items, self.confidence = run, items, confidence
+        self.folder, self.train, self.items, self.confidence = run, train, items, confidence
         self.deltas, self.pairs, self.evaluations = deltas, pairs, evaluations
         self.bootstrap = bootstrap
 
@@ -124,13 +108,10 @@ class RankingConfidence(Study):
             )
         drawing = self.bootstrap, context.seed
         judge, size = self._judge(scored, context), self.items or len(scored.metric)
-        tested = judge.fit is not None and judge.usable
-        agreement, errors, lean, seen = tables.UNTESTED
-        if tested:
-            agreement, errors, lean, seen = tables.empirical(
-                scored, size, *drawing, judge.elsewhere
-            )
-        model = model_of_people(judge, errors, self.system_bias_sd is not None)
+        test = tables.Calibration()
+        if judge.usable:
+            test = tables.calibration_of(scored, size, *drawing, judge.elsewhere)
+        model = model_of_people(judge, test.errors)
         pairs = order(scored, judge, model)
         # with people over single texts
         here = {
@@ -141,18 +122,18 @@ class RankingConfidence(Study):
         made = [
             tables.systems_table(scored, pairs, model),
             tables.order_table(scored, judge, pairs, model),
-            *seen,
-            *(tables.error_table(scored, judge) if tested else []),
+            *test.tables,
         ]
         if judge.usable:
             named = {CORRELATIONS[name][0]: one for name, one in here.items()}
             draws = Draws(self.pairs, self.evaluations, context.seed)
             made.insert(1, tables.judge_table(scored, judge, named))
+            made += tables.error_table(scored, judge)
             made += tables.curves(judge, size, draws, self.deltas, self.confidence)
         summary = self._summary(scored, judge, pairs, model) | {"n": size}
         estimates = {f"here/{name}": one for name, one in here.items()}
-        estimates |= {f"ranking/{name}": one for name, one in agreement.items()}
-        estimates |= {f"calibration/error_{key}": one for key, one in errors.items()}
+        estimates |= {f"ranking/{name}": one for name, one in test.agreement.items()}
+        estimates |= {f"calibration/error_{key}": one for key, one in test.errors.items()}
         for name, one in estimates.items():
             summary |= entries(name, one, *WITHOUT_P)
         words = {
@@ -160,18 +141,17 @@ class RankingConfidence(Study):
             "judge": judge,
             "model": model,
             "models": tables.MODEL_NAMES,
-            "errors": errors,
-            "least": min(errors, key=lambda key: errors[key].value, default=None),
-            "lean": lean,
+            "errors": test.errors,
+            "lean": test.lean,
             "items": size,
             "apart": math.comb(scored.known, 2) - len(pairs.gap),
-            "agreement": agreement.get("agreement", Estimate(math.nan)),
+            "agreement": test.agreement.get("agreement", Estimate(math.nan)),
             "confidence": self.confidence,
             "summary": summary,
         }
         return Result(
             summary=summary,
-            primary="ranking/agreement" if agreement else "ranking/mean_confidence",
+            primary="ranking/agreement" if test.agreement else "ranking/mean_confidence",
             headlines=HEADLINES,
             tables=made,
             figures=[drawn for one in made if (drawn := f"ranking_{one.name}") in DRAWINGS],
@@ -182,21 +162,18 @@ class RankingConfidence(Study):
         )
 
     def _judge(self, scored: Scored, context: Context) -> RankingJudge:
-        """As the user says it is, from training data, or from these data."""
+        """From training data, or from these data."""
         drawing = self.bootstrap, context.seed
-        if self.train is not None:
-            data = measure(replace(context, dataset=self.train), name="train")
-            trained = fitted_judge(data, self.system_bias_sd, "training data", *drawing)
-            if trained is None:
-                raise DataError(
-                    "study.train: no judge can be fitted there, as people's scores or the metric's "
-                    "are missing or all alike."
-                )
-            return trained
-        own = None
-        if self.r is None:
-            own = fitted_judge(scored, self.system_bias_sd, "these data", *drawing)
-        return own or given_judge(scored, self.r, self.sd, self.system_bias_sd)
+        if self.train is None:
+            return RankingJudge.of(scored, "these data", *drawing)
+        data = measure(replace(context, dataset=self.train), name="train")
+        trained = RankingJudge.of(data, "training data", *drawing)
+        if math.isnan(trained.r.value):
+            raise DataError(
+                "study.train: no judge can be fitted there, as people's scores or the metric's "
+                "are missing or all alike."
+            )
+        return trained
 
     def _summary(
         self, scored: Scored, judge: RankingJudge, pairs: OrderedPairs, model: Model | None
@@ -212,7 +189,7 @@ class RankingConfidence(Study):
             **entries("judge/r", judge.r, *WITHOUT_P),
             "judge/sd": judge.sd,
             **entries("judge/system_bias_sd", judge.bias, *WITHOUT_P),
-            "judge/item_correlation": judge.item_correlation,
+            "judge/item_correlation": judge.fit.item_correlation,
             "ranking/model": model,
             "ranking/order_of": "the same metric" if model is None else "people",
             "ranking/mean_confidence": float(agreed.mean()) if agreed.size else math.nan,

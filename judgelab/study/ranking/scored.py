@@ -1,7 +1,7 @@
 """Scores of systems on items, measured or read, and the judge whose rankings are in question.
 
-The judge is fitted on annotations, or as the user says it is. Where these data are annotated and
-it comes from elsewhere, they test it: the paper's check on data it was not made for.
+The judge is fitted on annotations, of these data or of others. Where it comes from others, these
+test it: the paper's check on data it was not made for.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from judgelab.stats.ranking.system_bias import JudgeFit, bias_estimate, fit_judg
 from judgelab.store.run_dir import RunDir
 from judgelab.study.common.panels import SCORES, human_scores, score_panels
 
-Origin = Literal["these data", "training data", "settings"]
+Origin = Literal["these data", "training data"]
 
 
 @dataclass(frozen=True)
@@ -130,17 +130,28 @@ def read_run(folder: str, limit: int | None = None, *, key: str = "run") -> Scor
 
 @dataclass(frozen=True)
 class RankingJudge:
-    """What the study works with; NaN is unknown."""
+    """A judge as annotated data show it; NaN is unknown, as all is where nothing is annotated."""
 
     r: Estimate  # correlation with people, and its interval over items
-    sd: float  # of human scores
-    slope: float  # metric units per human unit
     bias: Estimate  # sd of the errors per system, human units, and its interval over systems
-    item_correlation: float  # of two systems' scores on an item
-    origin: Origin = "settings"  # where it comes from
-    scores: Floats | None = None  # the human scores behind it, None where ``sd`` is given
-    # on all systems of the data it comes from; None where it is given and nothing here tests it
-    fit: JudgeFit | None = None
+    fit: JudgeFit  # on all systems
+    scores: Floats  # of people, [texts]
+    origin: Origin
+
+    @classmethod
+    def of(cls, data: Scored, origin: Origin, draws: int = 2000, seed: int = 0) -> RankingJudge:
+        """Fit it; everything is NaN where people's or the metric's scores do not vary."""
+        fit = fit_judge(data.human, data.metric)
+        r = Estimate(np.nan)
+        if not np.isnan(fit.r):
+            r = clustered_correlation(data.metric, data.human, "pearson", draws, seed)
+        known = data.human[~np.isnan(data.human)]
+        return cls(r, bias_estimate(data.human, data.metric), fit, known, origin)
+
+    @property
+    def sd(self) -> float:
+        """Of the human scores."""
+        return float(self.scores.std()) if self.scores.size else np.nan
 
     @property
     def usable(self) -> bool:
@@ -154,78 +165,29 @@ class RankingJudge:
 
     def bias_by(self, model: Model) -> float:
         """The model's sd between systems, in metric units; NaN where it is unknown."""
-        of_line = np.nan if self.fit is None else self.fit.line_bias_sd
-        sd = {"algorithm_1": 0.0, "bias": self.bias.value, "line": of_line}[model]
-        return float(sd * self.slope)
+        sd = {"algorithm_1": 0.0, "bias": self.bias.value, "line": self.fit.line_bias_sd}[model]
+        return float(sd * self.fit.slope)
 
     def falls_by(self, model: Model | None) -> bool:
         """Whether the metric's system means fall as people's rise, by the model."""
-        return model == "line" and self.fit is not None and self.fit.system_slope < 0
+        return model == "line" and self.fit.system_slope < 0
 
 
-def fitted_judge(
-    data: Scored, system_bias_sd: float | None, origin: Origin, draws: int, seed: int
-) -> RankingJudge | None:
-    """The judge of annotated data; None where human or metric scores are missing or all alike.
-
-    Args:
-        system_bias_sd: in place of the estimate.
-    """
-    fit = fit_judge(data.human, data.metric)
-    if not data.annotated or np.isnan(fit.r):
-        return None
-    human = data.human[~np.isnan(data.human)]
-    return RankingJudge(
-        clustered_correlation(data.metric, data.human, "pearson", draws, seed),
-        float(human.std()),
-        fit.slope,
-        bias_estimate(data.human, data.metric)
-        if system_bias_sd is None
-        else Estimate(system_bias_sd),
-        fit.item_correlation,
-        origin,
-        human,
-        fit,
-    )
-
-
-def given_judge(
-    scored: Scored, r: float | None, sd: float | None, system_bias_sd: float | None
-) -> RankingJudge:
-    """By settings; where people scored these data, with their sd unless another is given."""
-    annotated = not np.isnan(fit_judge(scored.human, scored.metric).r)
-    human = scored.human[~np.isnan(scored.human)] if annotated else None
-    r = np.nan if r is None else r
-    spread = sd or (1.0 if human is None else float(human.std()))
-    bias = Estimate(np.nan if system_bias_sd is None else system_bias_sd)
-    metric = scored.metric[~np.isnan(scored.metric)]
-    slope = r * (float(metric.std()) if metric.size else np.nan) / spread
-    shared = fit_judge(scored.metric, scored.metric).item_correlation
-    fit = None
-    if human is not None:
-        fit = JudgeFit(r, spread, slope, bias.value, np.nan, np.nan, shared, 0, 0)
-    known = human if sd is None else None
-    return RankingJudge(Estimate(r), spread, slope, bias, shared, "settings", known, fit)
-
-
-def model_of_people(
-    judge: RankingJudge, errors: Mapping[Model, Estimate], given: bool
-) -> Model | None:
+def model_of_people(judge: RankingJudge, errors: Mapping[Model, Estimate]) -> Model | None:
     """The model by which the confidence in people's order is computed.
 
     Where pairs were predicted, the one with the smallest error on them (the simpler one of two
-    that are equal); without such pairs, or where ``given``, that of the bias between systems.
+    that are equal); without such pairs that of the bias between systems.
 
     Args:
         errors: model -> its calibration error; empty where no pair could be predicted.
-        given: whether the user gave the bias.
 
     Returns:
         None where the judge does not correlate with people, or nothing is known of its bias.
     """
-    usable = [m for m in MODELS if judge.slope > 0 and not np.isnan(judge.bias_by(m))]
+    usable = [m for m in MODELS if judge.fit.slope > 0 and not np.isnan(judge.bias_by(m))]
     tested = {m: e.value for m, e in errors.items() if m in usable and e.n}
-    if tested and not given:
+    if tested:
         return min(tested, key=lambda model: tested[model])
     return "bias" if "bias" in usable else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -46,8 +47,6 @@ SHORT: dict[Model, str] = {
     "line": "plus bias and slope of means",
 }
 LEAST = 4  # systems: two are predicted from the others
-OTHERS = "from the other systems"
-ELSEWHERE = "by the judge as it is elsewhere"
 BUCKETS = 6
 WIDEST = 2.0  # sds of the human scores, the end of a curve
 SIZES = (25, 50, 100, 200, 500, 1000)  # N of curves
@@ -105,8 +104,8 @@ def order_table(
         }
         if model is not None:
             row["people"] = float(pairs.agreed[k])
-        if judge.slope > 0:
-            row["gap_human_units"] = float(pairs.gap[k]) / judge.slope
+        if judge.fit.slope > 0:
+            row["gap_human_units"] = float(pairs.gap[k]) / judge.fit.slope
         if not np.isnan(human[high] - human[low]):
             row["human_gap"] = float(human[high] - human[low])
         rows.append(row)
@@ -115,7 +114,7 @@ def order_table(
         "ranking",
         rows,
         model=model and MODEL_NAMES[model],
-        error=model and judge.bias_by(model) / judge.slope,
+        error=model and judge.bias_by(model) / judge.fit.slope,
     )
 
 
@@ -128,11 +127,10 @@ def judge_table(scored: Scored, judge: RankingJudge, here: Mapping[str, Estimate
     quantities["sd of the metric's scores"] = float(np.nanstd(scored.metric))
     quantities["bias between systems (sd)"] = judge.bias
     quantities["sd of human scores"] = judge.sd
-    if judge.fit is not None and judge.fit.systems:
-        quantities["bias about the systems' line"] = judge.fit.line_bias_sd
-        quantities["slope: system means / texts"] = judge.fit.system_slope
+    quantities["bias about the systems' line"] = judge.fit.line_bias_sd
+    quantities["slope: system means / texts"] = judge.fit.system_slope
     name = "correlation between systems' metric scores on the same item"
-    quantities[name] = judge.item_correlation
+    quantities[name] = judge.fit.item_correlation
     rows: list[Row] = [
         # a number alone has no n, and 0 would be another claim
         {"quantity": name, **(columns(one) if isinstance(one, Estimate) else {"value": one})}
@@ -156,7 +154,7 @@ def error_table(scored: Scored, judge: RankingJudge) -> list[Table]:
     both = ~np.isnan(scored.human) & ~np.isnan(scored.metric)
     if not (noise > 0 and both.any()):
         return []
-    apart = scored.metric / judge.slope - scored.human
+    apart = scored.metric / judge.fit.slope - scored.human
     size = np.abs(apart - apart[both].mean())
     edges = np.append(np.linspace(0, WIDEST_ERROR * noise, BINS), np.inf)
     cells: list[tuple[Row, Estimate]] = []
@@ -169,24 +167,28 @@ def error_table(scored: Scored, judge: RankingJudge) -> list[Table]:
     return [table(__package__, "errors", rows, noise=noise, r=judge.r.value)]
 
 
-Empirical = tuple[
-    dict[str, Estimate], dict[Model, Estimate], Mapping[Model, float], Sequence[Table]
-]
-"""What happened to pairs of systems, and what was predicted without looking at them.
+@dataclass(frozen=True)
+class Calibration:
+    """What happened to pairs of systems, and what was predicted without looking at them.
 
-agreement: mean share of resamples ranked right, over pairs, with an interval over systems: both
-    systems on items of their own (``agreement``), or the same (``agreement_paired``);
-errors: calibration error of the models that predict any pair, on items of their own;
-lean: by how much such a model predicts more than is observed, mean over pairs;
-tables: calibration error, the buckets of figures 5 and 6, and every pair.
-"""
-UNTESTED: Empirical = {}, {}, {}, ()
+    Attributes:
+        agreement: mean share of resamples ranked right, over pairs, with an interval over systems:
+            both systems on items of their own (``agreement``), or the same (``agreement_paired``).
+        errors: calibration error of the models that predict any pair, on items of their own.
+        lean: by how much such a model predicts more than is observed, mean over pairs.
+        tables: calibration error, and the buckets of figures 5 and 6.
+    """
+
+    agreement: Mapping[str, Estimate] = field(default_factory=dict)
+    errors: Mapping[Model, Estimate] = field(default_factory=dict)
+    lean: Mapping[Model, float] = field(default_factory=dict)
+    tables: Sequence[Table] = ()
 
 
-def empirical(
+def calibration_of(
     scored: Scored, items: int, draws: int, seed: int, judge: JudgeFit | None = None
-) -> Empirical:
-    """Predicted confidence against how often pairs are ranked right; ``UNTESTED`` without people's
+) -> Calibration:
+    """Predicted confidence against how often pairs are ranked right; nothing without people's
     scores of enough systems.
 
     Args:
@@ -195,23 +197,24 @@ def empirical(
     """
     both = ~np.isnan(scored.human) & ~np.isnan(scored.metric)
     if int(both.any(axis=0).sum()) < (LEAST if judge is None else 2):
-        return UNTESTED
+        return Calibration()
     pairs = ranked_pairs(scored.human, scored.metric, items, draws, seed)
     if not len(pairs.delta):
-        return UNTESTED
+        return Calibration()
     made = predict_pairs(scored.human, scored.metric, pairs, items, judge=judge)
     models = [m for m in MODELS if m == MODELS[0] or not np.isnan(made.unpaired[m]).all()]
-    kinds = {
-        "unpaired": ("each its own", pairs.unpaired, made.unpaired),
-        "paired": ("the same", pairs.paired, made.paired),
-    }
     # pairs by the size of their difference, as the paper averages them
     edges = np.linspace(0, float(pairs.delta.max(initial=0.0)), BUCKETS + 1)
     group = np.clip(np.searchsorted(edges, pairs.delta, side="left") - 1, 0, BUCKETS - 1)
     errors: dict[tuple[str, Model], Estimate] = {}
+    agreement: dict[str, Estimate] = {}
     rows: list[Row] = []
     cells: list[tuple[Row, Estimate]] = []
-    for kind, (words, observed, predicted) in kinds.items():
+    for kind, words, key, observed, predicted in (
+        ("unpaired", "each its own", "agreement", pairs.unpaired, made.unpaired),
+        ("paired", "the same", "agreement_paired", pairs.paired, made.paired),
+    ):
+        agreement[key] = pair_means(observed, 0 * group, pairs.first, pairs.second)[0]
         for model in models:
             data = Outcomes(predicted[model], observed, pairs.first, pairs.second)
             errors[kind, model], _ = calibration_error(data, draws, seed)
@@ -223,34 +226,16 @@ def empirical(
             head = {"items": kind, "delta": _mean(pairs.delta[group == k])}
             head |= {model: _mean(predicted[model][group == k]) for model in MODELS}
             cells.append((head, mean))
-    names, by = scored.systems, OTHERS if judge is None else ELSEWHERE
-    single: list[Row] = [
-        {
-            "better": names[pairs.first[k]],
-            "worse": names[pairs.second[k]],
-            "delta": float(pairs.delta[k]),
-            "ranked_right": float(pairs.observed[k]),
-            "unpaired": float(pairs.unpaired[k]),
-            "paired": float(pairs.paired[k]),
-            "r_that_predicts": made.fits[k].r,
-            **{model: float(made.unpaired[model][k]) for model in MODELS},
-        }
-        for k in np.argsort(-pairs.delta, kind="stable")
-    ]
-    whole = np.zeros_like(group)
-    shares = {"agreement": pairs.unpaired, "agreement_paired": pairs.paired}
-    agreement = {
-        name: pair_means(share, whole, pairs.first, pairs.second)[0]
-        for name, share in shares.items()
-    }
-    shown = [
-        table(__package__, "calibration_error", rows, by=by),
-        table(__package__, "observed", estimate_rows(cells), buckets=BUCKETS, items=items),
-        table(__package__, "human_pairs", single, by=by),
-    ]
-    unpaired = {model: errors["unpaired", model] for model in models}
-    lean = {model: _mean(made.unpaired[model] - pairs.unpaired) for model in models}
-    return agreement, unpaired, lean, shown
+    by = "from the other systems" if judge is None else "by the judge as it is elsewhere"
+    return Calibration(
+        agreement,
+        {model: errors["unpaired", model] for model in models},
+        {model: _mean(made.unpaired[model] - pairs.unpaired) for model in models},
+        [
+            table(__package__, "calibration_error", rows, by=by),
+            table(__package__, "observed", estimate_rows(cells), buckets=BUCKETS, items=items),
+        ],
+    )
 
 
 def _mean(values: Floats) -> float:
@@ -266,9 +251,8 @@ def curve_table(
     ``correlation`` figure 7."""
     delta = np.linspace(0, WIDEST * judge.sd, STEPS + 1)[1:]
     r, sizes = (np.array(side)[:, None] for side in zip(*cells, strict=True))
-    sd = judge.sd if judge.scores is None else None
-    drawn = confidence(r, sizes, delta, judge.scores, sd=sd, draws=draws)
-    exact = confidence(r, sizes, delta, judge.scores, sd=sd, method="closed_form")
+    drawn = confidence(r, sizes, delta, judge.scores, draws=draws)
+    exact = confidence(r, sizes, delta, judge.scores, method="closed_form")
     rows: list[Row] = [
         {
             "r": one,
@@ -315,12 +299,9 @@ def trade_off_table(judge: RankingJudge, deltas: Sequence[float] | None, target:
 
 def noise_table(judge: RankingJudge, seed: int) -> Table:
     """Noise level and correlation: the formula, and noise added to the human scores (figure 8)."""
-    scores = judge.scores
-    if scores is None:
-        scores = np.random.default_rng(seed).normal(0, judge.sd, size=1000)
-    rows: list[Row] = []
+    scores, rows = judge.scores, list[Row]()
     for r in R_NOISE:
-        level = float(noise_sd(r, float(scores.std())))
+        level = float(noise_sd(r, judge.sd))
         rated = noisy_estimates(scores, level, draws=20, seed=seed)
         reached = np.array([np.corrcoef(scores, one)[0, 1] for one in rated])
         row: dict[str, Value] = {"noise": level, "r": r, "simulated": float(reached.mean())}
