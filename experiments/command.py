@@ -75,7 +75,6 @@ class Table(Generic[OneRow]):
 
 COUNTS = ("n", "unscored")
 Some = TypeVar("Some", bound="Printed")
-Setting = TypeVar("Setting")
 
 
 class Printed(Protocol):
@@ -179,40 +178,3 @@ def run_tables(
     print("\n\n".join(shown))
     print(f"\n{summary(tables)} {len(rows)} rows in {chosen.out}.")
     return 0
-
-
-def run_benchmark(
-    argv: Sequence[str] | None,
-    description: str,
-    out: str,
-    setting: type[Setting],
-    measure: Callable[[Setting], dict[str, Any]],
-    show: Callable[[dict[str, Any], Setting], bool],
-) -> int:
-    """Measure, write the report as JSON, show it.
-
-    Args:
-        argv: the command line; None for the process's own.
-        description: one sentence.
-        out: where --out writes without being told.
-        setting: a dataclass of whole numbers with defaults: each becomes an option, so that a
-            test can run a small job.
-        measure: the report.
-        show: prints the report; whether the targets are met.
-
-    Returns:
-        The exit code: 1 where a target is missed.
-    """
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--out", type=Path, default=Path(out))
-    for name, value in vars(setting()).items():
-        parser.add_argument("--" + name.replace("_", "-"), type=int, default=value)
-    options = vars(parser.parse_args(argv))
-    file: Path = options.pop("out")
-    chosen = setting(**options)
-    report = measure(chosen)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    met = show(report, chosen)
-    print(f"written to {file}")
-    return 0 if met else 1

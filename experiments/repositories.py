@@ -58,18 +58,6 @@ AUTO_PRE = Repository(
     ("auto_pre", ("verdict_pairwise.parquet",)),
     "auto_pre",
 )
-REPOSITORIES = (PEER_PREDICTION, GEM, AUTO_PRE)
-
-
-def instead(folder: Path, wanted: Repository) -> str:
-    """A sentence on what the folder is or holds, where ``wanted`` is not it; else nothing."""
-    for one in REPOSITORIES:
-        layout = one.layout(folder)
-        if layout and one is not wanted:
-            made = "a clone" if layout == "clone" else "an export"
-            return f" It is {made} of {one.address}: read it with experiments.{one.experiment}."
-    below = wanted.below(folder)
-    return f" It holds {below[0].name}: give {str(below[0])!r}." if below else ""
 
 
 def found_in(data: Path, release: Repository) -> list[Path]:

@@ -114,17 +114,11 @@ class Bench:
     @cached_property
     def consistency(self) -> dict[str, float]:
         """P_c over all pairs, as the release counts it."""
-        return {judge: self._share(self.as_counted(judge)) for judge in self.candidates}
-
-    def as_counted(self, judge: str) -> Floats:
-        """[items, pairs] P_c's answers as the release counts them: neither chosen is a half."""
-        cells = self.verdicts[judge]
-        return unchanged(cells[..., 0], cells[..., 1], unread=0.5)
-
-    def agreed(self, judge: str) -> Floats:
-        """[items, pairs] P_c's answers without the unread ones, two ties agreeing."""
-        cells = self.heard(judge, PAIRWISE)
-        return unchanged(cells[..., 0], cells[..., 1])
+        cells = {judge: self.verdicts[judge] for judge in self.candidates}
+        return {
+            judge: self._share(unchanged(each[..., 0], each[..., 1], unread=0.5))
+            for judge, each in cells.items()
+        }
 
     @cached_property
     def pertinence(self) -> dict[str, float]:

@@ -12,10 +12,8 @@ from experiments.auto_pre.printed import named, printed
 from experiments.auto_pre.printed import pertinence as printed_pertinence
 from experiments.auto_pre.release import confidence, pertinence
 from experiments.auto_pre.rows import Row, Table
-from experiments.command import point
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.qualification.exams import mark, shares
 
 PRINTED_ON = "XSum"
 PARTS = ("easy mean", "easy std", "hard mean", "hard std")
@@ -86,49 +84,6 @@ def _confidence(bench: Bench, table: str, method: str, between: str) -> Iterator
         for k, part in enumerate(PARTS):
             was, now = (None if found is None else found[k] for found in (released, anew))
             yield Row(table, f"{bench.name}: {name}", part, numbers[k], was, now, now)
-
-
-def passes(benches: Sequence[Bench]) -> Table:
-    """P_c and P_p with intervals, and in how many resamples of the items a judge passes."""
-    rows, notes = [], [note for bench in benches for note in bench.notes]
-    for bench in benches:
-        for exam, (counted, anew) in _answers(bench).items():
-            if not counted:
-                continue
-            both = [np.stack(list(answers.values())) for answers in (counted, anew)]
-            kinds = [mark(shares(answers), draws=counting.DRAWS) for answers in both]
-            notes.append(
-                f"{bench.name}, {exam}: the mean of the candidates is {kinds[0].bar:.4f} as "
-                f"released, {kinds[1].bar:.4f} without unread answers."
-            )
-            for k, judge in enumerate(counted):
-                released, read = (marks.found.at(k) for marks in kinds)
-                label = f"{bench.name}/{exam}"
-                rows.append(Row("exams", judge, label, None, released, read, read))
-                chances = [
-                    point(float(m.p_pass[k]), m.found.at(k).n, m.found.at(k).unscored)
-                    for m in kinds
-                ]
-                label += ", share of resamples passed"
-                rows.append(Row("exams", judge, label, None, chances[0], chances[1], chances[1]))
-    return Table("exams", "P_c and P_p against the mean", tuple(rows), tuple(notes))
-
-
-def _answers(bench: Bench) -> dict[str, tuple[dict[str, Floats], dict[str, Floats]]]:
-    """Exam -> the candidates' answers as the release counts them, and without the unread."""
-    candidates = bench.candidates
-    relevant = bench.relevant(*STATED_EXAM)
-    sat = [judge for judge in candidates if judge in relevant]
-    return {
-        "consistency": (
-            {judge: bench.as_counted(judge) for judge in candidates},
-            {judge: bench.agreed(judge) for judge in candidates},
-        ),
-        "pertinence": (
-            {judge: relevant[judge] for judge in sat},
-            {judge: pertinence(bench.data, judge, *STATED_EXAM) for judge in sat},
-        ),
-    }
 
 
 def _only_printed(bench: Bench, released: set[tuple[str, str]]) -> list[Row]:

@@ -13,14 +13,11 @@ from experiments.auto_pre.rows import Row, Table
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.qualification.decisions import difference
-from judgelab.stats.qualification.exams import Bools
 
 ENSEMBLES = ("PRE (w/o Filter)", "PRE (Auto-Exam)", "PRE (Human Filter)", "Auto-PRE")
 AGAINST = "PRE (Auto-Exam)"
 ABLATION = (AGAINST, "Auto-PRE (P)", "Auto-PRE (S)", "PRE (Human Filter)", "Auto-PRE (C+P+S)")
 Credit = Callable[[Bench, Recipe, str], Floats]
-FAULTY = "RWKV-4-Raven-7B-v11"
-"""Most of its XSum answers that the judges were shown are summaries of other articles."""
 
 
 def table3(benches: Sequence[Bench]) -> Table:
@@ -50,29 +47,6 @@ def differences(benches: Sequence[Bench]) -> Table:
         "take pairs of answers as independent."
     )
     return Table("3 (daggers)", "differences of accuracy", tuple(rows), (note,))
-
-
-def without_faulty_answers(benches: Sequence[Bench]) -> Table | None:
-    """Table 3's graded formats on XSum without the model whose answers were mixed up."""
-    rows = []
-    for bench in benches:
-        if bench.name != "XSum" or FAULTY not in bench.data.agents:
-            continue
-        sound = ~(bench.data.pairs == bench.data.agents.index(FAULTY)).any(axis=1)
-        for form in bench.forms[:-1]:
-            for method in ("gpt-4", *ENSEMBLES):
-                typed = typed_recipe(bench, method, form)
-                stated = typed if method == "gpt-4" else bench.stated(method, form)
-                column = f"XSum/{form} without RWKV"
-                corrected, ours = (_share(bench, each, form, sound) for each in (typed, stated))
-                rows.append(Row("3 (RWKV)", method, column, None, None, corrected, ours))
-    note = (
-        f"The judges were shown other articles' summaries as most of {FAULTY}'s, so its pairs "
-        "measure something else."
-    )
-    return (
-        Table("3 (RWKV)", "XSum without mixed-up answers", tuple(rows), (note,)) if rows else None
-    )
 
 
 def table4(benches: Sequence[Bench]) -> Table:
@@ -245,16 +219,11 @@ def _credit(bench: Bench, recipe: Recipe, form: str) -> Floats:
     return counting.corrected_credit(judged, recipe.weight, bench.truth, bench.data.pairs)
 
 
-def _share(
-    bench: Bench, recipe: Recipe | None, form: str, pairs: Bools | None = None
-) -> Estimate | None:
-    """Accuracy without the faults; on some of the pairs only, where they are given."""
+def _share(bench: Bench, recipe: Recipe | None, form: str) -> Estimate | None:
+    """Accuracy without the faults."""
     if recipe is None:
         return None
-    right, truth = _credit(bench, recipe, form), bench.truth
-    if pairs is not None:
-        right, truth = (np.where(pairs, cells, np.nan) for cells in (right, truth))
-    return counting.share(right, truth, macro=bench.macro)
+    return counting.share(_credit(bench, recipe, form), bench.truth, macro=bench.macro)
 
 
 def _rho(bench: Bench, method: str, form: str) -> Row | None:

@@ -22,7 +22,7 @@ from experiments.auto_pre.printed import recipes
 from experiments.auto_pre.release import is_release, list_datasets, read_dataset
 from experiments.auto_pre.rows import Table
 from experiments.command import cause_of, matches, run_tables
-from experiments.repositories import AUTO_PRE, instead
+from experiments.repositories import AUTO_PRE
 from judgelab.core.errors import DataError
 
 ORDER = ("XSum", "NF_CATS", "DailyDialog")
@@ -39,7 +39,7 @@ def compute(path: str | Path) -> list[Table]:
     if not places:
         raise DataError(
             f"{given} is no clone of {AUTO_PRE.address} and holds no verdict_pairwise.parquet made "
-            f"of one: give the release's folder.{instead(given, AUTO_PRE)}"
+            f"of one: give the release's folder."
         )
     folder = places[0]
     found = sorted(list_datasets(folder), key=lambda name: (*[name != o for o in ORDER], name))
@@ -47,16 +47,14 @@ def compute(path: str | Path) -> list[Table]:
     tables = [
         methods.table3(benches),
         methods.differences(benches),
-        methods.without_faulty_answers(benches),
         methods.table4(benches),
         bias.table5(benches),
         methods.table6(benches),
-        exams.passes(benches),
         exams.table9(benches),
         exams.table10(benches),
         exams.table11(benches),
     ]
-    return [explained(table) for table in tables if table is not None and table.rows]
+    return [explained(table) for table in tables if table.rows]
 
 
 def explained(table: Table) -> Table:

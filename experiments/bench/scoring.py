@@ -82,14 +82,6 @@ JOBS = {
 }
 
 
-def law(job: Job) -> float:
-    """Tokens of all rows one by one, over tokens with every shared one once."""
-    contexts, _, pairs = job.texts(["w"])
-    ends = [job.prefix + (job.response if c else 0) for c in range(len(contexts))]
-    alone = sum(ends[c] + job.target for c, _ in pairs)
-    return alone / (job.prefix + job.response * (len(contexts) - 1) + job.target * len(pairs))
-
-
 def one_token_words(folder: Path) -> list[str]:
     """Words that are one token of a tokenizer, with and without a space before them."""
     from transformers import AutoTokenizer
@@ -129,7 +121,7 @@ def make_model(folder: Path) -> None:
     wrapped.save_pretrained(folder)
 
 
-def worker(folder: str, name: str, variant: str, threads: int, repeats: int) -> dict[str, Any]:
+def worker(folder: str, name: str, variant: str, threads: int) -> dict[str, Any]:
     """One side on one job, in this process."""
     import torch
 
@@ -143,14 +135,11 @@ def worker(folder: str, name: str, variant: str, threads: int, repeats: int) -> 
     run(
         contexts[:1], [f" {' '.join(words[:n])}" for n in (2, 3)], [(0, 0), (0, 1)]
     )  # load, warm up
-    walls = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        totals = run(contexts, targets, pairs)
-        walls.append(time.perf_counter() - start)
+    start = time.perf_counter()
+    totals = run(contexts, targets, pairs)
     return {
         "pairs": len(pairs),
-        "wall": min(walls),
+        "wall": time.perf_counter() - start,
         "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "totals": {f"{c},{t}": total for (c, t), total in zip(pairs, totals, strict=True)},
     }
@@ -193,7 +182,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         if options.model is None:
             make_model(Path(made))
         for _ in range(options.rounds):
-            for name in options.jobs:
+            for name in JOBS:
                 for variant in variants:
                     new = _spawn(folder, name, variant, options)
                     old = found.setdefault((name, variant), new)
@@ -201,14 +190,13 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
                     found[name, variant] = kept | {
                         "memory_mb": max(old["memory_mb"], new["memory_mb"])
                     }
-    jobs = {n: _summary(n, {v: found[n, v] for v in variants}) for n in options.jobs}
+    jobs = {n: _summary(n, {v: found[n, v] for v in variants}) for n in JOBS}
     packages = ("torch", "transformers", "lm_eval", "numpy")
     return {
         "model": options.model or "random",
         "jobs": jobs,
         "threads": options.threads,
         "rounds": options.rounds,
-        "repeats": options.repeats,
         "cores": os.cpu_count(),
         "load": os.getloadavg()[0],
         "python": platform.python_version(),
@@ -219,7 +207,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 def _spawn(folder: str, name: str, variant: str, options: argparse.Namespace) -> dict[str, Any]:
     command = [sys.executable, "-m", "experiments.bench.scoring", "--worker", folder, name, variant]
-    command += ["--threads", str(options.threads), "--repeats", str(options.repeats)]
+    command += ["--threads", str(options.threads)]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": str(options.threads)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -243,7 +231,7 @@ def _summary(name: str, sides: dict[str, dict[str, Any]]) -> dict[str, Any]:
         if "rows" in sides:
             row["off_rows_nats"] = _off(side["totals"], sides["rows"]["totals"], job.target)
         table[variant] = row
-    return {"job": asdict(job), "law": round(law(job), 2), "sides": table}
+    return {"job": asdict(job), "sides": table}
 
 
 def _off(totals: dict[str, float], rows: dict[str, float], tokens: int) -> float:
@@ -266,14 +254,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("outputs/bench/scoring.json"))
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--repeats", type=int, default=1)
-    parser.add_argument("--jobs", nargs="+", choices=list(JOBS), default=list(JOBS))
     parser.add_argument("--sides", nargs="+", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--model", help="folder of a Llama, instead of random weights")
     parser.add_argument("--worker", nargs=3, metavar=("FOLDER", "JOB", "SIDE"))
     options = parser.parse_args()
     if options.worker:
-        print(json.dumps(worker(*options.worker, options.threads, options.repeats)))
+        print(json.dumps(worker(*options.worker, options.threads)))
         return
     result = measure(options)
     options.out.parent.mkdir(parents=True, exist_ok=True)

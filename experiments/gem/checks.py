@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from decimal import Decimal
-
-import numpy as np
-from scipy import stats
+from collections.abc import Mapping
 
 from experiments.command import point
 from experiments.gem.printed import Cell, Printed
 from experiments.peer_prediction.rows import Row, Table
 from judgelab.stats.discrimination.effect_size import verdict
-from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 
 ROUNDING = 0.0005
@@ -29,41 +24,10 @@ COPIED = {
 ROWS = 600
 """Behind every cell of Tables 3, 4 and 8: two references for each of 300 papers."""
 
-DIFFERENCES = ("3", "4", "8", "9", "11", "12", "13", "14")
 FAMILY = {
     "3": ("GEM", "GEM-S"),
     "8": ("GEM (Llama Preprocessing)", "GEMS (Llama Preprocessing)"),
 }
-
-
-def sizes_behind_p(printed: Printed) -> Table:
-    """How many rows make the p of Table 1 that of its correlation? Text: about 180.
-
-    p is Student's t of r with n - 2 degrees of freedom; brackets are the n that rounding of r
-    and p leaves open.
-    """
-    n = np.arange(4, 1001)
-    rows, common = [], np.ones(len(n), dtype=np.bool_)
-    for metric, (r, p) in printed.table1.items():
-        off = 5 * 10.0 ** (int(Decimal(str(p)).as_tuple().exponent) - 1)
-        near, far = (np.maximum(abs(r) + side, 0) for side in (-ROUNDING, ROUNDING))
-        possible = (_p(far, n) <= p + off) & (_p(near, n) >= p - off)
-        common &= possible
-        if possible.any():
-            low, high = int(n[possible][0]), int(n[possible][-1])
-            found = Estimate((low + high) / 2, low, high, 1)
-            rows.append(Row("1", metric, "n behind p", None, found, digits=0))
-    shared = n[common]
-    note = (
-        f"All cells agree on n = {shared[0]} to {shared[-1]}."
-        if len(shared)
-        else "No n gives the p of all cells."
-    )
-    return Table("1", "correlation with grades: n that p implies", tuple(rows), (note,))
-
-
-def _p(r: float, n: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Floats:
-    return np.asarray(2 * stats.t.sf(r * np.sqrt((n - 2) / (1 - r * r)), n - 2))
 
 
 def copied_cells(printed: Printed) -> Table:
@@ -125,25 +89,6 @@ def constant_ratio(printed: Printed) -> Table:
     return Table("raw/recall", title, tuple(rows), (note,))
 
 
-def symmetric_intervals(printed: Printed) -> Table:
-    """Are the printed intervals d +- something? Largest |middle - d| of each table."""
-    rows = []
-    for table in DIFFERENCES:
-        off = [abs((c.low + c.high) / 2 - c.d) for _, _, c in _every(printed, table)]
-        rows.append(
-            Row(
-                "+-",
-                f"Table {table}",
-                "largest |middle - d|",
-                None,
-                point(max(off), len(off)),
-                digits=4,
-            )
-        )
-    note = f"Rounding alone allows {2 * ROUNDING:.3f}. n counts cells."
-    return Table("+-", "printed intervals are symmetric about d", tuple(rows), (note,))
-
-
 def significance(printed: Printed, factor: float) -> Table:
     """Tables 3 and 8 of GEM and GEM-S with half widths times ``factor``.
 
@@ -197,9 +142,3 @@ def _ratio(top: float, bottom: float) -> Estimate:
 
 def _estimate(cell: Cell) -> Estimate:
     return Estimate(cell.d, cell.low, cell.high, ROWS)
-
-
-def _every(printed: Printed, table: str) -> Iterator[tuple[str, str, Cell]]:
-    for metric, cells in printed.cells(table).items():
-        for name, cell in cells.items():
-            yield metric, name, cell

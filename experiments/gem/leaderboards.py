@@ -68,22 +68,6 @@ def consistency(printed: Printed, section: str) -> Table:
     return Table(section, title, tuple(rows), (note,))
 
 
-def sizes(printed: Printed) -> Table:
-    """Is bigger better? Scores of Tables 6 and 7 against the number of parameters."""
-    rows = []
-    for table in ("6", "7"):
-        parameters = printed.board(table, "params_B")
-        for metric, column in METRICS.items():
-            pearson, spearman = both(parameters, printed.board(table, column))
-            label = f"Table {table}, parameters"
-            rows.append(Row("6/7", metric, label, None, pearson, spearman, digits=2))
-    title = "score against number of parameters, over models (the paper shows Figure 4)"
-    note = (
-        "The paper estimates the sizes of the closed models; ranks forgive that, Pearson does not."
-    )
-    return Table("6/7", title, tuple(rows), (note,))
-
-
 def table7(printed: Printed) -> Table:
     """Table 7 beside the spreadsheet, which has more digits of two of its columns."""
     rows = []

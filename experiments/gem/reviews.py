@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.repositories import GEM, instead
+from experiments.repositories import GEM
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Agent, Item, Panel
 
@@ -69,7 +69,7 @@ def _clone(root: Path, text: str) -> Read:
     if folder is None:
         raise DataError(
             f"{str(root)!r} holds no {names[0]}: give a clone of {GEM.address}, or the parquet "
-            f"file with one row a review.{instead(root, GEM)}"
+            f"file with one row a review."
         )
     tables = [_table(folder / name, (text,)).iloc[ROWS] for name in names]
     ids = [list(map(str, table["paper_id"])) for table in tables]

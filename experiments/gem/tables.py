@@ -35,16 +35,13 @@ def compute(path: str | Path | None = None) -> list[Table]:
     printed = read_printed()
     scored = None if folder is None else deletion.score(folder)
     return [
-        checks.sizes_behind_p(printed),
         leaderboards.table5(printed),
         leaderboards.consistency(printed, "A.2"),
         leaderboards.consistency(printed, "A.3"),
-        leaderboards.sizes(printed),
         leaderboards.table7(printed),
         *([] if scored is None else [deletion.table3(printed, scored)]),
         checks.copied_cells(printed),
         checks.constant_ratio(printed),
-        checks.symmetric_intervals(printed),
         *([] if scored is None else [checks.significance(printed, deletion.widening(scored))]),
         checks.resistance(printed),
     ]

@@ -16,7 +16,7 @@ from types import ModuleType
 from experiments.peer_prediction import clone, export
 from experiments.peer_prediction.domain import Domain
 from experiments.peer_prediction.folders import ALIASES
-from experiments.repositories import PEER_PREDICTION, instead
+from experiments.repositories import PEER_PREDICTION
 from judgelab.core.errors import DataError
 
 
@@ -60,5 +60,5 @@ def _layout(root: Path) -> ModuleType:
     reason = "does not exist" if not root.exists() else "is not such a folder"
     raise DataError(
         f"{root} {reason}: give a clone of {PEER_PREDICTION.address} (it has eval_results/) or a "
-        f"folder with meta.json and matrices/.{instead(root, PEER_PREDICTION)}"
+        f"folder with meta.json and matrices/."
     )

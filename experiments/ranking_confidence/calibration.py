@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from experiments.ranking_confidence.data import DIMENSIONS, Cell
+from experiments.ranking_confidence.data import Cell
 from experiments.ranking_confidence.rows import Table, Value, spread
 from judgelab.stats.intervals.means import percentile_interval
 from judgelab.stats.ranking.pairs import (
@@ -18,7 +17,6 @@ from judgelab.stats.ranking.pairs import (
     Outcomes,
     Predictions,
     RankedPairs,
-    calibration_bins,
     calibration_error,
     pair_means,
     predict_pairs,
@@ -81,26 +79,6 @@ def judges_table(found: Sequence[Judged]) -> Table:
     )
 
 
-def bins_table(found: Sequence[Judged]) -> Table:
-    """Pooled calibration of Algorithm 1, fitted on all systems as the paper does."""
-    rows: list[dict[str, Value]] = []
-    for group, part in _groups(found):
-        for paired in (False, True):
-            data = pooled(part, "algorithm_1", lambda one: one.whole, predicted_paired=False)
-            seen = pooled(part, "algorithm_1", lambda one: one.whole, observed_paired=paired)
-            data = Outcomes(data.predicted, seen.observed, data.first, data.second)
-            for low, high, predicted, observed in calibration_bins(data):
-                row: dict[str, Value] = {"group": group, "from": low, "to": high}
-                row |= {"items": "the same" if paired else "each its own"}
-                rows.append({**row, "predicted": predicted, **spread(observed)})
-    return Table(
-        "bins",
-        "Calibration of Algorithm 1 at the measured r (N = 100): predicted, observed",
-        tuple(rows),
-        ("Intervals resample systems: pairs of one system are not independent.",),
-    )
-
-
 def errors_table(found: Sequence[Judged]) -> Table:
     """Calibration error on held-out pairs, with and without the bias term."""
     rows: list[dict[str, Value]] = []
@@ -135,28 +113,6 @@ def errors_table(found: Sequence[Judged]) -> Table:
             "less that of Algorithm 1, systems resampled for both together. sure: pairs with a "
             f"predicted confidence of {SURE} or more.",
         ),
-    )
-
-
-def experts_table(grades: pd.DataFrame, found: Sequence[Judged]) -> Table:
-    """Whether disagreement of the experts explains how steep the line of system means is.
-
-    A grade of reliability a flattens the slope over single texts by a, so that the one over
-    system means would be 1 / a times as steep.
-    """
-    rows: list[dict[str, Value]] = []
-    for dimension in DIMENSIONS:
-        each = grades[[f"{dimension}_expert{k}" for k in (1, 2, 3)]].to_numpy(dtype=np.float64)
-        alpha = 1.5 * (1 - each.var(axis=0, ddof=1).sum() / each.sum(axis=1).var(ddof=1))
-        slopes = [one.fit.system_slope for one in found if one.cell.data == f"SummEval {dimension}"]
-        row: dict[str, Value] = {"dimension": dimension, "reliability": float(alpha)}
-        row |= {"slope_from_reliability": 1 / float(alpha), "judges": len(slopes)}
-        rows.append({**row, "median_slope": float(np.median(slopes)) if slopes else np.nan})
-    return Table(
-        "experts",
-        "SummEval: reliability of the mean of three experts, and the slope of system means",
-        tuple(rows),
-        ("reliability: Cronbach's alpha over single texts.",),
     )
 
 

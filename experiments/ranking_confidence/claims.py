@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
 
 from experiments.ranking_confidence.rows import Table, Value, paper
 from judgelab.stats.ranking.confidence import Draws, confidence, required_n
@@ -63,26 +60,6 @@ def claims_table(scores: Array | None, sd: float) -> Table:
             "without_root_2: Phi(delta r sqrt(N) / s), the variance of one system in place of two; "
             "the same as pairs on shared items whose metric scores correlate by .5.",
             "same_texts_better_by_delta: B's true scores are A's plus delta, noise independent.",
-        ),
-    )
-
-
-def implied_table() -> Table:
-    """What each claim says of s: Algorithm 1 would need another sd for every claim."""
-    rows: list[dict[str, Value]] = []
-    for claim in paper()["claims"]:
-        one = claim["delta"] * claim["r"] * math.sqrt(claim["n"]) / norm.ppf(claim["printed"])
-        row: dict[str, Value] = {"claim": claim["where"], "implied_sd": float(one) / math.sqrt(2)}
-        rows.append({**row, "implied_sd_without_root_2": float(one)})
-    first, second = (required_n(r, 0.10, 0.95, sd=0.249) for r in (0.45, 0.25))
-    return Table(
-        "implied",
-        "The sd of human scores that each claim implies (the claims share one data set)",
-        tuple(rows),
-        (
-            "No single sd fits: r = .42 and r = .25 cannot both give .95 at one N and delta.",
-            f"From r = .45 to .25 the items grow by (.45/.25)^2 = {second / first:.2f}; the "
-            f"caption of Figure 3 says 60 to 100, a factor of {100 / 60:.2f}.",
         ),
     )
 

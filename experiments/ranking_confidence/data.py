@@ -77,15 +77,6 @@ def cells(folder: Path) -> list[Cell]:
     return [*_rose(folder), *_summeval(folder)]
 
 
-def experts(folder: Path) -> pd.DataFrame | None:
-    """SummEval's grades with a column for each expert; None where they are not at hand."""
-    for file in sorted((folder / "summeval").glob("*human*.parquet")):
-        table = pd.read_parquet(file)
-        if f"{DIMENSIONS[0]}_expert1" in table:
-            return table
-    return None
-
-
 def _rose(folder: Path) -> Iterator[Cell]:
     panel = _panel("rose", rose_file(folder))
     for cell in _cells(panel, "RoSE"):

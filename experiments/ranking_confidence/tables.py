@@ -17,15 +17,13 @@ import numpy as np
 
 from experiments.command import run_tables
 from experiments.ranking_confidence.calibration import (
-    bins_table,
     errors_table,
-    experts_table,
     headline_table,
     judged,
     judges_table,
 )
-from experiments.ranking_confidence.claims import claims_table, implied_table, items_table
-from experiments.ranking_confidence.data import cells, experts, rose_scores
+from experiments.ranking_confidence.claims import claims_table, items_table
+from experiments.ranking_confidence.data import cells, rose_scores
 from experiments.ranking_confidence.rankings import printed_rankings, rose_table
 from experiments.ranking_confidence.rows import Table, paper, verdicts
 from judgelab.core.errors import DataError
@@ -39,7 +37,7 @@ def compute(folder: str | None = None) -> list[Table]:
     """
     if folder is None:
         sd = float(paper()["rose_sd"])
-        return [claims_table(None, sd), implied_table(), items_table(sd), printed_rankings(sd)]
+        return [claims_table(None, sd), items_table(sd), printed_rankings(sd)]
     root = Path(folder).expanduser()
     try:
         rose = rose_scores(root)
@@ -47,18 +45,15 @@ def compute(folder: str | None = None) -> list[Table]:
         found = [judged(cell) for cell in cells(root)]
     except (OSError, KeyError, ValueError) as cause:
         raise DataError(f"{root}: {type(cause).__name__}: {cause}") from cause
-    grades, sd = experts(root), float(human.std())
+    sd = float(human.std())
     return [
         claims_table(human, sd),
-        implied_table(),
         items_table(sd),
         rose_table(rose),
         printed_rankings(sd),
         judges_table(found),
         headline_table(found),
-        bins_table(found),
         errors_table(found),
-        *([] if grades is None else [experts_table(grades, found)]),
     ]
 
 

@@ -122,7 +122,7 @@ def test_other_datasets_of_the_layout_are_counted_too(auto_pre: Path, tmp_path: 
     pool = stated("Auto-PRE", "pairwise")
     assert pool is not None and numbers(pool.judges) == "4567"
     assert all(0.75 < weight < 1 for weight in pool.weight)  # of P_c and a passed P_s
-    for number in ("3", "6", "exams"):
+    for number in ("3", "6"):
         said = [note for note in made_of[number].notes if note.startswith("Stories: P_")]
         assert len(said) == 2 and all(note.endswith("taken to have passed.") for note in said)
         assert not [note for note in made_of[number].notes if note.startswith("NF_CATS: P_")]

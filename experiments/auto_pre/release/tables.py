@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.auto_pre.release import exams, judgments, people, texts
-from experiments.repositories import AUTO_PRE, instead
+from experiments.repositories import AUTO_PRE
 from judgelab.core.errors import DataError
 
 if TYPE_CHECKING:
@@ -61,27 +61,17 @@ def read_table(path: str | Path, key: str) -> pd.DataFrame:
     folder = Path(path).expanduser()
     if AUTO_PRE.layout(folder) == "clone":
         return _made(folder, key)
-    file = folder / f"{key}.parquet"
-    changed = file.stat().st_mtime_ns if file.is_file() else 0
-    return _stored(file, key, changed)
+    return _stored(folder / f"{key}.parquet", key)
 
 
-def make_table(clone: Path, key: str) -> pd.DataFrame:
-    """One of the tables from the authors' repository, read anew.
-
-    Raises:
-        DataError: a file of the repository is missing or damaged.
-    """
+@lru_cache(maxsize=16)
+def _made(clone: Path, key: str) -> pd.DataFrame:
     table = FROM_CLONE[key](clone)
     return table if len(table) else table.reindex(columns=[*NEEDED.get(key, ())])
 
 
-_made = lru_cache(maxsize=16)(make_table)
-
-
 @lru_cache(maxsize=16)
-def _stored(file: Path, key: str, changed: int) -> pd.DataFrame:
-    """The table; read again only where the file has changed."""
+def _stored(file: Path, key: str) -> pd.DataFrame:
     import pandas as pd
 
     try:
@@ -89,7 +79,7 @@ def _stored(file: Path, key: str, changed: int) -> pd.DataFrame:
     except (OSError, ValueError) as cause:
         raise DataError(
             f"{str(file)!r} cannot be read: give a clone of {AUTO_PRE.address}, or a folder with "
-            f"{', '.join(sorted(NEEDED))} as parquet files.{instead(file.parent, AUTO_PRE)}"
+            f"{', '.join(sorted(NEEDED))} as parquet files."
         ) from cause
     missing = [column for column in NEEDED.get(key, ()) if column not in table.columns]
     if missing:

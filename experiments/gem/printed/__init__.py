@@ -78,12 +78,6 @@ class Printed:
         }
 
     @property
-    def table1(self) -> Mapping[str, tuple[float, float]]:
-        """Metric -> (correlation with the instructors' grades, p)."""
-        table: Mapping[str, tuple[float, float]] = self.raw["table1"]
-        return table
-
-    @property
     def table5(self) -> Mapping[str, Mapping[str, float]]:
         """Metric -> benchmark -> the correlation that is printed."""
         table: Mapping[str, Mapping[str, float]] = self.raw["table5"]

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from experiments import tables
 from experiments.command import point
-from experiments.gem.reviews import read_reviews
 from experiments.gem.tables import main as gem
-from experiments.peer_prediction.release import list_domains
 from experiments.peer_prediction.rows import Row, Table, summary
 from experiments.ranking_confidence.tables import main as ranking
 from experiments.repositories import AUTO_PRE, GEM, PEER_PREDICTION
-from judgelab.core.errors import DataError
 
 MARK = {
     PEER_PREDICTION.name: "eval_results",
@@ -76,19 +72,6 @@ def test_one_release_alone(tmp_path: Path) -> None:
         assert read(whole / one.name) == {experiment: str(whole / one.name)}
     nothing = tmp_path / GEM.name / "nothing"
     assert read(nothing) == {"peer_prediction": str(nothing)}
-
-
-def test_messages_name_the_right_repository(tmp_path: Path) -> None:
-    whole = folder(tmp_path, PEER_PREDICTION.name, GEM.name)
-    cases: list[tuple[Callable[[Path], object], Path, str]] = [
-        (list_domains, whole / GEM.name, r"a clone of .*yx-lu.*experiments.gem"),
-        (list_domains, whole, f"holds {PEER_PREDICTION.name}: give"),
-        (read_reviews, whole / PEER_PREDICTION.name, r"a clone of .*zrobertson"),
-        (read_reviews, whole, f"holds {GEM.name}: give"),
-    ]
-    for reader, given, said in cases:
-        with pytest.raises(DataError, match=said):
-            reader(given)
 
 
 def test_printed_tables_need_no_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from experiments.command import run_benchmark, run_tables
+from experiments.command import run_tables
 from judgelab.core.errors import DataError
 
 
@@ -64,27 +64,3 @@ def test_what_has_to_be_given_is_named(capsys: pytest.CaptureFixture[str]) -> No
         run_tables("gem", ["--out", "o.json"], "a folder", lambda _: [], str)
     said = capsys.readouterr().err
     assert "python -m experiments.gem.tables" in said and "--data" in said
-
-
-@dataclass(frozen=True)
-class Size:
-    items: int = 5
-    repeats: int = 2
-
-
-@pytest.mark.parametrize("met", [True, False])
-def test_a_benchmark_fails_where_it_misses_its_target(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], met: bool
-) -> None:
-    out = tmp_path / "new" / "bench.json"
-    code = run_benchmark(
-        ["--items", "7", "--out", str(out)],
-        "A job.",
-        "nowhere.json",
-        Size,
-        lambda size: {"product": size.items * size.repeats},
-        lambda report, size: met and report["product"] == 14 and size.items == 7,
-    )
-    assert code == (0 if met else 1)
-    assert json.loads(out.read_text()) == {"product": 14}
-    assert f"written to {out}" in capsys.readouterr().out
