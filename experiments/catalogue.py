@@ -51,44 +51,26 @@ FIELDS = ("Needs", "Differs", "Try")
 
 @dataclass(frozen=True)
 class Option:
-    """One option of an axis.
+    """One option of an axis."""
 
-    Attributes:
-        axis: the config group.
-        name: the option.
-        what: one sentence.
-        command: what shows it at work.
-    """
-
-    axis: str
-    name: str
-    what: str
-    command: str
+    axis: str  # the config group
+    name: str  # the option
+    what: str  # one sentence
+    command: str  # what shows it at work
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """The multirun behind a figure, or several.
+    """The multirun behind a figure, or several."""
 
-    Attributes:
-        name: of its file.
-        paper: short name.
-        figures: ``Figure 4``.
-        what: what they show.
-        needs: keys, data, GPUs.
-        differs: from the paper.
-        command: the multirun.
-        offline: the same without any of the needs; None where there is no stand-in.
-    """
-
-    name: str
-    paper: str
-    figures: str
-    what: str
-    needs: str
-    differs: str
-    command: str
-    offline: str | None
+    name: str  # of its file
+    paper: str  # short name
+    figures: str  # ``Figure 4``
+    what: str  # what they show
+    needs: str  # keys, data, GPUs
+    differs: str  # from the paper
+    command: str  # the multirun
+    offline: str | None  # the same without any of the needs; None where there is no stand-in
 
 
 def head(path: Path) -> dict[str, str]:

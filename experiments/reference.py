@@ -40,17 +40,11 @@ SECTION = re.compile(r"^(Args|Raises|Returns|Attributes):$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting of an option.
+    """One setting of an option."""
 
-    Attributes:
-        key: as on the command line, without the axis.
-        default: as in the YAML.
-        what: what it means; empty where nobody says.
-    """
-
-    key: str
-    default: str
-    what: str
+    key: str  # as on the command line, without the axis
+    default: str  # as in the YAML
+    what: str  # what it means; empty where nobody says
 
 
 def settings(path: Path) -> list[Setting]:

@@ -8,19 +8,13 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Repository:
-    """One public release.
+    """One public release."""
 
-    Attributes:
-        address: of the repository.
-        clone: paths of which a clone has at least one.
-        export: the folder's usual name, and patterns that a parquet export of it all has.
-        experiment: the package here that reads either.
-    """
-
-    address: str
-    clone: tuple[str, ...]
+    address: str  # of the repository
+    clone: tuple[str, ...]  # paths of which a clone has at least one
+    # the folder's usual name, and patterns that a parquet export of it all has
     export: tuple[str, tuple[str, ...]]
-    experiment: str
+    experiment: str  # the package here that reads either
 
     @property
     def name(self) -> str:

@@ -25,17 +25,11 @@ from experiments.repositories import AUTO_PRE, GEM, PEER_PREDICTION, Repository
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment and its data.
+    """An experiment and its data."""
 
-    Attributes:
-        name: its package.
-        release: the authors' repository; None: the data are others' annotations.
-        printed: whether some of its tables need no data.
-    """
-
-    name: str
-    release: Repository | None
-    printed: bool = False
+    name: str  # its package
+    release: Repository | None  # the authors' repository; None: the data are others' annotations
+    printed: bool = False  # whether some of its tables need no data
 
     @property
     def wanted(self) -> str:

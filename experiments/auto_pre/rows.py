@@ -16,29 +16,18 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Row:
-    """One cell.
+    """One cell."""
 
-    Attributes:
-        table: "3", "4", ...
-        row: method, judge or configuration.
-        column: dataset and format, or what is measured.
-        paper: the printed number, or None.
-        released: by the recipe behind the printed number.
-        corrected: the same judges and weights without the faults of the counting.
-        stated: the recipe that the paper states, without those faults either.
-        digits: after the point.
-        cause: why ``paper`` is not what the released data give.
-    """
-
-    table: str
-    row: str
-    column: str
-    paper: float | None = None
-    released: Estimate | None = None
+    table: str  # "3", "4", ..
+    row: str  # method, judge or configuration
+    column: str  # dataset and format, or what is measured
+    paper: float | None = None  # the printed number, or None
+    released: Estimate | None = None  # by the recipe behind the printed number
+    # the same judges and weights without the faults of the counting
     corrected: Estimate | None = None
-    stated: Estimate | None = None
-    digits: int = 4
-    cause: str | None = None
+    stated: Estimate | None = None  # the recipe that the paper states, without those faults either
+    digits: int = 4  # after the point
+    cause: str | None = None  # why ``paper`` is not what the released data give
 
     @property
     def match(self) -> bool | None:

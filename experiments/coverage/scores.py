@@ -20,19 +20,12 @@ GOOD = np.arange(AGENTS) < AGENTS // 2
 
 @dataclass(frozen=True)
 class Sample:
-    """Data sets of one law and size, [sets, items, agents] each.
+    """Data sets of one law and size, [sets, items, agents] each."""
 
-    Attributes:
-        scores: of the judge.
-        other: of a second judge on the same texts.
-        people: grades of people.
-        attacked: of the judge after an attack that lowers scores by .3 sd on average.
-    """
-
-    scores: Floats
-    other: Floats
-    people: Floats
-    attacked: Floats
+    scores: Floats  # of the judge
+    other: Floats  # of a second judge on the same texts
+    people: Floats  # grades of people
+    attacked: Floats  # of the judge after an attack that lowers scores by .3 sd on average
 
     @property
     def sets(self) -> int:

@@ -22,20 +22,13 @@ SLACK = 1e-9
 
 @dataclass(frozen=True)
 class Coverage:
-    """How often an interval holds the truth.
+    """How often an interval holds the truth."""
 
-    Attributes:
-        held: share of the data sets with an interval whose interval holds the truth.
-        above, below: shares in which the interval lies above the truth, or below it.
-        width: mean, of the data sets with an interval.
-        none: share of the data sets without an interval.
-    """
-
-    held: float
-    above: float
+    held: float  # share of the data sets with an interval whose interval holds the truth
+    above: float  # above, below: shares in which the interval lies above the truth, or below it
     below: float
-    width: float
-    none: float
+    width: float  # mean, of the data sets with an interval
+    none: float  # share of the data sets without an interval
 
 
 @dataclass(frozen=True)

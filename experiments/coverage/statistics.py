@@ -59,23 +59,15 @@ class Found:
 
 @dataclass(frozen=True)
 class Statistic:
-    """What is estimated.
+    """What is estimated."""
 
-    Attributes:
-        study: where it is printed.
-        of: from data sets to what was found.
-        value: the estimate of each alone [sets], for the truth.
-        slow: one data set after the other: a fifth of the sets.
-        typical: the truth depends on the number of items: the median over data sets of that size.
-        level: nominal coverage.
-    """
-
-    study: str
-    of: Callable[[Sample], Found]
-    value: Callable[[Sample], Floats]
-    slow: bool = False
+    study: str  # where it is printed
+    of: Callable[[Sample], Found]  # from data sets to what was found
+    value: Callable[[Sample], Floats]  # the estimate of each alone [sets], for the truth
+    slow: bool = False  # one data set after the other: a fifth of the sets
+    # the truth depends on the number of items: the median over data sets of that size
     typical: bool = False
-    level: float = 0.95
+    level: float = 0.95  # nominal coverage
 
 
 Items = Callable[[Sample], Floats]

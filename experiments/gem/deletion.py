@@ -25,19 +25,12 @@ METRICS = ("ROUGE-L", "BLEU")
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores [rows] before and after, a row being a candidate against one reference.
+    """Scores [rows] before and after, a row being a candidate against one reference."""
 
-    Attributes:
-        before: of the reviews as they are.
-        released: after deletion as the authors' code does it.
-        corrected: after deletion as the paper words it.
-        paper: [rows] number of the paper under review.
-    """
-
-    before: Floats
-    released: Floats
-    corrected: Floats
-    paper: NDArray[np.int64]
+    before: Floats  # of the reviews as they are
+    released: Floats  # after deletion as the authors' code does it
+    corrected: Floats  # after deletion as the paper words it
+    paper: NDArray[np.int64]  # [rows] number of the paper under review
 
 
 def score(folder: Path) -> dict[str, Scored]:

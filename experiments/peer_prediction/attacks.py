@@ -39,15 +39,10 @@ POSITION = " position bias delta"
 
 @dataclass(frozen=True)
 class _Change:
-    """One mechanism before and after an attack, on the same items.
+    """One mechanism before and after an attack, on the same items."""
 
-    Attributes:
-        scores: clean and attacked u [items, agents].
-        effects: clean and attacked D [items].
-    """
-
-    scores: tuple[FloatArray, FloatArray]
-    effects: tuple[FloatArray, FloatArray]
+    scores: tuple[FloatArray, FloatArray]  # clean and attacked u [items, agents]
+    effects: tuple[FloatArray, FloatArray]  # clean and attacked D [items]
 
 
 def table4(clean: Sequence[Domain], attacked: Sequence[Domain]) -> Table:

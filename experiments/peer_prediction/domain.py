@@ -70,27 +70,21 @@ class Domain:
     Pair arrays are [items, agents, agents] with a NaN diagonal, row = agent i, column = agent j,
     in the order of ``agents``; NaN also where an agent took no part. A cell of 0 may be a score
     of 0 or a call that failed: the release does not tell them apart, see ``completed``.
-
-    Attributes:
-        domain: e.g. ``xsum``.
-        attack: on the responses, or None.
-        task: summarization, translation or peer_review.
-        task_description: the task as the prompts of critic and judge name it.
-        agents: ``category`` is the released code's; ``meta['category_paper']`` is the paper's;
-            ``reference`` marks the human text.
-        item_ids: run -> ids of its items, increasing: places in the domain's source file.
-        arrays: name (``ARRAYS``, ``CALLS``) -> values; what the release lacks is absent.
-        load_texts: items, and their rows of responses; rows are empty where only sources are
-            there. They are not kept in memory.
     """
 
-    domain: str
-    attack: str | None
-    task: str
-    task_description: str
+    domain: str  # e.g. ``xsum``.
+    attack: str | None  # on the responses, or None
+    task: str  # summarization, translation or peer_review
+    task_description: str  # the task as the prompts of critic and judge name it
+    # ``category`` is the released code's; ``meta['category_paper']`` is the paper's; ``reference``
+    # marks the human text
     agents: tuple[Agent, ...]
+    # items, and their rows of responses; rows are empty where only sources are there. They are not
+    # kept in memory.
     load_texts: Callable[[], tuple[tuple[Item, ...], Texts]]
+    # run -> ids of its items, increasing: places in the domain's source file
     item_ids: Mapping[str, IntArray] = field(default_factory=dict)
+    # name (``ARRAYS``, ``CALLS``) -> values; what the release lacks is absent
     arrays: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @property

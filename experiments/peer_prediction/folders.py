@@ -48,19 +48,12 @@ _OF_RUN = re.compile(r"(_validation|_mi_gppm|_tvd_mi|_judge_with(out)?_context)+
 
 @dataclass(frozen=True)
 class Record:
-    """One file of one item.
+    """One file of one item."""
 
-    Attributes:
-        path: the file.
-        id: item id (``example_idx``).
-        names: agents in the order of the file's arrays (``condition_keys``).
-        values: everything in it.
-    """
-
-    path: Path
-    id: int
-    names: tuple[str, ...]
-    values: Mapping[str, Any]
+    path: Path  # the file
+    id: int  # item id (``example_idx``)
+    names: tuple[str, ...]  # agents in the order of the file's arrays (``condition_keys``)
+    values: Mapping[str, Any]  # everything in it
 
 
 @dataclass(frozen=True)

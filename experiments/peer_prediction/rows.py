@@ -24,29 +24,19 @@ MECHANISMS = {
 
 @dataclass(frozen=True)
 class Row:
-    """One cell.
+    """One cell."""
 
-    Attributes:
-        table: "2", "3", "4", "5", "6" or "B.1".
-        row: domain, attack or agent.
-        column: mechanism, with what of it is meant where the table has more than one number.
-        paper: the printed number, or None.
-        released: by the definition of the released code; ``released.n`` items.
-        corrected: by the corrected definition; ``n`` and ``unscored`` of the row are its.
-        paper_ci: the printed half width, or None.
-        digits: after the point; None: as many as the TVD-MI paper prints there.
-        cases: worst and best case of ``corrected``: failed calls, of which only the number is
-            known, decided against and for Good Faith; None where there are none.
-    """
-
-    table: str
-    row: str
-    column: str
-    paper: float | None = None
-    released: Estimate | None = None
+    table: str  # "2", "3", "4", "5", "6" or "B.1"
+    row: str  # domain, attack or agent
+    column: str  # mechanism, with what of it is meant where the table has more than one number
+    paper: float | None = None  # the printed number, or None
+    released: Estimate | None = None  # by the definition of the released code; ``released.n`` items
+    # by the corrected definition; ``n`` and ``unscored`` of the row are its
     corrected: Estimate | None = None
-    paper_ci: float | None = None
-    digits: int | None = None
+    paper_ci: float | None = None  # the printed half width, or None
+    digits: int | None = None  # after the point; None: as many as the TVD-MI paper prints there
+    # worst and best case of ``corrected``: failed calls, of which only the number is known, decided
+    # against and for Good Faith; None where there are none
     cases: tuple[float, float] | None = None
 
     @property

@@ -1,20 +1,20 @@
-"""What the paper claims, and what its Algorithm 1 gives (s: sd of RoSE's ACU scores)."""
+"""What the paper claims and prints, what its Algorithm 1 gives (s: sd of ACU), and RoSE's means."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import pearsonr, spearmanr
 
 from experiments.ranking_confidence.rows import Table, Value, paper
+from judgelab.stats.intervals.means import item_mean
 from judgelab.stats.ranking.confidence import Draws, confidence, required_n
 
 Array = NDArray[np.float64]
 CLOSE = 0.0125
 """Half a step of the claims, which are printed in steps of .05 or said to be approximate, less
 rounding: a reading matches a claim that it comes this close to."""
-
-CORRELATIONS = (0.10, 0.14, 0.20, 0.22, 0.25, 0.30, 0.34, 0.42, 0.45, 0.50, 0.60)
-DELTAS = (0.10, 0.05, 0.02)
 
 
 def claims_table(scores: Array | None, sd: float) -> Table:
@@ -64,14 +64,37 @@ def claims_table(scores: Array | None, sd: float) -> Table:
     )
 
 
-def items_table(sd: float) -> Table:
-    """Items for 95 % under Algorithm 1 (Figure 3)."""
-    rows = tuple(
-        {"r": r, **{f"delta_{d:.2f}": required_n(r, d, sd=sd) for d in DELTAS}}
-        for r in CORRELATIONS
-    )
-    return Table("items", f"Items for a confidence of .95, Algorithm 1 (s = {sd:.3f})", rows)
-
-
 def _closed(r: float, n: int, delta: float, sd: float) -> float:
     return float(confidence(r, n, delta, sd=sd, method="closed_form").value)
+
+
+def rose_table(scores: pd.DataFrame) -> Table:
+    """Mean ACU of the articles at hand against Table 2, plain and normalised by length."""
+    rows: list[dict[str, Value]] = []
+    for system, (percent, _, _) in paper()["rankings"]["CNNDM"].items():
+        part = scores[scores["system"] == paper()["release"][system]]
+        mean = item_mean(part["acu"].to_numpy(dtype=np.float64))
+        error = float(part["acu"].std(ddof=1)) / np.sqrt(len(part))
+        printed = percent / 100
+        rows.append(
+            {
+                "system": system,
+                "paper": printed,
+                "standard_error": error,
+                "normalized": float(part["normalized_acu"].mean()),
+                "off_in_errors": (mean.value - printed) / error,
+                "n": mean.n,
+                "unscored": mean.unscored,
+                "value": mean.value,
+                "low": mean.low,
+                "high": mean.high,
+            }
+        )
+    table = pd.DataFrame(rows)
+    notes = [
+        f"{name} against Table 2: Pearson {pearsonr(table[key], table['paper'])[0]:.2f}, Spearman "
+        f"{spearmanr(table[key], table['paper'])[0]:.2f}."
+        for name, key in (("Plain ACU", "value"), ("Normalised ACU", "normalized"))
+    ]
+    title = f"Table 2 from RoSE: mean ACU of {rows[0]['n']} articles (the paper has 500)"
+    return Table("table2", title, tuple(rows), (*notes, "Tables 2 and 3 use plain ACU."))

@@ -24,21 +24,13 @@ bigrams, which is no measure of quality."""
 
 @dataclass(frozen=True)
 class Cell:
-    """One judge on one data set.
+    """One judge on one data set."""
 
-    Attributes:
-        data: which data.
-        judge: which judge or metric.
-        group: what its calibration is pooled with.
-        systems: names.
-        human, metric: [items, systems].
-    """
-
-    data: str
-    judge: str
-    group: str
-    systems: tuple[str, ...]
-    human: Array
+    data: str  # which data
+    judge: str  # which judge or metric
+    group: str  # what its calibration is pooled with
+    systems: tuple[str, ...]  # names
+    human: Array  # human, metric: [items, systems]
     metric: Array
 
 

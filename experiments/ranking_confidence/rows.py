@@ -15,19 +15,12 @@ Value = str | int | float | bool | None
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table.
+    """A titled table."""
 
-    Attributes:
-        name: key of its rows in the JSON.
-        title: for readers.
-        rows: name -> value; NaN and infinity mean "none".
-        notes: sentences below it.
-    """
-
-    name: str
-    title: str
-    rows: tuple[Mapping[str, Value], ...]
-    notes: tuple[str, ...] = ()
+    name: str  # key of its rows in the JSON
+    title: str  # for readers
+    rows: tuple[Mapping[str, Value], ...]  # name -> value; NaN and infinity mean "none"
+    notes: tuple[str, ...] = ()  # sentences below it
 
     def as_dicts(self) -> list[dict[str, Value]]:
         """Rows ready for JSON, each with the name of its table."""

@@ -3,8 +3,8 @@
     python -m experiments.ranking_confidence.tables [--data DIR] --out FILE.json
 
 DIR holds rose/ (scores of 12 systems) and, if there, summeval/ (expert grades and scores of LM
-judges). Without DIR the tables come that follow from the print and from the sd of RoSE's
-scores (printed/tables.yaml). Prints the tables and writes their rows as a JSON list.
+judges). Without DIR the claims come, by the sd of RoSE's scores (printed/tables.yaml). Prints the
+tables and writes their rows as a JSON list.
 """
 
 from __future__ import annotations
@@ -22,22 +22,21 @@ from experiments.ranking_confidence.calibration import (
     judged,
     judges_table,
 )
-from experiments.ranking_confidence.claims import claims_table, items_table
+from experiments.ranking_confidence.claims import claims_table, rose_table
 from experiments.ranking_confidence.data import cells, rose_scores
-from experiments.ranking_confidence.rankings import printed_rankings, rose_table
 from experiments.ranking_confidence.rows import Table, paper, verdicts
 from judgelab.core.errors import DataError
 
 
 def compute(folder: str | None = None) -> list[Table]:
-    """Every table; without a folder those that need no annotations but their sd.
+    """Every table; without a folder the claims, which need no annotations but their sd.
 
     Raises:
         DataError: the folder holds no RoSE scores, or a damaged file.
     """
     if folder is None:
         sd = float(paper()["rose_sd"])
-        return [claims_table(None, sd), items_table(sd), printed_rankings(sd)]
+        return [claims_table(None, sd)]
     root = Path(folder).expanduser()
     try:
         rose = rose_scores(root)
@@ -48,9 +47,7 @@ def compute(folder: str | None = None) -> list[Table]:
     sd = float(human.std())
     return [
         claims_table(human, sd),
-        items_table(sd),
         rose_table(rose),
-        printed_rankings(sd),
         judges_table(found),
         headline_table(found),
         errors_table(found),

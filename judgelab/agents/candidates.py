@@ -24,20 +24,14 @@ class Candidates(Agents):
     The texts that the dataset came with stay in the panel: people are the references and the
     human baseline.
 
-    Args:
-        models: candidate -> LM; each is asked through the run's cache and budget.
-        prompt: field source.
-        temperature: of sampling; 0 in the paper.
-        max_tokens: of a response; 4,000 in the paper.
-
     Raises:
         ConfigError: no model, or one that cannot chat.
     """
 
-    models: dict[str, Any]
-    prompt: Prompt
-    temperature: NotNegative = 0.0
-    max_tokens: Count = 4000
+    models: dict[str, Any]  # candidate -> LM; each is asked through the run's cache and budget
+    prompt: Prompt  # field source
+    temperature: NotNegative = 0.0  # of sampling; 0 in the paper
+    max_tokens: Count = 4000  # of a response; 4,000 in the paper
 
     def __post_init__(self) -> None:
         unfit = [k for k, lm in self.models.items() if not is_lm(lm) or CHAT not in lm.capabilities]

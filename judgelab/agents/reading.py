@@ -156,34 +156,21 @@ def _cut(sentence: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence or turn.
+    """One sentence or turn."""
 
-    Attributes:
-        text: without line breaks and markup.
-        position: 0 for the first.
-        speaker: who says it, in a dialogue.
-        salience: how much of the text's recurring vocabulary it holds, above 0.
-    """
-
-    text: str
-    position: int
-    speaker: str | None
-    salience: float
+    text: str  # without line breaks and markup
+    position: int  # 0 for the first
+    speaker: str | None  # who says it, in a dialogue
+    salience: float  # how much of the text's recurring vocabulary it holds, above 0
 
 
 @dataclass(frozen=True)
 class Source:
-    """A text and what can be read off it.
+    """A text and what can be read off it."""
 
-    Attributes:
-        text: what the agent works on (for a translation: the base translation).
-        noun: what such a text is called.
-        original: the text in the other language, where there is one.
-    """
-
-    text: str
-    noun: str = "text"
-    original: str | None = None
+    text: str  # what the agent works on (for a translation: the base translation)
+    noun: str = "text"  # what such a text is called
+    original: str | None = None  # the text in the other language, where there is one
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:

@@ -69,16 +69,11 @@ class Rules(Agents):
     on the item's source, the strategy and the seed alone. Translation: rules rewrite the item's
     literal English gloss (``meta["gloss"]``) where the dataset has one, else the human reference
     (the provenance says how many); without either, the text is None: unscored.
-
-    Args:
-        taxonomy: a name under conf/taxonomy or a path; None takes the panel's task.
-        seed: of all choices.
-        noun: what a source is called; None takes the taxonomy's word.
     """
 
-    taxonomy: str | None = None
-    seed: int = 0
-    noun: str | None = None
+    taxonomy: str | None = None  # a name under conf/taxonomy or a path; None takes the panel's task
+    seed: int = 0  # of all choices
+    noun: str | None = None  # what a source is called; None takes the taxonomy's word
 
     def answer(self, panel: Panel, lm: EvaluationLM | None = None) -> Panel:
         """The panel's items answered by all strategies; responses it had are replaced.
@@ -145,29 +140,22 @@ class Recipe:
     In frames and fixed lines, ``{s}`` stands inside a sentence and ``{S}`` opens one, ``{topic}``
     and ``{other}`` are what the text is most about, ``{t}`` and ``{u}`` any two of its topics,
     ``{noun}`` what such a text is called, ``{title}`` its heading, ``{choice}`` one of ``choices``.
-
-    Attributes:
-        pick: which sentences: of most weight, the opening ones, of least weight, of each quarter
-            of the text, all, or none.
-        cues: tables of words: two sentences of most weight for each that hold such words.
-        without: a table of words: sentences with one of them are passed over.
-        n: how many sentences; 0 for three or four. (Of each cue, with cues.)
-        limit: words that a sentence is shortened to; 0 leaves it.
-        change: what is done to the sentences.
-        frames: dealt to the lines; ``framed: first`` puts one around the first line alone.
-        lines: how many framed lines, of as many sentences; 0 for one a sentence.
-        head, tail: fixed lines before and after, ``drawn`` of ``stock`` before the tail.
     """
 
+    # which sentences: of most weight, the opening ones, of least weight, of each quarter of the
+    # text, all, or none
     pick: Pick = "salient"
+    # tables of words: two sentences of most weight for each that hold such words
     cues: Sequence[str] = ()
-    without: str = ""
-    n: int = 0
-    limit: int = 30
-    change: Sequence[Change] = ()
+    without: str = ""  # a table of words: sentences with one of them are passed over
+    n: int = 0  # how many sentences; 0 for three or four. (Of each cue, with cues.)
+    limit: int = 30  # words that a sentence is shortened to; 0 leaves it
+    change: Sequence[Change] = ()  # what is done to the sentences
+    # dealt to the lines; ``framed: first`` puts one around the first line alone
     frames: Sequence[str] = ()
     framed: Literal["first", "all"] = "all"
-    lines: int = 0
+    lines: int = 0  # how many framed lines, of as many sentences; 0 for one a sentence
+    # head, tail: fixed lines before and after, ``drawn`` of ``stock`` before the tail
     head: Sequence[str] = ()
     stock: Sequence[str] = ()
     drawn: int = 0

@@ -30,27 +30,19 @@ FullText = Annotated[str, StringConstraints(pattern=r"\S")]
 
 
 class Strategy(BaseModel):
-    """One way to answer.
-
-    Attributes:
-        name: unique within its taxonomy.
-        category: as in the paper's table.
-        category_released: as in the authors' code; equals ``category`` unless they differ.
-        description: what the strategy does.
-        prompt: the instruction to an LM, with {noun} for what a source is called.
-        reading: the instruction of the note-taking stage, or None where there is none.
-        reference: True for the text that a person wrote; it needs no prompt.
-    """
+    """One way to answer."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
-    name: FullText
-    category: Category
+    name: FullText  # unique within its taxonomy
+    category: Category  # as in the paper's table
+    # as in the authors' code; equals ``category`` unless they differ
     category_released: Category = Field(default_factory=lambda known: known.get("category"))
-    description: FullText
-    prompt: str = ""
+    description: FullText  # what the strategy does
+    prompt: str = ""  # the instruction to an LM, with {noun} for what a source is called
+    # the instruction of the note-taking stage, or None where there is none
     reading: FullText | None = None
-    reference: bool = False
+    reference: bool = False  # True for the text that a person wrote; it needs no prompt
 
     @model_validator(mode="after")
     def _prompted(self) -> Self:
@@ -65,25 +57,17 @@ class Strategy(BaseModel):
 
 
 class Taxonomy(BaseModel):
-    """The strategies of one task, in the order of the authors' arrays.
-
-    Attributes:
-        task: summarization, translation, peer_review, or a user's own word.
-        strategies: in order (the file calls them agents); at most one of them is the reference.
-        sha: hash of everything in the file that can change a text.
-        noun: what a source is called unless the dataset says otherwise.
-        max_tokens: budget of an LM's reply, tokens.
-        prompt: the instruction of strategies that have none of their own.
-    """
+    """The strategies of one task, in the order of the authors' arrays."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
-    task: str
+    task: str  # summarization, translation, peer_review, or a user's own word
+    # in order (the file calls them agents); at most one of them is the reference
     strategies: tuple[Strategy, ...] = Field(alias="agents", min_length=1, strict=False)
-    sha: str
-    noun: str = "text"
-    max_tokens: Count = 500
-    prompt: str = ""
+    sha: str  # hash of everything in the file that can change a text
+    noun: str = "text"  # what a source is called unless the dataset says otherwise
+    max_tokens: Count = 500  # budget of an LM's reply, tokens
+    prompt: str = ""  # the instruction of strategies that have none of their own
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:

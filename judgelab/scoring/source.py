@@ -175,18 +175,15 @@ def find_adapter(path: str) -> ModelSource:
 
 @dataclass(frozen=True)
 class TrainedOn:
-    """The base and the papers behind an adapter; of the texts, hashes alone.
+    """The base and the papers behind an adapter; of the texts, hashes alone."""
 
-    Attributes:
-        model, content: the base as it was named, and its Hub id and commit or its folder's hash.
-        papers: ids of the papers that trained, in order; held-out ones are not among them.
-        texts: SHA-256 of their sources, synopses and texts of 100 characters or more, as they
-            came and as they trained, in lower case and with single spaces; sorted.
-    """
-
+    # model, content: the base as it was named, and its Hub id and commit or its folder's hash
     model: str
     content: str
+    # ids of the papers that trained, in order; held-out ones are not among them
     papers: tuple[str, ...]
+    # SHA-256 of their sources, synopses and texts of 100 characters or more, as they came and as
+    # they trained, in lower case and with single spaces; sorted
     texts: tuple[str, ...]
 
     @classmethod

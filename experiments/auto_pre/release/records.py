@@ -38,35 +38,28 @@ WAYS = (("prob", "prompt1"), ("direct", "null"), ("prob", "prompt2"), ("direct",
 
 @dataclass(frozen=True)
 class AutoPreRecords:
-    """One dataset of the release. Verdicts are those of the judge who was shown an answer first.
+    """One dataset of the release. Verdicts are those of the judge who was shown an answer first."""
 
-    Attributes:
-        name: as the release calls it.
-        tasks: numbers of the items, ascending.
-        agents: who wrote the answers that people judged.
-        gold: [items, agents, agents] 1 where people prefer the row's answer, -1 the column's,
-            0 undecided, NaN not asked.
-        human: [items, agents] median grade; NaN where there is none.
-        verdict: judge -> [items, agents, agents] as released: 1 where the row's answer, shown
-            first, was preferred to the column's, 0 where not, .5 where neither was chosen; NaN
-            where nothing was recorded.
-        read: the same, with replies that were kept read as whole words (the release looks for
-            "one" and "two" anywhere, also inside "mention"), and NaN wherever the reply named
-            neither answer nor a tie.
-        grades: format -> judge -> [items, agents]; NaN where no number was read.
-        pertinence: rows of the exam, as released; empty where there is none.
-        confidence: rows of the exam, as released; empty where there is none.
-    """
-
-    name: str
-    tasks: tuple[int, ...]
-    agents: tuple[str, ...]
+    name: str  # as the release calls it
+    tasks: tuple[int, ...]  # numbers of the items, ascending
+    agents: tuple[str, ...]  # who wrote the answers that people judged
+    # [items, agents, agents] 1 where people prefer the row's answer, -1 the column's, 0 undecided,
+    # NaN not asked
     gold: Floats
-    human: Floats
+    human: Floats  # [items, agents] median grade; NaN where there is none
+    # judge -> [items, agents, agents] as released: 1 where the row's answer, shown first, was
+    # preferred to the column's, 0 where not, .5 where neither was chosen; NaN where nothing was
+    # recorded
     verdict: Mapping[str, Floats]
+    # the same, with replies that were kept read as whole words (the release looks for "one" and
+    # "two" anywhere, also inside "mention"), and NaN wherever the reply named neither answer nor a
+    # tie
     read: Mapping[str, Floats]
+    # format -> judge -> [items, agents]; NaN where no number was read
     grades: Mapping[str, Mapping[str, Floats]]
+    # rows of the exam, as released; empty where there is none
     pertinence: pd.DataFrame = field(repr=False)
+    # rows of the exam, as released; empty where there is none
     confidence: pd.DataFrame = field(repr=False)
 
     @property

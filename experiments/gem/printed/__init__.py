@@ -40,15 +40,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Printed:
-    """The printed tables, by what is asked of them.
+    """The printed tables, by what is asked of them."""
 
-    Attributes:
-        raw: tables.yaml.
-        rows: of the spreadsheet: column -> cell, None where it is empty.
-    """
-
-    raw: Mapping[str, Any]
-    rows: Sequence[Mapping[str, Any]]
+    raw: Mapping[str, Any]  # tables.yaml
+    rows: Sequence[Mapping[str, Any]]  # of the spreadsheet: column -> cell, None where it is empty
 
     def board(self, table: str, column: str) -> dict[str, float]:
         """Model -> number of Table 6, 7 or 10; models without their version."""

@@ -229,7 +229,7 @@ def test_an_answered_item_survives_what_stops_the_next(tmp_path: Path) -> None:
 def test_workers_get_an_item_at_a_time_and_a_dry_run_counts_no_reply(tmp_path: Path) -> None:
     lm = Cached(always(one=0.5), CallCache(tmp_path / "calls.sqlite"))
     shards = missing(lambda asked: PAIRWISE.measure(panel_of(TEXTS), asked, seed=0), lm)
-    assert [len(shard.requests) for shard in shards] == [6, 6]  # type: ignore[union-attr]
+    assert [len(shard.arguments[0]) for shard in shards] == [6, 6]
     counted = Counted(always(one=0.5))
     counted.begin("clean")
     PAIRWISE.measure(panel_of(TEXTS), counted, seed=0)

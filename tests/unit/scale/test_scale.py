@@ -11,7 +11,7 @@ from judgelab.calls.cached import Cached
 from judgelab.config import build
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, EvaluationLM, Message
-from judgelab.scale.ray import CHATS, ChatShard, PairShard, missing, places
+from judgelab.scale.ray import CHATS, Shard, missing, places
 from tests.scripted import ScriptedChat, ScriptedLogProb
 
 
@@ -45,8 +45,8 @@ def test_pairs_are_collected_a_batch_at_a_time_and_once(tmp_path: Path) -> None:
         asked.logprob(["c"], ["y"], [(0, 0)])
 
     assert missing(step, lm) == [
-        PairShard(("a", "b"), ("x", "y"), ((1, 1), (0, 1))),
-        PairShard(("c",), ("y",), ((0, 0),)),
+        Shard("logprob", (("a", "b"), ("x", "y"), ((1, 1), (0, 1)))),
+        Shard("logprob", (("c",), ("y",), ((0, 0),))),
     ]
     assert inner.seen == [("a", "x")], "collecting asks nothing"
     before = list(inner.seen)
@@ -65,11 +65,10 @@ def test_chats_are_cut_small_and_what_depends_on_answers_comes_later(tmp_path: P
         then = [ChatRequest((Message("user", f"write from {n} {k}"),)) for k, n in enumerate(notes)]
         asked.chat([request for request, note in zip(then, notes, strict=True) if note])
 
-    shards = missing(step, lm)
-    assert [len(s.requests) for s in shards if isinstance(s, ChatShard)] == [CHATS, 1]
-    for shard in shards:
-        assert isinstance(shard, ChatShard)
-        lm.accept_chats(shard.requests, lm.lm.chat(shard.requests))
-    later = [r.messages[0].content for s in missing(step, lm) for r in s.requests]  # type: ignore[union-attr]
+    asked = [shard.arguments[0] for shard in missing(step, lm)]
+    assert [len(requests) for requests in asked] == [CHATS, 1]
+    for requests in asked:
+        lm.accept_chats(requests, lm.lm.chat(requests))
+    later = [r.messages[0].content for s in missing(step, lm) for r in s.arguments[0]]
     assert later == [f"write from noted {k}" for k in range(CHATS + 1)]
     lm.close()

@@ -132,8 +132,11 @@ def test_planted_faults_are_caught(dtype: str, fault: str, monkeypatch: pytest.M
 
 
 @needs_smollm2
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize(
+    ("dtype", "fault"),
+    # in bfloat16, which most CPUs emulate, the fault that is nearest to rounding alone
+    [*(("float32", fault) for fault in FAULTS), ("bfloat16", "_layout")],
+)
 def test_planted_faults_are_caught_on_a_real_lm(
     dtype: str, fault: str, monkeypatch: pytest.MonkeyPatch, smollm2: dict[str, Any]
 ) -> None:
@@ -141,18 +144,22 @@ def test_planted_faults_are_caught_on_a_real_lm(
 
 
 @needs_smollm2
-@pytest.mark.parametrize(("dtype", "most"), [("float32", 1e-5), ("bfloat16", 0.1)])
-def test_a_real_lm_is_scored_the_fast_way(dtype: str, most: float, smollm2: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("dtype", "backend", "most"),
+    [("float32", "tree", 1e-5), ("float32", "kv", 1e-5), ("bfloat16", "tree", 0.1)],
+)
+def test_a_real_lm_is_scored_the_fast_way(
+    dtype: str, backend: str, most: float, smollm2: dict[str, Any]
+) -> None:
     """L5: the first pretrained LM was refused, by a tolerance on the sum over a whole text."""
     jobs = smollm2["jobs"] + [((1,), x + y) for x, y in smollm2["jobs"][:2]]
     plan = make_plan(jobs, 1024)
     rows = [plan.job(leaf) for leaf in range(len(plan.leaves))]
     exact = plan.totals(engine.score_rows(smollm2["float64"], rows))
-    for backend in ("tree", "kv"):
-        fast = Engine(smollm2[dtype], backend)
-        off = np.abs(fast.score(jobs) - exact) / [len(y) for _, y in jobs]
-        assert fast.backend == backend and fast.drift is not None
-        assert off.max() < most, "nats per token of float64"
+    fast = Engine(smollm2[dtype], backend)
+    off = np.abs(fast.score(jobs) - exact) / [len(y) for _, y in jobs]
+    assert fast.backend == backend and fast.drift is not None
+    assert off.max() < most, "nats per token of float64"
 
 
 def test_noise_is_what_another_shape_of_the_batch_changes() -> None:
