@@ -44,7 +44,7 @@ class BertScore(Mechanism):
         ConfigError: ``prompt`` goes before sentences, not tokens.
     """
 
-    # an encoder: a folder, or a Hub id. Pooling, dense layers and prompts are taken from a folder
+    # an encoder: a folder, or a Hub id. Pooling and prompts are taken from a folder
     # that sentence-transformers wrote. The paper's stella_en_400M_v5 needs code of its own
     # repository, which is never run
     model: str = "sentence-transformers/all-mpnet-base-v2"

@@ -53,23 +53,23 @@ class Debate(Mechanism):
             raise ConfigError(f"mechanism={self.name} needs mechanism.roles.")
 
     @abstractmethod
-    def questions(self, panel: Panel) -> Iterable[Question]:
+    def _questions(self, panel: Panel) -> Iterable[Question]:
         """What is debated."""
 
     @abstractmethod
-    def read(self, text: str | None) -> float:
+    def _read(self, text: str | None) -> float:
         """What a role's last words say; NaN where they decide nothing."""
 
     @abstractmethod
-    def unread(self, text: str) -> str:
+    def _unread(self, text: str) -> str:
         """Why a role's last words decide nothing."""
 
     @abstractmethod
-    def together(self, said: Sequence[float]) -> float:
+    def _together(self, said: Sequence[float]) -> float:
         """What the roles' decisions make together."""
 
     @abstractmethod
-    def data(self, panel: Panel, outcome: NDArray[np.float64]) -> xr.Dataset:
+    def _data(self, panel: Panel, outcome: NDArray[np.float64]) -> xr.Dataset:
         """The outcomes [item, agent, peer] by their name."""
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
@@ -82,13 +82,13 @@ class Debate(Mechanism):
             return 0.0 if (reply.text or "").strip() else np.nan
 
         def decided(_: Cell, reply: Reply) -> float:
-            return self.read(reply.text)
+            return self._read(reply.text)
 
         for number in range(self.rounds):
             last = number == self.rounds - 1
             for role in self.roles:
                 turn = self._turn(panel, lm, role, number, said)
-                found = turn.read(decided if last else heard, lambda _, text: self.unread(text))
+                found = turn.read(decided if last else heard, lambda _, text: self._unread(text))
                 for cell, reply in turn.replies.items():
                     if reply.text is not None:
                         said.setdefault(cell, []).append(f"{role}: {reply.text.strip()}")
@@ -97,9 +97,9 @@ class Debate(Mechanism):
                 cells += found
                 values += found.values()
                 answered += turn.answered
-        outcome = {cell: self.together(each) for cell, each in given.items()}
+        outcome = {cell: self._together(each) for cell, each in given.items()}
         agents = len(panel.agents)
-        data = self.data(panel, filled((len(panel.items), agents, agents), outcome))
+        data = self._data(panel, filled((len(panel.items), agents, agents), outcome))
         data = data.assign_attrs(prompt=self.prompt.identity)
         return with_calls(data, cells, values, answered) if cells else data
 
@@ -113,7 +113,7 @@ class Debate(Mechanism):
     ) -> Exchange[Cell]:
         """What the role says on every question; one batch."""
         requests = {}
-        for cell, key, values in self.questions(panel):
+        for cell, key, values in self._questions(panel):
             silence = SILENCE[number > 0].format(number + 1)
             before = "\n\n".join(said.get(cell, ())) or silence
             fields = {"role": f"{role}, {self.roles[role]}", "said": before}
@@ -132,23 +132,20 @@ class ChatEval(Debate):
     name = "chat_eval"
     subject = "choice"
 
-    def questions(self, panel: Panel) -> Iterable[Question]:
-        """Each two answers, in both orders."""
+    def _questions(self, panel: Panel) -> Iterable[Question]:
         return pair_questions(panel, self.name)
 
-    def read(self, text: str | None) -> float:
-        """The answer that the words name."""
+    def _read(self, text: str | None) -> float:
         return stated_label(text, CHOICES)
 
-    def unread(self, text: str) -> str:
-        """See Debate."""
+    def _unread(self, text: str) -> str:
         return no_label(text, CHOICES)
 
-    def together(self, said: Sequence[float]) -> float:
+    def _together(self, said: Sequence[float]) -> float:
         """The majority; .5 where there is none."""
         return float(np.sign(np.mean(said) - 0.5) + 1) / 2
 
-    def data(self, panel: Panel, outcome: NDArray[np.float64]) -> xr.Dataset:
+    def _data(self, panel: Panel, outcome: NDArray[np.float64]) -> xr.Dataset:
         """``verdict`` [item, agent, peer]: 1 if agent, shown first, beat peer; NaN if unread."""
         return measured(panel, verdict=(("item", "agent", "peer"), outcome))
 

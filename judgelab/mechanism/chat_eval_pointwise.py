@@ -39,27 +39,23 @@ class ChatEvalPointwise(Debate, TextMechanism):
         if self.low >= self.high:
             raise ConfigError(f"mechanism.low={self.low} must lie below high={self.high}.")
 
-    def questions(self, panel: Panel) -> Iterable[Question]:
-        """Each answer by itself."""
+    def _questions(self, panel: Panel) -> Iterable[Question]:
         scale = {"low": f"{self.low:g}", "high": f"{self.high:g}"}
         for (k, j), text in present(panel).items():
             item, task = panel.items[k], panel.task_description
             key = (self.name, item.id, panel.agents[j].name)
             yield (k, j, j), key, {"task": task, "source": item.source, "text": text} | scale
 
-    def read(self, text: str | None) -> float:
-        """The grade that the words state."""
+    def _read(self, text: str | None) -> float:
         return stated_grade(text, self.low, self.high)
 
-    def unread(self, text: str) -> str:
-        """See Debate."""
+    def _unread(self, text: str) -> str:
         return no_grade(text, self.low, self.high)
 
-    def together(self, said: Sequence[float]) -> float:
-        """The mean grade."""
+    def _together(self, said: Sequence[float]) -> float:
         return float(np.mean(said))
 
-    def data(self, panel: Panel, outcome: NDArray[np.float64]) -> xr.Dataset:
+    def _data(self, panel: Panel, outcome: NDArray[np.float64]) -> xr.Dataset:
         """``value`` [item, agent]; NaN for absent texts and unread replies."""
         grades = np.diagonal(outcome, axis1=1, axis2=2)
         return measured(panel, value=(("item", "agent"), grades))

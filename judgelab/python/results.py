@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -39,15 +39,12 @@ class Named(Mapping[str, T]):
     """Things by name, each made when it is first asked for."""
 
     def __init__(self, names: Sequence[str], make: Callable[[str], T], what: str) -> None:
-        self._names, self._make, self._what = tuple(dict.fromkeys(names)), make, what
-        self._made: dict[str, T] = {}
+        self._names, self._make, self._what = tuple(dict.fromkeys(names)), cache(make), what
 
     def __getitem__(self, name: str) -> T:
         if name not in self._names:
             raise KeyError(f"no {self._what} is called {name!r}.{did_you_mean(name, self._names)}")
-        if name not in self._made:
-            self._made[name] = self._make(name)
-        return self._made[name]
+        return self._make(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -274,10 +271,8 @@ def compare(runs: Sequence[RunResult | Folder]) -> RunComparison:
     Raises:
         DataError: there is no run, or a folder holds none that has finished.
     """
-    if isinstance(runs, str | os.PathLike):
-        raise DataError("Give several runs, in a list; judgelab.load(path) reads one, or a sweep.")
-    if not runs:
-        raise DataError("There is no run to compare: give results of judgelab.run, or folders.")
+    if isinstance(runs, str | os.PathLike) or not runs:
+        raise DataError("Give runs in a list; judgelab.load(path) reads one, or a sweep.")
     read = [one if isinstance(one, RunResult) else load(one) for one in runs]
     return RunComparison(_beside([one for one in read if isinstance(one, RunResult)]))
 
@@ -288,8 +283,6 @@ def load(path: Folder) -> RunResult | RunComparison:
     Raises:
         DataError: it is neither, or the run has not finished.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise DataError(f"{type(path).__name__} is no run: give the folder of a run or a sweep.")
     folder = Path(path).expanduser()
     return RunComparison(jobs(folder)) if any(folder.glob("*/job.json")) else RunResult.read(folder)
 

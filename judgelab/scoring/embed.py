@@ -18,27 +18,20 @@ if TYPE_CHECKING:
     import torch
 
 Vectors = NDArray[np.float64]
-Layer = Callable[["torch.Tensor"], "torch.Tensor"]
 POOLINGS = {
     **{"mean_tokens": "mean", "cls_token": "cls"},  # as older folders call them
     **{"mean": "mean", "cls": "cls", "lasttoken": "lasttoken"},
 }
-ACTIVATIONS = {
-    "torch.nn.modules.linear.Identity": "Identity",
-    "torch.nn.modules.activation.Tanh": "Tanh",
-    "torch.nn.modules.activation.ReLU": "ReLU",
-    "torch.nn.modules.activation.GELU": "GELU",
-}
 
 
 class Embedder:
-    """An encoder of the transformers library, with the pooling and dense layers of its folder.
+    """An encoder of the transformers library, with the pooling of its folder.
 
-    A folder that sentence-transformers wrote says how states are pooled and which layers follow
-    (``modules.json``); one without is pooled by the mean over a text's tokens. Texts are cut at the
+    A folder that sentence-transformers wrote says how states are pooled (``modules.json``); one
+    without is pooled by the mean over a text's tokens. Texts are cut at the
     folder's ``max_seq_length``, or else the tokenizer's, at most at the model's positions;
     ``batch`` texts go in one pass. Of the other arguments, and of what is raised, see
-    ``source.find``, ``load.load_encoder`` and ``read_head``.
+    ``source.find``, ``load.load_encoder`` and ``read_pooling``.
     """
 
     def __init__(
@@ -50,7 +43,7 @@ class Embedder:
         self._folder, self._owner = source.folder, owner
         self._tokenizer = load_tokenizer(source.folder)
         self._model = load_encoder(source.folder, Form.of("auto", "none", None, source.folder))
-        self._pooling, self._layers = read_head(source.folder, f"{owner}.model={model!r}")
+        self._pooling = read_pooling(source.folder, f"{owner}.model={model!r}")
         if self._tokenizer.pad_token is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
         if self._tokenizer.pad_token is None:
@@ -84,10 +77,7 @@ class Embedder:
         """
 
         def pooled(states: torch.Tensor, attended: torch.Tensor, _: Any) -> Iterator[Vectors]:
-            vectors = pool(self._pooling, states, attended)
-            for layer in self._layers:
-                vectors = layer(vectors)
-            yield from _unit(vectors).cpu().numpy()
+            yield from _unit(pool(self._pooling, states, attended)).cpu().numpy()
 
         return np.array(self._in_batches([prompt + text for text in texts], pooled), np.float64)
 
@@ -141,23 +131,20 @@ def _read(file: Path) -> Any:
     return json.loads(file.read_text(encoding="utf-8"))
 
 
-def read_head(folder: Path, what: str) -> tuple[str, Sequence[Layer]]:
-    """Pooling (mean, cls or lasttoken) and dense layers of ``modules.json``; the mean without it.
+def read_pooling(folder: Path, what: str) -> str:
+    """Pooling (mean, cls or lasttoken) of ``modules.json``; the mean without it.
 
     Raises:
-        ConfigError: there is a kind of module, pooling or activation that is not known here.
+        ConfigError: there is a kind of module or pooling that is not known here.
     """
-    pooling, layers = "mean", list[Layer]()
-    listed = folder / "modules.json"
+    pooling, listed = "mean", folder / "modules.json"
     for module in _read(listed) if listed.is_file() else ():
         kind, place = str(module["type"]).rsplit(".", 1)[-1], folder / str(module["path"])
         if kind == "Pooling":
             pooling = _pooling(_read(place / "config.json"), what)
-        elif kind == "Dense":
-            layers.append(_dense(place, what))
         elif kind not in ("Transformer", "Normalize"):
             raise ConfigError(f"{what}: its module {kind} cannot be used here.")
-    return pooling, layers
+    return pooling
 
 
 def _pooling(config: dict[str, Any], what: str) -> str:
@@ -183,23 +170,3 @@ def pool(pooling: str, states: torch.Tensor, attended: torch.Tensor) -> torch.Te
     order = torch.arange(1, attended.shape[1] + 1, device=attended.device)
     weight = attended * (order.flip(0) if pooling == "cls" else order)  # padding on either side
     return states[torch.arange(len(states)), weight.argmax(1)]
-
-
-def _dense(folder: Path, what: str) -> Layer:
-    import torch
-    from safetensors.torch import load_file
-
-    config, file = _read(folder / "config.json"), folder / "model.safetensors"
-    named = ACTIVATIONS.get(str(config.get("activation_function")))
-    if named is None or not file.is_file():
-        lacks = "no safetensors" if named else f"the activation {config.get('activation_function')}"
-        raise ConfigError(f"{what}: its dense layer {folder.name} has {lacks}.")
-    activation, weights = getattr(torch.nn, named)(), load_file(file)
-
-    def layer(vectors: torch.Tensor) -> torch.Tensor:
-        bias = weights["linear.bias"].to(vectors) if "linear.bias" in weights else None
-        weight = weights["linear.weight"].to(vectors)
-        result: torch.Tensor = activation(torch.nn.functional.linear(vectors, weight, bias))
-        return result
-
-    return layer

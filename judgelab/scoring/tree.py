@@ -13,7 +13,7 @@ call, keys of their own by another, and nothing is masked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +29,6 @@ from judgelab.scoring.prefix_tree import Bin, Ids, ScoringPlan
 NAME = "judgelab_tree"
 JOIN = 2048  # keys up to which a path is copied into one block; longer ones stay apart
 ALONE = 64  # tokens from which a segment is worth a call of its own rather than padding
-SAME = 1e-5  # relative; a norm that is another function (Gemma's 1 + weight) is off by far more
 Block = tuple[Tensor, Tensor]
 """Keys and values [1, kv heads, length, head size]."""
 
@@ -99,7 +98,7 @@ def score_tree(model: Any, head: Head, plan: ScoringPlan) -> NDArray[np.float64]
         for i in part.leaves:
             last_use[plan.leaves[i].node] = b
     paths: dict[tuple[int, int], list[Block]] = {}
-    with torch.inference_mode(), _attention(model), one_pass_norms(model):
+    with torch.inference_mode(), _attention(model):
         for b, part in enumerate(plan.bins):
             layout = _layout(plan, part)
             keep = frozenset(n for n in part.nodes if last_use[n] > b)
@@ -328,42 +327,3 @@ def flash(
             query, key, value, 0.0, causal, False, scale=scale
         )
     return out, norm[:, :, : query.shape[2]]
-
-
-@contextmanager
-def one_pass_norms(model: Any) -> Iterator[None]:
-    """The model with torch's RMS norm in the place of transformers' own, and then as before.
-
-    On a CPU in fp32 transformers' norm is bound by memory: it reads and writes the states once for
-    every operation. In lower precisions the two round differently, so nothing is replaced there.
-    """
-    replaced = [module for module in model.modules() if _is_plain(module)]
-    for module in replaced:
-        module.forward = _one_pass(module)
-    try:
-        yield
-    finally:
-        for module in replaced:
-            vars(module).pop("forward", None)
-
-
-def _one_pass(norm: Any) -> Callable[[Tensor], Tensor]:
-    def forward(hidden_states: Tensor) -> Tensor:
-        weight, epsilon = norm.weight, norm.variance_epsilon
-        return torch.nn.functional.rms_norm(hidden_states, tuple(weight.shape), weight, epsilon)
-
-    return forward
-
-
-def _is_plain(module: Any) -> bool:
-    """Whether it is x / sqrt(mean x^2 + epsilon) * weight, by its fields and on an example."""
-    if not type(module).__name__.endswith("RMSNorm") or "forward" in vars(module):  # or a hook's
-        return False
-    weight = getattr(module, "weight", None)
-    if not isinstance(weight, Tensor) or not hasattr(module, "variance_epsilon"):
-        return False
-    if weight.device.type != "cpu" or weight.dtype != torch.float32 or weight.ndim != 1:
-        return False
-    states = torch.linspace(-3, 5, 2 * len(weight)).view(2, -1)
-    theirs, ours = module.forward(states), _one_pass(module)(states)  # not its hooks
-    return bool(torch.allclose(ours, theirs, rtol=SAME, atol=1e-6))

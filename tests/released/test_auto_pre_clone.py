@@ -10,8 +10,6 @@ import pytest
 
 from experiments.auto_pre.release import (
     confidence,
-    is_release,
-    list_datasets,
     pertinence,
     read_dataset,
     read_table,
@@ -33,11 +31,6 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def own(clone: Path, tmp_path: Path) -> Path:
     """A copy to be damaged."""
     return shutil.copytree(clone, tmp_path / "own")
-
-
-def test_a_clone_is_known_by_its_folders(clone: Path, tmp_path: Path) -> None:
-    assert is_release(clone) and not is_release(tmp_path)
-    assert list_datasets(clone) == ("XSum", "NF_CATS", "DailyDialog")
 
 
 @pytest.mark.parametrize(
@@ -135,13 +128,6 @@ def test_a_missing_file_is_named(own: Path, file: str, message: str) -> None:
     with pytest.raises(DataError, match=message) as refused:
         read_dataset(own, "XSum")
     assert Path(file).name in str(refused.value)
-
-
-def test_a_damaged_file_is_named_with_its_line(own: Path) -> None:
-    file = own / "output/exam_pertinence/Xsum_gpt-4.json"
-    file.write_text('{"response": "one", "result": -1}\n{"resp')
-    with pytest.raises(DataError, match=r"Xsum_gpt-4.json', line 2: no JSON"):
-        read_dataset(own, "XSum")
 
 
 def test_a_clone_becomes_a_table_that_an_audit_and_pools_read(clone: Path, tmp_path: Path) -> None:

@@ -6,8 +6,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached, Counted
 from judgelab.calls.log import LoggedLM
@@ -148,21 +146,3 @@ def test_a_sweep_over_the_template_says_so_on_top_and_marks_the_rows(tmp_path: P
     named = {"a": CHAT, "b": replace(RAW, model="b", lm="b")}
     other = sweep(tmp_path / "lms", "evaluation_lm", named)
     assert "rows of gem differ in the chat template" in said(other)[0], "also where LMs are named"
-
-
-@pytest.mark.parametrize(
-    ("axis", "each"),
-    [
-        ("mechanism", {"mi": replace(RAW, mechanism="mi"), "gem": CHAT}),
-        ("evaluation_lm", {"a": CHAT, "b": replace(CHAT, model="b", lm="b", precision="")}),
-        ("attack", {"none": CHAT, "padding": CHAT}),
-        ("study.definition", {"paper": replace(CHAT, definition="paper"), "corrected": CHAT}),
-    ],
-)
-def test_a_sweep_whose_columns_name_what_differs_warns_of_nothing(
-    tmp_path: Path, axis: str, each: dict[str, Estimator]
-) -> None:
-    folder = sweep(tmp_path, axis, each)
-    text, page = said(folder)
-    assert "Different estimators" not in text + page
-    assert "estimator_differs" not in table(jobs(folder))

@@ -160,12 +160,6 @@ def test_bleu_as_nltk_counts_it() -> None:
     assert found[1] == pytest.approx(0, abs=1e-70)
 
 
-def test_an_encoder_that_is_not_there_is_named_as_the_mechanisms(tmp_path: Path) -> None:
-    panel = panel_of([["a.", "b."]])
-    with pytest.raises(ConfigError, match=r"mechanism\.model='.*/nothing' is no folder"):
-        BertScore(model=str(tmp_path / "nothing")).measure(panel, NOBODY, seed=0)
-
-
 def test_greedy_precision_and_recall_by_hand() -> None:
     x, y = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1.0, 0.0], [0.6, 0.8], [1.0, 0.0]])
     every = np.ones(2, dtype=np.bool_), np.ones(3, dtype=np.bool_)

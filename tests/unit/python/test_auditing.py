@@ -46,22 +46,6 @@ def test_it_is_the_run_of_the_command_line(panel: Path) -> None:
     assert [found.path] == list((panel.parent / "runs").glob("*")), "recognised, not run again"
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"manipulat": True}, "manipulat is no setting of study=audit. Did you mean 'manipul"),
-        ({"dataset": "jsonnl"}, "dataset=jsonnl does not exist"),
-        ({"rules__minimun": 1}, "rules.minimun"),
-        ({"dataset": {"limit": 1}}, "dataset names an option .* dataset__NAME=VALUE"),
-        ({"judges": ["gpt"]}, "no column 'gpt'|dataset.judges"),
-        ({"judges": [{"name": "a", "mechanism": "rogue"}]}, "mechanism=rogue does not exist"),
-    ],
-)
-def test_mistakes_are_one_sentence(panel: Path, settings: dict[str, Any], said: str) -> None:
-    with pytest.raises(JudgelabError, match=said):
-        audited(panel, **settings)
-
-
 def test_what_is_no_data_is_refused(tmp_path: Path) -> None:
     import pandas as pd
 

@@ -100,7 +100,7 @@ def test_runs_stand_side_by_side_by_what_differs(runs: dict[str, Any]) -> None:
     assert list(found.summary["items"]) == [4, 3, 4]
     assert list(found.summary["run"]) == [one.path.name, two.path.name, three.path.name]
     assert "3 runs: mechanism × limit" in found._repr_html_()
-    with pytest.raises(DataError, match="There is no run to compare"):
+    with pytest.raises(DataError, match="Give runs in a list"):
         judgelab.compare([])
 
 

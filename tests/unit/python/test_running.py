@@ -170,11 +170,3 @@ def test_a_table_without_texts_is_refused(tmp_path: Path) -> None:
         judgelab.run(
             "mechanism=length", data=pd.DataFrame(rows).assign(human=3), paths__root=str(tmp_path)
         )
-
-
-def test_what_is_no_run_is_said_to_be_none() -> None:
-    for wrong, said in (([None], "NoneType is no run"), ("outputs/runs/x", "in a list")):
-        with pytest.raises(DataError, match=said):
-            judgelab.compare(wrong)  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="NoneType is no run"):
-        judgelab.load(None)  # type: ignore[arg-type]

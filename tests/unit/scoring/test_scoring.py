@@ -22,7 +22,7 @@ from judgelab.scoring.engine import DriftError, Engine, score_rows  # noqa: E402
 from judgelab.scoring.head import Asked, Head  # noqa: E402
 from judgelab.scoring.kv import score_kv  # noqa: E402
 from judgelab.scoring.prefix_tree import Job, make_plan  # noqa: E402
-from judgelab.scoring.tree import one_pass_norms, score_tree  # noqa: E402
+from judgelab.scoring.tree import score_tree  # noqa: E402
 from tests.tiny_models import model, tokenizer  # noqa: E402
 
 SAME = 1e-3  # nats per target
@@ -238,29 +238,3 @@ def test_any_texts_score_alike(
     expected = oracle(lm, jobs)
     for backend in ("tree", "kv"):
         assert np.abs(Engine(lm, backend, budget).score(jobs) - expected).max() < SAME
-
-
-@pytest.mark.parametrize(("kind", "norms"), [("llama", 5), ("qwen2", 5), ("gpt2", 0)])
-def test_norms_are_replaced_for_a_while_and_give_the_same_states(kind: str, norms: int) -> None:
-    lm, ids = model(kind), torch.arange(5, 60)[None]
-    with torch.inference_mode():
-        before = lm(input_ids=ids).logits
-        with one_pass_norms(lm):
-            assert sum("forward" in vars(module) for module in lm.modules()) == norms
-            within = lm(input_ids=ids).logits
-        assert torch.equal(before, lm(input_ids=ids).logits)
-    torch.testing.assert_close(within, before, rtol=1e-4, atol=1e-4)
-
-
-def test_another_norm_and_a_hooked_one_are_left_alone() -> None:
-    from transformers.models.gemma.modeling_gemma import GemmaRMSNorm
-    from transformers.models.llama.modeling_llama import LlamaRMSNorm
-
-    gemma, plain, half, hooked = GemmaRMSNorm(64), *(LlamaRMSNorm(64) for _ in range(3))
-    torch.nn.init.normal_(gemma.weight)
-    gemma.variance_epsilon = gemma.eps
-    hooked.forward = hooked.forward
-    lm = torch.nn.ModuleList([gemma, plain, half.to(torch.bfloat16), hooked])
-    with one_pass_norms(lm):
-        assert ["forward" in vars(norm) for norm in lm] == [False, True, False, True]
-    assert "forward" in vars(hooked), "a hook set by somebody else stays"
