@@ -35,6 +35,9 @@ AXES = (
 )
 WRITER = "writer_lm"
 """A second LM, which writes texts instead of the evaluation LM. It may be absent or null."""
+ROLES = ("agents", "synopsis", "attack", "preprocessor", "critic")
+"""Of ``lms``: LMs that write for one axis instead of the writer; the critic answers in words what
+the mechanism asks, instead of the evaluation LM. Each may be absent or null."""
 
 GROUPS: dict[str, type[Any]] = {"paths": Paths, "budget": Budget, "debug": Debug}
 SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)S?(_|$)", re.IGNORECASE)
@@ -91,7 +94,10 @@ def frame(config: Mapping[str, Any]) -> Frame:
     for axis in AXES:
         if not isinstance(config.get(axis), Mapping):
             raise ConfigError(f"{axis} is missing: give {axis}=OPTION ({PROGRAM} --help).")
-    rest = {key: value for key, value in config.items() if key not in (*AXES, WRITER)}
+    if unknown := sorted((config.get("lms") or {}).keys() - {*ROLES}):
+        hint = did_you_mean(unknown[0], ROLES)
+        raise ConfigError(f"lms.{unknown[0]} is no role of an LM.{hint}")
+    rest = {key: value for key, value in config.items() if key not in (*AXES, WRITER, "lms")}
     for name in GROUPS.keys() & rest.keys():
         if not isinstance(rest[name], Mapping):
             raise ConfigError(f"{name}={rest[name]!r} must be a mapping: set {name}.NAME=VALUE.")

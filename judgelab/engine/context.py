@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,10 +41,11 @@ class Context:
     Attributes:
         writer_lm: writes the texts that agents, synopses, attacks and preprocessors ask an LM
             for; None where the evaluation LM does that too.
+        lms: axis (agents, synopsis, attack, preprocessor) -> who writes for it in place of that.
         tell: called when a stage begins, with the number of its items (0: not known).
         draw: called with a point of a curve while it grows: the name of its table, and a row.
         spread: lets workers answer what a stage would ask the evaluation LM, before it asks.
-        spread_writing: the same for ``writer_lm``.
+        spreads: the same of other LMs, by ``writer_lm`` and by axis.
         force: a finished run is repeated: nothing but cached calls is taken over from it.
     """
 
@@ -59,16 +60,25 @@ class Context:
     seed: int
     limit: int | None
     writer_lm: EvaluationLM | None = None
+    lms: Mapping[str, EvaluationLM] = field(default_factory=dict)
     tell: Callable[[str, int], None] = _unheard
     draw: Callable[[str, Mapping[str, float]], None] = _unheard
     spread: Spread = alone
-    spread_writing: Spread = alone
+    spreads: Mapping[str, Spread] = field(default_factory=dict)
     force: bool = False
 
     @property
     def writer(self) -> EvaluationLM:
         """The LM that writes texts."""
         return self.evaluation_lm if self.writer_lm is None else self.writer_lm
+
+    def writing(self, axis: str) -> tuple[EvaluationLM, Spread]:
+        """Who writes what an axis asks for, and how workers answer for it."""
+        if axis in self.lms:
+            return self.lms[axis], self.spreads.get(axis, alone)
+        if self.writer_lm is not None:
+            return self.writer_lm, self.spreads.get("writer_lm", alone)
+        return self.evaluation_lm, self.spread
 
     def panels(
         self,
@@ -89,15 +99,17 @@ class Context:
         """
         self.tell("texts", 0)
         loaded = self.dataset.load(limit=self.limit)
-        clean = self._write(self.agents.requires, lambda lm: self.agents.answer(loaded, lm))
+        clean = self._write(
+            "agents", self.agents.requires, lambda lm: self.agents.answer(loaded, lm)
+        )
         clean = with_references(clean, references)
         if item_references and references is None and self.mechanism.subject != "text":
             clean = with_item_references(clean)
-        clean = self._written(self.synopsis, clean)
+        clean = self._written("synopsis", clean)
         panels = {"clean": clean}
         if self.attack.name != "none":
             victims = without_reference_texts(clean) if spare_references else clean
-            changed = self._written(self.attack, victims)
+            changed = self._written("attack", victims)
             if spare_references:  # GEM paper, Algorithm 1: x is replaced by x', y stays
                 changed = keeping(changed, clean, _references(clean))
             panels["attacked"] = changed
@@ -107,7 +119,7 @@ class Context:
         """The texts as the mechanism sees them: those written, or preprocessed ones."""
         if self.mechanism.reads == "raw":
             return panel
-        return self._written(self.preprocessor, panel)
+        return self._written("preprocessor", panel)
 
     def no_attack(self, study: str) -> None:
         """For studies of texts as they are.
@@ -162,16 +174,18 @@ class Context:
             self.mechanism, self.evaluation_lm, self.preprocessor.name, attrs, definition
         )
 
-    def _written(self, step: Step, panel: Panel) -> Panel:
-        return self._write(step.requires, lambda lm: step.apply(panel, lm, seed=self.seed))
+    def _written(self, axis: str, panel: Panel) -> Panel:
+        step: Step = getattr(self, axis)
+        return self._write(axis, step.requires, lambda lm: step.apply(panel, lm, seed=self.seed))
 
     def _write(
-        self, requires: frozenset[Capability], step: Callable[[EvaluationLM], Panel]
+        self, axis: str, requires: frozenset[Capability], step: Callable[[EvaluationLM], Panel]
     ) -> Panel:
         """A step that may ask an LM for texts: workers answer first, then it runs."""
+        lm, spread = self.writing(axis)
         if requires:
-            (self.spread if self.writer_lm is None else self.spread_writing)(step)
-        return step(self.writer)
+            spread(step)
+        return step(lm)
 
 
 def with_references(panel: Panel, names: Sequence[str] | None) -> Panel:

@@ -8,7 +8,7 @@ import re
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,12 @@ class Invocation:
             return None
         return [*(f"--config-dir={folder}" for folder in self.folders), *self.words]
 
+    def with_critic(self) -> Invocation:
+        """The same where the LM that was chosen as critic is the evaluation LM."""
+        chosen = self.choices.get("evaluation_lm@lms.critic")
+        own = {} if chosen is None else {"evaluation_lm": chosen}
+        return replace(self, choices={**self.choices, **own})
+
     def option(self, axis: str, config: Mapping[str, Any]) -> str:
         """The option chosen on an axis; where that is not known, the module of its class."""
         return str(self.choices.get(axis) or config[axis]["_target_"].split(".")[-2])
@@ -105,9 +111,11 @@ def moved(config: Mapping[str, Any], run_dir: RunDir) -> bool:
     What cannot be found now (a Hub out of reach) is taken to be what it was.
     """
     made = run_dir.read_json("manifest.json")
-    for role, account in {"evaluation_lm": made, WRITER: made.get(WRITER) or {}}.items():
+    nodes = {role: config.get(role) for role in ("evaluation_lm", WRITER)}
+    nodes |= {f"lms.{axis}": node for axis, node in config.get("lms", {}).items()}
+    for role, node in nodes.items():
+        account = made if role == "evaluation_lm" else made.get(role) or {}
         try:
-            node = config.get(role)
             now = None if node is None else build(node, role).identity
         except JudgelabError:
             continue

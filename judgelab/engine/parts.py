@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from judgelab.agents import Agents
 from judgelab.attack.protocol import Attack
-from judgelab.config import WRITER, build
+from judgelab.config import ROLES, WRITER, build
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import Capability, EvaluationLM, is_lm
 from judgelab.core.step import Step
@@ -17,6 +17,8 @@ from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Mechanism
 
+WRITTEN = ROLES[:-1]  # axes for which an LM may write
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -24,6 +26,7 @@ class Parts:
 
     Attributes:
         writer_lm: writes texts; None where the evaluation LM does that too.
+        lms: axis -> who writes for it in place of that.
     """
 
     dataset: Dataset
@@ -35,6 +38,7 @@ class Parts:
     mechanism: Mechanism
     study: Study
     writer_lm: EvaluationLM | None = None
+    lms: Mapping[str, EvaluationLM] = field(default_factory=dict)
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Parts:
         """The same with every LM, by its role, as ``use`` returns it: cached, counted."""
@@ -42,6 +46,7 @@ class Parts:
             self,
             evaluation_lm=use("evaluation_lm", self.evaluation_lm),
             writer_lm=None if self.writer_lm is None else use(WRITER, self.writer_lm),
+            lms={axis: use(f"lms.{axis}", lm) for axis, lm in self.lms.items()},
             agents=self.agents.with_lms(lambda name, lm: use(f"agents.models.{name}", lm)),
             study=self.study.with_lms(lambda name, lm: use(f"study.{name}", lm)),
         )
@@ -52,6 +57,26 @@ class Parts:
         return Context(**(mine | rest))
 
 
+def assigned(config: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """The config with a part for each LM of ``lms``: one whose axis asks nobody is left out, and
+    the critic of a mechanism that asks in words is its evaluation LM. And whether there is one.
+
+    What the evaluation LM would have written it still writes. So runs of a sweep that differ in
+    no question are one run.
+    """
+    given = {role: node for role, node in (config.get("lms") or {}).items() if node is not None}
+    rest = {key: value for key, value in config.items() if key != "lms"}
+    if not given:
+        return rest, False
+    critic = given.pop("critic", None)
+    asks = frozenset().union(*build(config["mechanism"], "mechanism").requires)
+    asked = critic is not None and bool(asks & {Capability.CHAT, Capability.LABELS})
+    if asked:
+        rest |= {"evaluation_lm": critic, WRITER: config.get(WRITER) or config["evaluation_lm"]}
+    needed = {axis: node for axis, node in given.items() if build(config[axis], axis).requires}
+    return rest | ({"lms": needed} if needed else {}), asked
+
+
 def build_parts(config: Mapping[str, Any]) -> Parts:
     """Every axis that takes part in measuring, instantiated (nothing heavy is loaded) and matched.
 
@@ -59,8 +84,10 @@ def build_parts(config: Mapping[str, Any]) -> Parts:
         ConfigError: a key is unknown, missing or of the wrong type.
         CapabilityError: the LM cannot do what the agents or the mechanism need.
     """
-    nodes = {f.name: config.get(f.name) for f in fields(Parts)}
-    parts = Parts(**{name: build(node, name) for name, node in nodes.items() if node is not None})
+    nodes = {f.name: config.get(f.name) for f in fields(Parts) if f.name != "lms"}
+    lms = {axis: build(node, f"lms.{axis}") for axis, node in (config.get("lms") or {}).items()}
+    built = {name: build(node, name) for name, node in nodes.items() if node is not None}
+    parts = Parts(**built, lms=lms)
     bases: dict[str, type[Any]] = {"evaluation_lm": EvaluationLM, WRITER: EvaluationLM}
     bases |= {"agents": Agents, "mechanism": Mechanism, "study": Study}  # which have defaults
     for axis, base in bases.items():
@@ -85,10 +112,13 @@ def _match(parts: Parts) -> None:
             )
         _check(f"mechanism={by.name}", by.requires, judge, key)
     writer = lm if parts.writer_lm is None else parts.writer_lm
-    _check("agents", (parts.agents.requires,), writer, WRITER)
-    for axis in ("synopsis", "preprocessor", "attack"):
-        step: Step = getattr(parts, axis)
-        _check(f"{axis}={step.name}", (step.requires,), writer, WRITER)
+    for axis in WRITTEN:
+        step: Agents | Step = getattr(parts, axis)
+        who = "agents" if axis == "agents" else f"{axis}={getattr(step, 'name', '')}"
+        role = f"lms.{axis}" if axis in parts.lms else WRITER
+        if not is_lm(own := parts.lms.get(axis, writer)):
+            raise ConfigError(f"lms.{axis} names no LM to build: evaluation_lm@lms.{axis}=OPTION.")
+        _check(who, (step.requires,), own, role)
 
 
 def _check(

@@ -29,10 +29,10 @@ from judgelab.core.terminal import say
 from judgelab.engine.execution import Invocation, folder, manifest, moved
 from judgelab.engine.mirroring import catch_up, tracked
 from judgelab.engine.models import Models
-from judgelab.engine.parts import Parts, build_parts
+from judgelab.engine.parts import Parts, assigned, build_parts
 from judgelab.engine.unscored import open_calls, with_reasons
 from judgelab.report import console, page
-from judgelab.scale.local import Scale, alone
+from judgelab.scale.local import Scale
 from judgelab.store.run_dir import RunDir
 from judgelab.tracker.protocol import Careful, Tracker
 
@@ -93,6 +93,8 @@ def carry_out(
     config.pop("trusted_packages", None)  # what is kept of a run vouches for no code
     with trusting(named_by_user(settings.trusted_packages, trusted_packages)):
         check_targets(config)
+        config, critic = assigned(config)
+        call = call.with_critic() if critic else call
         if settings.dry_run:
             from judgelab.engine.dry_run import dry_run
 
@@ -151,7 +153,8 @@ def _make(
     try:
         with closing(models), closing(scale):
             # an endpoint that writes asks many calls at once by itself, whatever the scale
-            own_writer = config.get(WRITER) is not None and not models.paid(WRITER)
+            writers = {WRITER: config[WRITER]} if config.get(WRITER) is not None else {}
+            writers |= {f"lms.{axis}": node for axis, node in config.get("lms", {}).items()}
             context = parts.context(
                 run_dir=run_dir,
                 seed=settings.seed,
@@ -160,9 +163,11 @@ def _make(
                 tell=models.progress.stage,
                 draw=mirror.point,
                 spread=models.spread(scale, "evaluation_lm", config["evaluation_lm"]),
-                spread_writing=models.spread(scale, WRITER, config[WRITER])
-                if own_writer
-                else alone,
+                spreads={
+                    role.removeprefix("lms."): models.spread(scale, role, node)
+                    for role, node in writers.items()
+                    if not models.paid(role)
+                },
             )
             if settings.retry is not None:  # what is kept is asked, to find what is settled
                 with tempfile.TemporaryDirectory() as place:

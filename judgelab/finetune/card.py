@@ -69,15 +69,15 @@ def same_step(axis: str, name: str, node: Mapping[str, Any]) -> dict[str, Any]:
     return {axis: name} | _changes(axis, axis, name, node)
 
 
-def same_writer(node: Mapping[str, Any]) -> dict[str, Any]:
-    """Overrides that have the LM of ``node`` write the texts: the option most like it."""
+def same_writer(role: str, node: Mapping[str, Any]) -> dict[str, Any]:
+    """Overrides that give the LM of ``node`` a role: the option most like it."""
     changes = {
-        file.stem: _changes("writer_lm", "evaluation_lm", file.stem, node)
+        file.stem: _changes(role, "evaluation_lm", file.stem, node)
         for file in sorted((conf() / "evaluation_lm").glob("*.yaml"))
         if read_option(file).get("_target_") == node.get("_target_")
     }
     name = min(changes, key=lambda name: len(changes[name]), default="THE_LM_THAT_WROTE")
-    return {"evaluation_lm@writer_lm": name} | changes.get(name, {})
+    return {f"evaluation_lm@{role}": name} | changes.get(name, {})
 
 
 def _changes(where: str, axis: str, name: str, node: Mapping[str, Any]) -> dict[str, Any]:

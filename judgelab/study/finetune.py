@@ -260,5 +260,10 @@ def as_trained(context: Context) -> dict[str, Any]:
         given |= same_step("preprocessor", context.preprocessor.name, config["preprocessor"])
     else:
         given["preprocessor"] = "identity"
-    asked = context.synopsis.requires or (preprocessed and context.preprocessor.requires)
-    return given | (same_writer(config.get(WRITER) or config["evaluation_lm"]) if asked else {})
+    asked = {"synopsis": context.synopsis.requires}
+    asked |= {"preprocessor": context.preprocessor.requires} if preprocessed else {}
+    own = config.get("lms", {})
+    for axis in (axis for axis, requires in asked.items() if requires):
+        node = own.get(axis) or config.get(WRITER) or config["evaluation_lm"]
+        given |= same_writer(f"lms.{axis}" if axis in own else WRITER, node)
+    return given

@@ -256,13 +256,13 @@ def refuse_unfit(context: Context, base: Panel) -> None:
 
 def _perturbed(context: Context, base: Panel, one: SuiteEntry) -> Panel:
     attack = one.attack
-    if not attack.requires <= context.writer.capabilities:
+    writer, spread = context.writing("attack")
+    if not attack.requires <= writer.capabilities:
         raise CapabilityError(
             f"The perturbation {one.name} is to be written by an LM that can "
-            f"{'+'.join(sorted(attack.requires))}, but {context.writer.identity.split()[0]} "
-            "cannot: choose evaluation_lm@writer_lm=NAME, or study.by=rules."
+            f"{'+'.join(sorted(attack.requires))}, but {writer.identity.split()[0]} "
+            "cannot: choose evaluation_lm@lms.attack=NAME, or study.by=rules."
         )
     if attack.requires:
-        spread = context.spread if context.writer_lm is None else context.spread_writing
         spread(lambda lm: attack.apply(base, lm, seed=context.seed))
-    return attack.apply(base, context.writer, seed=context.seed)
+    return attack.apply(base, writer, seed=context.seed)

@@ -232,5 +232,5 @@ def test_the_command_makes_the_texts_of_the_training(given: list[str], tmp_path:
 
 
 def test_a_writer_without_an_option_is_left_to_the_reader() -> None:
-    found = same_writer({"_target_": "mine.LM", "model": "x"})
+    found = same_writer("writer_lm", {"_target_": "mine.LM", "model": "x"})
     assert found == {"evaluation_lm@writer_lm": "THE_LM_THAT_WROTE"}
