@@ -16,7 +16,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from judgelab.config.judges import with_judges
 from judgelab.config.prompts import with_prompts
-from judgelab.config.settings import Budget, Debug, Frame, Paths
+from judgelab.config.settings import IF_KNOWN, Budget, Debug, Frame, Paths
 from judgelab.config.targets import located
 from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean
 from judgelab.core.resources import PROGRAM
@@ -105,6 +105,39 @@ def frame(config: Mapping[str, Any]) -> Frame:
         rest[name] = GROUPS[name](**rest[name])
     _check(Frame, rest, "", (*AXES, WRITER))
     return Frame(**rest)
+
+
+def fitting(config: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The config with the values of ``KEY=VALUE?`` where the class they are for takes them; and a
+    sentence for each that nothing takes.
+
+    Raises:
+        ConfigError: a class is not there, or not trusted.
+    """
+    sentences = list[str]()
+
+    def fit(value: Any, path: str) -> Any:
+        if isinstance(value, list):
+            return [fit(one, f"{path}[{k}]") for k, one in enumerate(value)]
+        if not isinstance(value, Mapping):
+            return value
+        asked = [key for key, one in value.items() if isinstance(one, Mapping) and IF_KNOWN in one]
+        known = located(value["_target_"], path) if asked and "_target_" in value else None
+        takes = inspect.signature(known).parameters if known is not None else ()
+        fitted = {}
+        for key, one in value.items():
+            where = f"{path}.{key}" if path else str(key)
+            if key not in asked:
+                fitted[key] = fit(one, where)
+            elif key in takes:
+                fitted[key] = one[IF_KNOWN]
+            else:
+                given = f"{where}={one[IF_KNOWN]}?"
+                name = getattr(known, "__name__", path)
+                sentences.append(f"{given} is without effect: {name} has no {key}.")
+        return fitted
+
+    return fit(dict(config), ""), sentences
 
 
 def build(node: Mapping[str, Any], path: str) -> Any:

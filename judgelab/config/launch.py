@@ -17,6 +17,7 @@ from hydra.errors import (
 )
 from omegaconf.errors import OmegaConfBaseException
 
+from judgelab.config.settings import IF_KNOWN
 from judgelab.config.targets import hand_on_trust
 from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean, disk_fault
 from judgelab.core.terminal import say
@@ -26,12 +27,28 @@ SHORT = {"debug=true": "debug=trace", "debug=false": "debug=none"}
 TRACED = ("debug=trace", "debug=fast", "debug.traceback=true")
 
 
+IF_KNOWN_WORD = re.compile(r"([\w.]+)=([^\s,{}\[\]]+)\?")
+
+
+def spelled(word: str) -> str:
+    """A word of the command line as Hydra takes it: ``debug=true``, ``attack.by=lm?``."""
+    given = IF_KNOWN_WORD.fullmatch(word)
+    if given is not None:
+        return f"++{given[1]}={{{IF_KNOWN}:{given[2]}}}"
+    return SHORT.get(word.lstrip("+").lower(), word)
+
+
+def shown(word: str) -> str:
+    """The word as it was given."""
+    return re.sub(rf"^\+\+([\w.]+)=\{{{IF_KNOWN}:(.+)\}}$", r"\1=\2?", word)
+
+
 def guarded(main: Callable[[], Any]) -> None:
     """Call a Hydra main; exit with 1 and a sentence on a fault, 130 or 143 when interrupted."""
     signal.signal(signal.SIGTERM, _terminated)
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises what happened instead of printing it
     try:
-        words = [SHORT.get(word.lstrip("+").lower(), word) for word in sys.argv[1:]]
+        words = [spelled(word) for word in sys.argv[1:]]
         # first: argparse takes nothing that stands behind an option between overrides
         sys.argv[1:] = sorted(words, key=lambda word: word not in ("-m", "--multirun"))
         check_sweep(sys.argv[1:])

@@ -9,6 +9,9 @@ from pydantic import Field
 
 from judgelab.core.bounds import Count
 
+IF_KNOWN = "if_known"
+"""Key of a value that counts only where the class takes it: ``attack.by=lm?``."""
+
 
 @dataclass(frozen=True)
 class Budget:

@@ -17,6 +17,7 @@ from hydra.core.hydra_config import HydraConfig
 
 import judgelab
 from judgelab.config import AXES, WRITER, build
+from judgelab.config.launch import shown
 from judgelab.config.prompts import prompts_table
 from judgelab.config.targets import located
 from judgelab.core.errors import JudgelabError
@@ -57,7 +58,7 @@ class Invocation:
         """Of the ``hydra`` node of a composed config."""
         sources = [source for source in hydra.runtime.config_sources if source.schema == "file"]
         return cls(
-            words=list(hydra.overrides.task),
+            words=[shown(word) for word in hydra.overrides.task],
             choices={str(key): str(value) for key, value in hydra.runtime.choices.items()},
             folders=[source.path for source in sources if source.provider == "command-line"],
             local=any(Path(source.path, "local", "default.yaml").exists() for source in sources),

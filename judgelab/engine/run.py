@@ -20,7 +20,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from judgelab.config import WRITER, Frame, build, frame, resolved
+from judgelab.config import WRITER, Frame, build, fitting, frame, resolved
 from judgelab.config.launch import sentence
 from judgelab.config.prompts import prompts_table, whose
 from judgelab.config.targets import check_targets, named_by_user, trusting
@@ -93,6 +93,9 @@ def carry_out(
     config.pop("trusted_packages", None)  # what is kept of a run vouches for no code
     with trusting(named_by_user(settings.trusted_packages, trusted_packages)):
         check_targets(config)
+        config, without_effect = fitting(config)
+        for one in without_effect if not call.quiet else ():
+            say(one)
         config, critic = assigned(config)
         call = call.with_critic() if critic else call
         if settings.dry_run:
@@ -124,7 +127,7 @@ def carry_out(
                 _make(parts or build_parts(config), config, settings, call, run_dir, tracker, scale)
                 run_dir.finish()  # DONE, last
     if call.job is not None:
-        _note(call, status="done", run=str(run_dir.path))
+        _note(call, status="done", run=str(run_dir.path), without_effect=without_effect)
     return run_dir
 
 
@@ -206,7 +209,7 @@ def _make(
     run_dir.write_json("manifest.json", record)
 
 
-def _note(call: Invocation, **entries: str) -> None:
+def _note(call: Invocation, **entries: str | list[str]) -> None:
     """Leave word for the comparison at the end of the sweep."""
     assert call.job is not None
     text = json.dumps({"overrides": call.words or [], "choices": dict(call.choices), **entries})

@@ -20,7 +20,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.config import AXES, WRITER, Frame
 from judgelab.config.composing import composed, composed_call, written
-from judgelab.config.launch import SHORT, sentence
+from judgelab.config.launch import sentence, spelled
 from judgelab.core.errors import ConfigError, DataError, JudgelabError, did_you_mean
 from judgelab.dataset.files import cell_text
 from judgelab.engine.execution import Invocation
@@ -152,7 +152,7 @@ def _words(given: Sequence[str]) -> Iterator[str]:
         for word in words:
             if word.startswith("-"):
                 raise ConfigError(f"{word} is for the command line: {ONE}")
-            yield SHORT.get(word.lstrip("+").lower(), word)
+            yield spelled(word)
 
 
 def _key(name: str, base: Any) -> str:

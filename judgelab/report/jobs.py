@@ -29,6 +29,7 @@ class SweepJob:
         run, result: its directory and what Result.to_json wrote there; None where it failed.
         error: why it failed, in a sentence; None where it did not.
         partial: what is open of it, in a sentence; None where nothing is.
+        without_effect: a sentence for each ``KEY=VALUE?`` that nothing takes.
     """
 
     number: int
@@ -38,6 +39,7 @@ class SweepJob:
     result: Mapping[str, Any] | None
     error: str | None
     partial: str | None = None
+    without_effect: tuple[str, ...] = ()
 
     @property
     def status(self) -> str:
@@ -66,7 +68,7 @@ class SweepJob:
     def notes(self) -> Sequence[str]:
         """The sentences of the result that a reader must see, but for what is open."""
         found = () if self.result is None else self.result["notes"]
-        return [note for note in found if note != self.partial]
+        return [*(note for note in found if note != self.partial), *self.without_effect]
 
 
 def jobs(folder: Path) -> list[SweepJob]:
@@ -162,7 +164,8 @@ def _job(path: Path, number: int) -> SweepJob:
     result, still = RunDir(run).read_json("result.json"), None
     if word["status"] == "partial" and "partial" in result:  # else it was completed meanwhile
         still = word["error"]
-    return SweepJob(number, overrides, choices, run, result, None, still)
+    unused = tuple(word.get("without_effect", ()))
+    return SweepJob(number, overrides, choices, run, result, None, still, unused)
 
 
 def _found(run: Path, job: Path) -> Path:

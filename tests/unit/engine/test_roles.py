@@ -1,0 +1,70 @@
+"""Who is asked for what: roles of LMs, and settings that only some options have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from judgelab.config import fitting, frame, resolved
+from judgelab.config.composing import composed
+from judgelab.config.launch import shown, spelled
+from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.engine.parts import assigned, build_parts
+from judgelab.store.fingerprint import fingerprint
+
+MINI = "model=gpt-4o-mini "
+
+
+def config(*words: str) -> dict[str, Any]:
+    return resolved(composed([spelled(word) for word in words]))
+
+
+def test_a_critic_answers_in_words_and_leaves_log_probabilities_to_the_evaluation_lm() -> None:
+    given = "evaluation_lm@lms.critic=gpt4o_mini"
+    asked, is_critic = assigned(config("mechanism=tvd_mi", given))
+    parts = build_parts(asked)
+    assert is_critic
+    assert MINI in parts.evaluation_lm.identity
+    assert parts.writer_lm is not None
+    assert parts.writer_lm.identity.startswith("compression")
+    scored, is_critic = assigned(config("mechanism=mi", given))
+    assert not is_critic
+    plain, _ = assigned(config("mechanism=mi"))
+    assert fingerprint(scored) == fingerprint(plain)  # nobody is asked anything else
+
+
+def test_each_axis_has_its_own_writer_and_one_that_asks_nobody_has_none() -> None:
+    words = ("mechanism=gem", "dataset=iclr_reviews", "study=validation", "preprocessor=judgments")
+    own = ("evaluation_lm@lms.preprocessor=gpt4o", "evaluation_lm@lms.attack=gpt4o_mini")
+    made, _ = assigned(config(*words, "attack=sentence_deletion", *own))
+    assert set(made["lms"]) == {"preprocessor"}  # deleting sentences asks nobody
+    made, _ = assigned(config(*words, "attack=rephrase", "attack.by=lm", *own))
+    parts = build_parts(made)
+    assert MINI in parts.lms["attack"].identity
+    assert "model=gpt-4o " in parts.lms["preprocessor"].identity
+    with pytest.raises(CapabilityError, match=r"choose evaluation_lm@lms\.attack="):
+        able = "evaluation_lm@lms.attack=compression"
+        build_parts(assigned(config(*words, "attack=rephrase", "attack.by=lm", able))[0])
+
+
+def test_an_unknown_role_is_refused() -> None:
+    with pytest.raises(
+        ConfigError, match=r"lms\.atack is no role of an LM\. Did you mean 'attack'"
+    ):
+        frame(config("mechanism=mi", "+evaluation_lm@lms.atack=gpt4o"))
+
+
+def test_a_value_with_a_question_mark_counts_where_a_class_takes_it() -> None:
+    word = "attack.by=lm?"
+    assert shown(spelled(word)) == word
+    taken, sentences = fitting(config("attack=rephrase", word))
+    assert taken["attack"]["by"] == "lm"
+    assert sentences == []
+    left, sentences = fitting(config("attack=sentence_deletion", word))
+    assert "by" not in left["attack"]
+    assert sentences == ["attack.by=lm? is without effect: SentenceDeletion has no by."]
+    plain, _ = fitting(config("attack=sentence_deletion"))
+    assert fingerprint(left) == fingerprint(plain)
+    typed, _ = fitting(config("attack=repetition", "attack.count=3?"))
+    assert typed["attack"].get("count", 3) == 3
