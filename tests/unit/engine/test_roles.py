@@ -43,7 +43,7 @@ def test_each_axis_has_its_own_writer_and_one_that_asks_nobody_has_none() -> Non
     parts = build_parts(made)
     assert MINI in parts.lms["attack"].identity
     assert "model=gpt-4o " in parts.lms["preprocessor"].identity
-    with pytest.raises(CapabilityError, match=r"choose evaluation_lm@lms\.attack="):
+    with pytest.raises(CapabilityError, match=r"evaluation_lm@lms\.attack=OPTION"):
         able = "evaluation_lm@lms.attack=compression"
         build_parts(assigned(config(*words, "attack=rephrase", "attack.by=lm", able))[0])
 
