@@ -39,8 +39,7 @@ class Row(Protocol):
 
 
 OneRow = TypeVar("OneRow", bound=Row)
-KINDS = ("released", "corrected", "stated")
-"""What may stand beside a printed number."""
+KINDS = ("released", "corrected", "stated")  # what may stand beside a printed number
 
 
 @dataclass(frozen=True)

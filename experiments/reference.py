@@ -28,10 +28,8 @@ PLACES = {"exam": "study.NAME", "finetune": "study.settings"}
 COMMON = Path(__file__).with_name("meanings.yaml")
 """What settings of many options mean, where an option's own YAML and class do not say."""
 OTHERS = {"defaults", "_target_"}
-NAMED = 3
-"""Options of one class that a title names; of more it has the class."""
-SHARED = 2
-"""So many classes have a setting of one meaning: then a page explains it once."""
+NAMED = 3  # options of one class that a title names; of more it has the class
+SHARED = 2  # so many classes have a setting of one meaning: then a page explains it once
 LONGEST = 160  # characters of a default that are shown
 PAGE = re.compile(r"docs/([\w/]+)\.md")
 FIELD = re.compile(r"^    (\w+): [^#\n]+#\s+(.+)$", re.MULTILINE)

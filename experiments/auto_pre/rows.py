@@ -10,8 +10,7 @@ from experiments.command import KINDS
 from experiments.command import Table as PrintedTable
 from judgelab.stats.intervals.estimate import Estimate
 
-ROUNDING = 1e-6
-"""Of the last printed digit: a number half-way between two rounds to either."""
+ROUNDING = 1e-6  # of the last printed digit: a number half-way between two rounds to either
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from experiments.coverage.statistics import STATISTICS, Statistic
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.ends import Ends
 
-LARGE = 300_000
-"""Items of the one data set whose estimate is the truth."""
+LARGE = 300_000  # items of the one data set whose estimate is the truth
 
 TYPICAL = 4000
 """Data sets whose median estimate is the truth of a statistic that grows with their size."""

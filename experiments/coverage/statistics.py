@@ -61,7 +61,6 @@ class Found:
 class Statistic:
     """What is estimated."""
 
-    study: str  # where it is printed
     of: Callable[[Sample], Found]  # from data sets to what was found
     value: Callable[[Sample], Floats]  # the estimate of each alone [sets], for the truth
     slow: bool = False  # one data set after the other: a fifth of the sets
@@ -70,8 +69,7 @@ class Statistic:
     level: float = 0.95  # nominal coverage
 
 
-Items = Callable[[Sample], Floats]
-"""From data sets to a value of each item [sets, items]."""
+Items = Callable[[Sample], Floats]  # from data sets to a value of each item [sets, items]
 
 
 def _flat(values: Floats) -> Floats:
@@ -122,20 +120,16 @@ def _sums(cells: Floats) -> tuple[Floats, Floats]:
     return np.nansum(cells, axis=-1), (~np.isnan(cells)).sum(axis=-1).astype(np.float64)
 
 
-def _mean(
-    study: str, items: Items, ends: Callable[[Floats], Ends], level: float = 0.95
-) -> Statistic:
+def _mean(items: Items, ends: Callable[[Floats], Ends], level: float = 0.95) -> Statistic:
     def of(data: Sample) -> Found:
         values = items(data)
         drawn = resampled_ratio(values, np.ones(values.shape), DRAWS)
         return Found(values.mean(axis=1), ends(values), percentile_of(drawn, level))
 
-    return Statistic(study, of, lambda data: items(data).mean(axis=1), level=level)
+    return Statistic(of, lambda data: items(data).mean(axis=1), level=level)
 
 
-def _ratio(
-    study: str, cells: Callable[[Sample], Floats], ends: Callable[[Floats, Floats], Ends]
-) -> Statistic:
+def _ratio(cells: Callable[[Sample], Floats], ends: Callable[[Floats, Floats], Ends]) -> Statistic:
     def value(data: Sample) -> Floats:
         total, count = _sums(cells(data))
         return np.asarray(total.sum(axis=1) / count.sum(axis=1))
@@ -145,7 +139,7 @@ def _ratio(
         drawn = resampled_ratio(total, count, DRAWS)
         return Found(value(data), ends(total, count), percentile_of(drawn))
 
-    return Statistic(study, of, value)
+    return Statistic(of, value)
 
 
 def _d(values: Floats) -> Floats:
@@ -180,7 +174,6 @@ def _confidence_gap(data: Sample) -> Found:
 
 
 def _one_by_one(
-    study: str,
     ours: Callable[[Sample, int], Estimate],
     theirs: Callable[[Sample, int], Estimate] | None,
     value: Callable[[Sample], Floats],
@@ -195,7 +188,7 @@ def _one_by_one(
         middle = np.array([one.value for one in found])
         return Found(middle, *(_ends(some) for some in (found, drawn)))
 
-    return Statistic(study, of, value, slow=True, **more)
+    return Statistic(of, value, slow=True, **more)
 
 
 def _ends(found: Sequence[Estimate]) -> Ends:
@@ -217,8 +210,7 @@ def _pooled(method: Method) -> Statistic:
     def value(data: Sample) -> Floats:
         return _correlated(data.scores, data.people, method)
 
-    study = "discrimination, validation, symmetry"
-    return _one_by_one(study, by("items"), by("percentile"), value)
+    return _one_by_one(by("items"), by("percentile"), value)
 
 
 def _over_models(method: Literal["spearman", "pearson"]) -> Statistic:
@@ -230,7 +222,7 @@ def _over_models(method: Literal["spearman", "pearson"]) -> Statistic:
     def value(data: Sample) -> Floats:
         return _correlated(data.scores[..., 0], data.people[..., 0], method)
 
-    return _one_by_one("leaderboard", by("items"), by("percentile"), value)
+    return _one_by_one(by("items"), by("percentile"), value)
 
 
 def _standardized() -> Statistic:
@@ -247,7 +239,7 @@ def _standardized() -> Statistic:
     def value(data: Sample) -> Floats:
         return np.array([by("paper")(data, k).value for k in range(data.sets)])
 
-    return _one_by_one("validation", by("corrected"), by("paper"), value)
+    return _one_by_one(by("corrected"), by("paper"), value)
 
 
 TEXTS = ((0, 1), (2, 3), (4, 5))
@@ -283,7 +275,7 @@ def _discernment(over: Callable[[Floats], Floats]) -> Statistic:
             found.append(combined(log_p, metric_weights(2, None))[0])
         return over(np.stack(found, axis=-1))
 
-    return _one_by_one("discernment", ours, theirs, value, every=20, typical=True)
+    return _one_by_one(ours, theirs, value, every=20, typical=True)
 
 
 def _rank() -> Statistic:
@@ -296,7 +288,7 @@ def _rank() -> Statistic:
     def value(data: Sample) -> Floats:
         return average_ranks(-data.scores.mean(axis=1))[:, 2]
 
-    return _one_by_one("leaderboard", ours, None, value, level=0.9)
+    return _one_by_one(ours, None, value, level=0.9)
 
 
 def _first(data: Sample) -> Floats:
@@ -305,52 +297,42 @@ def _first(data: Sample) -> Floats:
 
 STATISTICS: Mapping[str, Statistic] = MappingProxyType(
     {
-        "mean score": _mean("discrimination, validation, finetune", _first, mean_ends),
-        "mean score, 90 %": _mean("leaderboard", _first, lambda v: mean_ends(v, 0.9), 0.9),
-        "item AUC": _mean("discrimination", lambda d: auc_of(d.scores), share_ends),
-        "pair AUC": _mean("discrimination", lambda d: pair_auc_of(d.scores), share_ends),
-        "d": Statistic("discrimination", _effect_size, lambda d: _d(gap_of(d.scores))),
-        "change of score": _mean(
-            "discrimination", lambda d: (d.attacked - d.scores).mean(axis=2), mean_ends
-        ),
+        "mean score": _mean(_first, mean_ends),
+        "mean score, 90 %": _mean(_first, lambda v: mean_ends(v, 0.9), 0.9),
+        "item AUC": _mean(lambda d: auc_of(d.scores), share_ends),
+        "pair AUC": _mean(lambda d: pair_auc_of(d.scores), share_ends),
+        "d": Statistic(_effect_size, lambda d: _d(gap_of(d.scores))),
+        "change of score": _mean(lambda d: (d.attacked - d.scores).mean(axis=2), mean_ends),
         "change of AUC": _mean(
-            "discrimination",
             lambda d: auc_of(d.attacked) - auc_of(d.scores),
             lambda v: mean_ends(v, bounds=(-1.0, 1.0)),
         ),
         "change of d": Statistic(
-            "discrimination",
             _effect_size_change,
             lambda d: _d(gap_of(d.attacked)) - _d(gap_of(d.scores)),
         ),
         "standardised change": _standardized(),
         "accuracy on pairs": _ratio(
-            "qualification",
             lambda d: right_of(d.scores, d.people),
             lambda total, count: share_ends(of_ratio(total, count)),
         ),
         "difference of accuracies": _ratio(
-            "qualification",
             lambda d: right_of(d.scores, d.people) - right_of(d.other, d.people),
             lambda total, count: mean_ends(of_ratio(total, count), bounds=(-1.0, 1.0)),
         ),
         "exam P_c": _ratio(
-            "qualification",
             lambda d: unchanged(verdicts_of(d.scores), verdicts_of(d.attacked)),
             lambda total, count: Shares(total, count, np.zeros(len(total), np.int64)).ends(),
         ),
         "confidence gap": Statistic(
-            "qualification",
             _confidence_gap,
             lambda d: d.scores[..., :3].mean(axis=(1, 2)) - d.other[..., 3:].mean(axis=(1, 2)),
         ),
         "rho within items": _mean(
-            "qualification",
             lambda d: rho_of(d.scores, d.people),
             lambda v: share_ends(v, bounds=(-1.0, 1.0)),
         ),
         "difference of rhos": _mean(
-            "qualification",
             lambda d: rho_of(d.scores, d.people) - rho_of(d.other, d.people),
             lambda v: mean_ends(v, bounds=(-2.0, 2.0)),
         ),

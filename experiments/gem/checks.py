@@ -11,8 +11,7 @@ from experiments.peer_prediction.rows import Row, Table
 from judgelab.stats.discrimination.effect_size import verdict
 from judgelab.stats.intervals.estimate import Estimate
 
-ROUNDING = 0.0005
-"""How far a number printed with three digits may be off."""
+ROUNDING = 0.0005  # how far a number printed with three digits may be off
 
 COPIED = {
     "Sentence Deletion": "GPT-4o Rephrase",
@@ -21,8 +20,7 @@ COPIED = {
 }
 """Degradation of Table 3 -> manipulation of Table 4 in the same place."""
 
-ROWS = 600
-"""Behind every cell of Tables 3, 4 and 8: two references for each of 300 papers."""
+ROWS = 600  # behind every cell of Tables 3, 4 and 8: two references for each of 300 papers
 
 FAMILY = {
     "3": ("GEM", "GEM-S"),

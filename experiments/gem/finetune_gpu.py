@@ -37,8 +37,7 @@ from judgelab.finetune.settings import Settings
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = ROOT / "conf" / "finetune" / "gem_lora.yaml"
 BACKENDS = ("peft", "unsloth")
-WORDS = {"8b": 400, "tiny": 60}
-"""Of a review: GEM's preprocessed reviews have about 200 words."""
+WORDS = {"8b": 400, "tiny": 60}  # of a review: GEM's preprocessed reviews have about 200 words
 
 STORED: dict[str, Any] = {
     "load_in_4bit": True,

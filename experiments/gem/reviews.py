@@ -13,8 +13,7 @@ from experiments.repositories import GEM
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Agent, Item, Panel
 
-ROWS = slice(0, 300)
-"""Papers of the clone's files that the evaluation takes."""
+ROWS = slice(0, 300)  # papers of the clone's files that the evaluation takes
 FOLDERS = ("", "dataset", "task_iclr23/dataset")
 FACTS = {
     "dataset": "gem",

@@ -24,8 +24,7 @@ from judgelab.stats.discrimination.effect_size import group_difference, paired_e
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind
 
-DRAWS = 2000
-"""Bootstrap resamples, as in the released code."""
+DRAWS = 2000  # bootstrap resamples, as in the released code
 
 
 def interval_of(*, corrected: bool) -> Kind:

@@ -14,11 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.intervals.arrays import Floats
 
-STEPS = 512
-"""Common values tried for the largest d: they are off by less than a thousandth of it."""
-
-FEW = 12
-"""Items up to which every choice of ends is tried."""
+STEPS = 512  # common values tried for the largest d: they are off by less than a thousandth of it
+FEW = 12  # items up to which every choice of ends is tried
 
 
 def decided(

@@ -23,8 +23,7 @@ from experiments.peer_prediction.scores import (
 from judgelab.stats.discrimination.auc import macro_auc, pair_auc
 from judgelab.stats.intervals.estimate import Estimate
 
-DRAWS = 1000
-"""Bootstrap resamples, as in the released code."""
+DRAWS = 1000  # bootstrap resamples, as in the released code
 
 FAITHFUL_ONLY = " (Faithful only)"
 """Ending of the extra columns whose positives are the Faithful category, as the text says."""

@@ -26,8 +26,7 @@ from judgelab.stats.ranking.system_bias import JudgeFit, fit_judge
 from judgelab.study.ranking.tables import SHORT
 
 ITEMS, DRAWS, SEED = 100, 2000, 1
-SURE = 0.9
-"""A confidence that somebody would act on."""
+SURE = 0.9  # a confidence that somebody would act on
 
 
 @dataclass(frozen=True)

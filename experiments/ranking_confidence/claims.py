@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -29,13 +31,10 @@ def claims_table(scores: Array | None, sd: float) -> Table:
         r, n, delta, printed = (claim[key] for key in ("r", "n", "delta", "printed"))
         draws = Draws(pairs=2000, evaluations=50)
         drawn = confidence(r, n, delta, scores, sd=None if scores is not None else sd, draws=draws)
-        paired = confidence(
-            r, n, delta, sd=sd, method="closed_form", paired=True, item_correlation=r**2
+        closed = partial(confidence, r, n, delta, sd=sd, method="closed_form")
+        paired, without = (
+            float(closed(paired=True, item_correlation=shared).value) for shared in (r**2, 0.5)
         )
-        one = confidence(
-            r, n, delta, sd=sd, method="closed_form", paired=True, item_correlation=0.5
-        )
-        without = float(one.value)
         row: dict[str, Value] = {
             "claim": claim["where"],
             "r": r,
@@ -44,8 +43,8 @@ def claims_table(scores: Array | None, sd: float) -> Table:
             "paper": printed,
             "algorithm_1": float(drawn.value),
             "standard_error": float(drawn.standard_error),
-            "closed_form": _closed(r, n, delta, sd),
-            "same_texts_better_by_delta": float(paired.value),
+            "closed_form": float(closed().value),
+            "same_texts_better_by_delta": paired,
             "without_root_2": without,
             "N_it_holds_at": required_n(r, delta, printed, sd=sd),
             "algorithm_1_matches": abs(float(drawn.value) - printed) <= CLOSE,
@@ -62,10 +61,6 @@ def claims_table(scores: Array | None, sd: float) -> Table:
             "same_texts_better_by_delta: B's true scores are A's plus delta, noise independent.",
         ),
     )
-
-
-def _closed(r: float, n: int, delta: float, sd: float) -> float:
-    return float(confidence(r, n, delta, sd=sd, method="closed_form").value)
 
 
 def rose_table(scores: pd.DataFrame) -> Table:

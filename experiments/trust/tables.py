@@ -9,8 +9,7 @@ import numpy as np
 
 from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Kind, Units
 
-EFFECTS = np.array([-0.6, -0.2, 0.2, 0.6, 0.0])
-"""How good systems are beside each other, in grades."""
+EFFECTS = np.array([-0.6, -0.2, 0.2, 0.6, 0.0])  # how good systems are beside each other, in grades
 Seed = np.random.Generator
 
 

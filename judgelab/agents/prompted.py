@@ -21,8 +21,7 @@ from judgelab.core.panel import Panel
 if TYPE_CHECKING:
     from judgelab.core.lm import EvaluationLM
 
-Cell = tuple[int, int]
-"""(item index, strategy index)."""
+Cell = tuple[int, int]  # (item index, strategy index)
 
 
 @dataclass(frozen=True)

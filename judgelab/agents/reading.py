@@ -28,8 +28,7 @@ def word_table(name: str) -> dict[str, str]:
     return {key.strip(): value.strip() for key, value in entries}
 
 
-STOPWORDS = frozenset(word_list("STOPWORDS"))
-"""Words that carry grammar more than content."""
+STOPWORDS = frozenset(word_list("STOPWORDS"))  # words that carry grammar more than content
 
 _CALENDAR = frozenset(word_list("CALENDAR"))
 _HEADINGS = frozenset(word_list("HEADINGS"))
@@ -48,8 +47,7 @@ _CAPTION = re.compile(r"^(?:\(\w{1,4}\)\s*)*(?:[A-Z][\w ,'-]{0,60}\.--)?(?:\(\w{
 _SMALL_START = re.compile(r"[a-z]{2}[.!?]\s+[a-z]")
 _CAPITAL_START = re.compile(r"[a-z]{2}[.!?]\s+[A-Z]")
 _STOP = re.compile(r"(?<=[.!?])\s+")
-_LONGEST = 45
-"""Words in one unit: text without punctuation is cut here."""
+_LONGEST = 45  # words in one unit: text without punctuation is cut here
 
 _MOST_NAMES = 40
 _TOPIC = re.compile(r"(?<![\w'-])([^\W\d_]{4,})(?![\w'-])(?=(?:\s+([^\W\d_]+))?)")

@@ -37,8 +37,7 @@ from judgelab.core.panel import Item, Panel, rng_for
 if TYPE_CHECKING:
     from judgelab.core.lm import EvaluationLM
 
-Writer = Callable[[Source, np.random.Generator], str]
-"""Carries out a strategy on a text."""
+Writer = Callable[[Source, np.random.Generator], str]  # carries out a strategy on a text
 
 TASKS = ("summarization", "translation", "peer_review")
 HEADINGS = (

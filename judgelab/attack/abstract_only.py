@@ -16,8 +16,7 @@ from judgelab.core.step import Cell, Place, Written, present, written
 REMARKS: dict[str, list[str]] = words("attack/words/generic_review.yaml")
 """What can be said of a paper by a reader of its synopsis alone."""
 
-LONGEST = 160
-"""Characters of a quotation."""
+LONGEST = 160  # characters of a quotation
 
 
 class AbstractOnly(WritingAttack):

@@ -8,8 +8,7 @@ from typing import Literal
 from judgelab.attack.protocol import UNCHANGED, Perturbation, share_changed, words_of
 from judgelab.core.prompt import Prompt
 
-MOST = 0.5
-"""Share of the words that a few names can be: what changes more is another text."""
+MOST = 0.5  # share of the words that a few names can be: what changes more is another text
 
 
 @dataclass(frozen=True)

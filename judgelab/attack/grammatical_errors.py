@@ -31,8 +31,7 @@ _OPEN = frozenset(["the", "these", "those", "many", "most", "some"])
 _ONE = frozenset(["the", "a", "an", "this", "that", "his", "her", "its"])
 _IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "woman"}
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d[\d.,]*|[^\w\s]")
-MOST_CHANGED = 0.5
-"""Share of words; what an LM changed more is another text, not one with errors."""
+MOST_CHANGED = 0.5  # share of words; what an LM changed more is another text, not one with errors
 
 
 class ErrorSite(NamedTuple):

@@ -40,8 +40,7 @@ Expectation = Literal["fall", "no_rise"]
 """What an honest metric does: ``fall`` where information was taken away (a degradation),
 ``no_rise`` where none was added (a manipulation). GEM paper, sections 4.2 and 4.3."""
 
-UNCHANGED = "left as it was"
-"""The reason of a check: the rule found nothing to change."""
+UNCHANGED = "left as it was"  # the reason of a check: the rule found nothing to change
 
 ATTACKED = "attacked_agents"
 """Of a panel's provenance: the agents whose texts were attacked, where it was not everybody."""

@@ -10,11 +10,8 @@ from judgelab.attack.protocol import UNCHANGED, Perturbation, words_of
 from judgelab.core.prompt import Prompt
 from judgelab.core.sentences import sentence_spans
 
-LEAST = 0.15
-"""Share of a sentence's words that its rewriting has otherwise, or elsewhere."""
-
-MOST = 0.8
-"""A sentence that has less in common with the one before it is no rewriting of it."""
+LEAST = 0.15  # share of a sentence's words that its rewriting has otherwise, or elsewhere
+MOST = 0.8  # a sentence that has less in common with the one before it is no rewriting of it
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from judgelab.attack.protocol import RuleAttack
 from judgelab.core.sentences import HEADERS, heading, label, line_sentences, sections
 from judgelab.core.step import Place
 
-Gap = Callable[[], str]
-"""What stands where a sentence was."""
+Gap = Callable[[], str]  # what stands where a sentence was
 
 Deletion = Literal["corrected", "released"]
 

@@ -31,8 +31,7 @@ Pairs = Sequence[tuple[int, int]]
 
 NOT_ASKED = "not asked: dry run"
 """Reason of the replies by which a dry run counts what would be asked."""
-NOT_YET = "not asked yet"
-"""Reason of replies that workers are still to get."""
+NOT_YET = "not asked yet"  # reason of replies that workers are still to get
 WITHOUT_PROBABILITIES = "malformed answer (without the field that logprobs ask for)"
 """Reason of an endpoint that ignores ``ChatRequest.top_logprobs``."""
 
@@ -49,8 +48,7 @@ class LogProb(NamedTuple):
     settled: bool = False
 
 
-UNKNOWN = LogProb(math.nan, 0)
-"""Of a pair that has not been asked about."""
+UNKNOWN = LogProb(math.nan, 0)  # of a pair that has not been asked about
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-PACKAGE = Path(str(files("judgelab")))
-"""The folder of the package."""
+PACKAGE = Path(str(files("judgelab")))  # the folder of the package
 
 
 INSTALLED = (PACKAGE / "conf" / "config.yaml").is_file()

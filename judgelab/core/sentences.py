@@ -36,8 +36,7 @@ _SENTENCE = re.compile(
     re.IGNORECASE,
 )
 """Words of a sentence that leads up to a list, not of a heading."""
-_LONGEST = 6
-"""Words in a heading inside a section."""
+_LONGEST = 6  # words in a heading inside a section
 
 
 class Section(NamedTuple):

@@ -20,13 +20,11 @@ from judgelab.core.lm import Capability, ChatRequest, EvaluationLM
 from judgelab.core.panel import Agent, Item, Panel, rng_for
 from judgelab.core.prompt import Prompt
 
-By = Literal["lm", "rules"]
-"""Who writes: the LM, as in the paper, or rules that run anywhere."""
+By = Literal["lm", "rules"]  # who writes: the LM, as in the paper, or rules that run anywhere
 
 OFFLINE = "rules (offline variant, not the paper's)"
 
-Cell = tuple[int, int]
-"""(item index, agent index)."""
+Cell = tuple[int, int]  # (item index, agent index)
 
 Key = TypeVar("Key", bound=Hashable)
 

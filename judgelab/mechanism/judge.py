@@ -30,11 +30,8 @@ from judgelab.core.scores import (
 from judgelab.mechanism.closed import ClosedMechanism, TwoPromptMechanism, with_shares
 from judgelab.mechanism.protocol import Definition
 
-VERDICTS = {"a": 1.0, "b": 0.0, "c": 0.5}
-"""Label -> did the text shown as A win."""
-
-LABELS = {f"[[{label.upper()}]]": label for label in VERDICTS}
-"""Allowed reply -> label."""
+VERDICTS = {"a": 1.0, "b": 0.0, "c": 0.5}  # label -> did the text shown as A win
+LABELS = {f"[[{label.upper()}]]": label for label in VERDICTS}  # allowed reply -> label
 
 
 class PairMechanism(ClosedMechanism):

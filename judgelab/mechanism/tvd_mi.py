@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 GRADES = {"significant gain": 1.0, "little gain": 0.25, "no gain": 0.0}
 """Label -> graded test value in [0, 1] (as released)."""
 
-LABELS = {f"[[{label.title()}]]": label for label in GRADES}
-"""Allowed reply -> label."""
+LABELS = {f"[[{label.title()}]]": label for label in GRADES}  # allowed reply -> label
 
 LITTLE, SIGNIFICANT = 0.95, 0.99
 """Quantiles of independent pairs above which there is some gain, and much."""

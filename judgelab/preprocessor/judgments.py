@@ -16,8 +16,7 @@ from judgelab.core.step import AskingStep, Cell, Written, present, with_texts, w
 VERBS = ("appreciates", "criticizes", "questions", "suggests")
 """What a reviewer does in a line, in the paper's words."""
 
-Subject = Annotated[str, Field(pattern=r"^\S+( \S+)*$")]
-"""How a line begins: words on one line."""
+Subject = Annotated[str, Field(pattern=r"^\S+( \S+)*$")]  # how a line begins: words on one line
 
 NO_JUDGMENT = "no judgment in the reply"
 BLANK = "the text is blank"

@@ -41,8 +41,7 @@ authors released 3 in 1,000 lie below, of summaries, stories and translations a 
 
 NO_CUE = "no cue of a judgment, or a lone word"
 REVIEW = "about the review itself"
-RETELLING = "retelling of the work"
-"""Why a sentence gives no line."""
+RETELLING = "retelling of the work"  # why a sentence gives no line
 
 _RETELLING = re.compile(
     r"[\W\d_]*(?:paper\s+)?summary(?:\s+of\s+(?:the\s+)?(?:paper|work|submission|contributions?))?\W*$",
@@ -54,10 +53,8 @@ _MARKS = re.compile(r"^(?:[-+*•–—>#\s]|\(?(?:\d{1,3}|[a-zA-Z])[.):]\s)+|[*
 _OPEN = re.compile(r"\bwhether\b.*", re.IGNORECASE | re.DOTALL)  # what is asked is not said
 _BY_TOPIC = {word: verb for verb, known in _TABLES["topics"].items() for word in known.split()}
 _JOINED = ("that ", "to ", "the authors to ")
-_LEAST = 2
-"""Words in a judgment: a lone word judges nothing."""
-_NEAR = 80
-"""Characters before a word of praise among which a negation is looked for."""
+_LEAST = 2  # words in a judgment: a lone word judges nothing
+_NEAR = 80  # characters before a word of praise among which a negation is looked for
 
 
 @dataclass(frozen=True)

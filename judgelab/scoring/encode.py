@@ -29,8 +29,7 @@ from judgelab.scoring.source import ModelSource
 
 Template = Literal["none", "chat"]
 IMITATING = "a text spells out control tokens of the chat template"
-NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
-"""How a template asks for the date."""
+NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")  # how a template asks for the date
 SHORT = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 WINDOW = 64  # characters on either side of the boundary that are encoded for the check
 AGREE = 8  # tokens on either side that must come out as in the whole text for that to count

@@ -22,8 +22,7 @@ WEIGHTS = "*.safetensors"
 MODULES = "[0-9]*_*"
 """Folders of what sentence-transformers puts after an encoder: 1_Pooling, 2_Dense, ..."""
 
-TRAINED_ON = "trained_on.json"
-"""The file beside an adapter's weights that holds a ``TrainedOn``."""
+TRAINED_ON = "trained_on.json"  # the file beside an adapter's weights that holds a ``TrainedOn``
 
 LONG = 100
 """Characters from which two equal texts mean the same paper; shorter ones are stock phrases."""

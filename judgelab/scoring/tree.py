@@ -29,8 +29,7 @@ from judgelab.scoring.prefix_tree import Bin, Ids, ScoringPlan
 NAME = "judgelab_tree"
 JOIN = 2048  # keys up to which a path is copied into one block; longer ones stay apart
 ALONE = 64  # tokens from which a segment is worth a call of its own rather than padding
-Block = tuple[Tensor, Tensor]
-"""Keys and values [1, kv heads, length, head size]."""
+Block = tuple[Tensor, Tensor]  # keys and values [1, kv heads, length, head size]
 
 
 class TreeRefused(Exception):

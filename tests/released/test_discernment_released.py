@@ -25,8 +25,7 @@ DELETED = {"deletions_minor": 10, "deletions_major": 50}
 WORDS = {"word_deletions_minor": 5, "word_deletions_major": 25}
 
 BY_AN_LM = {"insertion", "entities"}
-CHECKED = {"grammar", "typos"}
-"""Rules that cannot do to every text what they say; the others can."""
+CHECKED = {"grammar", "typos"}  # rules that cannot do to every text what they say; the others can
 
 
 @dataclass(frozen=True)

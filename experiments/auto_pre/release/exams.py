@@ -12,8 +12,7 @@ from experiments.auto_pre.release.files import ITEMS, datasets, judge_of, record
 if TYPE_CHECKING:
     import pandas as pd
 
-OLD = "-old"
-"""How names of files end of which there is a later run."""
+OLD = "-old"  # how names of files end of which there is a later run
 PAPERS = ("ChatGLM2-6B", "gpt-3.5-turbo", 1)
 """Who wrote the relevant answers, who the others, and the prompt, where no folder says so."""
 PERTINENCE = re.compile(r"(.+)_L1-(.+)_L2-(\d)")

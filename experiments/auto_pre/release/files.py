@@ -15,8 +15,7 @@ from experiments.repositories import AUTO_PRE
 from judgelab.core.errors import DataError
 
 ADDRESS = AUTO_PRE.address
-ITEMS = 100
-"""Items of every dataset."""
+ITEMS = 100  # items of every dataset
 
 
 @cache

@@ -15,10 +15,8 @@ from judgelab.core.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-UNDECIDED = 5
-"""A preference from -30 to 30 of so little is none."""
-NEEDED_VOTES = 2
-"""Net votes that decide a pair whose medians tie."""
+UNDECIDED = 5  # a preference from -30 to 30 of so little is none
+NEEDED_VOTES = 2  # net votes that decide a pair whose medians tie
 
 
 def pointwise(root: Path) -> pd.DataFrame:

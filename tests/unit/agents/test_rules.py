@@ -72,12 +72,6 @@ def test_no_text_breaks_a_rule(text: str) -> None:
                 assert has_letters(writer(source, rng_for(0, name))), (task, name)
 
 
-def test_sources_without_letters_get_no_text() -> None:
-    panel = Rules().answer(Panel(items=(Item("1", "12 + 3 = ...", reference="human"),)))
-    assert panel.texts[0][0] == "human"
-    assert set(panel.texts[0][1:]) == {None}
-
-
 def test_the_panel_is_labelled_synthetic() -> None:
     items = (Item("1", TEXTS["one sentence"], reference="human"), Item("2", TEXTS["dialogue"]))
     before = Panel(

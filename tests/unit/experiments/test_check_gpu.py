@@ -15,7 +15,7 @@ pytest.importorskip("transformers", reason="needs the extra local")
 pytest.importorskip("bitsandbytes", reason="needs the extra local")
 
 from experiments import check_gpu
-from experiments.check_gpu import JOBS, LIMIT, faults, off, printed, worker
+from experiments.check_gpu import JOBS, LIMIT, faults, off, worker
 from experiments.random_llama import SHAPES, save_model
 from judgelab.evaluation_lm.transformers import Transformers
 
@@ -62,25 +62,3 @@ def test_a_dropped_end_token_is_beyond_the_limit(base: str) -> None:
     sides = {"rows": {}, "tree": apart, "vllm": {"failed": "no memory"}}
     assert [said.split()[0] for said in faults(sides)] == ["vllm", "tree"]
     assert not np.isnan(apart["off_bias"])
-
-
-def test_a_side_that_did_not_run_says_why(
-    base: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(check_gpu, "find_spec", lambda name: None)
-    found = check_gpu.measure(base, "tiny", ["vllm"])
-    said = "left out: vLLM is not installed: pip install vllm"
-    assert capsys.readouterr().out == f"vllm: {said}\n"
-    assert printed(found).splitlines()[-1] == f"vllm {said}"
-    assert faults(found) == []
-
-
-def test_without_a_gpu_the_real_shape_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    monkeypatch.setattr(sys, "argv", ["check_gpu"])
-    assert check_gpu.main() == 1
-    said = capsys.readouterr().err
-    assert said.startswith("error: ") and said.endswith("there is none here: use --shape tiny.\n")
-    assert said.count("\n") == 1

@@ -6,10 +6,8 @@ import json
 from typing import Any
 
 import numpy as np
-import pytest
 
 from judgelab.calls.cached import Counted
-from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply import read_choice
@@ -86,10 +84,3 @@ def test_the_roles_last_grades_are_averaged_and_silence_is_counted() -> None:
     assert counts == [18, 6, 1]
     np.testing.assert_array_equal(data[MISSING].values, [[2, 3], [2, 0]])
     np.testing.assert_array_equal(debate.score(data).agent.values, data["value"].values)
-
-
-def test_a_debate_without_roles_or_scale_is_refused() -> None:
-    with pytest.raises(ConfigError, match="mechanism=chat_eval_pointwise needs mechanism.roles"):
-        ChatEvalPointwise(DEBATED)
-    with pytest.raises(ConfigError, match="low=5"):
-        ChatEvalPointwise(DEBATED, ROLES, low=5.0)

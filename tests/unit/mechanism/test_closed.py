@@ -15,7 +15,7 @@ from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached, Counted, answer_from
 from judgelab.calls.log import chat_key
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.exchange import closed_batches, shares
+from judgelab.core.exchange import closed_batches
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Message, Reply
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
@@ -239,12 +239,6 @@ def test_workers_get_an_item_at_a_time_and_a_dry_run_counts_no_reply(tmp_path: P
     asked = [request for shard in shards for request in shard.requests]  # type: ignore[union-attr]
     mixed = [replace(r, labels=()) if k == 1 else r for k, r in enumerate(asked)]
     assert closed_batches(mixed) == [[0, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]
-
-
-def test_shares_of_nothing_are_nothing() -> None:
-    assert shares(Reply("one"), {"one": "one"}) == {}
-    far = (("a", -2000.0), ("b", -2000.0))
-    assert shares(Reply("a", label_logprobs=far), {"a": "x", "b": "y"}) == {"x": 0.5, "y": 0.5}
 
 
 def test_a_grade_that_a_metric_does_not_have_has_no_probability(tmp_path: Path) -> None:

@@ -51,12 +51,6 @@ def criteria(folder: Path, **parts: str) -> str:
     return str(folder / "own.yaml")
 
 
-def test_criteria_of_ones_own_and_their_names(tmp_path: Path) -> None:
-    assert load_criteria(criteria(tmp_path)).metrics[0].high == 1
-    with pytest.raises(ConfigError, match="Did you mean 'summarization'"):
-        load_criteria("summarisation")
-
-
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [

@@ -15,7 +15,7 @@ import pytest
 
 import judgelab
 from judgelab.core.errors import DataError
-from judgelab.python.results import RunResult, summary_frame
+from judgelab.python.results import RunResult
 from tests.unit.python.frames import graded
 
 
@@ -58,14 +58,6 @@ def test_every_number_of_the_result_is_in_a_frame(runs: dict[str, Any]) -> None:
     scores = one.records["clean_scores"]
     mean = scores.groupby("agent")["score"].mean()
     np.testing.assert_allclose(agents.set_index("agent")["value"], mean[agents["agent"]])
-
-
-def test_unknown_is_nan_and_counts_are_whole() -> None:
-    flat = {"auc": None, "auc_low": None, "auc_n": 0, "items": 3, "study": "x", "passed": True}
-    made = summary_frame(flat)
-    assert list(made.index) == ["auc", "items"]
-    assert np.isnan(made.loc["auc", "value"]) and made.loc["auc", "n"] == 0
-    assert str(made["n"].dtype) == "Int64" and made.loc["items", "value"] == 3
 
 
 def test_a_notebook_shows_the_answer_and_a_hostile_text_stays_text(
