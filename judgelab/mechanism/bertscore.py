@@ -5,21 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, measured
 from judgelab.mechanism.protocol import Definition, Mechanism
 from judgelab.mechanism.texts import judged_pairs, score_directed
-
-if TYPE_CHECKING:
-    from judgelab.scoring.embed import Embedder
 
 STOP = re.compile(r"(?<=[.!?])\s+")
 """Where a sentence ends (as released): a list without full stops is one sentence."""
@@ -39,32 +35,19 @@ class BertScore(Mechanism):
     The GEM paper's code matches sentences; BERTScore proper (Zhang et al. 2020) tokens in context:
     there special tokens may be matched, but do not count in the means, and no idf weights and no
     rescaling are used.
-
-    Raises:
-        ConfigError: ``prompt`` goes before sentences, not tokens.
     """
 
-    # an encoder: a folder, or a Hub id. Pooling and prompts are taken from a folder
-    # that sentence-transformers wrote. The paper's stella_en_400M_v5 needs code of its own
+    # an encoder: a folder, or a Hub id. Pooling is taken from a folder that sentence-transformers
+    # wrote. The paper's stella_en_400M_v5 (with its prompt s2s_query) needs code of its own
     # repository, which is never run
     model: str = "sentence-transformers/all-mpnet-base-v2"
     revision: str | None = None  # on the Hub, a commit, tag or branch
     level: Literal["sentence", "token"] = "sentence"  # match sentences or tokens
     part: Literal["precision", "recall", "f1"] = "f1"  # precision, recall or f1
-    # a prompt that the encoder names, put before each sentence of x, and of x only (the paper:
-    # s2s_query)
-    prompt: str | None = None
     reads = "raw"
     name = "bertscore"
     measurement = "text"
     subject = "pair"
-
-    def __post_init__(self) -> None:
-        if self.prompt is not None and self.level == "token":
-            raise ConfigError(
-                "mechanism.prompt and mechanism.level=token exclude each other: a prompt is put "
-                "before sentences."
-            )
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``precision`` and ``recall`` [item, agent, peer]; NaN where a text has no part.
@@ -74,7 +57,7 @@ class BertScore(Mechanism):
                 embed it is not asked for.
         """
         texts = sorted({(text or "").strip() for row in panel.texts for text in row} - {""})
-        left, right, attrs = self._units(texts) if texts else ({}, {}, {})
+        units, attrs = self._units(texts) if texts else ({}, {})
         judged = judged_pairs(panel)
         shape = (len(panel.items), *judged.shape)
         precision, recall = np.full(shape, np.nan), np.full(shape, np.nan)
@@ -82,25 +65,24 @@ class BertScore(Mechanism):
             for i, j in np.argwhere(judged):
                 x, y = (row[i] or "").strip(), (row[j] or "").strip()
                 if x and y:
-                    precision[k, i, j], recall[k, i, j] = greedy(left[x], right[y])
+                    precision[k, i, j], recall[k, i, j] = greedy(units[x], units[y])
         pair = ("item", "agent", "peer")
         data = measured(panel, precision=(pair, precision), recall=(pair, recall))
         return data.assign_attrs(attrs)
 
-    def _units(
-        self, texts: Sequence[str]
-    ) -> tuple[Mapping[str, Units], Mapping[str, Units], dict[str, str]]:
-        """Text -> its parts, as the judged and as the reference; and the encoder's name."""
+    def _units(self, texts: Sequence[str]) -> tuple[Mapping[str, Units], dict[str, str]]:
+        """Text -> its parts; and the encoder's name."""
         from judgelab.scoring.embed import Embedder
 
-        embedder = Embedder(self.model, self.revision, BATCH, owner="mechanism")
+        embedder = Embedder(self.model, self.revision, BATCH)
         attrs = {"encoder": embedder.name}
         if self.level == "token":
-            units = dict(zip(texts, embedder.tokens(texts), strict=True))
-            return units, units, attrs
-        units = _split(embedder, texts, "")
-        query = "" if self.prompt is None else embedder.prompt(self.prompt)
-        return (_split(embedder, texts, query) if query else units), units, attrs
+            return dict(zip(texts, embedder.tokens(texts), strict=True)), attrs
+        # each sentence is embedded once
+        asked = sorted({part for text in texts for part in sentences(text)})
+        vectors = dict(zip(asked, embedder.embed(asked), strict=True))
+        stacked = {text: np.stack([vectors[s] for s in sentences(text)]) for text in texts}
+        return {t: (found, np.ones(len(found), np.bool_)) for t, found in stacked.items()}, attrs
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """The same under every definition; f1 is NaN where precision + recall is not positive."""
@@ -113,14 +95,6 @@ class BertScore(Mechanism):
 def sentences(text: str) -> list[str]:
     """The sentences of a text; none for a blank one."""
     return [part for part in STOP.split(text.strip()) if part]
-
-
-def _split(embedder: Embedder, texts: Sequence[str], query: str) -> dict[str, Units]:
-    """The sentences of every text, each embedded once."""
-    asked = sorted({part for text in texts for part in sentences(text)})
-    vectors = dict(zip(asked, embedder.embed(asked, query), strict=True))
-    stacked = {text: np.stack([vectors[s] for s in sentences(text)]) for text in texts}
-    return {text: (found, np.ones(len(found), dtype=np.bool_)) for text, found in stacked.items()}
 
 
 def greedy(x: Units, y: Units) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.core.errors import ConfigError, did_you_mean, require
+from judgelab.core.errors import ConfigError, require
 from judgelab.scoring.load import Form, load_encoder, load_tokenizer
 from judgelab.scoring.source import fetch_weights, find
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import torch
 
 Vectors = NDArray[np.float64]
+OWNER = "mechanism"  # the part of the config that names the encoder
 POOLINGS = {
     **{"mean_tokens": "mean", "cls_token": "cls"},  # as older folders call them
     **{"mean": "mean", "cls": "cls", "lasttoken": "lasttoken"},
@@ -28,58 +29,35 @@ class Embedder:
     """An encoder of the transformers library, with the pooling of its folder.
 
     A folder that sentence-transformers wrote says how states are pooled (``modules.json``); one
-    without is pooled by the mean over a text's tokens. Texts are cut at the
-    folder's ``max_seq_length``, or else the tokenizer's, at most at the model's positions;
-    ``batch`` texts go in one pass. Of the other arguments, and of what is raised, see
-    ``source.find``, ``load.load_encoder`` and ``read_pooling``.
+    without is pooled by the mean over a text's tokens. Texts are cut at the folder's
+    ``max_seq_length``, or else the tokenizer's, at most at the model's positions; ``batch`` texts
+    go in one pass. What is raised: see ``source.find``, ``load.load_encoder``, ``read_pooling``.
     """
 
-    def __init__(
-        self, model: str, revision: str | None, batch: int, *, owner: str = "evaluation_lm"
-    ) -> None:
+    def __init__(self, model: str, revision: str | None, batch: int) -> None:
         require("torch", extra="local")
-        source = fetch_weights(model, find(model, revision, owner=owner), owner)
+        source = fetch_weights(model, find(model, revision, owner=OWNER), OWNER)
         self.name, self.batch = source.name, batch
-        self._folder, self._owner = source.folder, owner
         self._tokenizer = load_tokenizer(source.folder)
         self._model = load_encoder(source.folder, Form.of("auto", "none", None, source.folder))
-        self._pooling = read_pooling(source.folder, f"{owner}.model={model!r}")
+        self._pooling = read_pooling(source.folder, f"{OWNER}.model={model!r}")
         if self._tokenizer.pad_token is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
         if self._tokenizer.pad_token is None:
-            raise ConfigError(f"{owner}.model={model!r}: its tokenizer has no token to pad with.")
+            raise ConfigError(f"{OWNER}.model={model!r}: its tokenizer has no token to pad with.")
         inputs = sorted(source.folder.glob("sentence_*_config.json"))  # _bert_ for all
         told = _read(inputs[0]) if inputs else {}
         longest = told.get("max_seq_length") or self._tokenizer.model_max_length
         positions = getattr(self._model.config, "max_position_embeddings", None)
         self._longest, self._lower = min(longest, positions or 1 << 30), told.get("do_lower_case")
 
-    def prompt(self, name: str) -> str:
-        """The text of a prompt that the encoder's folder names.
-
-        Raises:
-            ConfigError: it names no such prompt.
-        """
-        file = self._folder / "config_sentence_transformers.json"
-        known = (_read(file).get("prompts") or {}) if file.is_file() else {}
-        if name not in known:
-            listed = f"its prompts are {', '.join(known)}" if known else "it has no prompts"
-            hint = did_you_mean(name, list(known))
-            raise ConfigError(f"{self._owner}.prompt={name!r}: {listed}.{hint}")
-        return str(known[name])
-
-    def embed(self, texts: Sequence[str], prompt: str = "") -> Vectors:
-        """[texts, dimensions] vectors of length 1, so that a product is a cosine.
-
-        Args:
-            texts: what is embedded.
-            prompt: put before each; its tokens count.
-        """
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """[texts, dimensions] vectors of length 1, so that a product is a cosine."""
 
         def pooled(states: torch.Tensor, attended: torch.Tensor, _: Any) -> Iterator[Vectors]:
             yield from _unit(pool(self._pooling, states, attended)).cpu().numpy()
 
-        return np.array(self._in_batches([prompt + text for text in texts], pooled), np.float64)
+        return np.array(self._in_batches(texts, pooled), np.float64)
 
     def tokens(self, texts: Sequence[str]) -> list[tuple[Vectors, NDArray[np.bool_]]]:
         """For each text the vectors of its tokens, of length 1, and which are not special tokens.

@@ -50,7 +50,7 @@ def test_what_an_lm_does_not_say_has_a_default_and_wrappers_pass_it_on(tmp_path:
     cached = Cached(lm, CallCache(tmp_path / "c.sqlite"))
     for one in (lm, cached, Counted(cached)):
         assert one.unwrapped is lm and one.adapter == "a/folder"
-        assert not one.at_hand and one.facts == {}
+        assert one.facts == {}
     with pytest.raises(CapabilityError, match="speaks gives no log-probabilities"):
         lm.logprob(["x"], ["y"], [(0, 0)])
     with pytest.raises(CapabilityError, match="answers no messages"):

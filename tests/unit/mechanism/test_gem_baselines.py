@@ -144,8 +144,6 @@ def test_bertscore_of_tokens_is_greedy_over_the_states(encoder: Path) -> None:
     assert float(found["recall"].values[0, 1, 0]) == pytest.approx(
         float(cosine.max(0).values[theirs].mean()), abs=1e-6
     )
-    with pytest.raises(ConfigError, match="exclude each other"):
-        BertScore(level="token", prompt="x")
 
 
 def test_bleu_as_nltk_counts_it() -> None:

@@ -14,10 +14,8 @@ import torch
 from transformers import AutoModel, AutoTokenizer
 
 from judgelab.core.errors import ConfigError
-from judgelab.mechanism.bertscore import BertScore
 from judgelab.scoring.embed import Embedder, pool
 from judgelab.scoring.source import digest
-from tests.scripted import NOBODY, panel_of
 from tests.stored_models import save_encoder
 
 SHORT, LONG = "a short text", "another, rather longer one that goes on"
@@ -77,21 +75,6 @@ def test_a_folder_says_its_pooling(write: Write, encoder: Path) -> None:
         write({"1_Pooling/config.json": config})
         with pytest.raises(ConfigError, match="its pooling m.* cannot be used"):
             Embedder(str(folder), None, 4)
-
-
-def test_a_prompt_is_put_before_texts_by_its_name(write: Write) -> None:
-    folder = write({"config_sentence_transformers.json": {"prompts": {"s2s_query": "Find like: "}}})
-    panel = panel_of([["The proof is short.", "The proof is short."]], ("Other", "Faithful"))
-    named, without = (
-        BertScore(model=str(folder), prompt=name).measure(panel, NOBODY, seed=0)["precision"]
-        for name in ("s2s_query", None)
-    )
-    embedder, text = Embedder(str(folder), None, 4), ["The proof is short."]
-    by_hand = float((embedder.embed(text, "Find like: ") @ embedder.embed(text, "").T)[0, 0])
-    assert float(named[0, 1, 0]) == pytest.approx(by_hand, abs=1e-6)
-    assert not np.allclose(named[0, 1, 0], without[0, 1, 0])
-    with pytest.raises(ConfigError, match="its prompts are s2s_query.* Did you mean 's2s_query'"):
-        BertScore(model=str(folder), prompt="s2s_qury").measure(panel, NOBODY, seed=0)
 
 
 @pytest.mark.parametrize(
