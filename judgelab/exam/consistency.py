@@ -8,7 +8,6 @@ import numpy as np
 
 from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.prompt import Prompt
 from judgelab.exam.protocol import Answers, Exam, ExamPaper, PairwiseMechanism, shown
 from judgelab.stats.qualification.exams import tied, unchanged
 
@@ -20,13 +19,9 @@ class Consistency(Exam):
     Args:
         mechanism: how judges are asked; the same questions as mechanism=pairwise asks are not
             asked twice.
-        wording: the instruction in other words, with the fields of the mechanism's own prompt:
-            both orders are asked in both wordings. null: the two answers change places (as in the
-            paper).
     """
 
     mechanism: PairwiseMechanism
-    wording: Prompt | None = None
 
     @property
     def requires(self) -> frozenset[Capability]:
@@ -35,10 +30,7 @@ class Consistency(Exam):
 
     def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
         """All pairs of answers that are no references."""
-        facts = {
-            "change": "position" if self.wording is None else "wording",
-            "prompt": self.mechanism.prompt.identity,
-        }
+        facts = {"change": "position", "prompt": self.mechanism.prompt.identity}
         spared = [agent.reference for agent in panel.agents]
         texts = tuple(
             tuple(None if out else text for out, text in zip(spared, row, strict=True))
@@ -50,15 +42,8 @@ class Consistency(Exam):
     def take(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """1 where the verdict stayed; two ties have stayed, and are counted."""
         [panel] = paper.panels
-        agents = len(panel.agents)
         verdict = self.mechanism.measure(panel, judge, seed=seed)["verdict"].values
-        if self.wording is None:
-            first, second = np.triu_indices(agents, 1)
-            after = 1 - verdict[:, second, first]
-        else:
-            first, second = np.nonzero(~np.eye(agents, dtype=np.bool_))
-            other = self.mechanism.worded(self.wording)
-            after = other.measure(panel, judge, seed=seed)["verdict"].values[:, first, second]
-        before, put = verdict[:, first, second], shown(panel)[:, first, second]
-        scored = paper.by_item(unchanged(before, after))
-        return Answers(scored, paper.asked(put), tied=tied(before, after))
+        first, second = np.triu_indices(len(panel.agents), 1)
+        before, after = verdict[:, first, second], 1 - verdict[:, second, first]
+        put = paper.asked(shown(panel)[:, first, second])
+        return Answers(paper.by_item(unchanged(before, after)), put, tied=tied(before, after))

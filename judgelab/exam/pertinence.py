@@ -57,15 +57,10 @@ class Pertinence(Exam):
 
     Args:
         mechanism: how judges are asked.
-        question: Q' by ``retrieval`` in the dataset (a rule; no LM is asked), or by an ``lm``, the
-            run's writer.
+        question: what makes Q'.
         answer: what writes IA: an agent of the ``panel`` (what it wrote about the retrieved
             source), the run's ``writer`` (which may be stronger), or the judge ``self``.
-        relevant: agent whose answers are RA; null: all that the panel does not call problematic.
-        irrelevant: agent whose answers are IA (answer=panel); null: the same.
-        pairs: of RA and IA for each item; null: all that can be matched.
-        rewrite: prompt for Q'; fields task and source.
-        respond: prompt for IA; fields task and source.
+        rewrite, respond: prompts for Q' and IA; fields task and source.
 
     Raises:
         ConfigError: a rewritten question cannot have been answered by an agent of the panel.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -30,21 +30,13 @@ class NotHeldError(ConfigError):
 
 @dataclass(frozen=True)
 class ExamPaper:
-    """What an exam asks.
+    """What an exam asks."""
 
-    Attributes:
-        panels: the questions, as panels of answers to be compared.
-        rows: [questions] number of the study's item that each row of the panels belongs to.
-        items: how many items the study has.
-        facts: how the paper was set, for the result.
-        questions: [questions] Q' where every judge writes the second answer itself; else empty.
-    """
-
-    panels: tuple[Panel, ...]
-    rows: NDArray[np.int64]
-    items: int
-    facts: dict[str, Any] = field(default_factory=dict)
-    questions: tuple[str, ...] = ()
+    panels: tuple[Panel, ...]  # the questions, as panels of answers to be compared
+    rows: NDArray[np.int64]  # [questions] number of the study's item that each row belongs to
+    items: int  # how many items the study has
+    facts: dict[str, Any] = field(default_factory=dict)  # how the paper was set, for the result
+    questions: tuple[str, ...] = ()  # Q' where every judge writes the second answer itself
 
     def by_item(self, values: Floats) -> Floats:
         """[questions, k] answers as [items, questions of an item * k]; NaN where one has fewer."""
@@ -61,26 +53,17 @@ class ExamPaper:
 
 @dataclass(frozen=True)
 class Answers:
-    """What one judge answered, in arrays [items, ...] with NaN where nothing could be read.
+    """What one judge answered, in arrays [items, ...] with NaN where nothing could be read."""
 
-    Attributes:
-        scored: P_c or P_p: 1 or 0 for every answer. P_s: confidence on the easy set.
-        asked: whether the question was put at all.
-        hard, hard_asked: P_s: the same of the hard set; None for the other exams.
-        tied: P_c: share of the scored answers that are ties before and after the change.
-        absence: why the judge could not take the exam, as a clause; empty where it took it.
-        way: how this judge was asked, where that may differ between judges.
-        by_length: what preferring the longer answer gets for the same questions; None where the
-            right answer does not follow from what texts say.
-    """
-
-    scored: Floats
-    asked: Bools
-    hard: Floats | None = None
+    scored: Floats  # P_c or P_p: 1 or 0 for every answer; P_s: confidence on the easy set
+    asked: Bools  # whether the question was put at all
+    hard: Floats | None = None  # P_s: the same of the hard set
     hard_asked: Bools | None = None
-    tied: float = math.nan
-    absence: str = ""
-    way: str = ""
+    tied: float = math.nan  # P_c: share of the scored answers that are ties before and after
+    absence: str = ""  # why the judge could not take the exam, as a clause
+    way: str = ""  # how this judge was asked, where that may differ between judges
+    # what preferring the longer answer gets for the same questions; None where the right answer
+    # does not follow from what texts say
     by_length: Floats | None = None
 
 
@@ -106,9 +89,6 @@ class PairwiseMechanism(Protocol):
     def ask(self, panel: Panel, lm: EvaluationLM, top_logprobs: int = 0) -> Exchange[Cell]:
         """Every question by (item, first, second), and the replies."""
         ...
-
-    def worded(self, prompt: Prompt) -> Self:
-        """The same judge, asked in other words."""
 
 
 class Exam(Protocol):

@@ -54,9 +54,6 @@ class SelfConfidence(Exam):
             ``auto`` by probability where a judge shows them on the first item, else in words (the
             paper asks both ways).
         levels: labels in words, least confident first.
-        easy: two agents far apart; null: a Faithful and a Low Effort one, where the panel says
-            which those are.
-        hard: two agents close to each other; null: two Faithful ones.
 
     Raises:
         ConfigError: fewer than two levels, or a set that is no two agents.

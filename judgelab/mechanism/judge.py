@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import xarray as xr
@@ -15,7 +15,6 @@ from judgelab.core.errors import DataError
 from judgelab.core.exchange import Cell, Exchange, no_label, pair_questions
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.prompt import Prompt
 from judgelab.core.reply.label import stated_label
 from judgelab.core.scores import (
     Scores,
@@ -57,10 +56,6 @@ class PairMechanism(ClosedMechanism):
             for cell, key, values in pair_questions(panel, self.name)
         }
         return Exchange.put(lm, requests)
-
-    def worded(self, prompt: Prompt) -> Self:
-        """The same judge, asked in other words."""
-        return replace(self, prompt=prompt)
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``verdict`` [item, agent, peer]: 1 if agent, shown first, beat peer; NaN if unread."""

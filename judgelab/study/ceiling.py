@@ -54,10 +54,6 @@ class Ceiling(Study):
     grades tell of "same source?" (D_f, at most I_f by data processing), nats of pointwise MI, or
     what decisions tell of the truth. Decisions: a pair accepted or not; which of a good-faith and
     a problematic text wins.
-
-    Args:
-        k: trades the height of the ceiling against its failure probability.
-        delta: 1 - confidence of the lower bounds that the ceiling is of.
     """
 
     k: Count = 20

@@ -25,19 +25,13 @@ FEWEST = 6  # items on which a sign test can reach .05
 
 @dataclass(frozen=True)
 class JudgeRatings:
-    """What one judge made of all texts.
+    """What one judge made of all texts."""
 
-    Attributes:
-        ratings: [1 + perturbations, items, metrics], the original first; NaN where unscored.
-        weights: of each perturbation; None weighs all metrics alike.
-        how: as its D was made.
-        there: [perturbations, items] where there is a perturbed text; None: all count, and an item
-            without one is unscored.
-    """
-
-    ratings: Floats
-    weights: Sequence[Sequence[float] | None]
-    how: How = field(default_factory=How)
+    ratings: Floats  # [1 + perturbations, items, metrics], the original first; NaN where unscored
+    weights: Sequence[Sequence[float] | None]  # of each perturbation; None weighs metrics alike
+    how: How = field(default_factory=How)  # as its D was made
+    # [perturbations, items] where there is a perturbed text; None: all count, and an item without
+    # one is unscored
     there: Mask | None = None
 
     @property

@@ -46,16 +46,11 @@ class How:
 
 
 class DiscernmentScores(NamedTuple):
-    """D of one judge on one perturbation, log_.05 of the combined p: 0 for p = 1, 1 for p = .05.
+    """D of one judge on one perturbation, log_.05 of the combined p: 0 for p = 1, 1 for p = .05."""
 
-    Attributes:
-        d, d_ew: without weights, and with (the paper's D^EW).
-        p: [metrics] one-sided p of each metric; 0 only where it is too small for a float.
-    """
-
-    d: float
-    d_ew: float
-    p: Floats
+    d: float  # without weights
+    d_ew: float  # with weights (the paper's D^EW)
+    p: Floats  # [metrics] one-sided p of each; 0 only where it is too small for a float
 
 
 Pair = tuple[float, float]
@@ -95,17 +90,13 @@ def _score(log_p: Floats, weights: Floats) -> Floats:
     return np.asarray(total / UNIT, dtype=np.float64) + 0.0
 
 
-def ceilings(items: int, method: Method = "auto") -> tuple[float, float]:
-    """The largest D there is on so many items: where all fall alike, and each by its own amount.
+def ceiling(items: int, method: Method = "auto") -> float:
+    """The largest D there is on so many items: where all fall alike.
 
-    With the exact distribution both are those of p = 2^-items; with the normal approximation a
-    judge of few grades can go higher than one whose falls all differ. Harmonic means of several
-    metrics do not exceed them.
+    With the exact distribution it is that of p = 2^-items. Harmonic means of several metrics do
+    not exceed it.
     """
-    none, how = np.zeros((items, 1)), How(method=method)
-    falls = np.ones((items, 1)), np.arange(1.0, items + 1)[:, None]
-    alike, own = (discernment(fall, none, how=how).d for fall in falls)
-    return alike, own
+    return discernment(np.ones((items, 1)), np.zeros((items, 1)), how=How(method=method)).d
 
 
 def metric_weights(metrics: int, weights: Sequence[float] | None) -> Floats:

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfcx, expit, log_ndtr
-from scipy.stats import rankdata, wilcoxon
+from scipy.stats import rankdata
 
 from judgelab.stats.intervals.arrays import Floats
 
@@ -42,19 +42,6 @@ def signed_rank_log_p(differences: ArrayLike, method: Method = "auto") -> Floats
     log_p = log_tail(ranks, risen[:, None], method)[:, 0]
     log_p = np.where(np.isnan(rows).all(axis=-1), np.nan, log_p)
     return np.asarray(log_p.reshape(given.shape[:-1]))
-
-
-def scipy_p(differences: Floats) -> float:
-    """p of ``scipy.stats.wilcoxon`` as it comes, which the DHP paper used, of differences [items].
-
-    Exact by items, not by ranked pairs: up to 50 of them where nothing ties or is unchanged, up to
-    13 where something does; else the normal approximation. NaN where nothing changed.
-    """
-    known = differences[~np.isnan(differences)]
-    if not known.any():
-        return float("nan")
-    with np.errstate(all="ignore"):
-        return float(wilcoxon(known, alternative="greater").pvalue)
 
 
 def tidy(differences: ArrayLike) -> Floats:

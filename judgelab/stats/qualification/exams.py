@@ -31,18 +31,12 @@ ERRORS = 1.96
 
 @dataclass(frozen=True)
 class Shares:
-    """An exam that is a mean over answers: P_c (equation 2) and P_p (equation 3).
+    """An exam that is a mean over answers: P_c (equation 2) and P_p (equation 3)."""
 
-    Attributes:
-        total: [judges, items] sum over the item's scored answers, each within ``limits``.
-        count: [judges, items] how many they are.
-        missing: [judges, items] answers that were asked for and could not be read.
-        limits: of an answer; those of a lead over a control are others, and confidence has none.
-    """
-
-    total: Floats
-    count: Floats
-    missing: NDArray[np.int64]
+    total: Floats  # [judges, items] sum over the item's scored answers, each within ``limits``
+    count: Floats  # [judges, items] how many they are
+    missing: NDArray[np.int64]  # [judges, items] asked for, and not to be read
+    # of an answer; those of a lead over a control are others, and confidence has none
     limits: tuple[float, float] | None = (0.0, 1.0)
 
     def of(self, rows: NDArray[np.int64]) -> Shares:
@@ -71,15 +65,10 @@ class Shares:
 
 @dataclass(frozen=True)
 class ConfidenceAnswers:
-    """P_s (equation 4): 1 where mean confidence is higher on the easy set than on the hard one.
+    """P_s (equation 4): 1 where mean confidence is higher on the easy set than on the hard one."""
 
-    Attributes:
-        easy: [judges, items] sums and counts of confidence (any unit, higher is more confident).
-        hard: the same items' hard questions.
-    """
-
-    easy: Shares
-    hard: Shares
+    easy: Shares  # sums and counts of confidence (any unit, higher is more confident)
+    hard: Shares  # the same items' hard questions
 
     def of(self, rows: NDArray[np.int64]) -> ConfidenceAnswers:
         """Those of these judges."""
@@ -122,30 +111,19 @@ ExamAnswers = Shares | ConfidenceAnswers
 
 @dataclass(frozen=True)
 class Marks:
-    """How the judges did in one exam.
+    """How the judges did in one exam."""
 
-    Attributes:
-        found: [judges] P and its 95 % interval over items (n, unscored: answers); NaN where a
-            judge did not take the exam.
-        passed: [judges] at the threshold, and better than every control; false without a number.
-            The judge that ``alone`` has one has no threshold.
-        p_pass: [judges] share of resamples, threshold, controls and all, in which the judge passes;
-            NaN without a number.
-        bar: the threshold.
-        samples, passes: [draws, judges] the numbers, and which pass, in each resample.
-        alone: [judges] the only one with a number, where the threshold is made from the judges'.
-        gap: P_s: [3, judges] confidence on the easy minus the hard set, and its 95 % interval.
-        leads: control -> [judges] mean difference to it on the same answers (n: items).
-    """
-
-    found: Estimates
+    found: Estimates  # [judges] P over items (n, unscored: answers); NaN without the exam
+    # [judges] at the threshold, and better than every control; the judge that ``alone`` has a
+    # number has no threshold
     passed: Bools
-    p_pass: Floats
-    bar: float
-    samples: Floats
-    passes: Bools
-    alone: Bools
-    gap: Floats | None = None
+    p_pass: Floats  # [judges] share of resamples, threshold, controls and all, in which it passes
+    bar: float  # the threshold
+    samples: Floats  # [draws, judges] the numbers in each resample
+    passes: Bools  # [draws, judges] and which pass
+    alone: Bools  # [judges] the only one with a number, where the threshold is the judges' mean
+    gap: Floats | None = None  # P_s: [3, judges] confidence, easy minus hard set; its interval
+    # control -> [judges] mean difference to it on the same answers (n: items)
     leads: Mapping[str, Estimates] = field(default_factory=dict)
 
     def unbeaten(self, judge: int) -> tuple[str, ...]:

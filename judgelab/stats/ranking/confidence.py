@@ -50,17 +50,11 @@ SLOWER = 8
 
 @dataclass(frozen=True)
 class Confidence:
-    """Probabilities of the right order.
-
-    Attributes:
-        value: in the common shape of r, n and delta; () for three numbers.
-        standard_error: of the simulation; 0 in closed form.
-        ceiling: what the value tends to as N grows; 1 without a bias between systems.
-    """
+    """Probabilities of the right order, in the common shape of r, n and delta."""
 
     value: Floats
-    standard_error: Floats
-    ceiling: Floats
+    standard_error: Floats  # of the simulation; 0 in closed form
+    ceiling: Floats  # what the value tends to as N grows; 1 without a bias between systems
 
 
 @dataclass(frozen=True)

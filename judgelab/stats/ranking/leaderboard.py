@@ -27,27 +27,18 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Ranking:
-    """One entry for each candidate, in the order of the scores.
+    """One entry for each candidate, in the order of the scores."""
 
-    Attributes:
-        value: mean over scored items, in the unit of the scores; NaN without any.
-        low, high: interval of the mean; NaN with fewer than three scored items.
-        rank: 1 is the highest mean, ties averaged; NaN without a mean.
-        rank_low, rank_high: best and worst rank that is compatible with the data; NaN without an
-            interval of the mean.
-        p_best: share of item resamples in which the candidate has the highest mean (ties
-            shared); a description of the resamples, not a probability that it is the best.
-        n, unscored: items with and without a score.
-    """
-
-    value: Floats
-    low: Floats
+    value: Floats  # mean over scored items, in the unit of the scores; NaN without any
+    low: Floats  # interval of the mean; NaN with fewer than three scored items
     high: Floats
-    rank: Floats
-    rank_low: Floats
+    rank: Floats  # 1 is the highest mean, ties averaged; NaN without a mean
+    rank_low: Floats  # best and worst that is compatible with the data; NaN without an interval
     rank_high: Floats
+    # share of item resamples in which the candidate has the highest mean (ties shared); a
+    # description of the resamples, not a probability that it is the best
     p_best: Floats
-    n: Counts
+    n: Counts  # items with a score, and without
     unscored: Counts
 
 

@@ -37,16 +37,13 @@ CHUNK = 1 << 22
 
 @dataclass(frozen=True)
 class RankedPairs:
-    """Every pair of systems [pairs] that people do not hold equal.
-
-    Attributes:
-        paired, unpaired: share of resamples in which the metric agrees, both systems rated on the
-            same items, or each on its own; a tie counts one half.
-    """
+    """Every pair of systems [pairs] that people do not hold equal."""
 
     first: NDArray[np.int64]  # column of the system that people hold better
     second: NDArray[np.int64]
     delta: Floats  # difference of their human means, above 0
+    # share of resamples in which the metric agrees, a tie counting one half: both systems rated on
+    # the same items, or each on its own
     paired: Floats
     unpaired: Floats
 
@@ -111,24 +108,17 @@ def _agreeing(gaps: Floats, least: float) -> Floats:
 
 @dataclass(frozen=True)
 class OrderedPairs:
-    """Every two systems with shared items, the one with the higher mean first.
+    """Every two systems with shared items [pairs], the one with the higher mean first."""
 
-    Attributes:
-        first, second: [pairs] columns.
-        gap: [pairs] mean difference over the items that both were scored on, metric units, 0 or
-            more.
-        shared: [pairs] number of these items.
-        sampled: [pairs] confidence that the same metric would keep the order on all items of the
-            kind: only the sampling of items is in doubt.
-        agreed: [pairs] confidence that people have the same order: an error that each system's
-            scores share is in doubt too. Equal to ``sampled`` where that error is taken as 0.
-    """
-
-    first: NDArray[np.int64]
+    first: NDArray[np.int64]  # columns
     second: NDArray[np.int64]
-    gap: Floats
-    shared: NDArray[np.int64]
+    gap: Floats  # mean difference over the items that both were scored on, metric units, 0 or more
+    shared: NDArray[np.int64]  # number of these items
+    # confidence that the same metric would keep the order on all items of the kind: only the
+    # sampling of items is in doubt
     sampled: Floats
+    # confidence that people have the same order: an error that each system's scores share is in
+    # doubt too
     agreed: Floats
 
 
@@ -186,11 +176,7 @@ MODELS: tuple[Model, ...] = ("algorithm_1", "bias", "line")
 
 @dataclass(frozen=True)
 class Predictions:
-    """What was predicted for pairs of systems.
-
-    Attributes:
-        unpaired, paired: model -> [pairs] predicted confidence (``predicted``).
-    """
+    """Model -> [pairs] predicted confidence (``predicted``)."""
 
     unpaired: Mapping[Model, Floats]
     paired: Mapping[Model, Floats]

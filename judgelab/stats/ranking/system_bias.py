@@ -25,30 +25,19 @@ from judgelab.stats.intervals.estimate import Estimate
 
 @dataclass(frozen=True)
 class JudgeFit:
-    """A judge on annotated data.
+    """A judge on annotated data."""
 
-    Attributes:
-        r: Pearson correlation with people over single texts, all systems pooled.
-        sd: of the human scores over the same texts.
-        slope: metric units per human unit over single texts (pooled regression on people).
-        bias_sd: sd over systems of (metric / slope - human), sampled items taken out, in human
-            units: what ``confidence`` takes as ``system_bias_sd``; 0 where the systems differ no
-            more than sampled items explain.
-        system_slope: slope of the metric's system means on the human ones, in units of
-            ``slope``: 1 in the paper's model.
-        line_bias_sd: as ``bias_sd``, but about the line through the systems' means.
-        item_correlation: of two systems' metric scores on the same items, in [0, 1).
-        systems, texts: fitted on so many.
-    """
-
-    r: float
-    sd: float
-    slope: float
+    r: float  # Pearson correlation with people over single texts, all systems pooled
+    sd: float  # of the human scores over the same texts
+    slope: float  # metric units per human unit over single texts (pooled regression on people)
+    # sd over systems of (metric / slope - human), sampled items taken out, in human units: what
+    # ``confidence`` takes as ``system_bias_sd``; 0 where the systems differ no more than sampled
+    # items explain
     bias_sd: float
-    system_slope: float
-    line_bias_sd: float
-    item_correlation: float
-    systems: int
+    system_slope: float  # of the metric's system means on the human ones, in units of ``slope``
+    line_bias_sd: float  # as ``bias_sd``, but about the line through the systems' means
+    item_correlation: float  # of two systems' metric scores on the same items, in [0, 1)
+    systems: int  # fitted on so many
     texts: int
 
 

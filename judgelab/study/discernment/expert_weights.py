@@ -141,9 +141,8 @@ def _survey(text: str, task: str, where: str) -> dict[str, Table | None]:
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as cause:
         raise DataError(f"{where}: {cause}: close every quote, or leave them out.") from cause
     answers = answers.rename(columns=str.strip)
-    for column in COLUMNS[:2]:
-        if column not in answers:
-            raise DataError(f"{where} lacks the column {column!r} in its header line.")
+    if lacking := [name for name in COLUMNS[:2] if name not in answers]:
+        raise DataError(f"{where} lacks the column {lacking[0]!r} in its header line.")
     answers = answers.reindex(columns=COLUMNS, fill_value="").fillna("")
     answers = answers.apply(lambda cells: cells.str.strip())
     if answers.empty:

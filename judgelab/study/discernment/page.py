@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgelab.core.result import Row, Table, Value, flat_estimate
-from judgelab.stats.discernment.score import UNIT, ceilings
-from judgelab.stats.discernment.wilcoxon import scipy_p, tidy
+from judgelab.stats.discernment.score import UNIT, ceiling
+from judgelab.stats.discernment.wilcoxon import tidy
 from judgelab.study.common import templates
 from judgelab.study.common.judges import asks_nobody
 from judgelab.study.common.tables import columns
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from judgelab.study.discernment.study import Discernment
 
 ALPHA = 0.05  # of differences between judges
-NAMED = 4  # judges of whom an answer says what they alone do not see
 table = partial(templates.table, __package__)
 INTERVAL = ("value", "low", "high", "n")
-UNWEIGHTED = ("d", "d_n", "d_threshold")
 
 
 def tables_of(judges: Ranked, weights: str) -> list[Table]:
@@ -55,9 +53,8 @@ def tables_of(judges: Ranked, weights: str) -> list[Table]:
             made.setdefault(kind, []).extend({"judge": name, **r} if name else r for r in rows)
     rows = made["discernment"]
     if all(row["value"] == (None if row["d"] != row["d"] else row["d"]) for row in rows):
-        made["discernment"] = [
-            {k: v for k, v in row.items() if k not in UNWEIGHTED} for row in rows
-        ]
+        unweighted = ("d", "d_n", "d_threshold")  # the same numbers again
+        made["discernment"] = [{k: v for k, v in r.items() if k not in unweighted} for r in rows]
     by = "" if "" in judges else "judge"
     tables = [replace(table(kind, rows), by=by) for kind, rows in made.items()]
     excluded: list[Row] = [
@@ -75,7 +72,6 @@ def _perturbations(judge: JudgeResult) -> list[Row]:
             "level": one.perturbation.level,
             "severity": one.perturbation.severity,
             **columns(one.estimate, *INTERVAL),
-            "ranked": one.fewest(one.ranked, weighted=True),
             "unscored": one.items - one.estimate.n if one.changed else 0,
             "d": one.score.d,
             "d_n": one.fewest(one.scored, weighted=False),
@@ -106,10 +102,8 @@ def _metrics(judge: JudgeResult) -> list[Row]:
                     "alike": int((change[known] == 0).sum()),
                     "rose": int((change[known] > 0).sum()),
                     "n": int(known.sum()),
-                    "ranked": int(one.ranked[m]),
                     "unscored": int((~known).sum()),
                     "p": float(one.score.p[m]),
-                    "p_scipy": scipy_p(before - after),
                 }
             )
     return rows
@@ -192,13 +186,7 @@ def answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:
         if best in (one, other) and pair.p_holm < ALPHA and pair.difference.value:
             leads = (pair.difference.value > 0) == (one == best)
             (behind if leads else ahead).append(other if one == best else one)
-    answers = {name: judge.answers for name, judge in ranked.items()}
-    known = {name: own for name, own in answers.items() if own["yes"] or own["no"]}
-    unseen = {name: own["no"] for name, own in known.items()}
-    nobody = [
-        each for each in next(iter(unseen.values()), ()) if all(each in x for x in unseen.values())
-    ]
-    alone = {name: [x for x in own if x not in nobody] for name, own in unseen.items()}
+    known = [own for judge in ranked.values() if (own := judge.answers)["yes"] or own["no"]]
     lost = {name: judge.unscored_texts for name, judge in ranked.items()}
     return paragraphs(
         __package__,
@@ -217,9 +205,11 @@ def answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:
         open=[name for name, _ in rest if name not in (*behind, *unknown, *ahead)],
         lost=[f"{name} ({n:,})" for name, n in lost.items() if n],
         all_known=len(known) == len(ranked),
-        nobody=nobody,
-        others=[(name, own) for name, own in list(alone.items())[:NAMED] if own],
-        clear=[name for name, own in unseen.items() if not own],
+        nobody=[
+            name
+            for name in (known[0]["no"] if known else ())
+            if all(name in o["no"] for o in known)
+        ],
     )
 
 
@@ -272,7 +262,7 @@ def _notes(judge: JudgeResult, study: Discernment, weights: ExpertWeights) -> li
         printed=study.combine == "printed",
         tests=len(tested),
         scored=scored,
-        ceilings=ceilings(scored, study.method) if scored else (0.0, 0.0),
+        ceiling=ceiling(scored, study.method) if scored else 0.0,
         more=math.log(len(metrics)) / UNIT if study.combine == "printed" else 0.0,
         replicates=study.replicates,
         most=MOST,

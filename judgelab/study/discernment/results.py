@@ -26,7 +26,6 @@ from judgelab.stats.discernment.score import (
     left_out,
     level_balanced,
 )
-from judgelab.stats.discernment.wilcoxon import tidy
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.panels import (
@@ -119,7 +118,6 @@ class PerturbationResult:
     score: DiscernmentScores  # D without and with weights, and p [metrics]
     weights: list[float] | None  # [metrics], None for equal ones
     scored: Counts  # [metrics] items rated before and after
-    ranked: Counts  # [metrics] those of them that the test ranks, which are not rated alike
     # D and the largest there is, on all items and without each of them, [1 + items, 2]: without
     # weights, with weights
     d: Floats
@@ -183,17 +181,15 @@ class JudgeResult:
             before, after = ratings[0], ratings[place]
             if not changed:
                 before, after = np.full_like(before, NAN), np.full_like(after, NAN)
-            change = tidy(before - after)
-            scored = ~np.isnan(change)
+            scored = ~np.isnan(before - after)
             tested.append(
                 PerturbationResult(
                     one,
-                    len(change),
+                    len(scored),
                     changed,
                     discernment(before, after, own, how),
                     own,
                     scored.sum(axis=0),
-                    (scored & (change != 0)).sum(axis=0),
                     *left_out(before, after, own, how),
                     calibrate(before, after, own, how, replicates=replicates, seed=seed),
                 )

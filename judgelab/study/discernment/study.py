@@ -27,9 +27,8 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.judges import NamedJudge, asks_nobody, asks_of, named, spent
 from judgelab.study.common.panels import write_records, write_replies
 from judgelab.study.common.tables import about, entries
-from judgelab.study.discernment.compare import HEADLINES, compare
 from judgelab.study.discernment.expert_weights import ExpertWeights, load_weights
-from judgelab.study.discernment.figures import DRAWINGS
+from judgelab.study.discernment.figures import DRAWINGS, HEADLINES, compare
 from judgelab.study.discernment.page import answer_of, comparison_tables, notes_of, tables_of
 from judgelab.study.discernment.perturbations import (
     Degraded,
@@ -56,21 +55,13 @@ class Discernment(Study):
     """References are perturbed, rated before and after, and tested: D = log_.05 p.
 
     Args:
-        perturbations: a name of conf/perturbation or a YAML file; null: the dataset's, or that
-            of its task.
-        only: some of its perturbations, by name; null: all.
-        by: what writes those that an LM can write (lm, rules); null: as the suite says (rules).
-        weights: a name of conf/expert_weights, a YAML, or a CSV of survey answers.
+        by: what writes those that an LM can write; null: as the suite says (rules).
         combine: ``harmonic`` mean of the metrics' p values, or as ``printed`` in the paper.
         method: null distribution: auto (exact up to 100 ranked pairs), or normal, as in the paper.
-        replicates: label-shuffled judges, whose D is the threshold; at most 1000 for averages
-            and minima.
         judges: name -> evaluation_lm, mechanism and price, each as far as it is not the run's; or
-            an LM alone; or a file or list of names of options (``judgelab.config.judges``). They
-            rate the same texts and are compared in pairs. A judge that compares texts cannot
-            rate one alone: its LM is asked by the run's mechanism. Without any, the run's mechanism
-            and evaluation LM are the judge.
-        prices: price list of models behind an endpoint; null: conf/prices.yaml.
+            an LM alone; or a file or list of names of options (``judgelab.config.judges``). A judge
+            that compares texts cannot rate one alone: its LM is asked by the run's mechanism.
+            Without any, the run's mechanism and evaluation LM are the judge.
     """
 
     perturbations: str | None = None

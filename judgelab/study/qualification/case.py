@@ -34,37 +34,23 @@ from judgelab.study.qualification.pools import HUMAN, PRE, Pool, answer_scores
 
 @dataclass(frozen=True)
 class Case:
-    """Everything that the tables are made of.
-
-    Attributes:
-        agents: names, of the responses' ``pairs``.
-        marks: exam -> how the judges did.
-        singles: every judge alone.
-        pools: all judges, every subset of the exams (the full one last), PRE and the human filter.
-        gold: [items, pairs] people's preference.
-        human: [items, agents] people's grade.
-        family: agents whose bias rate is asked for.
-        currency: of all costs.
-        annotation_cost: of the human filter; NaN where unknown.
-        missing: sentences on what is missing, and why.
-        draws, seed: of the resamples.
-        methods: name -> the case of its judges alone.
-    """
+    """Everything that the tables are made of."""
 
     responses: JudgeResponses
-    agents: Sequence[str]
-    marks: Mapping[str, Marks]
-    singles: Sequence[Pool]
+    agents: Sequence[str]  # names, of the responses' ``pairs``
+    marks: Mapping[str, Marks]  # exam -> how the judges did
+    singles: Sequence[Pool]  # every judge alone
+    # all judges, every subset of the exams (the full one last), PRE and the human filter
     pools: Sequence[Pool]
-    gold: Floats
-    human: Floats
-    family: Sequence[str]
-    currency: str
-    annotation_cost: float
-    missing: tuple[str, ...]
-    draws: int
+    gold: Floats  # [items, pairs] people's preference
+    human: Floats  # [items, agents] people's grade
+    family: Sequence[str]  # agents whose bias rate is asked for
+    currency: str  # of all costs
+    annotation_cost: float  # of the human filter; NaN where unknown
+    missing: tuple[str, ...]  # sentences on what is missing, and why
+    draws: int  # of the resamples, as is the seed
     seed: int
-    methods: Mapping[str, Case] = field(default_factory=dict)
+    methods: Mapping[str, Case] = field(default_factory=dict)  # name -> the case of its judges
 
     @property
     def known(self) -> bool:

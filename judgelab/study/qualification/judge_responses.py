@@ -27,23 +27,16 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ExamResult:
-    """What the judges answered in one exam; arrays are over judges.
-
-    Attributes:
-        taken: who took it, those with unreadable answers alone among them.
-        facts: how it was set.
-        cost: of each judge all its answers, and those that its verdicts had not given already; and
-            the writing of its questions. NaN where unknown.
-        tied: consistency: share of the answers that are ties before and after the change.
-        over_length: the judges' lead over the longer answer, where that decides.
-    """
+    """What the judges answered in one exam; arrays are over judges."""
 
     answers: ExamAnswers
-    taken: Mask
-    facts: Mapping[str, object]
+    taken: Mask  # who took it, those with unreadable answers alone among them
+    facts: Mapping[str, object]  # how it was set
+    # of each judge all its answers, and those that its verdicts had not given already; and the
+    # writing of its questions; NaN where unknown
     cost: tuple[Floats, Floats, float]
-    tied: Floats
-    over_length: Shares | None = None
+    tied: Floats  # consistency: share of the answers that are ties before and after the change
+    over_length: Shares | None = None  # the lead over the longer answer, where that decides
 
     def of(self, rows: Counts) -> ExamResult:
         """That of these judges."""
@@ -60,27 +53,18 @@ class ExamResult:
 
 @dataclass(frozen=True)
 class JudgeResponses:
-    """Verdicts or grades and exam answers of all judges; arrays are NaN where unscored.
+    """Verdicts or grades and exam answers of all judges; arrays are NaN where unscored."""
 
-    Attributes:
-        judges: names, in the order of all arrays.
-        pairs: [pairs, 2] agents of each pair of answers.
-        cells: [judges, items, pairs, orders] does the pair's first answer win; or, of judges that
-            grade answers one by one, [judges, items, agents] grades.
-        cost: [judges] of verdicts or grades; NaN where unknown.
-        exams: exam -> results; an exam that no judge took is absent.
-        missing: sentences on exams that judges did not take, and on what was recorded.
-        estimators: what verdicts are estimates by; recorded ones do not say.
-        confidences: judge -> [items, ...] confidence on the easy and on the hard set.
-    """
-
-    judges: tuple[str, ...]
-    pairs: Counts
+    judges: tuple[str, ...]  # names, in the order of all arrays
+    pairs: Counts  # [pairs, 2] agents of each pair of answers
+    # [judges, items, pairs, orders] does the pair's first answer win; or, of judges that grade
+    # answers one by one, [judges, items, agents] grades
     cells: Floats
-    cost: Floats
-    exams: Mapping[str, ExamResult]
-    missing: tuple[str, ...] = ()
-    estimators: tuple[Estimator, ...] = ()
+    cost: Floats  # [judges] of verdicts or grades; NaN where unknown
+    exams: Mapping[str, ExamResult]  # an exam that no judge took is absent
+    missing: tuple[str, ...] = ()  # sentences on exams that judges did not take
+    estimators: tuple[Estimator, ...] = ()  # of verdicts; recorded ones do not say
+    # judge -> [items, ...] confidence on the easy and on the hard set
     confidences: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
 
     def of(self, names: Sequence[str]) -> JudgeResponses:
@@ -193,21 +177,13 @@ def recorded(
 
 @dataclass(frozen=True)
 class JudgePrices:
-    """Currency units per million tokens of input and reply together.
+    """Currency units per million tokens of input and reply together."""
 
-    Attributes:
-        currency: of all prices.
-        tokens_per_call: of a verdict, where nothing better is known (recorded ones).
-        judges: judge -> price.
-        own: judge -> the price that it was given by name, which comes before any list.
-        models: the run's price list of models behind an endpoint; None: conf/prices.yaml.
-    """
-
-    currency: str
-    tokens_per_call: float
-    judges: Mapping[str, float]
-    own: Mapping[str, Price] = field(default_factory=dict)
-    models: str | None = None
+    currency: str  # of all prices
+    tokens_per_call: float  # of a verdict, where nothing better is known (recorded ones)
+    judges: Mapping[str, float]  # judge -> price
+    own: Mapping[str, Price] = field(default_factory=dict)  # by name, which comes before any list
+    models: str | None = None  # the run's list of models behind an endpoint; None: conf/prices.yaml
 
     def listed(self, name: str, lm: EvaluationLM) -> Price | None:
         """The judge's own price, or that of a model behind an endpoint; None: there is none.

@@ -33,24 +33,14 @@ INITIAL = {"consistency": "C", "pertinence": "P", "self_confidence": "S"}
 
 @dataclass(frozen=True)
 class Pool:
-    """Some judges and what they decided.
+    """Some judges and what they decided."""
 
-    Attributes:
-        name: all, C, P, C+P, ..., PRE, human; a judge's own name for a pool of one.
-        exams: which admit to it.
-        power: [judges] weights, 0 outside the pool. Of human: mean over folds, for show.
-        sign: what it decides of every pair, by ``decide``.
-        power_samples: [draws, judges] weights where the pool is chosen anew in each resample;
-            None where it is not.
-        power_by_item: [judges, items] weights where every item has its own (human).
-    """
-
-    name: str
-    exams: tuple[str, ...]
-    power: Floats
-    sign: Floats
-    power_samples: Floats | None = None
-    power_by_item: Floats | None = None
+    name: str  # all, C, P, C+P, ..., PRE, human; a judge's own name for a pool of one
+    exams: tuple[str, ...]  # which admit to it
+    power: Floats  # [judges] weights, 0 outside the pool; of human: mean over folds, for show
+    sign: Floats  # what it decides of every pair, by ``decide``
+    power_samples: Floats | None = None  # [draws, judges] weights in each resample, if chosen anew
+    power_by_item: Floats | None = None  # [judges, items] where every item has its own (human)
 
     @property
     def members(self) -> Bools:

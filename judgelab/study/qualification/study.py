@@ -68,24 +68,15 @@ class Qualification(Study):
         judges: name -> LM, or name -> evaluation_lm, mechanism and price, each as far as it is not
             the run's; or a file or list of names of options (``judgelab.config.judges``). Each is
             asked through the run's cache and budget. None with mechanism=recorded_scores.
-        recorded: with mechanism=recorded_scores, names of judges of the data; null: all.
         methods: name -> judges; each is held against the pool of all exams: the pool that the
             exams make of these judges, or the judge where it is one (a recorded debate). Recorded
             ones need not be among ``recorded``.
         consistency, pertinence, self_confidence: exams P_c, P_p, P_s; null: not taken. Of
             judges of the data consistency alone is known.
-        threshold: of P_c and P_p: the ``mean`` of the candidates, or ``fixed`` (.55 and .5).
         controls: a judge that is no better than one of them fails the exam, whatever the
             threshold: ``random`` in all exams, ``length`` in pertinence (nobody can be more
             consistent than it). ``random`` flips a coin for each question; what it gets on
-            average is known, so that none is flipped. Empty: none, as in the paper.
-        weights: of the judges in a pool: equal, or score, their mean over the exams of the pool.
-        family: agents of one model family, whose bias rate is asked for; empty: none.
-        prices: YAML with the judges' prices: a name under conf, or a path.
-        model_prices: price list of models behind an endpoint; null: conf/prices.yaml.
-        annotation_cost: what the human filter's annotation cost, in the currency of the prices
-            (the paper says 115 USD for each of its own); null: not known, nor is its cost then.
-        bootstrap: resamples of the items, and sign flips.
+            average is known, so that none is flipped.
     """
 
     judges: Any
@@ -202,11 +193,6 @@ class Qualification(Study):
                 else "study=qualification has no judge: add some with "
                 "'+evaluation_lm@study.judges.NAME=OPTION' or a list (study.judges=judges.yaml), "
                 "or take those of the data with mechanism=recorded_scores."
-            )
-        if self.recorded is not None and not of_data:
-            raise ConfigError(
-                "study.recorded names judges of the data: leave it out, or choose "
-                "mechanism=recorded_scores."
             )
         check(context, asked)
         judges: dict[str, NamedJudge] = self.judges

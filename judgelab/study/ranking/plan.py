@@ -68,20 +68,11 @@ class Plan(Study):
     items; a judge that correlates r with people rates every text once.
 
     Args:
-        delta: difference of two systems' mean human scores that is to be ranked right, in the
-            unit of the human scores.
-        confidence: wanted in the right order.
         train_run: folder of a finished run on texts that people scored: sd, r, the bias between
             systems and the correlation on one item are read from it, where they are not given.
-        r: correlation of the judge with people over single texts.
-        sd: of the human scores of single texts; content-unit scores in [0, 1] have about .25,
-            grades from 1 to 5 about 1.
-        item_correlation: of the judge's scores of two systems on one item; None and not read: 0,
-            the careful choice (LM judges have about .1 to .4).
-        system_bias_sd: sd over systems of the judge's own errors, human units; None and not read:
-            0, as the paper has it, and then the confidence is an upper bound.
-        systems: how many are rated on every item.
-        price: of rating one text.
+        item_correlation: None and not read: 0, the careful choice.
+        system_bias_sd: None and not read: 0, as the paper has it, and then the confidence is an
+            upper bound.
     """
 
     delta: Positive | None = None

@@ -52,15 +52,7 @@ class RankingConfidence(Study):
     With ``train`` the judge comes from there, and human scores of these data test its predictions
     (section 3's check on other data, figure 6).
 
-    Args:
-        run: folder of a finished run whose clean scores are taken; None: measure.
-        train: annotated dataset on which the run's mechanism is fitted; None: these data.
-        items: N of the curves and of the bootstrap; None: as many as there are.
-        confidence: target of the trade-off curves.
-        deltas: differences of the trade-off curves; None: .1, .2, .4 and .8 sd.
-        pairs: of systems, in each cell of the simulation.
-        evaluations: of each of these pairs.
-        bootstrap: resamples of items, and of systems.
+    The settings are those of conf/study/ranking_confidence.yaml.
     """
 
     drawings: ClassVar[Mapping[str, Any]] = DRAWINGS

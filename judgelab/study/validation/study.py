@@ -43,7 +43,6 @@ from judgelab.study.common.tables import (
     entries,
     estimate_rows,
     kind_of,
-    mean_over_items,
     read_by,
 )
 from judgelab.study.common.templates import paragraphs, table
@@ -110,11 +109,6 @@ class Validation(Study):
         definition: whose interval (stats.effect_size). corrected: t interval and sign flips over
             items, whose rows belong together; paper: paired normal interval over rows, 1.96
             standard errors; released: 1.645, which is what the printed intervals match.
-        references: agents to be held against; null: those the data marks, or the items' own
-            references. A mechanism that scores each text by itself needs none.
-        margin: a change of d up to this counts as none (corrected; other definitions take every
-            change that is not significant for none).
-        bootstrap: sign flips behind the p value; under paper|released also resamples of the items.
     """
 
     definition: Definition = "corrected"
@@ -192,15 +186,6 @@ class Validation(Study):
         if human:
             by_method = [({"correlation": name}, one) for name, one in human.items()]
             made.append(table(__package__, "human", estimate_rows(by_method, "unscored_texts")))
-        agents = [
-            (
-                {"panel": name, "agent": state.panel.agents[k].name},
-                mean_over_items(state.values[:, k], *how),
-            )
-            for name, state in states.items()
-            for k in state.candidates
-        ]
-        made.append(table(__package__, "agents", estimate_rows(agents)))
         texts = {
             name: [row[k] for row in state.panel.texts for k in state.candidates]
             for name, state in states.items()

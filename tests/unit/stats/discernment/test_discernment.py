@@ -14,7 +14,7 @@ from judgelab.stats.discernment.score import (
     _shuffles,
     calibrate,
     calibrate_summary,
-    ceilings,
+    ceiling,
     combined,
     discernment,
     discernment_ends,
@@ -22,7 +22,7 @@ from judgelab.stats.discernment.score import (
     level_balanced,
     metric_weights,
 )
-from judgelab.stats.discernment.wilcoxon import Method, scipy_p, signed_rank_log_p
+from judgelab.stats.discernment.wilcoxon import Method, signed_rank_log_p
 
 LN20 = math.log(20)
 
@@ -48,7 +48,6 @@ def test_p_values_are_scipys(items: int, discrete: bool) -> None:
         warnings.simplefilter("ignore")
         theirs = [wilcoxon(row, alternative="greater", correction=False).pvalue for row in rows]
     np.testing.assert_allclose(ours, theirs, rtol=1e-9)
-    np.testing.assert_array_equal([scipy_p(row) for row in rows * 1.0], theirs)
 
 
 def counted(row: np.ndarray) -> float:
@@ -69,7 +68,6 @@ def test_p_counts_sign_patterns_given_ties_and_leaves_zeros_out(items: int) -> N
     for zeros in (1, 50, 500):  # however many items nobody ranks: one pattern of eight
         falls = np.concatenate([np.ones(3), np.zeros(zeros)])
         assert math.exp(signed_rank_log_p(falls)) == pytest.approx(1 / 8)
-    assert scipy_p(falls) == pytest.approx(0.042, abs=1e-3)
     for method in ("auto", "normal"):
         assert signed_rank_log_p(np.zeros((3, 4)), method).tolist() == [0.0] * 3
     assert np.isnan(signed_rank_log_p([np.nan]))
@@ -95,20 +93,15 @@ def test_logarithms_outlive_floats() -> None:
 
 
 @pytest.mark.parametrize(
-    ("items", "method", "alike", "own"),
-    [
-        (100, "normal", 17.77, 13.61),
-        (100, "auto", 23.14, 23.14),
-        (12, "auto", 2.777, 2.777),
-        (12, "normal", 2.748, 2.271),
-    ],
+    ("items", "method", "most"),
+    [(100, "normal", 17.77), (100, "auto", 23.14), (12, "auto", 2.777), (12, "normal", 2.748)],
 )
-def test_nothing_exceeds_the_ceiling(items: int, method: Method, alike: float, own: float) -> None:
-    assert ceilings(items, method) == pytest.approx((alike, own), abs=0.01)
+def test_nothing_exceeds_the_ceiling(items: int, method: Method, most: float) -> None:
+    assert ceiling(items, method) == pytest.approx(most, abs=0.01)
     rng = np.random.default_rng(12)
     for _ in range(20):
         falls = rng.integers(1, 5, (items, 2)).astype(float)
-        assert discernment(falls, np.zeros_like(falls), how=How(method=method)).d <= alike + 0.01
+        assert discernment(falls, np.zeros_like(falls), how=How(method=method)).d <= most + 0.01
 
 
 def test_means_of_repeated_ratings_tie_in_spite_of_rounding() -> None:
@@ -130,11 +123,13 @@ def test_the_printed_combination_adds_ln_m(metrics: int) -> None:
     assert harmonic.d_ew == pytest.approx(-math.log(metrics / (1 / harmonic.p).sum()) / LN20)
 
 
-def test_weights_take_metrics_in_and_out() -> None:
+def test_weights_take_metrics_in_and_out_and_levels_count_alike() -> None:
     rng = np.random.default_rng(4)
     first, second = rng.normal(0.4, 1, (50, 2)), rng.normal(size=(50, 2))
     one = discernment(first, second, weights=[1.0, 0.0])
     assert one.d_ew == pytest.approx(-math.log(one.p[0]) / LN20)
+    assert level_balanced([1.0, 3.0, 8.0], ["word", "word", "sentence"]) == 5.0
+    assert math.isnan(level_balanced([1.0, np.nan], ["word", "sentence"]))
     for wrong in ([0.5], [0.5, 0.6], [1.5, -0.5]):
         with pytest.raises(ValueError, match="add up to 1"):
             metric_weights(2, wrong)
@@ -151,11 +146,6 @@ def test_unscored_items_are_left_out_of_their_metric_only() -> None:
     holed[:, 0] = np.nan
     assert math.isnan(discernment(holed, second).d)
     assert discernment(holed, second, weights=[0.0, 1.0]).d_ew > 0, "it has no weight"
-
-
-def test_levels_count_alike() -> None:
-    assert level_balanced([1.0, 3.0, 8.0], ["word", "word", "sentence"]) == 5.0
-    assert math.isnan(level_balanced([1.0, np.nan], ["word", "sentence"]))
 
 
 @pytest.mark.parametrize(("metrics", "rho"), [(1, 0.0), (2, 0.5), (4, 0.0), (4, 0.9)])
@@ -200,21 +190,6 @@ def test_thresholds_of_averages_and_minima_hold_their_level() -> None:
             passed.append([level_balanced(values, levels) > average, min(values) > least])
     rates = np.reshape(passed, (150, 4)).mean(axis=0)
     assert (rates >= 0.015).all() and (rates <= 0.09).all(), rates
-
-
-def test_a_missing_rating_stays_where_it_is_in_a_shuffle() -> None:
-    """Thresholds are those of the ten items that are there."""
-    rng = np.random.default_rng(14)
-    levels, weights = ["character", "word", "sentence"], [None] * 3
-    full = likert(rng, 4, 60, 2)
-    holed = full.copy()
-    holed[0, 10:] = np.nan
-    some, few = (
-        calibrate_summary(one, weights, levels, replicates=600) for one in (holed, full[:, :10])
-    )
-    for name in ("average", "minimum"):
-        pair = some[name][1], few[name][1]
-        assert pair[0] == pytest.approx(pair[1], abs=0.12), name
 
 
 def test_metrics_that_miss_different_ratings_are_shuffled_each_within_its_own() -> None:

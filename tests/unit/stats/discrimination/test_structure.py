@@ -51,6 +51,19 @@ def test_agents_without_spread_or_scores_do_not_count() -> None:
     assert effective_rank(holes).value == pytest.approx(effective_rank(scores).value, abs=0.1)
 
 
+def test_the_interval_of_the_effective_rank_covers() -> None:
+    """Two factors behind six agents, 30 items: near 95 of 100."""
+    rng = np.random.default_rng(4)
+    loads = np.kron(np.eye(2), np.ones(3))
+    r = (loads.T @ loads + np.eye(6) / 4) / 1.25
+    truth, held = 36 / (r**2).sum(), 0
+    for _ in range(80):
+        scores = rng.normal(size=(30, 2)) @ loads + rng.normal(size=(30, 6)) * 0.5
+        found = effective_rank(scores)
+        held += found.low <= truth <= found.high
+    assert 0.88 <= held / 80 <= 1
+
+
 def test_compression_is_a_ratio_of_sums_over_items_that_have_both() -> None:
     found = compression([100, 300, 50, 200, 0], [10, 20, 0, 10, 5])
     assert found.value == pytest.approx(600 / 40)

@@ -111,18 +111,6 @@ def test_who_alone_sat_an_exam_is_not_measured_against_itself() -> None:
     assert not held.alone.any() and not held.passed.any()
 
 
-def test_a_clear_pass_is_certain_and_a_close_one_is_not() -> None:
-    rng = np.random.default_rng(3)
-    answers = (rng.random((3, 200)) < np.array([0.95, 0.5, 0.5])[:, None]).astype(float)
-    answers[2] = np.where(np.arange(200) % 2, 1.0, 0.0)
-    marks = mark(shares(answers), 0.5, draws=500)
-    assert marks.p_pass[0] == 1.0
-    assert 0.3 < marks.p_pass[2] < 0.7
-    assert (marks.found.low <= marks.found.value).all() and (
-        marks.found.value <= marks.found.high
-    ).all()
-
-
 def test_self_confidence_compares_easy_with_hard() -> None:
     easy = np.array([[0.9, 0.8, 0.85], [0.5, 0.5, 0.5], [NAN, NAN, NAN]])
     hard = np.array([[0.7, 0.9, 0.8], [0.6, 0.5, 0.55], [0.5, 0.5, 0.5]])

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from judgelab.stats.ranking.confidence import (
     Draws,
     confidence,
-    noise_sd,
-    noisy_estimates,
     required_n,
 )
 
@@ -76,23 +74,8 @@ def test_a_literal_transcription_agrees(scores: NDArray[np.float64]) -> None:
     assert abs(float(ours.value) - np.mean(shares)) < 4 * error
 
 
-@pytest.mark.parametrize(
-    ("r", "n", "delta", "expected"),
-    [
-        (0.42, 100, 0.10, 0.883),
-        (0.42, 100, 0.107, 0.899),
-        (0.20, 100, 0.10, 0.715),
-        (0.45, 60, 0.10, 0.839),
-        (0.25, 100, 0.10, 0.761),
-    ],
-)
-def test_the_audits_closed_form(r: float, n: int, delta: float, expected: float) -> None:
-    value = float(confidence(r, n, delta, sd=S, method="closed_form").value)
-    assert value == pytest.approx(expected, abs=0.0015)
-
-
 def test_pairing_of_one_half_is_the_paper_without_its_root_of_two() -> None:
-    for r, printed in ((0.42, 0.954), (0.20, 0.789)):
+    for r, wanted, printed in ((0.42, 0.883, 0.954), (0.20, 0.715, 0.789)):
         one = confidence(r, 100, 0.1, sd=S, method="closed_form", paired=True, item_correlation=0.5)
         assert float(one.value) == pytest.approx(printed, abs=0.0015)
         alone, apart = (
@@ -100,14 +83,7 @@ def test_pairing_of_one_half_is_the_paper_without_its_root_of_two() -> None:
             for c in (0.0, 0.6)
         )
         assert float(apart.value) == float(alone.value), "it counts only on the same items"
-
-
-@pytest.mark.parametrize("r", [0.1, 0.42, 0.9])
-def test_the_noise_gives_the_correlation_asked_for(scores: NDArray[np.float64], r: float) -> None:
-    sigma = float(noise_sd(r, float(scores.std())))
-    rated = noisy_estimates(scores, sigma, draws=200)
-    reached = np.mean([np.corrcoef(scores, row)[0, 1] for row in rated])
-    assert reached == pytest.approx(r, abs=0.01)
+        assert float(alone.value) == pytest.approx(wanted, abs=0.0015), "the audit's closed form"
 
 
 @pytest.mark.parametrize(
@@ -166,8 +142,6 @@ def test_counting_scores_is_drawing_them() -> None:
     [
         ((0.0, 10, 0.1), "above 0"),
         ((1.1, 10, 0.1), "at most 1"),
-        ((math.nan, 10, 0.1), "above 0"),
-        ((0.3, 0, 0.1), "at least 1"),
         ((0.3, 10.5, 0.1), "whole number"),
         ((0.3, 10, math.nan), "other than 0"),
         ((0.3, 10, 0.1, [0.5, 0.5]), "equal"),

@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from judgelab.attack.padding import Padding
@@ -59,9 +58,7 @@ def test_a_judge_that_counts_typos_sees_them_and_no_reordering(tmp_path: Path) -
     assert result.summary["discernment/minimum_ew"] == 0
     fluent = rows(result, "metrics", "perturbation")["reordering_major"]
     assert (fluent["fell"], fluent["rose"]) == (0, 0) and fluent["alike"] == 60
-    assert fluent["p"] == 1 and np.isnan(fluent["p_scipy"]), "scipy ranks nothing"
-    typed = rows(result, "metrics", "perturbation")["typos_major"]
-    assert typed["p"] < typed["p_scipy"] < 1e-9, "exact, and scipy's normal approximation"
+    assert fluent["p"] == 1 and rows(result, "metrics", "perturbation")["typos_major"]["p"] < 1e-9
     assert all(one.figure.axes and one.caption for one in drawn(result))
 
 
@@ -82,21 +79,6 @@ def panel_of(*texts: str) -> Panel:
     return Panel(items, provenance={"dataset": "summeval"})
 
 
-def test_unchanged_unwritten_and_unrated_texts_are_counted(tmp_path: Path) -> None:
-    def rule(request: ChatRequest) -> str | None:
-        return None if "Bee" in rated_text(request) and "fluency" in request.key else "4"
-
-    panel = panel_of("One sentence.", "First one. Second one.", "", "A. Bee. Sea.")
-    study = Discernment(only=["reordering_major"], **QUICK)
-    result = study.run(lab(tmp_path, ScriptedChat(rule), panel=panel))
-    assert rows(result, "excluded", "item")["i0"]["reason"] == "left as it was"
-    found = rows(result, "discernment", "perturbation")["reordering_major"]
-    assert (found["n"], found["unscored"]) == (1, 2)
-    over = rows(result, "averages", "statistic")["average_ew"]
-    assert (over["n"], over["perturbations"]) == (0, 0), "two of three texts are too few"
-    assert result.answer[0][1].endswith("(rating) sees: reordering_major (2 of 3 texts).")
-
-
 def test_n_is_what_each_figure_rests_on(tmp_path: Path) -> None:
     """Fluency is unread on 20 of 60 items; with all weight elsewhere, D EW rests on 60."""
     by_id = {item.id: k for k, item in enumerate(references().items)}
@@ -115,9 +97,7 @@ def test_n_is_what_each_figure_rests_on(tmp_path: Path) -> None:
     assert (found["n"], found["d_n"], found["unscored"]) == (60, 40, 0)
     metrics = rows(result, "metrics", "metric")  # the last of each: of typos_major
     assert (metrics["fluency"]["n"], metrics["fluency"]["unscored"]) == (40, 20)
-    assert (metrics["relevance"]["n"], metrics["relevance"]["ranked"]) == (60, 0), "all alike"
-    fell = metrics["coherence"]["fell"]
-    assert isinstance(fell, int) and found["ranked"] == metrics["coherence"]["ranked"] == fell
+    assert (metrics["relevance"]["n"], metrics["relevance"]["alike"]) == (60, 60)
     over = rows(result, "averages", "statistic")
     assert (over["average_ew"]["n"], over["average"]["n"]) == (60, 40)
     assert (over["average_ew"]["unscored"], over["average"]["unscored"]) == (0, 20)
@@ -192,8 +172,12 @@ def test_where_only_unchanged_texts_are_rated_nothing_is_known(tmp_path: Path) -
     study = Discernment(only=["reordering_major"], **QUICK)
     result = study.run(lab(tmp_path, ScriptedChat(rule), panel=panel))
     assert len(rows(result, "excluded", "item")) == 6
+    assert rows(result, "excluded", "item")["i0"]["reason"] == "left as it was"
     found = rows(result, "discernment", "perturbation")["reordering_major"]
     assert (found["seen"], found["n"], found["unscored"]) == ("unscored", 0, 8), "and not D = 0"
+    few = study.run(lab(tmp_path / "few", ScriptedChat(rule), panel=panel_of(*texts[4:7])))
+    assert rows(few, "averages", "statistic")["average_ew"]["perturbations"] == 0, "too few texts"
+    assert few.answer[0][1].endswith("(rating) sees: reordering_major (1 of 3 texts).")
     assert result.summary["not_seen_count"] == 0
 
 
@@ -213,11 +197,11 @@ def test_mechanisms_that_hold_texts_against_one_another_are_refused_unasked(
             go(lab(tmp_path, lm, mechanism, panel=few))
 
 
-@pytest.mark.parametrize("scores", [{}, {"own": {"original": 1.0}}], ids=["none", "recorded"])
 def test_scores_that_came_with_the_data_are_refused_before_a_text_is_written(
-    tmp_path: Path, scores: dict[str, dict[str, float]]
+    tmp_path: Path,
 ) -> None:
     few = references().head(4)
+    scores = {"own": {"original": 1.0}}
     few = replace(few, items=tuple(replace(item, scores=scores) for item in few.items))
     with pytest.raises(ConfigError, match="as they came: .* a mechanism that reads texts"):
         Discernment(only=["entities_minor"], by="lm", **QUICK).run(

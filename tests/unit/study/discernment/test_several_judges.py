@@ -65,7 +65,6 @@ def test_the_best_stands_first_everywhere(listed: Any) -> None:
     assert judges["discernment"].is_monotonic_decreasing
     best = judges.loc[0, "judge"]
     assert listed.about["best"] == best and best in listed.verdict.splitlines()[0]
-    assert listed.summary.loc["best_discernment", "value"] == judges.loc[0, "discernment"]
     pairs = listed.tables["judge_pairs"]
     assert (pairs["difference"] >= 0).all() and (pairs["n"] == 8).all()
     held = judges.set_index("judge")["discernment"]
@@ -130,8 +129,8 @@ def test_the_answer_is_as_loud_as_the_tests(
     result = study.run(lab(tmp_path, NOBODY, panel=references().head(24)))
     said = result.answer[0]
     assert said[0].startswith(heading) and words in said[1] and "nan" not in str(result.answer)
-    if heading == "judge 2 discerns most":
-        assert result.answer[1][1].endswith("Not seen by judge 1, but by others: typos_major.")
+    if len(rules) == 3:
+        assert result.answer[1][1] == "No judge sees reordering_minor: let people look at that."
     assert drawn(result)[0].caption and json.dumps(result.to_json(), allow_nan=False)
 
 
