@@ -1,8 +1,4 @@
-"""Call caches damaged on purpose: no wrong answer may be served, whatever became of the file.
-
-``python -m tests.check_faults cache`` turns bits of a real cache over, cuts it at random places and
-asks every question again.
-"""
+"""Call caches damaged on purpose: no wrong answer may be served, whatever became of the file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Replies that no server should send, over real HTTP: none may end a run, or pass for a result.
-
-``python -m tests.check_faults odd`` asks for 5,000.
-"""
+"""Replies that no server should send, over real HTTP: none may end a run, or pass for a result."""
 
 # ruff: noqa: E501
 from __future__ import annotations

@@ -244,7 +244,6 @@ class Caller:
         return replace(result, reason=f"{result.reason}{tried}{until}")
 
     def _passes(self, result: Answer) -> bool:
-        """Whether another attempt may bring an answer."""
         return result.again and self.breaker.why is None
 
     def _exhausted(self, call: Call, state: Any) -> bool:

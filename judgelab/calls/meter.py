@@ -206,7 +206,6 @@ class Meter:
         return self.price.cost(tokens[0], 0), self.price.cost(0, tokens[1])
 
     def _settle(self, accounts: dict[str, Account]) -> None:
-        """Show the ledger what there is now."""
         totals, way = self.totals, self._way.values()
         self._account = accounts[self._name] = replace(
             self._account,
@@ -277,20 +276,20 @@ class Meter:
 def together(meters: Sequence[Meter]) -> str:
     """What has been spent through all of them, for people: one sum for each currency."""
     said = []
-    priced = {one.price.currency: one.price for one in meters if one.price is not None}
-    for currency in priced:
-        own = [one for one in meters if one.price is not None and one.price.currency == currency]
+    for currency in dict.fromkeys(one.price.currency for one in meters if one.price):
+        own = [one for one in meters if one.price and one.price.currency == currency]
         spent = f"{sum(one.totals.cost for one in own):.4f} {currency}"
-        number = sum(one.totals.unknown_cost + one.lost for one in own)
-        if (most := sum(one.reserved for one in own)) or any(x.totals.unknown_cost for x in own):
+        if number := sum(one.totals.unknown_cost + one.lost for one in own):
+            most = sum(one.reserved for one in own)
             spent += f" + up to {most:.4f} for {number} attempts of unknown cost"
         said.append(spent)
     if unpriced := [one.totals.sent for one in meters if one.price is None]:
         said.append(f"{sum(unpriced)} sent{' besides' if said else ''}, cost unknown")
-    ends = [(status, n) for one in meters for status, n in one.totals.statuses.items()]
-    sound = ("answered", "malformed")
-    if lost := sum(n for status, n in ends if not _free(status) and status not in sound):
-        answered = sum(one.totals.answered for one in meters)
+    answered = sum(one.totals.answered for one in meters)
+    ends = Counter[str]()
+    for one in meters:
+        ends.update({s: n for s, n in one.totals.statuses.items() if not _free(s)})
+    if lost := ends.total() - ends["answered"] - ends["malformed"]:
         calls = sum(one.totals.sent - one.totals.retried for one in meters)
         said.append(f"{answered + lost} attempts perhaps paid for {calls} calls")
     return ", ".join(said)

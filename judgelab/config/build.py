@@ -170,7 +170,6 @@ def build(node: Mapping[str, Any], path: str) -> Any:
 
 
 def _built(value: Any, path: str) -> Any:
-    """The value with every node in it built."""
     if isinstance(value, Mapping):
         if "_target_" in value:
             return build(value, path)

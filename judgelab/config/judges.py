@@ -83,7 +83,6 @@ def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(path: str) -> list[Any]:
-    """The entries of a file."""
     try:
         entries = OmegaConf.to_container(OmegaConf.load(Path(path).expanduser()), resolve=True)
     except (OSError, ValueError, yaml.YAMLError, OmegaConfBaseException) as cause:

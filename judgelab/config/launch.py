@@ -65,7 +65,6 @@ def guarded(main: Callable[[], Any]) -> None:
 
 
 def _terminated(number: int, frame: object) -> None:
-    """As Ctrl-C ends a run: what is open is closed."""
     say("Terminated: the same command continues where this run stopped.", sys.stderr)
     sys.exit(128 + number)
 

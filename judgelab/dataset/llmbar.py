@@ -138,7 +138,6 @@ class LLMBar(SourcedDataset):
         return texts
 
     def _rows(self, name: str) -> Sequence[Row]:
-        """The rows of one set, with their texts."""
         if self.source == "path":
             file = Path(str(self.path)).expanduser() / "Dataset" / name / "dataset.json"
             return read_rows([file])
@@ -150,12 +149,10 @@ class LLMBar(SourcedDataset):
 
 
 def _facts(by: str) -> JudgeFacts:
-    """Whether outputs were graded one by one."""
     return JudgeFacts(by, pointwise=by.partition("/")[2].startswith(POINTWISE))
 
 
 def _spelled(wanted: Sequence[str], known: Iterable[str]) -> list[str]:
-    """Names of sets, those that end in / spelled out."""
     found: list[str] = []
     for name in wanted:
         begun = [one for one in known if name.endswith("/") and one.startswith(name)]

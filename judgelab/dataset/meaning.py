@@ -267,7 +267,6 @@ def figures_of(cells: Cells, positive: object) -> dict[str, float]:
 
 
 def _words(cells: Counter[str]) -> Counter[str]:
-    """What is said, without missing values."""
     words = Counter[str]()
     for cell, n in cells.items():
         if cell.strip().lower() not in MISSING:
@@ -378,7 +377,6 @@ class Categories:
 
 
 def _name(value: object) -> str:
-    """A category as a setting writes it."""
     text = str(value).lower() if isinstance(value, bool) else cell_text(value)
     if not text or not text.strip():
         raise ConfigError(f"{value!r} is no name of a category: write a word or a number.")
@@ -419,7 +417,6 @@ def _settings(
 def _counted(
     cells: Cells, words: Mapping[str, str], same: Mapping[str, str]
 ) -> dict[str, Counter[str]]:
-    """Who -> level -> how often."""
     counted = {who: Counter[str]() for who in cells}
     for who, its in cells.items():
         for cell, n in its.items():
@@ -472,18 +469,15 @@ def _strangers(
 
 def _refuse_stranger(where: str, who: str, cells: Cells, names: Sequence[str]) -> None:
     """Both sides' words, and the setting that joins them."""
-
-    def quoted(its: Counter[str]) -> str:
-        words = sorted((cell for cell in its if cell.strip()), key=lambda cell: (-its[cell], cell))
-        return some([f"{cell.strip()[:LONGEST]!r}" for cell in words])
-
-    people = quoted(cells[RATERS]) if cells.get(RATERS) else ", ".join(names[:4])
+    people, judge = (
+        some([repr(cell.strip()[:LONGEST]) for cell, _ in cells[one].most_common() if cell.strip()])
+        for one in (RATERS, who)
+    )
     groups = ", ".join(f"{name[:20]}: [...]" for name in names[:4])
-    high = names[0][:20] if names else "NAME"
     raise DataError(
-        f"{where}: people say {people}, judge {who!r} says {quoted(cells[who])}, and nothing shows "
-        f"which mean the same: write dataset.labels='{{{groups}}}' with the judge's words for each "
-        f"(or, if it gives grades, dataset.positive={high} for high ones)."
+        f"{where}: people say {people or ', '.join(names[:4])}, judge {who!r} says {judge}, and "
+        f"nothing shows which mean the same: write dataset.labels='{{{groups}}}' with the judge's "
+        "words for each (or, if it gives grades, dataset.positive=NAME for high ones)."
     )
 
 

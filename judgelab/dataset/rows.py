@@ -33,7 +33,6 @@ Key = tuple[str, str, str]
 
 
 def _finite(cell: object) -> object:
-    """A number as people write it; NaN where a value is missing."""
     if not isinstance(cell, str):
         return cell
     value = number(cell)

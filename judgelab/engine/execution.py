@@ -9,7 +9,6 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from judgelab.config.prompts import prompts_table
 from judgelab.config.targets import located
 from judgelab.core.errors import JudgelabError
 from judgelab.core.resources import PACKAGE
-from judgelab.store.fingerprint import code_digest, fingerprint
+from judgelab.store.fingerprint import code_digest, fingerprint, version_of
 from judgelab.store.run_dir import RunDir
 
 PACKAGES = (
@@ -142,7 +141,7 @@ def manifest(
         "commit": _commit(),
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "versions": {name: _version(name) for name in PACKAGES},
+        "versions": {name: version_of(name) for name in PACKAGES},
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
         "seconds": round(time.time() - started, 2),
         "overrides": call.overrides,
@@ -150,13 +149,6 @@ def manifest(
         "named_by": list(named_by),
         "prompts": prompts_table(config),
     }
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def _commit() -> str | None:

@@ -117,12 +117,10 @@ def _drawn(found: Sequence[SweepJob], said: Sequence[str]) -> list[Mapping[str, 
 
 
 def _table(name: str, data: DataFrame) -> Table:
-    """As a table of plain values."""
     return Table(name, name, records(data.astype(object).where(data.notna(), None)))
 
 
 def _place(job: SweepJob) -> str | None:
-    """Where a tracker shows the job's run; None where it is not shown."""
     if job.run is None:
         return None
     place = RunDir(job.run).read_json("manifest.json").get("tracker")

@@ -81,7 +81,6 @@ class Multirun(Callback):
 
 
 def _mirror(config: DictConfig, folder: Path) -> None:
-    """By the tracker that the command named for all jobs."""
     from judgelab.config import build
     from judgelab.config.targets import named_by_user, trusting
     from judgelab.engine.mirroring import compare

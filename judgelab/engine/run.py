@@ -210,7 +210,6 @@ def _make(
 
 
 def _note(call: Invocation, **entries: str | list[str]) -> None:
-    """Leave word for the comparison at the end of the sweep."""
     assert call.job is not None
     text = json.dumps({"overrides": call.words or [], "choices": dict(call.choices), **entries})
     RunDir(call.job).write_text("job.json", text)

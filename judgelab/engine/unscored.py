@@ -215,5 +215,4 @@ def _uneven(log: CallLog) -> list[str]:
 
 
 def _by_agent(abouts: Iterable[About], agents: frozenset[str]) -> Counter[str]:
-    """Agent -> calls that are about its text."""
     return Counter(name for about in abouts for name in {*about[2:4]} & agents)

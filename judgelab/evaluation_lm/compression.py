@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 from collections.abc import Iterable, Sequence
 from importlib import metadata
 from itertools import chain
 from multiprocessing import get_start_method, parent_process
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -35,11 +33,7 @@ class Compression(EvaluationLM):
     Args:
         order: longest context of the predictor, in bytes.
         memory: of the predictor in bytes, 1 MiB to 1 GiB; when it is full the context is forgotten.
-        priming: a text file that the model reads before every context, or None.
         workers: processes; None means one per available core.
-
-    Raises:
-        ConfigError: the priming file cannot be read.
     """
 
     capabilities = frozenset({Capability.LOGPROB})
@@ -48,24 +42,18 @@ class Compression(EvaluationLM):
         self,
         order: Annotated[int, Field(ge=2, le=64)] = 6,
         memory: Annotated[int, Field(ge=1 << 20, le=1 << 30)] = 1 << 24,
-        priming: str | None = None,
         workers: Count | None = None,
     ) -> None:
         self.order, self.memory = order, memory
         self.workers = workers or len(os.sched_getaffinity(0))
-        self._priming = b"" if priming is None else _read(priming)
         self._own = OWN
         self._pool = Workers(1 if _is_worker() else self.workers, order, memory)
 
     @property
     def identity(self) -> str:
-        """Predictor, its settings, and the hash of the priming text."""
-        primed = hashlib.sha256(self._priming).hexdigest()[:12] if self._priming else "none"
+        """Predictor and its settings."""
         version = metadata.version("pyppmd")
-        return (
-            f"compression pyppmd={version} variant=7 order={self.order} memory={self.memory} "
-            f"priming={primed}"
-        )
+        return f"compression pyppmd={version} variant=7 order={self.order} memory={self.memory}"
 
     @property
     def presentation(self) -> Presentation:
@@ -77,7 +65,7 @@ class Compression(EvaluationLM):
     ) -> LogProbTable:
         """log P(targets[t] | contexts[c]) in nats; tokens are bytes of the target."""
         used = sorted({c for c, _ in pairs})
-        before = {c: self._priming + contexts[c].encode() for c in used}
+        before = {c: contexts[c].encode() for c in used}
         encoded = [target.encode() for target in targets]
         joint_texts = (before[c] + encoded[t] for c, t in pairs)  # made as they are needed
         result = self._sizes(chain(before.values(), joint_texts), len(used) + len(pairs))
@@ -110,12 +98,3 @@ class Compression(EvaluationLM):
 def _is_worker() -> bool:
     """Whether this process is a job of a parallel sweep: then the cores are taken already."""
     return parent_process() is not None or get_start_method(allow_none=True) == "loky"
-
-
-def _read(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as cause:
-        raise ConfigError(
-            f"evaluation_lm.priming: cannot read {path!r} ({cause.strerror}): give a text file."
-        ) from cause

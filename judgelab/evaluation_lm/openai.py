@@ -28,7 +28,6 @@ from judgelab.scoring.source import ModelSource, find_tokenizer
 
 SEVERAL = 3  # replies without what was asked for, after which it is no accident
 AHEAD = 2  # calls held ready per attempt under way: some of them wait for a retry
-LONGEST = 200  # characters of a model's name, which stands on the page and in the console
 
 
 @dataclass(eq=False)
@@ -71,11 +70,6 @@ class OpenAI(FramedLM, Remote):
     tokenizer: str | None = None
 
     def __post_init__(self) -> None:
-        if len(self.model) > LONGEST:
-            raise ConfigError(
-                f"evaluation_lm.model has {len(self.model):,} characters, and a name of at most "
-                f"{LONGEST} is sent: give the name that the server knows."
-            )
         env = self.api_key_env
         if env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", env):
             raise ConfigError(

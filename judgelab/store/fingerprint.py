@@ -27,7 +27,7 @@ DATA = ("benchmarks", "criteria", "perturbation", "expert_weights")  # of conf, 
 SCORING = ("pyppmd", "rouge-score", "sacrebleu", "sentencex")  # a release could change a number
 RUNS = ("run", "train_run")
 FILE_KEYS = frozenset(
-    {"path", "file", "priming", "taxonomy", "benchmarks", "adapter", "model", "criteria"}
+    {"path", "file", "taxonomy", "benchmarks", "adapter", "model", "criteria"}
     | {"perturbations", "weights", "run", "train_run", "prices", "system_file", "wording"}
 )
 
@@ -45,12 +45,13 @@ def fingerprint(config: Mapping[str, Any]) -> str:
         "files": {path: _digest(Path(path).expanduser()) for path in sorted(set(_files(named)))},
         "own": {name: _digest(source) for name, source in _own_sources(kept)},
         "code": code_digest(),
-        "packages": {name: _version(name) for name in SCORING},
+        "packages": {name: version_of(name) for name in SCORING},
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _version(package: str) -> str | None:
+def version_of(package: str) -> str | None:
+    """The version that is installed."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:  # an extra: what needs it does not run

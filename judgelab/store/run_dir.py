@@ -41,7 +41,6 @@ class RunDir:
             os.close(handle)
 
     def _sweep_up(self) -> None:
-        """Remove what processes that are gone left half written."""
         for part in self.path.rglob(".*.part"):
             writer = part.name.split(".")[-2]
             if writer.isdigit() and not _writes(int(writer)):
@@ -113,6 +112,5 @@ class RunDir:
 
 
 def _writes(process: int) -> bool:
-    """Whether another process of this number is there."""
     # a container gives its first process the same number each time
     return process != os.getpid() and Path(f"/proc/{process}").exists()

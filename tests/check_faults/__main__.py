@@ -19,23 +19,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.check_faults import others, paid
+from tests.check_faults import paid
 from tests.check_faults.hostile import hostile
 from tests.check_faults.kills import kills
-from tests.check_faults.rates import rates
 from tests.check_faults.trial import Findings, Place
 
 TRIALS: dict[str, Callable[[Place], Findings]] = {
     "passing": paid.faults_that_pass,
     "lasting": paid.faults_that_last,
-    "within": paid.outage_within,
     "outage": paid.outage_after,
     "start": paid.outage_from_the_start,
     "hostile": hostile,
     "kills": kills,
-    "rates": rates,
-    "cache": others.cache,
-    "odd": others.odd,
 }
 SMALL = ("passing", "lasting")  # an outage: tests/e2e/test_partial.py
 

@@ -14,11 +14,8 @@ import httpx
 import pytest
 from openai import APIConnectionError, APITimeoutError
 
-from judgelab.calls.pace import Limits
 from judgelab.calls.sending import BODY, Answer, RefusedError, Sender, chat_call, reply_of
-from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, Message
-from judgelab.evaluation_lm.openai import OpenAI
 
 REQUEST = ChatRequest((Message("user", "?"),), max_tokens=5)
 HTTP = httpx.Request("POST", "http://h")
@@ -101,8 +98,3 @@ def test_a_certificate_that_is_not_trusted_is_called_that() -> None:
     came = answer(no_connection(fault), proven=False)
     assert came.status == "unreached"
     assert came.reason == "its certificate is self-signed, expired or of an unknown authority"
-
-
-def test_a_model_name_that_is_none_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"evaluation_lm\.model has 1,000,000 characters"):
-        OpenAI("m" * 10**6, "http://127.0.0.1:1", Limits())

@@ -52,7 +52,6 @@ def test_a_pair_without_a_score_says_why_and_whether_it_is_settled(
 
 
 def test_no_reply_that_a_server_can_send_ends_a_run(tmp_path: Path) -> None:
-    """The same with 5,000: ``python -m tests.check_faults odd``."""
     found = trial(300, 7, tmp_path)
     assert not found.wrong
     assert found.counts.total() == 300

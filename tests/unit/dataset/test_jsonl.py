@@ -82,7 +82,6 @@ def test_limit_cuts_items_but_the_whole_file_is_checked(tmp_path: Path) -> None:
         ({"human": {"A": 1e13}}, "is beyond 1e12"),
         ({"human": {"C": 1}}, "'C' has no response in this file"),
         ({"respones": {}}, "unknown key 'respones', did you mean 'responses'?"),
-        ('{"id": "b", "source": "x", "source": "y"}', "'source' occurs twice"),
     ],
 )
 def test_a_bad_line_is_reported_with_number_and_reason(

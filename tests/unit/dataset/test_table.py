@@ -272,7 +272,6 @@ def test_ten_bad_rows_are_told_and_the_others_counted(tmp_path: Path) -> None:
         (b'{"id": {"0": 1}}', "own.json", "is no list of records"),
         (b'[{"id": 1, "human": 3}, 4]', "own.json", "row 2: not a JSON object"),
         (b'{"id": 1, "text": "\\ud800"}', "own.jsonl", "is not valid Unicode"),
-        (b'{"id": 1, "human": 2, "human": 3}', "own.jsonl", "'human' occurs twice"),
     ],
 )
 def test_files_that_are_no_tables(tmp_path: Path, text: bytes, name: str, said: str) -> None:

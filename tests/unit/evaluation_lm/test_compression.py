@@ -121,18 +121,6 @@ def alive(pid: str) -> bool:
     return status.exists() and "State:\tZ" not in status.read_text()
 
 
-def test_priming_is_part_of_the_identity_and_of_the_answer(tmp_path: Path) -> None:
-    primer = tmp_path / "primer.txt"
-    primer.write_text(NEWS)
-    plain, primed = (Compression(priming=file, workers=1) for file in (None, str(primer)))
-    assert plain.identity != primed.identity
-    before, after = (lm.logprob([""], [NEWS], [(0, 0)]).total for lm in (plain, primed))
-    assert after > before
-    assert Compression(workers=2).identity == plain.identity
-    with pytest.raises(ConfigError, match="evaluation_lm.priming"):
-        Compression(priming="no/such/file")
-
-
 def test_a_fork_whose_asker_was_killed_says_nothing() -> None:
     pipe, command = subprocess.PIPE, [sys.executable, "-P", ppm.__file__, "6", str(1 << 24)]
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as worker:
