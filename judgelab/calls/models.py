@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,14 +72,10 @@ def warning(role: str, asked: str, answered: Mapping[str, int]) -> str | None:
     return f"{said}; {sum(others.values()):,} of {calls:,} answers that name one."
 
 
-def change(role: str, answered: Mapping[str, int], fingerprints: Iterable[str]) -> str | None:
-    """A sentence where the model, or what it runs on, changed during the run."""
-    if len(answered) > 1:
-        return f"{role}: answers name several models: {_listed(answered)}."
-    several = dict.fromkeys(fingerprints, 0)  # of attempts, which an interruption makes more
-    if len(several) > 1:
-        return f"{role}: answers name several system fingerprints: {_listed(several)}."
-    return None
+def change(role: str, answered: Mapping[str, int]) -> str | None:
+    """A sentence where the model changed during the run."""
+    several = len(answered) > 1
+    return f"{role}: answers name several models: {_listed(answered)}." if several else None
 
 
 def _plain(name: str) -> tuple[str, str]:

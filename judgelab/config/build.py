@@ -17,7 +17,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from judgelab.config.judges import with_judges
 from judgelab.config.prompts import with_prompts
 from judgelab.config.settings import IF_KNOWN, Budget, Debug, Frame, Paths
-from judgelab.config.targets import located
+from judgelab.config.targets import located, walk
 from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean
 from judgelab.core.resources import PROGRAM
 
@@ -62,27 +62,23 @@ def resolved(cfg: DictConfig) -> dict[str, Any]:
         first = str(cause).strip().splitlines()[0].rstrip(".")
         raise ConfigError(f"{cause.full_key or 'config'}: {first}.") from cause
     assert isinstance(plain, dict)
-    secrets = {name: text for name, text in os.environ.items() if SECRET.search(name)}
-    secrets = {name: text for name, text in secrets.items() if len(text) >= SHORTEST}
-    _refuse_secrets(plain, "", secrets)
+    _refuse_secrets(plain)
     config = with_prompts(with_judges({str(key): value for key, value in plain.items()}))
-    _refuse_secrets(config, "", secrets)  # the options of judges may name others
+    _refuse_secrets(config)  # the options of judges may name others
     return config
 
 
-def _refuse_secrets(value: Any, path: str, secrets: Mapping[str, str]) -> None:
+def _refuse_secrets(config: object) -> None:
     """A config is kept, shown and uploaded, so no secret of the environment may stand in it."""
-    if isinstance(value, Mapping | list):
-        pairs = value.items() if isinstance(value, Mapping) else enumerate(value)
-        for key, one in pairs:
-            _refuse_secrets(one, f"{path}.{key}" if path else str(key), secrets)
-    elif isinstance(value, str):
-        for name in (name for name, secret in secrets.items() if secret in value):
-            raise ConfigError(
-                f"{path} holds the value of the environment variable {name}, and a run keeps "
-                "and shows its config: take it out, and where an endpoint needs it give its "
-                f"name instead (evaluation_lm.api_key_env={name})."
-            )
+    secrets = {name: text for name, text in os.environ.items() if SECRET.search(name)}
+    for path, value in walk(config):
+        for name, secret in secrets.items():
+            if isinstance(value, str) and len(secret) >= SHORTEST and secret in value:
+                raise ConfigError(
+                    f"{path} holds the value of the environment variable {name}, and a run keeps "
+                    "and shows its config: take it out, and where an endpoint needs it give its "
+                    f"name instead (evaluation_lm.api_key_env={name})."
+                )
 
 
 def frame(config: Mapping[str, Any]) -> Frame:
@@ -180,9 +176,7 @@ def _built(value: Any, path: str) -> Any:
 
 
 def _holds_node(value: object) -> bool:
-    if isinstance(value, Mapping):
-        return "_target_" in value or any(map(_holds_node, value.values()))
-    return isinstance(value, list) and any(map(_holds_node, value))
+    return any(isinstance(one, Mapping) and "_target_" in one for _, one in walk(value))
 
 
 def _check(cls: type[Any], given: Mapping[str, Any], path: str, known: Sequence[str] = ()) -> None:

@@ -90,20 +90,23 @@ def _of_this_machine() -> Sequence[str]:
     )
 
 
-def check_targets(value: Any, path: str = "") -> None:
+def walk(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every part of a config, itself first, with its path."""
+    yield path, value
+    pairs: Iterable[tuple[Any, Any]] = enumerate(value) if isinstance(value, list) else ()
+    for key, one in value.items() if isinstance(value, Mapping) else pairs:
+        yield from walk(one, f"{path}.{key}" if path else str(key))
+
+
+def check_targets(config: Mapping[str, Any]) -> None:
     """Look at the name of every class in a config, before anything is imported.
 
     Raises:
         ConfigError: one is of a package that is not trusted.
     """
-    if isinstance(value, Mapping):
-        if isinstance(target := value.get("_target_"), str):
+    for path, node in walk(config):
+        if isinstance(node, Mapping) and isinstance(target := node.get("_target_"), str):
             _check(target, target, path)
-        pairs: Iterable[tuple[Any, Any]] = value.items()
-    else:
-        pairs = enumerate(value) if isinstance(value, list) else ()
-    for key, one in pairs:
-        check_targets(one, f"{path}.{key}" if path else str(key))
 
 
 def located(target: Any, path: str) -> type[Any]:

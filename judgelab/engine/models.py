@@ -119,7 +119,7 @@ class Models:
         for role, one in self._in_use.items():
             if one.meter is not None:
                 other = warning(role, one.meter.model, one.models)
-                changed = change(role, one.models, one.meter.fingerprints)
+                changed = change(role, one.models)
                 warnings += filter(None, [other])
                 changes += filter(None, [changed])
         summary: dict[str, Value] = {"model_warning": " ".join(warnings)} if warnings else {}

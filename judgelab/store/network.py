@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
-import threading
-import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -15,6 +12,8 @@ from judgelab.core.errors import require
 
 WAIT = 3.0
 """Seconds to wait for a connection before the Hub counts as out of reach."""
+
+YES = frozenset({"1", "ON", "YES", "TRUE"})
 
 
 class HubError(Exception):
@@ -48,7 +47,16 @@ def hub_folder(
     from huggingface_hub import constants
 
     endpoint = (os.environ.get("HF_ENDPOINT") or constants.ENDPOINT).rstrip("/")
-    obstacle = why_offline(endpoint, constants.HF_HUB_OFFLINE)
+    offline = constants.HF_HUB_OFFLINE or os.environ.get("HF_HUB_OFFLINE", "").upper() in YES
+    obstacle = "HF_HUB_OFFLINE is set" if offline else None
+    try:
+        if not offline:  # the download itself would try again and again, for up to 24 s
+            api = library.HfApi(endpoint=endpoint)
+            api.repo_info(repo, repo_type=kind, revision=revision, timeout=WAIT)
+    except Exception as cause:  # several libraries' network errors, with no common base
+        if reason := _reason(cause, kind):
+            raise HubError(reason) from cause
+        obstacle = f"{urlsplit(endpoint).netloc} cannot be reached"
     try:
         folder = library.snapshot_download(
             repo,
@@ -58,53 +66,19 @@ def hub_folder(
             endpoint=endpoint,
             local_files_only=obstacle is not None,
         )
-    except Exception as cause:  # several libraries' network errors, with no common base
-        raise HubError(obstacle or _reason(cause, kind)) from cause
+    except Exception as cause:
+        broken = f"{type(cause).__name__}: {' '.join(str(cause).split())[:200]}"
+        raise HubError(obstacle or _reason(cause, kind) or broken) from cause
     return Path(folder), obstacle
 
 
-def _reason(cause: Exception, kind: str) -> str:
+def _reason(cause: Exception, kind: str) -> str | None:
+    """What the Hub refuses, and why; None where it did not answer."""
     known = {
         "GatedRepoError": "access must be requested on its page, then `hf auth login`",
         "RepositoryNotFoundError": f"there is no such {kind}, or it is private",
         "RevisionNotFoundError": "there is no such revision",
         "HFValidationError": "it is not a valid id",
     }
-    for base in type(cause).__mro__:  # a gated repository counts as not found, too
-        if base.__name__ in known:
-            return known[base.__name__]
-    return f"{type(cause).__name__}: {' '.join(str(cause).split())[:200]}"
-
-
-def why_offline(endpoint: str, offline_mode: bool) -> str | None:
-    """Why the Hub cannot be asked, known within ``WAIT`` seconds; None where it can.
-
-    The libraries' own retries take up to 24 s. A proxy, if configured, is what must be reachable.
-    """
-    if offline_mode or os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}:
-        return "HF_HUB_OFFLINE is set"
-    url = urlsplit(endpoint)
-    proxy = urllib.request.getproxies().get(url.scheme)
-    if proxy and not urllib.request.proxy_bypass(url.netloc):
-        url = urlsplit(proxy if "//" in proxy else f"//{proxy}", scheme="http")
-    port = url.port or (443 if url.scheme == "https" else 80)
-    if not url.hostname or not _connects(url.hostname, port):
-        return f"{url.hostname}:{port} cannot be reached"
-    return None
-
-
-def _connects(host: str, port: int) -> bool:
-    """Whether a connection opens in time; in a thread, as name look-up has no timeout itself."""
-    opened = threading.Event()
-
-    def attempt() -> None:
-        try:
-            socket.create_connection((host, port), timeout=WAIT).close()
-        except OSError:
-            return
-        opened.set()
-
-    thread = threading.Thread(target=attempt, daemon=True)
-    thread.start()
-    thread.join(WAIT)
-    return opened.is_set()
+    # a gated repository counts as not found, too
+    return next((known[c.__name__] for c in type(cause).__mro__ if c.__name__ in known), None)

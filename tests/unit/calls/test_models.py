@@ -61,6 +61,5 @@ def test_another_model_and_a_change_are_said() -> None:
         "evaluation_lm: another model answered than m, which was asked for: other (2) and "
         "tiny (1); 3 of 10 answers that name one."
     )
-    assert change("evaluation_lm", {"m": 1}, ["fp"]) is None
-    assert "m-1 (3) and m-2 (1)" in str(change("evaluation_lm", {"m-1": 3, "m-2": 1}, []))
-    assert "system fingerprints: a and b." in str(change("w", {"m": 3}, ["b", "a"]))
+    assert change("evaluation_lm", {"m": 1}) is None
+    assert "m-1 (3) and m-2 (1)" in str(change("evaluation_lm", {"m-1": 3, "m-2": 1}))

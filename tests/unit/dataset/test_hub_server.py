@@ -18,7 +18,6 @@ import pytest
 
 from judgelab.core.errors import DataError, MissingExtraError
 from judgelab.dataset.hub import Hub
-from judgelab.store.network import why_offline
 from tests.unit.dataset.hub_rows import as_parquet, domain
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
@@ -200,21 +199,6 @@ def test_offline_is_one_sentence_and_at_once(cache: Path, monkeypatch: pytest.Mo
         message = str(caught.value)
         assert reason in message and "EdinburghNLP/xsum" in message and "\n" not in message
         assert "dataset.source=sample" in message and "dataset.path=" in message
-
-
-def test_reachability_is_told_in_time_and_through_a_proxy(
-    hub: FakeHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert why_offline(hub.url, offline_mode=False) is None
-    assert why_offline(hub.url, offline_mode=True) == "HF_HUB_OFFLINE is set"
-    monkeypatch.setenv("http_proxy", CLOSED)
-    started = time.monotonic()
-    assert why_offline("http://hub.invalid", offline_mode=False) == "127.0.0.1:9 cannot be reached"
-    monkeypatch.setenv("http_proxy", hub.url)
-    assert why_offline("http://hub.invalid", offline_mode=False) is None
-    monkeypatch.setenv("no_proxy", "hub.invalid")
-    assert why_offline("http://hub.invalid", offline_mode=False) is not None
-    assert time.monotonic() - started < 8
 
 
 def test_a_missing_package_is_named_with_its_extra(

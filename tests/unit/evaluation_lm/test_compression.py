@@ -30,14 +30,6 @@ def test_log_probability_is_the_difference_of_compressed_sizes() -> None:
     assert table.per_token[0] == table.total[0] / len("The bridge closes.")
 
 
-def test_a_context_on_the_same_matter_helps_and_another_does_not() -> None:
-    other = "Penguins of the southern colonies raise one chick a year on bare rock and ice shelves."
-    pairs = [(0, 0), (1, 0), (2, 0)]
-    blank, same, different = Compression(workers=1).logprob(["", NEWS, other], [NEWS], pairs).total
-    assert same > blank + 50
-    assert same > different + 50
-
-
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=4), st.text(max_size=60))
 def test_any_text_is_scored_and_order_does_not_matter(targets: list[str], context: str) -> None:

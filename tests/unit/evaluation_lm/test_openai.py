@@ -247,52 +247,9 @@ def test_the_meter_notes_every_attempt(start: Start, tmp_path: Path) -> None:
     assert (again.sent, again.ended) == (len(sent), len(ended))
 
 
-def test_a_budget_stops_before_it_is_exceeded(start: Start, tmp_path: Path) -> None:
-    server, lm = start()
-    lm.attach(Meter(tmp_path / "a.jsonl", None, Budget(max_calls=7)))
-    file = tmp_path / "c.sqlite"
-    requests = [ask(f"judge {k}") for k in range(30)]
-    found = Cached(lm, CallCache(file)).chat(requests)
-    assert sum(reply.text is not None for reply in found) == 7
-    (reason,) = {reply.reason for reply in found if not reply.text and not reply.settled}
-    assert "budget.max_calls=7 is used up" in str(reason)
-    assert sum(server.seen().values()) == 7
-    price = Price(1000.0, 1000.0)
-    lm.attach(meter := Meter(tmp_path / "b.jsonl", price, Budget(max_cost=0.6)))
-    found = Cached(lm, CallCache(file)).chat(requests)
-    (reason,) = {reply.reason for reply in found if not reply.text}
-    assert "budget.max_cost=0.6 would be exceeded" in str(reason)
-    assert 0 < meter.totals.cost <= 0.6
-    lm.attach(Meter())
-    assert all(reply.text for reply in Cached(lm, CallCache(file)).chat(requests))
-    assert max(server.paid().values()) == 1
-    assert sum(server.seen().values()) == 30
-
-
 def test_a_cost_budget_needs_a_price() -> None:
     with pytest.raises(ConfigError, match="needs the model's price"):
         Meter(None, None, Budget(max_cost=1.0))
-
-
-def test_what_was_paid_for_is_kept_and_failures_asked_again_by_the_next_run(
-    start: Start, tmp_path: Path
-) -> None:
-    faults = ["refusal", "malformed", "500xall"]
-    server, lm = start(faults=faults, share=0.6, limits=Limits(retries=0))
-    requests = [ask(f"judge {k}") for k in range(40)]
-    run = Cached(lm, CallCache(tmp_path / "c.sqlite"))
-    replies = run.chat(requests)
-    assert run.chat(requests) == replies
-    assert sum(server.seen().values()) == 40
-    again = Cached(lm, CallCache(tmp_path / "c.sqlite")).chat(requests)
-    assert again == replies
-    assert {r.reason for r in replies if r.text is None and r.settled} == {
-        "refused: I would rather not.",
-        "malformed answer (not JSON)",
-    }
-    failed = sum(not r.settled for r in replies if r.text is None)
-    assert failed > 0
-    assert sum(server.seen().values()) == 40 + failed
 
 
 def test_what_answered_is_known_of_kept_replies_too(start: Start, tmp_path: Path) -> None:
