@@ -74,6 +74,11 @@ def shorten(value: str, length: int) -> str:
     return value if len(value) <= length else value[: length - 1].rstrip() + "…"
 
 
+def counted(n: int, thing: str = "item") -> str:
+    """``1 item``, ``30 items``."""
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
+
+
 def _real(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None

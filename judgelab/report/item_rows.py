@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.core.judgments import Kind
-from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC
 from judgelab.store.run_dir import RunDir
 
 if TYPE_CHECKING:
@@ -104,33 +103,12 @@ class ItemRows:
         places = (_places(np.where(both, one, np.nan), self.item) for one in (said, people))
         return np.abs(np.subtract(*places))
 
-    @property
-    def misplaced(self) -> Floats:
-        """[rows] share of the item's texts of the other kind that the score puts on the wrong side:
-        problematic ones above, or good-faith ones below; NaN where categories or scores lack.
-        """
-        import pandas as pd
-
-        found = np.full(len(self), np.nan)
-        if len(self.judges) != 1:
-            return found
-        score, group = self.said[:, 0], self.group.astype(str)
-        good, bad = (np.isin(group, list(s)) & ~np.isnan(score) for s in (GOOD_FAITH, PROBLEMATIC))
-        for at in map(np.asarray, pd.Series(score).groupby(self.item).indices.values()):
-            for mine, other, sign in ((good, bad, 1.0), (bad, good, -1.0)):
-                own, rest = at[mine[at]], at[other[at]]
-                if len(own) and len(rest):
-                    ahead = np.sign(np.round(sign * (score[rest][None] - score[own][:, None]), 12))
-                    found[own] = ((ahead + 1) / 2).mean(axis=1)
-        return found
-
     @cached_property
     def sorts(self) -> dict[str, Floats]:
         """Name -> [rows] of what rows can be sorted by, largest first; the default stands first."""
         mean = _mean(self.said)
         made = {
             "difference": _mean(self.difference),
-            "misplaced": self.misplaced,
             "score": mean if self.kind != "category" else np.full(len(self), np.nan),
             "change": np.abs(self.attacked - mean),
         }
@@ -150,7 +128,6 @@ def item_rows(run_dir: RunDir, mechanism: str) -> ItemRows | None:
         return None
     long = record(run_dir, "judgments")
     if long is not None:
-        long = long[long["role"] != "control"]  # which are no judges
         return _rows(long[UNIT].drop_duplicates(), long)
     units = texts[texts["text"].notna()].rename(columns={"agent": "first"})[["item", "first"]]
     beside: dict[str, Any] = {"second": "", "order": 0}

@@ -14,7 +14,6 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.core.panel import GOOD_FAITH
 from judgelab.report import format
 from judgelab.report.item_rows import Floats, ItemRows, Unit, item_rows, record
 from judgelab.report.tables import Column, records
@@ -28,11 +27,6 @@ TOLD = ("source", "reference")  # of an item
 
 SORTS = {
     "difference": ("Difference between judge and people", "Where judge and people differ most"),
-    "misplaced": (
-        "On the wrong side of good-faith and problematic texts",
-        "Texts that the score puts on the wrong side (problematic ones above good-faith ones of "
-        "the same item, and the other way round)",
-    ),
     "score": ("Score", "The highest score"),
     "change": ("Change under the attack", "What the attack changes most"),
 }
@@ -107,7 +101,6 @@ def _data(run_dir: RunDir, rows: ItemRows) -> dict[str, Any]:
     ][:REPLIES]
     return {
         "kind": rows.kind,
-        "good": sorted(GOOD_FAITH),
         "judges": list(rows.judges),
         "raters": list(rows.raters),
         "levels": list(rows.levels),

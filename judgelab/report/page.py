@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -27,10 +26,6 @@ if TYPE_CHECKING:
 LONG = 12  # rows of a table that is shown whole
 FIRST = 5  # rows of each group of a longer one; the others are folded
 UNLISTED = ("tracker", "overrides", "choices", "named_by")  # of the manifest: in the command
-IN_PYTHON = (
-    "from omegaconf import OmegaConf; from judgelab.engine.run import execute; "
-    'execute(OmegaConf.load("RUN_DIR/config.yaml"))'
-)
 
 
 def write(run_dir: RunDir) -> Path:
@@ -77,7 +72,7 @@ def write(run_dir: RunDir) -> Path:
             manifest.get("started"),
         ],
         warning=warned,
-        notes=[*notes, *lines(result), *_slower(manifest)],
+        notes=[*notes, *lines(result)],
         conditions=result.get("cards", []),
         chart=chart,
         unscored=list(unscored(summary)),
@@ -108,24 +103,15 @@ def _config(run_dir: RunDir) -> str:
         ) from cause
 
 
-def _slower(manifest: Mapping[str, Any]) -> Iterator[str]:
-    """Which LM was scored by another way than the fastest, and why: it changes no number."""
-    for role, account in {**manifest, "evaluation_lm": manifest}.items():
-        facts = (account.get("facts") if isinstance(account, Mapping) else None) or {}
-        for one in list((facts.get("workers") or {"": facts}).values())[:1]:
-            if one.get("backend_reason"):
-                yield f"{role} was scored by backend={one['backend']}: {one['backend_reason']}."
-
-
 def command(manifest: Mapping[str, Any]) -> str:
     """What repeats the run: the overrides that it was started with, but for volatile settings.
 
-    A run that was started from Python, or with settings of ``conf/local``, is repeated from its
+    "" of a run that was started from Python, or with settings of ``conf/local``: its page has the
     config.
     """
     overrides = manifest.get("overrides")
     if overrides is None:
-        return shlex.join(["python", "-c", IN_PYTHON])
+        return ""
     keys = {one: one.lstrip("+~").partition("=")[0] for one in overrides}
     # a preset of conf/debug may change a number
     stays = [

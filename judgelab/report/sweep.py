@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judgelab.core.errors import JudgelabError, PartialRunError
 from judgelab.report import console, format, style
 from judgelab.report.comparison import comparisons, drawings_of
 from judgelab.report.jobs import SweepJob, axes, jobs, warnings
 from judgelab.report.page import render, write_csv
-from judgelab.report.sweep_answer import LEGEND, answer, best_first, counted, shown, table
+from judgelab.report.sweep_answer import LEGEND, answer, best_first, shown, table
 from judgelab.store.run_dir import RunDir
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def conclude(folder: Path) -> int:
 
 
 def write(folder: Path) -> Path:
-    """Write comparison.csv, comparison.json, figures and report.html; returns the latter.
+    """Write comparison.csv, figures and report.html; returns the latter.
 
     Beside them the tables that studies add.
 
@@ -44,7 +44,6 @@ def write(folder: Path) -> Path:
     """
     found, into = best_first(jobs(folder)), RunDir(folder)
     sections = comparisons(found)
-    into.write_json("comparison.json", [_entry(job) for job in jobs(folder)])
     write_csv(into, "comparison.csv", table(found))
     for section in (one for one in sections if one.tables):
         write_csv(into, f"{section.name}.csv", section.rows)
@@ -77,7 +76,7 @@ def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
     sections = comparisons(found)
     for heading, sentences in answer(found, sections):
         parts += ["", console.line(heading, console.HEADING), console.line(sentences)]
-    title = f"Comparison of {counted(len(found))}"
+    title = f"Comparison of {format.counted(len(found), 'run')}"
     parts += ["", console.line(title, console.HEADING), *_fitting(found)]
     for one in (one for one in sections if one.tables):
         title, columns = next(iter(one.tables.items()))
@@ -123,16 +122,3 @@ def _fitting(found: Sequence[SweepJob]) -> list[RenderableType]:
     ]
     said = "95 % intervals: in comparison.csv and the report"
     return [console.grid(bare), console.line(said, "dim")]
-
-
-def _entry(job: SweepJob) -> dict[str, Any]:
-    return {
-        "job": job.number,
-        "overrides": list(job.overrides),
-        "settings": job.settings,
-        "run": None if job.run is None else str(job.run),
-        "error": job.error,
-        "partial": job.partial,
-        "estimators": list((job.result or {}).get("estimators", ())),
-        "summary": dict(job.summary),
-    }

@@ -69,7 +69,7 @@ def answer(found: Sequence[SweepJob], sections: Sequence[Comparison] = ()) -> li
     named = [" · ".join(option(job, key) for key in axes(found)) or "Run" for job in done]
     made = list(zip(named, titles, strict=True))[:MOST]
     if (more := len(titles) - MOST) > 0:
-        made.append(("And more", f"{counted(more)} more in the table."))
+        made.append(("And more", f"{format.counted(more, 'run')} more in the table."))
     return [*made, *own]
 
 
@@ -135,11 +135,6 @@ def name_of(
     """What tells it from other jobs, but for its attack and data."""
     keys = [key for key in axes(found) if key.partition(".")[0] not in without]
     return " · ".join(option(job, key) for key in keys) or str(job.summary.get("mechanism", ""))
-
-
-def counted(n: int) -> str:
-    """``1 run``, ``2 runs``."""
-    return f"{n} run" if n == 1 else f"{n} runs"
 
 
 def _ends(job: SweepJob, by: Headline) -> tuple[float, float]:

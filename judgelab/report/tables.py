@@ -129,7 +129,7 @@ def _cell(key: str, value: Any, numeric: bool) -> str:
     if numeric or isinstance(value, int | float):
         return format.number(value)
     shown = format.text(value)
-    return format.words(shown) if key in ("statistic", "diagnostic") else shown
+    return format.words(shown) if key == "statistic" else shown
 
 
 def _ordered(rows: Sequence[Row], order: Iterable[str]) -> list[str]:

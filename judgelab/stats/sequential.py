@@ -188,12 +188,11 @@ class Standing:
     """What is sure of competitors after some items.
 
     [competitors, competitors] each: whether the row is surely above the column (with what follows
-    from a above b, b above c), adjusted p that it is not, and items on which both have scores.
+    from a above b, b above c), and adjusted p that it is not.
     """
 
     above: Mask
     p: Floats
-    both: Floats
 
     @property
     def open(self) -> Mask:
@@ -249,8 +248,7 @@ def standing(
     above = np.where(apart, np.nan_to_num(adjusted, nan=1.0) <= 1 - confidence, False)
     for k in range(len(above)):  # with all that follows from what is sure
         above |= above[:, [k]] & above[[k]]
-    both = (~np.isnan(gaps)).sum(axis=-1).astype(np.float64)
-    return Standing(above & ~above.T, adjusted, both)  # what contradicts another is not sure
+    return Standing(above & ~above.T, adjusted)  # what contradicts another is not sure
 
 
 def ties(scores: ArrayLike, reach: float, confidence: float, bounds: Bounds | None) -> Mask:

@@ -16,7 +16,7 @@ from typing import Any
 from judgelab.core.errors import JudgelabError, require
 from judgelab.core.resources import words
 from judgelab.core.terminal import say
-from judgelab.tracker.wandb_open import credentials_mode
+from judgelab.tracker.wandb import credentials_mode
 
 EXTRA = "dashboard"
 BARS, ALL_BARS = "tables/bars", "tables/all_bars"

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from judgelab.report.__main__ import main
+from judgelab.report.jobs import jobs
 from tests.e2e.conftest import Command
 
 
@@ -73,17 +74,17 @@ def test_a_sweep_over_mechanisms_attacks_and_seeds(
     assert done.returncode == 1, "four jobs failed"
     assert "Traceback" not in done.stderr
     sweep = next((tmp_path / "sweeps").iterdir())
-    rows = json.loads((sweep / "comparison.json").read_text())
-    assert sum(row["error"] is not None for row in rows) == 4
+    found = jobs(sweep)
+    assert sum(job.error is not None for job in found) == 4
     axes = ("mechanism", "attack", "seed")
-    cells = {tuple(row["settings"][axis] for axis in axes): row["summary"] for row in rows}
+    cells = {tuple(job.settings[axis] for axis in axes): job.summary for job in found}
     clean, attacked = cells["rouge", "none", "1"], cells["rouge", "padding", "1"]
     assert clean["clean/auc"] == attacked["clean/auc"]
     repeat = "python run.py mechanism=judge attack=padding seed=1 tracker=none limit=4"
     assert repeat in [line.strip() for line in done.stdout.splitlines()]
     alone = judgelab(*shlex.split(repeat)[2:])
     assert alone.returncode == 1
-    assert next(row["error"] for row in rows if row["error"]) in alone.stderr
+    assert next(job.error for job in found if job.error) in alone.stderr
     page = (sweep / "report.html").read_text()
     assert page.count("failed: mechanism=judge needs") == 4
     assert page.count("<svg") == 2

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -14,6 +13,7 @@ from hydra import compose, initialize_config_dir
 from experiments.catalogue import SWEEPS
 from experiments.importing import import_release
 from experiments.repositories import AUTO_PRE
+from judgelab.report.jobs import jobs as sweep_jobs
 from tests.e2e.conftest import ROOT, Command, environment, process
 
 SHORT = ["limit=4", "tracker=none"]
@@ -54,10 +54,10 @@ def test_a_sweep_of_released_verdicts(shared_data: Path, judgelab: Command, tmp_
 
 def compared(root: Path, jobs: int) -> bool:
     """Whether the sweep's one table has its jobs, each with a result."""
-    [table] = root.glob("sweeps/*/comparison.json")
-    rows: list[dict[str, Any]] = json.loads(table.read_text(encoding="utf-8"))
+    [table] = root.glob("sweeps/*/comparison.csv")
+    found = sweep_jobs(table.parent)
     report = table.parent / "report.html"
-    return len(rows) == jobs and all(row["summary"] for row in rows) and report.is_file()
+    return len(found) == jobs and all(job.summary for job in found) and report.is_file()
 
 
 @pytest.mark.slow

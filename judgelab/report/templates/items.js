@@ -79,10 +79,7 @@ function reasons(row, j) {
   return [...new Set(of.map(r => r[6]))].join("; ") || "no reason was recorded";
 }
 function judgeLine(body, row, j, off) {
-  const wrong = row.keys.misplaced ?? null, kind = data.good.includes(row.group) ? "below" : "above";
-  const beside = wrong === null ? ""
-    : `${kind} ${Math.round(100 * wrong)} % of the item's ${kind === "below" ? "problematic" : "good-faith"} texts (ties count half)`;
-  const cell = line(body, judges[j], judged(row, j), beside, off ? short(row.difference[j]) : undefined);
+  const cell = line(body, judges[j], judged(row, j), "", off ? short(row.difference[j]) : undefined);
   if (row.values[j].some((v, o) => v === null)) {
     const lost = row.values[j].every(v => v === null);
     if (lost) cell.textContent = "unscored";

@@ -19,28 +19,22 @@ from judgelab.stats.intervals.ends import Ends, mean_ends, per_cluster
 from judgelab.stats.intervals.estimate import Estimates
 
 
-def first_shown(verdicts: Floats) -> Floats:
-    """[judges, units] share of the two orders that the text shown first won; NaN without both.
-
-    Args:
-        verdicts: [judges, units, 2], 1 where the text stored first won; order 1 shows it second.
-    """
-    return np.asarray((verdicts[..., 0] + 1 - verdicts[..., 1]) / 2)
-
-
 def position_bias(verdicts: Floats, asked: Mask, cluster: NDArray[np.intp]) -> Estimates:
-    """Mean of ``first_shown`` [judges], .5 without bias (2306.05685, 2305.17926).
+    """Share of the two orders that the text shown first won [judges]; .5 without bias.
+
+    2306.05685, 2305.17926; a mean over units that were asked about in both orders.
 
     Verdicts that change with the order, few and to one side, make the mean skewed: Student's
     interval then holds in .59 of the cases on 50 pairs, in .85 on 100, Hall's (``mean_ends``) in
     .92 to 1.
 
     Args:
-        verdicts, asked: [judges, units, 2].
+        verdicts, asked: [judges, units, 2], 1 where the text stored first won; order 1 shows it
+            second.
         cluster: [units] numbers from 0; n counts those of units with a verdict in both orders,
             unscored the units asked in both orders of which a verdict is missing.
     """
-    won = first_shown(verdicts)
+    won = np.asarray((verdicts[..., 0] + 1 - verdicts[..., 1]) / 2)
     each = per_cluster(won, cluster)
     ends = mean_ends(each, bounds=(0.0, 1.0))
     missing = (asked.all(axis=2) & np.isnan(won)).sum(axis=1)

@@ -25,39 +25,33 @@ from judgelab.stats.intervals.estimate import Estimate, Estimates
 Places = NDArray[np.intp]
 
 
-def partial_correlations(
-    scores: Floats, truth: Floats, group: Places, cluster: Places
-) -> list[Estimate]:
+def partial_correlation(scores: Floats, truth: Floats, group: Places, cluster: Places) -> Estimate:
     """Correlation of what is left of both grades once the mean of their system is taken out.
 
-    As FRANK has it (2104.13346): Pearson of the residuals from system means. The
-    interval is t on Fisher's z by leaving out each cluster, with the degrees of freedom that the
-    kurtosis of what clusters add leaves: errors from what each text adds, z_x z_y - r / 2 (z_x^2 +
-    z_y^2), held in .91 of the cases on 50 documents of SummEval, this in .95.
+    As FRANK has it (2104.13346): Pearson of the residuals from system means. The interval is t on
+    Fisher's z by leaving out each cluster, with the degrees of freedom that the kurtosis of what
+    clusters add leaves: errors from what each text adds, z_x z_y - r / 2 (z_x^2 + z_y^2), held in
+    .91 of the cases on 50 documents of SummEval, this in .95.
 
-    One for each judge, of scores [judges, units] and truth, group (number of the system; all 0: the
-    plain correlation) and cluster [units]; n counts texts.
+    Of [units] each; group is the number of the system (all 0: the plain correlation), n counts
+    texts.
     """
-    return [_partial(each, truth, group, cluster) for each in scores]
-
-
-def _partial(scores: Floats, truth: Floats, group: Places, cluster: Places) -> Estimate:
     known = ~np.isnan(scores) & ~np.isnan(truth)
     n = int(known.sum())
     if not n:
         return Estimate(np.nan, unscored=len(truth), clusters=0)
     systems, clusters = (np.unique(x[known], return_inverse=True)[1] for x in (group, cluster))
-    x, y = (_residuals(values[known], systems) for values in (scores, truth))
+
+    def left(values: Floats) -> Floats:
+        """From the means of systems, of mean 0 and mean square 1."""
+        rest = values - means_within(values, systems, int(systems.max()) + 1)[systems]
+        rest = np.where(np.abs(rest) <= 1e-12 * np.abs(values).max(), 0.0, rest)
+        return divide(rest - rest.mean(), rest.std())
+
+    x, y = left(scores[known]), left(truth[known])
     r = float((x * y).mean())
     low, high = np.tanh(t_ends(leaving_out(x, y, clusters, r), heavy=True)).tolist()
     return Estimate(r, low, high, n, len(truth) - n, clusters=int(clusters.max()) + 1)
-
-
-def _residuals(values: Floats, group: Places) -> Floats:
-    """[units] from the means of groups, of mean 0 and mean square 1."""
-    rest = values - means_within(values, group, int(group.max()) + 1)[group]
-    rest = np.where(np.abs(rest) <= 1e-12 * np.abs(values).max(), 0.0, rest)
-    return divide(rest - rest.mean(), rest.std())
 
 
 def leaving_out(x: Floats, y: Floats, cluster: Places, r: float) -> Floats:

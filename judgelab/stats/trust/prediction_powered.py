@@ -43,7 +43,6 @@ class Corrected:
 
     Attributes:
         value, error, low, high: the estimate, its standard error and the ends of its interval.
-        tuning: lambda, how far the judge is relied on.
         n, pool: units with a label, and all units that the judge judged.
         groups: clusters with a label.
     """
@@ -52,7 +51,6 @@ class Corrected:
     error: Floats
     low: Floats
     high: Floats
-    tuning: Floats
     n: NDArray[np.int64]
     pool: NDArray[np.int64]
     groups: NDArray[np.int64]
@@ -153,8 +151,7 @@ def estimate(
     low, high = ends_of(value, error, freedom + 1, share)
     if skewed:
         low, high = _hall_ends(pool, value, error, adds[:, pool.names])
-    relied = slope * divide(size - pool.n, size)
-    return Corrected(value, error, low, high, relied, pool.n, size, pool.groups)
+    return Corrected(value, error, low, high, pool.n, size, pool.groups)
 
 
 def ends_of(value: Floats, error: Floats, groups: Floats, share: bool) -> Ends:
@@ -197,7 +194,7 @@ def judge_alone(pool: LabelledPool) -> Corrected:
     squares = divide(groups, groups - 1) * (pool.pooled**2).sum(axis=1)
     error = divide(np.sqrt(squares), pool.size)
     low, high = t_interval(pool.mean, error, groups)
-    return Corrected(pool.mean, error, low, high, np.ones(len(error)), pool.n, pool.size, groups)
+    return Corrected(pool.mean, error, low, high, pool.n, pool.size, groups)
 
 
 RARE = 5
@@ -267,7 +264,7 @@ def by_stratum(
 
     n, size, groups = (each(name).sum(axis=0).astype(np.int64) for name in ("n", "pool", "groups"))
     shares = divide(each("pool"), size)
-    value, tuning = ((shares * each(name)).sum(axis=0) for name in ("value", "tuning"))
+    value = (shares * each("value")).sum(axis=0)
     variances = (shares * each("error")) ** 2
     between = divide((shares * (each("value") - value) ** 2).sum(axis=0), size)
     variance = variances.sum(axis=0) + between
@@ -275,4 +272,4 @@ def by_stratum(
     freedom = np.where(freedom > 0, freedom, groups - 2 * len(parts))
     error = np.sqrt(variance)
     low, high = ends_of(value, error, freedom + 1, share)
-    return Corrected(value, error, low, high, tuning, n, size, groups)
+    return Corrected(value, error, low, high, n, size, groups)

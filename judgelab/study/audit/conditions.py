@@ -15,13 +15,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from judgelab.stats.intervals.arrays import ROUNDING, Floats, average_ranks, divide
-from judgelab.stats.intervals.ends import means_within
+from judgelab.stats.intervals.ends import above_p, means_within
 from judgelab.stats.intervals.estimate import Estimate, Estimates
 from judgelab.stats.intervals.means import holm_levels
 from judgelab.stats.sequential import sequence_ends
-from judgelab.stats.trust.agreement import Sums, Target, gain_p
+from judgelab.stats.trust.agreement import Sums, Target
 from judgelab.stats.trust.biases import position_bias
-from judgelab.stats.trust.partial_correlation import partial_correlations
+from judgelab.stats.trust.partial_correlation import partial_correlation
 from judgelab.study.audit.held import CLASS, LEVEL, Held
 
 Standing = Literal["met", "broken", "open"]
@@ -179,7 +179,7 @@ def evidence(held: Held, probes: Mapping[str, Sequence[Condition]] | None = None
     simple = [held.rules(k) for k in range(len(table.names))]
     pairs = zip(own, simple, strict=True)
     gains = np.array([[sums.adds - x.adds for x in rules.values()] for sums, rules in pairs])
-    worst = gain_p(gains).max(axis=1)
+    worst = above_p(gains, -1.0).max(axis=1)
     levels = holm_levels(worst, 1 - LEVEL)
     if held.looks:
         levels = np.full(len(worst), 1 - (1 - LEVEL) / max(len(worst), 1))
@@ -292,12 +292,12 @@ def _system(held: Held, judge: int) -> tuple[list[Condition], bool]:
     values, truth = (average_ranks(x[there]) for x in (values, truth))
     cluster = np.unique(held.cluster[there], return_inverse=True)[1]
     places = group.astype(np.intp), cluster.astype(np.intp)
-    within = partial_correlations(values[None], truth, *places)[0]
+    within = partial_correlation(values, truth, *places)
     if all(np.ptp(values[group == k]) == 0 for k in range(len(names))):
         within = Estimate(0.0, 0.0, 0.0, within.n)  # one grade for each system
         return [Condition("system", "", within, 0.0, within)], False
     nobody = np.zeros_like(places[0])
-    whole = partial_correlations(values[None], truth, nobody, places[1])[0]
+    whole = partial_correlation(values, truth, nobody, places[1])
     alarm = held.table.kind == "grade" and len(names) >= 3
     if alarm := alarm and within.low <= 0 <= within.high and whole.low > 0:
         means = np.stack([np.bincount(group, x) / sizes for x in (values, truth)])

@@ -9,12 +9,11 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from judgelab.core.panel import Panel
-from judgelab.core.result import Row, Table, Value, read_estimate
+from judgelab.core.result import Row, Value, read_estimate
 from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind, bootstrap_mean, item_mean
-from judgelab.study.common.panels import Panels
 
 INTERVALS: Mapping[Kind, str] = {
     "items": "95 % intervals over items (docs/definitions.md: how often they hold)",
@@ -69,17 +68,6 @@ def estimate_rows(cells: Iterable[tuple[Row, Estimate]], unscored: str = "unscor
     """What each is of, then its columns; ``unscored`` renames that column, if ``n`` is another."""
     rows = [{**head, **columns(one)} for head, one in cells]
     return [{unscored if k == "unscored" else k: v for k, v in row.items()} for row in rows]
-
-
-def diagnostics_tables(panels: Panels) -> list[Table]:
-    """What the mechanism reports beside its scores, by panel; no table where that is nothing."""
-    rows: list[Row] = [
-        {"panel": name, "diagnostic": key, "value": value}
-        for name, one in panels.items()
-        for key, value in one.scores.diagnostics.items()
-    ]
-    title = "What the mechanism reports beside its scores"
-    return [Table("diagnostics", title, rows)] if rows else []
 
 
 def about(context: Context, panel: Panel, study: str, **settings: Value) -> dict[str, Value]:

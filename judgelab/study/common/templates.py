@@ -61,8 +61,8 @@ def _environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"hundredth": hundredth, "listed": listed, "some": some, "counted": counted}
-    made.filters |= {"between": between, "estimate": _estimate}
+    made.filters |= {"hundredth": hundredth, "listed": listed, "some": some}
+    made.filters |= {"between": between, "estimate": _estimate, "counted": format.counted}
     made.tests["known"] = math.isfinite
     made.filters["capfirst"] = lambda text: text[:1].upper() + text[1:]
     return made
@@ -88,8 +88,3 @@ def hundredth(share: float) -> str:
     if shown not in ("0", "-0") or abs(share) < 1e-9:
         return "0" if shown == "-0" else shown
     return f"{100 * share:.1f}" if abs(share) >= 5e-4 else "0"
-
-
-def counted(n: int, thing: str = "item") -> str:
-    """``1 item``, ``30 items``."""
-    return f"{n:,} {thing}{'' if n == 1 else 's'}"

@@ -10,7 +10,7 @@ from judgelab.core.result import Headline, read_estimate
 from judgelab.report import format
 from judgelab.report.comparison import Comparison, keyed
 from judgelab.report.jobs import SweepJob, axes, option, setting, variant
-from judgelab.report.sweep_answer import counted, name_of
+from judgelab.report.sweep_answer import name_of
 from judgelab.report.tables import column, estimates, frame
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _under_attack(found: Sequence[SweepJob]) -> list[tuple[str, str]]:
         return [("Under attack", "No surely lower AUC in any run.")]
     worst = min(sure, key=lambda name: float(sure[name]["value"]))
     ends = format.estimate(*(sure[worst][part] for part in ("value", "low", "high")))
-    said = f"{len(sure)} of {counted(len(falls))} have a surely lower AUC"
+    said = f"{len(sure)} of {format.counted(len(falls), 'run')} have a surely lower AUC"
     return [("Under attack", f"{said}; most of all {worst}, by {ends}.")]
 
 

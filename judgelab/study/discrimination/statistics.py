@@ -39,7 +39,7 @@ Cheating = Literal["pays", "costs", "neither gain nor loss shown", "undecided"]
 
 
 def per_item(scored: ScoredPanel, definition: Definition, state: str) -> dict[str, Floats]:
-    """Statistic -> [items], NaN where it is not known.
+    """Statistic -> [items], NaN where it is not known; of pairs where the mechanism scores them.
 
     The released code balances the pairs of Table 3, but not those under attack (Table 5).
     """
@@ -49,7 +49,6 @@ def per_item(scored: ScoredPanel, definition: Definition, state: str) -> dict[st
     found = {
         "effect_size": group_difference(values, group.good, group.bad),
         "auc": item_auc(values, group.good, group.bad),
-        "pair_auc": np.full(len(panel.items), np.nan),
     }
     if pair is not None:
         # the release seeds its down-sampling by the item's number in the domain file
@@ -67,7 +66,8 @@ def per_item(scored: ScoredPanel, definition: Definition, state: str) -> dict[st
 def figures(items: Mapping[str, Floats], how: How) -> Named:
     """Of a panel's ``per_item``."""
     d = paired_effect_size(items["effect_size"], *how)
-    return {"effect_size": d} | {name: macro_auc(items[name], *how) for name in ("auc", "pair_auc")}
+    aucs = {name: macro_auc(items[name], *how) for name in items if name != "effect_size"}
+    return {"effect_size": d} | aucs
 
 
 def changes(
@@ -180,14 +180,24 @@ def lengths(panel: Panel) -> Floats:
 def shape(context: Context, part: ScoredPanel) -> Named:
     """What a panel is like; u_overseer where the mechanism holds texts against each other.
 
-    The human reference is one of the peers in u_overseer, and in nothing else.
+    The human reference is one of the peers in u_overseer, and in nothing else. Of the responses a
+    source counts once for each of them.
     """
-    shared = shared_by_pairs(context, part)
+    shared, panel = shared_by_pairs(context, part), part.panel
+    human = [k for k, agent in enumerate(panel.agents) if agent.reference]
+    references = [
+        float(len(item.reference or next((row[k] for k in human if row[k]), None) or ""))
+        for item, row in zip(panel.items, panel.texts, strict=True)
+    ]
+    texts = [[row[k] or "" for k in part.candidates] for row in panel.texts]
+    written = np.array([sum(map(len, row)) for row in texts], dtype=np.float64)
+    times = np.array([sum(map(bool, row)) for row in texts], dtype=np.float64)
+    source = np.array([float(len(item.source)) for item in panel.items])
     found = {} if shared is None else {"u_overseer": overseer(shared)}
     found |= {
         "effective_rank": effective_rank(part.values[:, part.candidates]),
-        "compression_reference": _per_reference(part.panel),
-        "compression_response": _per_response(part),
+        "compression_reference": compression(source, references),
+        "compression_response": compression(times * source, written),
     }
     return {key: one for key, one in found.items() if one.n}
 
@@ -205,22 +215,3 @@ def shared_by_pairs(context: Context, part: ScoredPanel) -> Floats | None:
         return np.asarray(part.scores.pair.values, dtype=np.float64)
     directed = np.asarray(part.scores.directed.values, dtype=np.float64)
     return row_means(np.stack([directed, np.swapaxes(directed, 1, 2)], axis=-1))
-
-
-def _per_reference(panel: Panel) -> Estimate:
-    """The item's reference, or the text of the agent that is one."""
-    human = [k for k, agent in enumerate(panel.agents) if agent.reference]
-    written = [
-        item.reference or next((row[k] for k in human if row[k]), None) or ""
-        for item, row in zip(panel.items, panel.texts, strict=True)
-    ]
-    source = [float(len(item.source)) for item in panel.items]
-    return compression(source, [float(len(text)) for text in written])
-
-
-def _per_response(part: ScoredPanel) -> Estimate:
-    """Candidates' texts; a source counts once for each of them."""
-    texts = [[row[k] for k in part.candidates] for row in part.panel.texts]
-    written = np.array([sum(len(t) for t in row if t) for row in texts], dtype=np.float64)
-    times = np.array([sum(bool(t) for t in row) for row in texts], dtype=np.float64)
-    return compression(times * [len(item.source) for item in part.panel.items], written)

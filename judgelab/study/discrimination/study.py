@@ -25,7 +25,6 @@ from judgelab.study.common.tables import (
     INTERVALS,
     WITHOUT_P,
     about,
-    diagnostics_tables,
     entries,
     estimate_rows,
     kind_of,
@@ -99,11 +98,10 @@ class Discrimination(Study):
         change = statistics.changes(context, states, items, how) if len(states) > 1 else {}
         beside = statistics.beside(clean, group, how)
         shown = [
-            _statistics("discrimination", _possible(figures, states), definition),
-            _statistics("change", _possible({"": change}, states), definition),
+            _statistics("discrimination", figures, definition),
+            _statistics("change", {"": change}, definition),
             _statistics("beside", {"": beside}, definition),
             _agents(states, definition, how),
-            *diagnostics_tables(states),
         ]
         shapes = {name: statistics.shape(context, one) for name, one in states.items()}
         summary = self._summary(context, states, figures, change)
@@ -156,15 +154,6 @@ class Discrimination(Study):
         return summary
 
 
-def _possible(figures: Mapping[str, Named], states: Panels) -> dict[str, Named]:
-    """Without the statistic of pairs, where a score for each text knows no pairs."""
-    paired = all(part.scores.pair is not None for part in states.values())
-    return {
-        panel: {name: one for name, one in known.items() if paired or name != "pair_auc"}
-        for panel, known in figures.items()
-    }
-
-
 def _entries(panels: Mapping[str, Named], parts: tuple[str, ...] = ()) -> dict[str, Value]:
     """``panel/statistic``, ``panel/statistic_low``, ... of a summary."""
     made: dict[str, Value] = {}
@@ -203,7 +192,6 @@ def answer(
     if judged and math.isnan(first.value):
         return []
     change, leads = change or {}, leads or {}
-    alike = [name for name, one in leads.items() if one.low <= 0 <= one.high]
     return paragraphs(
         __package__,
         "answer.md.j2",
@@ -223,8 +211,7 @@ def answer(
         changes=change,
         alone=alone,
         above=[name for name, one in leads.items() if one.high < 0],
-        alike=alike,
-        apart_from=_items_apart([leads[name] for name in alike]),
+        alike=[name for name, one in leads.items() if one.low <= 0 <= one.high],
     )
 
 
@@ -241,14 +228,6 @@ def _needed(one: Estimate) -> int:
     if not off > 0 or not math.isfinite(half):
         return 0
     return max(math.ceil(one.n * (half / off) ** 2), one.n + 1)
-
-
-def _items_apart(gaps: Sequence[Estimate]) -> int | None:
-    """Items that would tell agents from good ones; 0: none would, None: some of them."""
-    needed = [
-        math.ceil(one.n * ((one.value - one.low) / one.value) ** 2) for one in gaps if one.value > 0
-    ]
-    return max(needed) if len(needed) == len(gaps) and gaps else None if needed else 0
 
 
 def _more_than_length(beside: Named) -> bool | None:

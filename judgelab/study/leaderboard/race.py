@@ -10,7 +10,7 @@ import xarray as xr
 
 from judgelab.calls.log import LoggedLM
 from judgelab.core.panel import Panel, rng_for
-from judgelab.core.result import Row, Table, Value
+from judgelab.core.result import Value
 from judgelab.core.scores import MISSING
 from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Definition
@@ -24,7 +24,6 @@ from judgelab.study.common.panels import (
     write_replies,
 )
 from judgelab.study.common.stopping import CANDIDATES, Elimination, Stop, until_clear
-from judgelab.study.common.templates import table
 
 LOOKS = (
     "This run could stop after every batch. Its intervals and orders hold at every look, and are "
@@ -169,17 +168,3 @@ def standing_ranks(
     share, lost = np.full(len(mean), np.nan), asked.who.sum(axis=0) - asked.scored
     ends = found.rank_low, found.rank_high
     return Ranking(mean, low, high, rank, *ends, share, asked.scored, lost)
-
-
-def pairs_table(asked: Elimination) -> Table:
-    """One row for each two candidates, the open ones first, the likelier winner in front."""
-    found, states = asked.standing, ("open", "not needed", "tie", "sure")
-    state = np.where(found.open, np.where(asked.left, 0, 1), 3)
-    state = np.where(asked.tied, 2, state)
-    rows: list[Row] = []
-    for i, j in np.argwhere(np.tri(len(asked.names), k=-1)):
-        a, b = (i, j) if found.above[i, j] or found.p[i, j] < found.p[j, i] else (j, i)
-        row = {"higher": asked.names[a], "lower": asked.names[b], "order": states[state[a, b]]}
-        rows.append({**row, "p": float(found.p[a, b]), "items_of_both": int(found.both[a, b])})
-    rows.sort(key=lambda row: states.index(str(row["order"])))
-    return table(__package__, "stopped_pairs", rows)

@@ -35,7 +35,6 @@ from judgelab.study.common.tables import about, estimate_rows, read_by
 from judgelab.study.common.templates import paragraphs, table
 from judgelab.study.leaderboard.race import (
     LOOKS,
-    pairs_table,
     race,
     standing_ranks,
     summary_of,
@@ -154,9 +153,10 @@ class Leaderboard(Study):
         if len({setting(job, "dataset") for job in runs}) > 1:
             keys = list(dict.fromkeys(["mechanism", "dataset", *keys]))
         boards = [
-            (scorer(job, keys, own), board)
+            (scorer(job, keys, own), one["rows"])
             for job, own in zip(runs, marked(runs), strict=True)
-            if (board := _board(job))
+            for one in (job.result or {}).get("tables", ())
+            if one["name"] == "leaderboard"
         ]
         rows: list[dict[str, Any]] = [
             {"metric": metric, **{part: row.get(part) for part in PARTS}}
@@ -217,7 +217,7 @@ class Leaderboard(Study):
         agents = [panel.agents[k] for k in candidates]
         rows = self._rows(agents, ranking, who, against, unscored, sizes)
         board = table(__package__, "leaderboard", rows, stopped=asked is not None)
-        tables = [replace(board, level=LEVEL), *([] if asked is None else [pairs_table(asked)])]
+        tables = [replace(board, level=LEVEL)]
         if known is not None:
             tables.append(correlations(known, {str(r["candidate"]): r["value"] for r in rows}))
         best = rows[0]
@@ -280,7 +280,8 @@ class Leaderboard(Study):
             if agent.name in sizes:
                 row["parameters"] = sizes[agent.name]
             if self.definition != "corrected":
-                row["half_width_over_rows"] = _bar(against[:, k].ravel())
+                # half of the paper's bar: 1.645 standard errors, rows taken as independent
+                row["half_width_over_rows"] = 1.645 * float(pd.Series(against[:, k].ravel()).sem())
             rows.append(row)
         return rows
 
@@ -318,17 +319,6 @@ def _against(clean: ScoredPanel, candidates: Sequence[int]) -> Floats:
     references = [k for k, agent in enumerate(clean.panel.agents) if agent.reference]
     found: Floats = clean.scores.directed.values[:, candidates][:, :, references]
     return found
-
-
-def _bar(rows: Floats) -> float:
-    """Half of the paper's bar: 1.645 standard errors, rows taken as independent."""
-    known = rows[~np.isnan(rows)]
-    return 1.645 * float(known.std(ddof=1)) / len(known) ** 0.5 if len(known) > 1 else np.nan
-
-
-def _board(job: SweepJob) -> Sequence[dict[str, Any]]:
-    tables = (job.result or {}).get("tables", ())
-    return next((one["rows"] for one in tables if one["name"] == "leaderboard"), ())
 
 
 def read_benchmarks(path: str) -> pd.DataFrame:

@@ -23,9 +23,9 @@ from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.report import format, style
 from judgelab.report.comparison import Comparison
+from judgelab.report.format import counted
 from judgelab.report.jobs import SweepJob, axes, marked, scorer, variant
 from judgelab.report.style import Drawn, Mark, Tables
-from judgelab.report.sweep_answer import counted
 from judgelab.report.tables import Column, column, frame, records
 from judgelab.stats.discrimination.correlation import METHODS, clustered_correlation
 from judgelab.stats.discrimination.effect_size import (
@@ -138,11 +138,11 @@ class Validation(Study):
         verdicts = [row["verdict"] for row in rows]
         undecided, honest = verdicts.count("undecided"), sum(one in HONEST for one in verdicts)
         words = (
-            f"In {honest} of {counted(len(rows))} the metric does what an honest one does: it "
-            "punishes what is worse and does not rise with what is not better."
+            f"In {honest} of {counted(len(rows), 'run')} the metric does what an honest one does: "
+            "it punishes what is worse and does not rise with what is not better."
         )
         if undecided:
-            words += f" {counted(undecided).capitalize()} undecided: more items decide."
+            words += f" {counted(undecided, 'run').capitalize()} undecided: more items decide."
         made = Comparison(
             name="metrics_by_attacks",
             rows=frame({"rows": rows, "columns": list(rows[0])}),

@@ -61,15 +61,9 @@ def result(
         summary[key] = row["value"]
         summary |= {f"{key}_{part}": row[part] for part in ("low", "high", "n", "unscored", "p")}
     summary |= {f"{panel}/unscored_texts": 7 for panel in panels}
-    diagnostics = [
-        {"panel": panel, "diagnostic": key, "value": value}
-        for panel in panels
-        for key, value in (("first_preferred", 0.61), ("ties", None), ("orders_agree", 0.8))
-    ]
     tables: list[dict[str, Any]] = [
         {"name": "discrimination", "title": "Good faith or not", "note": "Items.", "rows": rows},
         {"name": "agents", "title": "Agents", "note": "", "rows": agent_rows(agents, panels, name)},
-        {"name": "diagnostics", "title": "Beside", "note": "", "rows": diagnostics},
     ]
     for table in tables:
         table["columns"] = list(table["rows"][0])

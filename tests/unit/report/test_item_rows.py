@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from judgelab.report.item_rows import ItemRows
-from judgelab.stats.discrimination.auc import item_auc
 
 NAN = float("nan")
 
@@ -74,17 +73,3 @@ def test_categories_differ_by_the_share_of_raters() -> None:
     labels = [[0.0, 1.0], [0.0, NAN], [0.0, 0.0]]
     made = rows("category", "abc", [0.0, 1.0, NAN], labels, levels=("no", "yes"))
     assert np.array_equal(made.difference[:, 0], [0.5, 1, NAN], equal_nan=True)
-
-
-def test_the_wrong_side_adds_up_to_what_an_items_auc_lacks() -> None:
-    rng = np.random.default_rng(0)
-    score = rng.integers(0, 6, (5, 4)).astype(float)
-    score[0, 1] = NAN
-    group = ("Faithful", "Style", "Strategic", "Low Effort") * 5
-    letters = "".join(letter * 4 for letter in "abcde")
-    made = rows("grade", letters, score.ravel().tolist(), [[]] * 20, group)
-    off = made.misplaced.reshape(5, 4)
-    good, bad = np.array([True, True, False, False]), np.array([False, False, True, True])
-    assert np.nanmean(off[:, :2], axis=1) == pytest.approx(1 - item_auc(score, good, bad))
-    assert off[:, 2:].mean(axis=1) == pytest.approx(1 - item_auc(score, good, bad))
-    assert list(made.sorts) == ["misplaced", "score"]

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
 
 from judgelab.core.errors import JudgelabError
-from judgelab.core.resources import conf
-from judgelab.engine.run import execute
 from judgelab.report import page
 from tests.unit.report.report_results import DISCRIMINATION, HOSTILE, result, write_run
 
@@ -106,26 +100,10 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
 def test_the_command_is_the_overrides_without_what_changes_no_number() -> None:
     given = ["mechanism=mi", "tracker=none", "paths.root=o", "+scale=ray", "agents={a b: Style}"]
     assert page.command({"overrides": given}) == "python run.py mechanism=mi 'agents={a b: Style}'"
+    assert page.command({"overrides": None}) == "", "started from Python: the config repeats it"
     assert page.command({"overrides": ["debug=fast"]}) == "python run.py debug=fast"
     paper = page.command({"overrides": ["sweep=gem_figure_4", "mechanism=gem"]})
     assert paper == "python run.py sweep=gem_figure_4 mechanism=gem hydra.mode=RUN"
-
-
-def test_a_run_without_a_command_line_is_repeated_from_its_config(tmp_path: Path) -> None:
-    python, option, code = shlex.split(page.command({"overrides": None}))
-    assert (python, option) == ("python", "-c")
-    with initialize_config_dir(str(conf()), version_base="1.3"):
-        settings = ["study=plan", "study.r=.3", "study.sd=.25", "study.delta=.05", "tracker=none"]
-        execute(compose("config", overrides=[*settings, f"paths.root={tmp_path}"]))
-    [run] = (tmp_path / "runs").iterdir()
-    assert "execute(OmegaConf.load(" in (run / "report.html").read_text()
-    done = subprocess.run(
-        [sys.executable, option, code.replace("RUN_DIR", str(run))],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "Finished before, nothing to do" in done.stdout
 
 
 def test_what_is_open_stands_on_top_before_what_is_lost(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -104,27 +105,13 @@ def test_the_console_shows_estimates_and_what_is_unscored(
 
 
 def points() -> Any:
-    return frame(
-        {
-            "rows": [
-                {
-                    "facet": facet,
-                    "group": group,
-                    "attack": attack,
-                    "statistic": statistic,
-                    "value": None if attack == "format" else 0.6,
-                    "low": 0.5,
-                    "high": 0.7,
-                    "n": 12,
-                    "unscored": 0,
-                }
-                for facet in ("xsum", "samsum")
-                for group in ("tvd_mi", HOSTILE)
-                for attack in ("none", "case_flip", "format")
-                for statistic in ("effect_size", "auc")
-            ]
-        }
-    )
+    names = ("xsum", "samsum"), ("tvd_mi", HOSTILE), ("none", "case_flip", "format")
+    keys, known = ("facet", "group", "attack", "statistic"), {"low": 0.5, "high": 0.7, "n": 12}
+    rows = [
+        dict(zip(keys, each, strict=True)) | known | {"value": None if "format" in each else 0.6}
+        for each in product(*names, ("effect_size", "auc"))
+    ]
+    return frame({"rows": rows})
 
 
 def marks(figure: Any) -> int:

@@ -13,7 +13,7 @@ from judgelab.core.errors import JudgelabError
 from judgelab.report import console
 from judgelab.report.jobs import SweepJob, axes, jobs
 from judgelab.report.sweep import conclude, screen, write
-from judgelab.report.sweep_answer import answer, best_first, shown, table
+from judgelab.report.sweep_answer import answer, best_first, table
 from judgelab.study.discrimination.compare import points
 from tests.unit.report.report_results import HOSTILE, result, write_job, write_run
 
@@ -132,26 +132,6 @@ def test_the_page_shows_runs_failures_and_figures(sweep: Path) -> None:
         "auc_under_attack.png",
         "effect_sizes_by_mechanism.png",
     }
-    rows = json.loads((sweep / "comparison.json").read_text())
-    assert [row["job"] for row in rows] == [0, 1, 2, 10]
-    assert rows[3]["error"].startswith("It broke")
-
-
-def test_another_study_is_shown_by_its_primary_figure(tmp_path: Path) -> None:
-    for number, name in enumerate(("a", "b")):
-        found = {
-            "primary": "agreement",
-            "summary": {"agreement": 0.25, "agreement_low": 0.2, "agreement_high": 0.3},
-            "notes": [],
-            "figures": [],
-            "tables": [],
-        }
-        done(tmp_path, number, {"judge": name}, found)
-    folder = tmp_path / "sweeps" / "s"
-    headings = [column.heading for column in shown(jobs(folder))]
-    assert headings == ["judge", "agreement", "unscored"]
-    assert "0.250 [0.200, 0.300]" in console.rendered(screen(jobs(folder), folder), 100)
-    assert "<svg" not in write(folder).read_text(encoding="utf-8")
 
 
 def test_a_job_that_left_no_word_has_failed(sweep: Path) -> None:

@@ -16,8 +16,7 @@ from judgelab.engine.mirroring import SHOWN
 from judgelab.study.discrimination.compare import HEADLINES
 from judgelab.tracker.dashboard import interval_chart, main, shown
 from judgelab.tracker.protocol import bars, headline
-from judgelab.tracker.wandb import WandbTracker
-from judgelab.tracker.wandb_open import OpenRun
+from judgelab.tracker.wandb import OpenRun, WandbTracker
 from tests.unit.tracker.test_wandb import KEY, clear
 from tests.wandb_server import WandbServer, serving
 

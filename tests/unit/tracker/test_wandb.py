@@ -14,8 +14,7 @@ import wandb
 from judgelab.core.estimator import Estimator
 from judgelab.core.result import Headline, PageSection, Result, Table
 from judgelab.tracker.protocol import TrackedRun, TrackedSweep
-from judgelab.tracker.wandb import WandbTracker
-from judgelab.tracker.wandb_open import credentials_mode
+from judgelab.tracker.wandb import WandbTracker, credentials_mode
 from tests.wandb_file import Seen
 from tests.wandb_file import finished as ended
 

@@ -8,7 +8,6 @@ from statsmodels.stats.multitest import multipletests
 
 from judgelab.stats.intervals.ends import above_p, mean_ends
 from judgelab.stats.intervals.means import holm, holm_levels
-from judgelab.stats.trust.agreement import gain_ends, gain_p
 
 
 def test_an_interval_at_its_level_leaves_out_0_where_holm_rejects() -> None:
@@ -17,9 +16,12 @@ def test_an_interval_at_its_level_leaves_out_0_where_holm_rejects() -> None:
     for _ in range(30):
         gains = rng.uniform(0, 0.35, 12)[:, None] + rng.choice([-0.5, 0, 0.5], (12, 60))
         gains = np.clip(np.concatenate([gains, gains[:3]]), -1, 1)
-        p = gain_p(gains)
+        p = above_p(gains, -1.0)
         low = np.array(
-            [gain_ends(one, level)[0] for one, level in zip(gains, holm_levels(p), strict=True)]
+            [
+                mean_ends(one, level, (-1.0, 1.0))[0]
+                for one, level in zip(gains, holm_levels(p), strict=True)
+            ]
         )
         rejected = holm(p) <= 0.05
         assert ((low > 0) == rejected).all()

@@ -116,8 +116,6 @@ def test_width_stops_each_at_its_own_time_and_a_tie_within_it_is_settled(tmp_pat
     assert tied.summary["stop/open_pairs"] == 0
     assert "fair and good differ by less than 2.5: a tie." in said(tied)
     assert "Sure (.95): these ties, and the order of every other pair" in said(tied)
-    states = {row["order"] for row in tied.tables[1].rows}
-    assert states == {"sure", "tie"}
 
 
 def context_lm(context: str, target: str) -> float:

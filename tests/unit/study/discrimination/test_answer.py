@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,105 +30,64 @@ from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb
 from tests.unit.study.discrimination.discrimination_context import context, graded
 
 GOOD = Estimate(0.8, 0.7, 0.9, 40)
-MORE = {"length_auc": Estimate(0.6, 0.5, 0.7, 40), "auc_gain": Estimate(0.2, 0.1, 0.3, 40)}
+LENGTH = Estimate(0.6, 0.5, 0.7, 40)
+MORE = {"length_auc": LENGTH, "auc_gain": Estimate(0.2, 0.1, 0.3, 40)}
+UNKNOWN = Estimate(math.nan)
+SNAPSHOT = Path(__file__).with_name("answers.txt")
+"""Written anew with ``SNAPSHOT=write pytest FILE``, to be read in a diff."""
 
 
-def said(auc: Estimate = GOOD, attacked: Estimate = GOOD, **made: object) -> dict[str, str]:
+def attacked(attacked: Estimate, auc: Estimate, **more: Estimate) -> dict[str, Any]:
+    return {"attack": "padding", "attacked": attacked, "change": {"auc": auc, **more}}
+
+
+CASES: dict[str, dict[str, Any]] = {
+    "sure": {"auc": Estimate(0.8, 0.51, 0.9, 40)},
+    "open, and items are said": {"auc": Estimate(0.6, 0.4, 0.75, 40)},
+    "open, at chance": {"auc": Estimate(0.5, 0.4, 0.6, 40)},
+    "below": {"auc": Estimate(0.3, 0.2, 0.49, 40)},
+    "few items": {"auc": Estimate(0.9, 0.6, 0.99, 4)},
+    "without an interval": {"auc": Estimate(0.8, n=9)},
+    "more than length is open": {"beside": MORE | {"auc_gain": Estimate(0.2, 0.0, 0.3)}},
+    "less than length": {"beside": MORE | {"auc_gain": Estimate(-0.2, -0.3, -0.01)}},
+    "length itself": {"beside": {"length_auc": LENGTH}},
+    "nothing known of length": {"beside": {}},
+    "people see it the other way": {"beside": MORE | {"human_within": Estimate(0.3, 0.2, 0.4, 40)}},
+    "people alone": {"auc": UNKNOWN, "beside": {"human_within": Estimate(0.7, 0.6, 0.8, 30)}},
+    "nobody said what is good": {"auc": UNKNOWN, "beside": {}, "judged": False},
+    "unscored is another matter": {"auc": UNKNOWN, "beside": {}},
+    "attacked, less often": attacked(Estimate(0.7, 0.6, 0.8), Estimate(-0.1, -0.2, -0.01)),
+    "attacked, not shown": attacked(Estimate(0.5, 0.4, 0.6), Estimate(-0.3, -0.4, -0.2)),
+    "attacked, prefers bad": attacked(Estimate(0.1, 0.05, 0.2), Estimate(-0.7, -0.8, -0.6)),
+    "attacked, no change": attacked(GOOD, Estimate(0.0, -0.1, 0.1)),
+    "attacked, more often": attacked(Estimate(0.9, 0.8, 0.95), Estimate(0.1, 0.05, 0.2)),
+    "attacked, not known": attacked(Estimate(0.9, 0.8, 0.95), Estimate(0.1)),
+    "attacked, exactly as before": attacked(GOOD, Estimate(0.0, 0.0, 0.0)),
+    # README's first example: "no change is shown" over d -2.02, p .005
+    "no change of AUC over one of d": attacked(
+        GOOD, Estimate(-0.1, -0.3, 0.1, 12), effect_size=Estimate(-2.0, -3.0, -1.0, 12)
+    ),
+    "not separated": {
+        "leads": {
+            "below": Estimate(0.5, 0.4, 0.6, 40),
+            "alike": Estimate(0.1, -0.1, 0.3, 40),
+            "above": Estimate(-0.5, -0.6, -0.4, 40),
+        }
+    },
+}
+
+
+def said(auc: Estimate = GOOD, attacked: Estimate = GOOD, **made: Any) -> str:
     figures = {"clean": {"auc": auc}, "attacked": {"auc": attacked}}
-    return dict(answer("mi", figures, **({"beside": MORE} | made)))  # type: ignore[arg-type]
+    found = answer("mi", figures, **({"beside": MORE} | made))
+    return "\n".join(f"{heading}: {words}" for heading, words in found) or "(nothing)"
 
 
-@pytest.mark.parametrize(
-    ("auc", "heading", "then"),
-    [
-        (Estimate(0.8, 0.51, 0.9, 40), "Tells good from bad responses", "manipulation"),
-        (Estimate(0.6, 0.4, 0.75, 40), "Not shown to tell good from bad", "About 160 items"),
-        (Estimate(0.5, 0.4, 0.6, 40), "Not shown to tell good from bad", "Add items"),
-        (Estimate(0.3, 0.2, 0.49, 40), "Prefers bad responses", "Do not use it"),
-        (Estimate(0.9, 0.6, 0.99, 4), "Too few items to say", "at least 6"),
-        (Estimate(0.8, n=9), "Not shown to tell good from bad", "Add items"),
-    ],
-)
-def test_the_heading_is_as_loud_as_the_interval(auc: Estimate, heading: str, then: str) -> None:
-    found = said(auc=auc)
-    assert next(iter(found)) == heading
-    assert then in found["Next"] and f"{auc.n} item" in found[heading]
-
-
-@pytest.mark.parametrize(
-    ("gain", "words"),
-    [
-        (Estimate(0.2, 0.01, 0.3), "more than length tells: the longer (or, if that"),
-        (Estimate(0.2, 0.0, 0.3), "not shown to be more than length"),
-        (Estimate(-0.2, -0.3, -0.01), "less than length tells"),
-    ],
-)
-def test_length_alone_stands_beside_it(gain: Estimate, words: str) -> None:
-    found = said(beside=MORE | {"auc_gain": gain})
-    assert words in found["Tells good from bad responses"]
-    assert ("more than length before" in found["Next"]) == (gain.low <= 0)
-
-
-def test_where_nobody_said_what_is_good_the_page_says_what_to_say() -> None:
-    found = said(auc=Estimate(math.nan), beside={}, judged=False)
-    assert list(found) == ["Not known to tell good from bad", "Next"]
-    assert "mi scored the texts" in found["Not known to tell good from bad"]
-    assert "dataset.agents={NAME: Faithful" in found["Next"]
-    assert said(auc=Estimate(math.nan), beside={}) == {}  # unscored is another matter
-
-
-def test_what_to_do_fits_people_and_what_is_known_of_length() -> None:
-    against = {"human_within": Estimate(0.3, 0.2, 0.4, 40)}
-    assert "people see it the other way" in said(beside=MORE | against)["Next"]
-    assert "length" not in said(beside={})["Next"]
-
-
-def test_length_is_not_held_against_itself() -> None:
-    found = said(beside={"length_auc": MORE["length_auc"]})
-    assert "That is what length alone tells." in found["Tells good from bad responses"]
-    assert "more than length before" in found["Next"]
-
-
-@pytest.mark.parametrize(
-    ("attacked", "change", "words"),
-    [
-        (Estimate(0.7, 0.6, 0.8), Estimate(-0.1, -0.2, -0.01), ("still", "less often")),
-        (Estimate(0.5, 0.4, 0.6), Estimate(-0.3, -0.4, -0.2), ("is not shown", "less often")),
-        (Estimate(0.1, 0.05, 0.2), Estimate(-0.7, -0.8, -0.6), ("prefers bad", "less often")),
-        (Estimate(0.8, 0.7, 0.9), Estimate(0.0, -0.1, 0.1), ("still", "no change is shown")),
-        (Estimate(0.9, 0.8, 0.95), Estimate(0.1, 0.05, 0.2), ("still", "more often")),
-        (Estimate(0.9, 0.8, 0.95), Estimate(0.1), ("still", "is not known")),
-        (Estimate(0.8, 0.7, 0.9), Estimate(0.0, 0.0, 0.0), ("still", "exactly as before")),
-    ],
-)
-def test_under_attack(attacked: Estimate, change: Estimate, words: tuple[str, str]) -> None:
-    found = said(attack="padding", attacked=attacked, change={"auc": change})["Under padding"]
-    assert all(one in found for one in words) and "nan" not in found
-
-
-def test_no_change_of_auc_is_not_said_over_a_change_of_d_that_is_sure() -> None:
-    """README's first example: "no change is shown" over d -2.02, p .005."""
-    change = {"auc": Estimate(-0.1, -0.3, 0.1, 12), "effect_size": Estimate(-2.0, -3.0, -1.0, 12)}
-    found = said(attack="padding", attacked=GOOD, change=change)["Under padding"]
-    assert "no change is shown (-30 to 10 in 100); by the effect size they are nearer" in found
-
-
-def test_who_is_not_told_apart_and_how_many_items_would() -> None:
-    leads = {
-        "below": Estimate(0.5, 0.4, 0.6, 40),
-        "alike": Estimate(0.1, -0.1, 0.3, 40),
-        "above": Estimate(-0.5, -0.6, -0.4, 40),
-    }
-    found = said(leads=leads)["Not separated"]
-    assert "higher than good responses: above." in found
-    assert "Not told from good responses: alike. About 160 items" in found
-    assert "below" not in found
-    assert "Not separated" not in said(leads={"below": leads["below"]})
-
-
-def test_where_people_graded_that_alone_is_an_answer() -> None:
-    agreed = {"human_within": Estimate(0.7, 0.6, 0.8, 30)}
-    assert next(iter(said(auc=Estimate(math.nan), beside=agreed))).startswith("Agrees with people")
+def test_what_it_says_on_each_edge() -> None:
+    told = "\n\n".join(f"== {name}\n{said(**given)}" for name, given in CASES.items()) + "\n"
+    if os.environ.get("SNAPSHOT") == "write":
+        SNAPSHOT.write_text(told, encoding="utf-8")
+    assert told == SNAPSHOT.read_text(encoding="utf-8") and "nan" not in told
 
 
 def test_length_is_taken_in_the_direction_that_does_better() -> None:

@@ -9,7 +9,6 @@ import pytest
 from scipy import stats
 
 from judgelab.report.jobs import jobs
-from judgelab.report.sweep import write
 from judgelab.study.discrimination.compare import fit_table
 from tests.drawings import draw
 from tests.unit.report.report_results import result, write_job, write_run
@@ -60,12 +59,3 @@ def test_five_data_sets_end_in_a_parabola_against_a_line(tmp_path: Path, attacks
 def test_three_ratios_are_no_curve(tmp_path: Path) -> None:
     assert fit_table(jobs(sweep_of(tmp_path, (1.0, 4.0, 9.0)))) is None
     assert fit_table(jobs(sweep_of(tmp_path / "b", (1.0, 4.0, 9.0, 9.0, None)))) is None
-
-
-@pytest.mark.slow
-def test_the_page_and_the_csv_have_it(tmp_path: Path) -> None:
-    folder = sweep_of(tmp_path, RATIOS)
-    page = write(folder).read_text(encoding="utf-8")
-    assert "R² parabola" in page
-    assert (folder / "compression.csv").read_text().startswith("group,dataset,compression_")
-    assert (folder / "figures" / "effect_sizes_by_compression.svg").is_file()
