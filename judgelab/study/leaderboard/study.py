@@ -281,7 +281,8 @@ class Leaderboard(Study):
                 row["parameters"] = sizes[agent.name]
             if self.definition != "corrected":
                 # half of the paper's bar: 1.645 standard errors, rows taken as independent
-                row["half_width_over_rows"] = 1.645 * float(pd.Series(against[:, k].ravel()).sem())
+                error: Any = pd.Series(against[:, k].ravel()).sem()
+                row["half_width_over_rows"] = 1.645 * float(error)
             rows.append(row)
         return rows
 
