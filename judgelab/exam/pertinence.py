@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
-from judgelab.core.errors import ConfigError, did_you_mean
+from judgelab.core.errors import ConfigError
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM
 from judgelab.core.panel import PROBLEMATIC, Panel, rng_for
 from judgelab.core.prompt import Prompt
@@ -25,6 +25,7 @@ from judgelab.exam.protocol import (
     NotHeldError,
     PairwiseMechanism,
     pair_panel,
+    place_of,
     shown,
 )
 
@@ -197,14 +198,12 @@ class Pertinence(Exam):
 
     def _agents(self, panel: Panel) -> tuple[list[int], list[int]]:
         """Who writes RA, and who IA."""
-        names = [agent.name for agent in panel.agents]
-        for name in (self.relevant, self.irrelevant):
-            if name is not None and name not in names:
-                raise ConfigError(f"No agent is called {name!r}.{did_you_mean(name, names)}")
         fair = [k for k, agent in enumerate(panel.agents) if agent.category not in PROBLEMATIC]
-        fair = fair if len(fair) > 1 else list(range(len(names)))
-        first = fair if self.relevant is None else [names.index(self.relevant)]
-        second = fair if self.irrelevant is None else [names.index(self.irrelevant)]
+        fair = fair if len(fair) > 1 else list(range(len(panel.agents)))
+        first, second = (
+            fair if name is None else [place_of(panel, name, f"pertinence.{key}")]
+            for key, name in ((RELEVANT, self.relevant), (IRRELEVANT, self.irrelevant))
+        )
         return first, second
 
     def _chat(

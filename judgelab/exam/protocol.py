@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgelab.core.errors import ConfigError
+from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.exchange import Cell, Exchange
 from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Agent, Item, Panel
@@ -127,6 +127,18 @@ def shown(panel: Panel) -> Bools:
     return np.asarray(
         there[:, :, None] & there[:, None, :] & ~np.eye(len(panel.agents), dtype=bool)
     )
+
+
+def place_of(panel: Panel, name: str, key: str) -> int:
+    """Number of the agent that a setting names.
+
+    Raises:
+        ConfigError: it is unknown.
+    """
+    names = [agent.name for agent in panel.agents]
+    if name not in names:
+        raise ConfigError(f"{key}: no agent is called {name!r}.{did_you_mean(name, names)}")
+    return names.index(name)
 
 
 def pair_panel(

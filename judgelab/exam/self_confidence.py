@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
+from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.exchange import CHOICES, LABELS, Cell, Exchange, no_label, pair_questions, shares
 from judgelab.core.lm import WITHOUT_PROBABILITIES, Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
@@ -24,6 +24,7 @@ from judgelab.exam.protocol import (
     NotHeldError,
     PairwiseMechanism,
     pair_panel,
+    place_of,
     shown,
 )
 
@@ -100,12 +101,13 @@ class SelfConfidence(Exam):
 
     def take(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """Confidence in every answer; not taken by a judge that replies without probabilities."""
-        unread = [np.full((len(one.items), 2), np.nan) for one in paper.panels]
-        nothing = replace(_answers(paper, unread, asked=False), absence=SILENT)
         if self.by != "words":
             probable = self._by_probability(paper, judge)
-            if probable is not None or self.by == "probability":
-                return nothing if probable is None else probable
+            if probable is not None:
+                return probable
+            if self.by == "probability":
+                unread = [np.full((len(one.items), 2), np.nan) for one in paper.panels]
+                return replace(_answers(paper, unread, asked=False), absence=SILENT)
         return _answers(paper, [self._in_words(one, judge) for one in paper.panels])
 
     def _by_probability(self, paper: ExamPaper, judge: EvaluationLM) -> Answers | None:
@@ -146,15 +148,9 @@ class SelfConfidence(Exam):
     def _agents(
         self, panel: Panel, name: str, given: Sequence[str] | None, kinds: tuple[str, str]
     ) -> tuple[int, int]:
-        names = [agent.name for agent in panel.agents]
         if given is not None:
-            for one in given:
-                if one not in names:
-                    raise ConfigError(
-                        f"self_confidence.{name}: no agent is called {one!r}."
-                        f"{did_you_mean(one, names)}"
-                    )
-            return names.index(given[0]), names.index(given[1])
+            first, second = (place_of(panel, one, f"self_confidence.{name}") for one in given)
+            return first, second
         found: list[int] = []
         for kind in kinds:
             of_kind = [k for k, agent in enumerate(panel.agents) if agent.category == kind]

@@ -41,9 +41,6 @@ Method = Literal["monte_carlo", "closed_form"]
 CHUNK = 1 << 19
 """Scores held at a time, so that memory does not grow with N, M or the size of the grid."""
 
-MOST_ITEMS = 10**15
-"""N that can be simulated: beyond it sums of scores are no longer exact in 64 bits."""
-
 SLOWER = 8
 """What a count of a value costs, in scores drawn and looked up."""
 
@@ -216,15 +213,13 @@ def simulate(
     delta), and the noises correlate by it: each system on its own is as in the paper.
 
     Args:
-        cells: [cells, 3] of r, N (at most MOST_ITEMS) and delta, the shift of B's density.
+        cells: [cells, 3] of r, N and delta, the shift of B's density.
 
     Returns:
         The share [cells] and its standard error [cells]: that of M independent shares, as the V
         evaluations of a pair share its texts; never below what the normal approximation expects
         of so many draws, nor below half a draw, as shares that are (almost) alike say nothing.
     """
-    if (cells[:, 1] > MOST_ITEMS).any():
-        raise ValueError(f"At most {MOST_ITEMS:.0e} items can be simulated: use the closed form.")
     share, error = np.empty(len(cells)), np.empty(len(cells))
     noise = noise_sd(cells[:, 0], source.sd)
     for k, (_, n, delta) in enumerate(cells):

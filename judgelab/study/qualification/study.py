@@ -17,6 +17,7 @@ from judgelab.core.result import Result
 from judgelab.engine.context import Context
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.study import Study
+from judgelab.exam.protocol import place_of
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.report.comparison import Comparison
@@ -173,12 +174,8 @@ class Qualification(Study):
         """Panel and prices; what is only needed in the end is checked before a judge is asked."""
         context.no_attack("qualification")
         panel, asked = context.panels()["clean"], self._asked(context)
-        names = [agent.name for agent in panel.agents]
         for name in self.family:
-            if name not in names:
-                raise ConfigError(
-                    f"study.family: no agent is called {name!r}.{did_you_mean(name, names)}"
-                )
+            place_of(panel, name, "study.family")
         if not len(all_pairs(panel)):
             raise ConfigError(
                 "study=qualification compares answers: the panel needs two agents that are no "

@@ -36,16 +36,12 @@ from judgelab.study.common.templates import table
 from judgelab.study.ranking.scored import RankingJudge, Scored
 
 STEPS = 24  # differences along a curve
-MODEL_NAMES: dict[Model, str] = {
-    "algorithm_1": "Algorithm 1",
-    "bias": "Algorithm 1 with the judge's bias between systems",
-    "line": "Algorithm 1 with the bias about the line of system means",
-}
 SHORT: dict[Model, str] = {
     "algorithm_1": "Algorithm 1",
     "bias": "plus bias between systems",
     "line": "plus bias and slope of means",
 }
+MODEL_NAMES = {m: name if m == MODELS[0] else f"Algorithm 1 {name}" for m, name in SHORT.items()}
 LEAST = 4  # systems: two are predicted from the others
 BUCKETS = 6
 WIDEST = 2.0  # sds of the human scores, the end of a curve

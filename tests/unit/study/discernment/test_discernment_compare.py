@@ -74,12 +74,10 @@ def test_the_best_judge_stands_on_top_and_who_is_unscored_below(
     board, best = made.rows, judges["counts"]["summary"]
     assert (board["judge"].iloc[0], board["judge"].iloc[2]) == ("counts", "random")
     assert board["average_ew"].iloc[0] == best["discernment/average_ew"] > 1
-    assert board["d_ew/typos_minor"].iloc[0] == best["d_ew/typos_minor"]
     assert board["average_ew"].isna().iloc[2]
     [shown] = made.tables.values()
     by_key = {column.key: column.cells for column in shown}
-    assert by_key["average_ew"][2] == "–"
-    assert by_key["not_seen"][0] == best["not_seen"] == "reordering_minor"
+    assert by_key["average_ew"][2] == "–" and by_key["not_seen"][0] == "reordering_minor"
     assert "dataset" not in by_key, "there is one"
 
 

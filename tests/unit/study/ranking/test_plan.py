@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from hydra import compose
 
-from judgelab.config import build
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.engine.context import Context
 from judgelab.engine.run import execute
@@ -93,15 +92,6 @@ def test_a_plan_reads_the_judge_and_guesses_no_scale(lab: Context, tmp_path: Pat
         finished(tmp_path, outcome(tmp_path, *table_study(path)))
         with pytest.raises(DataError, match=said):
             plan(lab, **read)
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [("item_correlation", 1.0), ("systems", 1), ("price", math.nan), ("delta", math.inf)],
-)
-def test_what_cannot_be_planned(key: str, value: float) -> None:
-    with pytest.raises(ConfigError, match=rf"study\.{key}"):
-        build({"_target_": "judgelab.study.ranking.plan.Plan", key: value}, "study")
 
 
 def test_a_plan_is_not_named_after_what_it_does_not_use(

@@ -90,11 +90,7 @@ def test_curves_are_algorithm_1(annotated: tuple[Result, pd.DataFrame]) -> None:
     assert row["closed_form"] == pytest.approx(float(exact.value))
     off = np.abs(curve["confidence"] - curve["closed_form"]) / curve["standard_error"]
     assert off.max() < 4.5
-    trade = found["trade_off"]
-    assert sorted(trade["delta"].unique() / human.std()) == pytest.approx(
-        [0.1, 0.2, 0.4, 0.8], rel=1e-3
-    )
-    row = trade.iloc[10]
+    row = found["trade_off"].iloc[10]
     assert row["items"] == required_n(row["r"], row["delta"], sd=human.std())
     noise = found["noise"]
     assert np.abs(noise["simulated"] - noise["r"]).max() < 0.05
