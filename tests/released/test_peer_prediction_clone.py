@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.peer_prediction.domain import TAXONOMY, task_of
+from experiments.peer_prediction.domain import TAXONOMY
 from experiments.peer_prediction.release import list_domains, read_domain
 from experiments.peer_prediction.scores import (
     GOOD_FAITH,
@@ -136,20 +136,6 @@ def test_an_attacked_run_belongs_to_the_folder_with_its_files(clone: Path) -> No
     data = read_domain(clone, "peer_review", "pattern")
     assert data.arrays["tvd_mi"][0, 1, 0] == 0.25
     assert np.isnan(data.completed("tvd_mi")).all()  # the file counts no calls
-
-
-def test_taxonomy_sizes_and_lookups() -> None:
-    sizes = {
-        task: [len(groups[name]) for name in ("Faithful", "Style", "Strategic", "Low Effort")]
-        for task, groups in TAXONOMY.items()
-    }
-    assert sizes == {
-        "summarization": [4, 10, 10, 5],
-        "translation": [6, 16, 4, 4],
-        "peer_review": [4, 12, 8, 5],
-    }
-    assert task_of(["Original", "Sarcastic"]) == "translation"
-    assert task_of(NAMES) == "peer_review"
 
 
 @pytest.mark.slow

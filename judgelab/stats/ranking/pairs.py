@@ -260,21 +260,6 @@ class Outcomes:
     second: NDArray[np.int64]
 
 
-def calibration_bins(data: Outcomes) -> list[tuple[float, float, float, Estimate]]:
-    """(low edge, high edge, mean prediction, mean outcome) of the bins that are not empty.
-
-    A prediction lies in [low edge, high edge), in the last bin also on its high edge. The outcome's
-    interval is over systems; ``n`` pairs, ``clusters`` systems.
-    """
-    group = _bins(data)
-    observed = pair_means(data.observed, group, data.first, data.second)
-    edges = (*EDGES, 1.0)
-    return [
-        (edges[k], edges[k + 1], float(data.predicted[group == k].mean()), mean)
-        for k, mean in observed.items()
-    ]
-
-
 def pair_means(
     values: Floats,
     group: NDArray[np.int64],

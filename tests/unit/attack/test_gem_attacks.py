@@ -76,8 +76,6 @@ STEPS = [attack(name) for name in [*WRITING, "sentence_deletion"]]
 
 
 # Deletion and completion (D.3.2)
-
-
 def test_the_lm_sees_a_marker_in_every_gap_and_its_completion_is_taken() -> None:
     lm = ScriptedChat(lambda request: "completed")
     assert only("deletion_completion", REVIEW, lm, by="lm") == "completed"
@@ -106,8 +104,6 @@ def test_rules_fill_the_same_gaps_with_sentences_that_say_nothing() -> None:
 
 
 # A review of the synopsis alone (D.3.3)
-
-
 def test_one_call_per_item_and_every_agent_gets_its_review() -> None:
     texts = [["a", None, "b"], ["c", "d", None], ["e", "f", None]]
     panel = with_synopses(panel_of(texts), "On mail.", None, "On ink.")
@@ -132,8 +128,6 @@ def test_rules_review_the_synopsis_in_four_sections(synopsis: str) -> None:
 
 
 # Random replacement (Yelp)
-
-
 def test_every_text_moves_to_another_item_of_its_agent() -> None:
     rows = [[f"{a}{k}" if (k, a) != (3, "b") else None for a in "ab"] for k in range(7)]
     done = attack("random_replacement").apply(panel_of(rows), NOBODY, seed=1)
@@ -154,8 +148,6 @@ def test_a_text_with_nowhere_to_go_is_counted_and_one_item_is_refused() -> None:
 
 
 # Rephrasing (D.4.1)
-
-
 def test_rules_change_the_surface_and_leave_titles_links_and_unknown_words() -> None:
     text = "In my opinion, it isn’t well-written, and I'd say it's SOTA w.r.t. speed. I think so."
     assert rephrase(text) == (
@@ -182,8 +174,6 @@ def test_the_lm_rephrases_all_but_blank_texts() -> None:
 
 
 # Meaningless elongation (D.4.2)
-
-
 def short(**settings: object) -> dict[str, object]:
     statements = {
         "Summary Of The Paper": "First. To wit,",
@@ -230,8 +220,6 @@ def test_two_phrases_of_the_lm_fill_the_slot() -> None:
 
 
 # All of them
-
-
 @pytest.mark.parametrize("name", [*WRITING, "sentence_deletion", "random_replacement"])
 def test_order_of_items_and_agents_changes_nothing(name: str) -> None:
     rows = [[f"{REVIEW} Mine is {k}{j}. I think so." for j in range(3)] for k in range(4)]

@@ -236,7 +236,7 @@ def test_workers_get_an_item_at_a_time_and_a_dry_run_counts_no_reply(tmp_path: P
     tally = counted.stages["clean"]
     assert (tally["calls"], tally["output_tokens"]) == (12, 0)
     assert 12 * 60 < tally["input_tokens"] < 12 * 200
-    asked = [request for shard in shards for request in shard.requests]  # type: ignore[union-attr]
+    asked = [request for shard in shards for request in shard.arguments[0]]
     mixed = [replace(r, labels=()) if k == 1 else r for k, r in enumerate(asked)]
     assert closed_batches(mixed) == [[0, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]
 

@@ -38,8 +38,6 @@ def preprocessor(name: str, **given: object) -> Any:
 
 
 # By an LM
-
-
 def test_lines_of_the_four_kinds_stay_and_others_are_counted() -> None:
     reply = """Here are the judgments:
 - The reviewer appreciates the drawings.
@@ -112,8 +110,6 @@ def test_what_they_require_and_say() -> None:
 
 
 # By cue words
-
-
 @pytest.mark.parametrize(
     ("clause", "verb"),
     [

@@ -11,10 +11,8 @@ from scipy.stats import chi2, ttest_rel
 
 from judgelab.stats.ranking.confidence import confidence
 from judgelab.stats.ranking.pairs import (
-    EDGES,
     MODELS,
     Outcomes,
-    calibration_bins,
     calibration_error,
     ordered_pairs,
     pair_means,
@@ -229,21 +227,10 @@ def test_calibration_error_by_hand() -> None:
     assert error.low <= np.nanmedian(samples) <= error.high
 
 
-def test_bins_by_hand() -> None:
-    first, second, last = calibration_bins(outcomes())
-    assert first[:3] == (0.5, 0.6, pytest.approx(0.565))
-    assert (*second[:2], second[3].value) == (0.9, 0.95, 0.75)
-    assert (*last[:2], last[3].value) == (EDGES[-1], 1.0, 1.0)
-    assert (first[3].n, first[3].clusters) == (2, 3)
-    # One system is in both pairs: without it there is no pair, and so no interval over systems.
-    assert math.isnan(first[3].low) and math.isnan(first[3].high)
-
-
 def test_nothing_predicted_is_not_calibrated_and_two_systems_have_no_interval() -> None:
     nothing = Outcomes(np.full(3, math.nan), np.ones(3), np.array([0, 0, 1]), np.array([1, 2, 2]))
     error, _ = calibration_error(nothing, draws=20)
     assert math.isnan(error.value) and (error.n, error.unscored) == (0, 3)
-    assert calibration_bins(nothing) == []
     one, other = np.array([0, 0]), np.array([1, 1])  # two judges of one pair
     found = pair_means(np.array([1.0, 0.8]), np.zeros(2, dtype=np.int64), one, other)[0]
     assert (found.value, found.n, found.clusters) == (0.9, 2, 2)
