@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
-from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
 from judgelab.core.result import Result, Row, Table
 from judgelab.engine.context import Context, estimators
@@ -34,6 +31,8 @@ from judgelab.study.common.panels import ScoredPanel, groups, score_panels
 from judgelab.study.common.tables import WITHOUT_P, about, columns, entries
 from judgelab.study.common.templates import paragraphs
 
+K = 20  # trades the height of the ceiling against its failure probability
+DELTA = 0.05  # 1 - confidence of the lower bounds that the ceiling is of
 CELLS = ("true_positive", "false_negative", "false_positive", "true_negative")
 RELATIONS = (
     "Intervals over items. J: TPR + TNR - 1; AUC of the decision: (1 + J) / 2; the TVD of the "
@@ -55,9 +54,6 @@ class Ceiling(Study):
     what decisions tell of the truth. Decisions: a pair accepted or not; which of a good-faith and
     a problematic text wins.
     """
-
-    k: Count = 20
-    delta: Annotated[float, Field(ge=0, le=1)] = 0.05
 
     def ask(self, context: Context) -> None:
         """See Study."""
@@ -82,20 +78,20 @@ class Ceiling(Study):
                 f"study=ceiling needs estimates of information, and {context.mechanism.name} makes "
                 "none: choose mechanism=tvd_mi, mi, gppm or judge."
             )
-        summary = about(context, part.panel, "ceiling") | {"k": self.k, "delta": self.delta}
+        summary = about(context, part.panel, "ceiling") | {"k": K, "delta": DELTA}
         for (what, name), one in estimates.items():
             summary |= entries(f"{what}/{name}", one, *WITHOUT_P)
         rows: list[Row] = []
         above: dict[str, list[str]] = {"finite": [], "infinite": []}
         for (what, name), one in estimates.items():
-            top = ceiling(name, self.k, one.n) if one.n >= 2 else math.nan
+            top = ceiling(name, K, one.n) if one.n >= 2 else math.nan
             row = {"what": what, "f": name, **columns(one, "value", *WITHOUT_P), "ceiling": top}
             rows.append(row | {"above": "yes" if one.value > top else "no"})
             if one.value > top:
                 above["infinite" if math.isinf(one.value) else "finite"].append(f"{what} ({name})")
         note = (
-            f"With k = {self.k} and delta = {self.delta:g} a lower bound is above the ceiling with "
-            f"probability {min(1.0, self.delta + 1 / self.k):.3g} at most. N: items, samples of "
+            f"With k = {K} and delta = {DELTA:g} a lower bound is above the ceiling with "
+            f"probability {min(1.0, DELTA + 1 / K):.3g} at most. N: items, samples of "
             "each pair's joint law. An estimate above its ceiling may be right, but not be "
             "certified without assumptions; it is infinite where an outcome occurs on one side "
             "alone."

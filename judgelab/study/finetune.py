@@ -21,7 +21,7 @@ from judgelab.engine.study import Study
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.finetune import data
 from judgelab.finetune.card import PROMPT, card, same_step, same_writer, usage, versions
-from judgelab.finetune.data import examples, refuse_overlap, split
+from judgelab.finetune.data import examples, part, refuse_overlap, split
 from judgelab.finetune.fit import ADAPTER, Row, TrainingWatch, discard, fit, release
 from judgelab.finetune.settings import Settings, check, source
 from judgelab.report import style
@@ -76,12 +76,14 @@ class Finetune(Study):
 
     Args:
         evaluation: a dataset whose papers must not be trained on.
+        skip: so many first papers of the dataset are evaluation papers and not trained on.
         held_out: share of the papers that only measure; 0 trains on all of them, and nothing is
             said about papers that are new to the model.
     """
 
     settings: Settings
     evaluation: Any = None  # Dataset | None, which the check of config types cannot express
+    skip: Annotated[int, Field(ge=0)] = 0
     held_out: Annotated[float, Field(ge=0, lt=1)] = 0.1
     drawings: ClassVar[Mapping[str, Any]] = {"loss_curve": losses}
 
@@ -203,12 +205,17 @@ class Finetune(Study):
 
     def _papers(self, context: Context) -> tuple[Panel, Panel]:
         """The papers to train on and to hold out, none of them an evaluation paper."""
-        panel, other = context.panels()["clean"], self.evaluation
+        loaded = context.dataset.load(limit=context.limit)
+        later = [k >= self.skip for k in range(len(loaded.items))]
+        mine = part(loaded, later)
+        refuse_overlap(mine, part(loaded, [not kept for kept in later]))
+        other: Dataset | None = self.evaluation
         if other is not None:
-            evaluated: Dataset = other
-            loaded = context.dataset.load(limit=context.limit)
-            refuse_overlap(loaded, evaluated.load(limit=None))
-        narrowed = data.chosen(panel, self.settings.texts, self.settings.seed)
+            refuse_overlap(mine, other.load(limit=None))
+        ids = {item.id for item in mine.items}
+        clean = context.panels()["clean"]
+        clean = part(clean, [item.id in ids for item in clean.items])
+        narrowed = data.chosen(clean, self.settings.texts, self.settings.seed)
         return split(narrowed, self.held_out, self.settings.seed)
 
     def _measure(

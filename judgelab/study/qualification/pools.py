@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
 
 import numpy as np
 
@@ -13,10 +12,6 @@ from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.qualification.decisions import correct, decide, pooled_scores
 from judgelab.stats.qualification.exams import Bools, Marks
 from judgelab.study.qualification.judge_responses import JudgeResponses
-
-Weighting = Literal["equal", "score"]
-"""Of the judges in a pool: 1, or the mean number over the exams that admit to it (the paper's rule,
-stated for the pool of all three)."""
 
 EVERYBODY, HUMAN, PRE = "all", "human", "PRE"
 PRE_BAR = 0.55
@@ -67,16 +62,14 @@ def single(responses: JudgeResponses, judge: int) -> Pool:
     return Pool(responses.judges[judge], (), power, decide(responses.votes, power))
 
 
-def examined(responses: JudgeResponses, marks: Mapping[str, Marks], rule: Weighting) -> list[Pool]:
+def examined(responses: JudgeResponses, marks: Mapping[str, Marks]) -> list[Pool]:
     """All judges, and those whom each subset of the exams admits, the largest subset last."""
     sizes = range(len(marks) + 1)
     subsets = [subset for size in sizes for subset in combinations(tuple(marks), size)]
-    return [admitted(responses, marks, subset, rule) for subset in subsets]
+    return [admitted(responses, marks, subset) for subset in subsets]
 
 
-def admitted(
-    responses: JudgeResponses, marks: Mapping[str, Marks], exams: Sequence[str], rule: Weighting
-) -> Pool:
+def admitted(responses: JudgeResponses, marks: Mapping[str, Marks], exams: Sequence[str]) -> Pool:
     """The judges that passed all of these exams, weighted; who did not take one is excused."""
     if not exams:
         power = np.ones(len(responses.judges))
@@ -85,8 +78,8 @@ def admitted(
     excused = np.stack([~responses.exams[exam].taken for exam in exams])
     passed: Bools = np.all([mark.passed for mark in marked] | excused, axis=0)
     passes: Bools = np.all(np.stack([mark.passes for mark in marked], axis=1) | excused, axis=1)
-    power = _weights(np.stack([mark.found.value for mark in marked]), rule, passed)
-    powers = _weights(np.stack([mark.samples for mark in marked], axis=1), rule, passes)
+    power = _weights(np.stack([mark.found.value for mark in marked]), passed)
+    powers = _weights(np.stack([mark.samples for mark in marked], axis=1), passes)
     name = "+".join(INITIAL[exam] for exam in marks if exam in exams)
     return Pool(name, tuple(exams), power, decide(responses.votes, power), powers)
 
@@ -129,14 +122,14 @@ def answer_scores(responses: JudgeResponses, pool: Pool, agents: int) -> Floats:
     return np.where(decided > 0, net, np.nan)
 
 
-def _weights(values: Floats, rule: Weighting, passed: Bools) -> Floats:
-    """Weights [..., judges] of those that passed, of numbers [..., exams, judges].
+def _weights(values: Floats, passed: Bools) -> Floats:
+    """Weights [..., judges] of those that passed, the mean of their numbers [..., exams, judges].
 
+    The paper states the rule for the pool of all three exams.
     A judge that was excused from an exam counts there what the others of the pool have on
     average: left out, an exam that all others passed with 1 would lower the absentee's weight.
     """
     inside = passed[..., None, :] & ~np.isnan(values)
     usual = row_means(np.where(inside, values, np.nan))[..., None]
     score = row_means(np.swapaxes(np.where(np.isnan(values), usual, values), -1, -2))
-    power = np.where(np.isnan(score) | (rule == "equal"), 1.0, score)
-    return np.where(passed, power, 0.0)
+    return np.where(passed, np.where(np.isnan(score), 1.0, score), 0.0)

@@ -42,7 +42,6 @@ from judgelab.study.qualification.judge_responses import (
 )
 from judgelab.study.qualification.pools import (
     FOLDS,
-    Weighting,
     consistent,
     examined,
     filtered_by_people,
@@ -88,7 +87,6 @@ class Qualification(Study):
     methods: Mapping[str, Sequence[str]] | None = None
     threshold: Literal["mean", "fixed"] = "mean"
     controls: Sequence[Literal["length", "random"]] = ("length", "random")
-    weights: Weighting = "score"
     family: Sequence[str] = ()
     prices: str = "judge_prices.yaml"
     model_prices: str | None = None
@@ -220,7 +218,7 @@ class Qualification(Study):
             every = {"length": exam.over_length, "random": over_chance(exam.answers)}
             leads = {key: lead for key, lead in every.items() if lead and key in self.controls}
             marks[name] = mark(exam.answers, bar, self.bootstrap, context.seed, leads)
-        pools = examined(responses, marks, self.weights)
+        pools = examined(responses, marks)
         if "consistency" in marks:
             pools.append(consistent(responses, marks["consistency"]))
         names = [agent.name for agent in panel.agents]

@@ -84,7 +84,7 @@ def test_who_is_excused_from_an_exam_weighs_as_its_passers_do() -> None:
     }
     taken = {"consistency": np.ones(3, dtype=bool), "self_confidence": exam.counts[0] > 0}
     responses = heard(np.ones((3, 10, 1, 2)), **taken)
-    pool = admitted(responses, marks, tuple(marks), "score")
+    pool = admitted(responses, marks, tuple(marks))
     assert_allclose(pool.power, [0.95, 0.95, 0])
     assert pool.power_samples is not None
     assert_allclose(pool.power_samples, np.tile([0.95, 0.95, 0], (20, 1)))
@@ -97,9 +97,8 @@ def test_a_pool_is_weighted_by_the_exams_it_asks_for() -> None:
     }
     taken = {exam: np.ones(1, dtype=bool) for exam in marks}
     responses = heard(np.ones((1, 5, 1, 2)), **taken)
-    assert_allclose(admitted(responses, marks, ["consistency"], "score").power, [0.8])
-    assert_allclose(admitted(responses, marks, list(marks), "score").power, [0.7])
-    assert_allclose(admitted(responses, marks, list(marks), "equal").power, [1])
+    assert_allclose(admitted(responses, marks, ["consistency"]).power, [0.8])
+    assert_allclose(admitted(responses, marks, list(marks)).power, [0.7])
 
 
 def test_a_bias_rate_says_what_it_leaves_out() -> None:
@@ -107,7 +106,7 @@ def test_a_bias_rate_says_what_it_leaves_out() -> None:
     verdicts = np.ones((3, 4, 1, 2))
     verdicts[2, :2] = NAN
     responses = heard(verdicts)
-    pools = examined(responses, {}, "score")
+    pools = examined(responses, {})
     case = Case(
         responses=responses,
         agents=["a0", "a1"],
