@@ -22,24 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How several runs of one study compare, beyond the headlines of each: ``Study.compare``.
+    """How several runs of one study compare, beyond the headlines of each: ``Study.compare``."""
 
-    Attributes:
-        name: of the CSV, without its ending, and of the table that figures draw.
-        rows: all numbers.
-        note: how to read it.
-        tables: heading -> columns, for the page; the first for the console, too. Without any
-            the numbers are only drawn.
-        figures: names of the study's drawings of these rows.
-        answer: (heading, sentences) for the top of page and console.
-    """
-
-    name: str
-    rows: DataFrame
-    note: str = ""
+    name: str  # of the CSV, without its ending, and of the table that figures draw
+    rows: DataFrame  # all numbers
+    note: str = ""  # how to read it
+    # heading -> columns, for the page; the first for the console, too. Without any the numbers are
+    # only drawn.
     tables: Mapping[str, Sequence[Column]] = field(default_factory=dict)
-    figures: Sequence[str] = ()
-    answer: Sequence[tuple[str, str]] = ()
+    figures: Sequence[str] = ()  # names of the study's drawings of these rows
+    answer: Sequence[tuple[str, str]] = ()  # (heading, sentences) for the top of page and console
 
 
 def keyed(rows: Sequence[Mapping[str, Any]], key: str, heading: str | None = None) -> Column:

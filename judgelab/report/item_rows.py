@@ -25,32 +25,21 @@ UNIT, SAID = ["item", "first", "second"], ["role", "by", "order", "value"]
 
 @dataclass(frozen=True)
 class ItemRows:
-    """A text each, or a pair of texts.
+    """A text each, or a pair of texts."""
 
-    Attributes:
-        kind: of what is said of a row, as in ``JudgmentTable``.
-        judges, raters: their names.
-        item, first, second: [rows] the item, whose text, and of a pair whose other text (else "").
-        values: [rows, judges, orders] what judges said; NaN where they did not.
-        asked: [rows, judges, orders] whether they were to.
-        labels: [rows, raters] what people said.
-        group: [rows] the agent's category, or "reference"; "" without one.
-        attacked: [rows] score of the attacked text; NaN without one.
-        levels: names of categories; their places are the values.
-    """
-
-    kind: Kind
-    judges: Sequence[str]
+    kind: Kind  # of what is said of a row, as in ``JudgmentTable``
+    judges: Sequence[str]  # judges, raters: their names
     raters: Sequence[str]
+    # item, first, second: [rows] the item, whose text, and of a pair whose other text (else "")
     item: Names
     first: Names
     second: Names
-    values: Floats
-    asked: NDArray[np.bool_]
-    labels: Floats
-    group: Names
-    attacked: Floats
-    levels: Sequence[str] = ()
+    values: Floats  # [rows, judges, orders] what judges said; NaN where they did not
+    asked: NDArray[np.bool_]  # [rows, judges, orders] whether they were to
+    labels: Floats  # [rows, raters] what people said
+    group: Names  # [rows] the agent's category, or "reference"; "" without one
+    attacked: Floats  # [rows] score of the attacked text; NaN without one
+    levels: Sequence[str] = ()  # names of categories; their places are the values
 
     def __len__(self) -> int:
         return len(self.item)

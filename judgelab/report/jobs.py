@@ -20,26 +20,17 @@ LOST = "its process ended before it left a result: repeat the sweep, finished jo
 
 @dataclass(frozen=True)
 class SweepJob:
-    """One job.
+    """One job."""
 
-    Attributes:
-        number: its place in the sweep.
-        overrides: the command line of the job, as Hydra took it.
-        choices: config group -> option.
-        run, result: its directory and what Result.to_json wrote there; None where it failed.
-        error: why it failed, in a sentence; None where it did not.
-        partial: what is open of it, in a sentence; None where nothing is.
-        without_effect: a sentence for each ``KEY=VALUE?`` that nothing takes.
-    """
-
-    number: int
-    overrides: tuple[str, ...]
-    choices: Mapping[str, str]
+    number: int  # its place in the sweep
+    overrides: tuple[str, ...]  # the command line of the job, as Hydra took it
+    choices: Mapping[str, str]  # config group -> option
+    # run, result: its directory and what Result.to_json wrote there; None where it failed
     run: Path | None
     result: Mapping[str, Any] | None
-    error: str | None
-    partial: str | None = None
-    without_effect: tuple[str, ...] = ()
+    error: str | None  # why it failed, in a sentence; None where it did not
+    partial: str | None = None  # what is open of it, in a sentence; None where nothing is
+    without_effect: tuple[str, ...] = ()  # a sentence for each ``KEY=VALUE?`` that nothing takes
 
     @property
     def status(self) -> str:

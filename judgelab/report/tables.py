@@ -19,23 +19,14 @@ SENTENCE = 90  # characters beyond which a cell is more than a name
 
 @dataclass(frozen=True)
 class Column:
-    """One column, ready to print.
+    """One column, ready to print."""
 
-    Attributes:
-        key: the name in the rows; "value" stands for value, low and high together.
-        heading: the name for readers.
-        numeric: whether it is to be aligned right.
-        cells: the texts, one per row.
-        sort: what the rows are to be sorted by, one per row; None goes last.
-        links: where a cell leads, one per row; "" nowhere. Empty without any.
-    """
-
-    key: str
-    heading: str
-    numeric: bool
-    cells: tuple[str, ...]
-    sort: tuple[Any, ...]
-    links: tuple[str, ...] = ()
+    key: str  # the name in the rows; "value" stands for value, low and high together
+    heading: str  # the name for readers
+    numeric: bool  # whether it is to be aligned right
+    cells: tuple[str, ...]  # the texts, one per row
+    sort: tuple[Any, ...]  # what the rows are to be sorted by, one per row; None goes last
+    links: tuple[str, ...] = ()  # where a cell leads, one per row; "" nowhere. Empty without any.
 
     @property
     def prose(self) -> bool:

@@ -18,43 +18,27 @@ PANELS = {"clean": "", "attacked": "", "change": "change of "}
 
 @dataclass(frozen=True)
 class TrackedRun:
-    """What a tracker may see of a run: what is on disk, and free of secrets.
+    """What a tracker may see of a run: what is on disk, and free of secrets."""
 
-    Attributes:
-        folder: the run directory, by its name; when the run is published, complete but for DONE.
-        config: the resolved config.
-        sweep: name of the multirun it belongs to, or None.
-        name: what the run is among others; in a sweep, what differs there.
-        axes: axis -> option (``mechanism: mi``), and what else a sweep varies.
-    """
-
-    folder: Path
-    config: Mapping[str, Any]
-    sweep: str | None
-    name: str
+    folder: Path  # the run directory, by its name; when the run is published, complete but for DONE
+    config: Mapping[str, Any]  # the resolved config
+    sweep: str | None  # name of the multirun it belongs to, or None
+    name: str  # what the run is among others; in a sweep, what differs there
+    # axis -> option (``mechanism: mi``), and what else a sweep varies
     axes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class TrackedSweep:
-    """What a tracker may see of a finished sweep.
+    """What a tracker may see of a finished sweep."""
 
-    Attributes:
-        folder: of the sweep: report.html, comparison.csv and .json, figures.
-        name: the group of its runs.
-        axes: axis -> options, of what the sweep varies.
-        tables: the comparison first; a row for each job, finished before the sweep or by it, the
-            best first.
-        summary: its answer in words where it has one, and counts of jobs.
-        runs: folders of the finished runs.
-    """
-
-    folder: Path
-    name: str
-    axes: Mapping[str, Sequence[str]]
+    folder: Path  # of the sweep: report.html, comparison.csv, figures
+    name: str  # the group of its runs
+    axes: Mapping[str, Sequence[str]]  # axis -> options, of what the sweep varies
+    # the comparison first; a row for each job, finished before the sweep or by it, the best first
     tables: Sequence[Table]
-    summary: Mapping[str, Value]
-    runs: Sequence[Path]
+    summary: Mapping[str, Value]  # its answer in words where it has one, and counts of jobs
+    runs: Sequence[Path]  # folders of the finished runs
 
 
 class Mirror:

@@ -53,17 +53,11 @@ LONGEST_TAG = 64
 
 @dataclass(frozen=True)
 class OpenRun:
-    """A W&B run that has begun.
+    """A W&B run that has begun."""
 
-    Attributes:
-        run: W&B's own object.
-        online: whether a server takes it.
-        excuse: why it is kept offline though it was to go online; else "".
-    """
-
-    run: Any
-    online: bool
-    excuse: str
+    run: Any  # W&B's own object
+    online: bool  # whether a server takes it
+    excuse: str  # why it is kept offline though it was to go online; else ""
 
     @property
     def place(self) -> str:

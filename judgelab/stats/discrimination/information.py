@@ -43,15 +43,11 @@ NEGLIGIBLE = 1e-300
 
 
 class Divergence(NamedTuple):
-    """D_f(P || Q) = sum of Q f(P / Q), in nats where a logarithm is taken.
+    """D_f(P || Q) = sum of Q f(P / Q), in nats where a logarithm is taken."""
 
-    Attributes:
-        f: convex on t >= 0 (a number or an array), f(1) = 0, f(0) the right limit at 0.
-        slope: limit of f(t) / t as t grows: what mass of P without a counterpart adds.
-    """
-
+    # convex on t >= 0 (a number or an array), f(1) = 0, f(0) the right limit at 0
     f: Callable[[Any], ArrayLike]
-    slope: float
+    slope: float  # limit of f(t) / t as t grows: what mass of P without a counterpart adds
 
     @property
     def most(self) -> float:

@@ -14,25 +14,17 @@ from judgelab.stats.intervals.ends import Ends
 
 @dataclass(frozen=True)
 class Estimate:
-    """A point estimate with a 95 % interval.
+    """A point estimate with a 95 % interval."""
 
-    Attributes:
-        value: the estimate, in the unit of the statistic; NaN where it is undefined.
-        low, high: ends of the 95 % interval; NaN where there is none.
-        n: items used.
-        unscored: items dropped because they hold no score (a function that counts something
-            else, such as cells, says so).
-        p: two-sided p value; NaN where no test was made.
-        clusters: where ``n`` counts something else than items (rows, say): items they come
-            from; else None.
-    """
-
-    value: float
-    low: float = math.nan
+    value: float  # the estimate, in the unit of the statistic; NaN where it is undefined
+    low: float = math.nan  # low, high: ends of the 95 % interval; NaN where there is none
     high: float = math.nan
-    n: int = 0
+    n: int = 0  # items used
+    # items dropped because they hold no score (a function that counts something else, such as
+    # cells, says so)
     unscored: int = 0
-    p: float = math.nan
+    p: float = math.nan  # two-sided p value; NaN where no test was made
+    # where ``n`` counts something else than items (rows, say): items they come from; else None
     clusters: int | None = None
 
     @property
@@ -53,21 +45,15 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Estimates:
-    """Estimates [...]; each array has this shape, or is one number for all.
+    """Estimates [...]; each array has this shape, or is one number for all."""
 
-    Attributes:
-        value: in the unit of the statistic; NaN where it is not known.
-        low, high: ends of the interval; NaN where there is none.
-        n: clusters (items) that took part.
-        unscored: what was asked for and is missing.
-        p: of the test that the interval belongs to; NaN where none was made.
-    """
-
-    value: Floats
-    low: Floats
+    value: Floats  # in the unit of the statistic; NaN where it is not known
+    low: Floats  # low, high: ends of the interval; NaN where there is none
     high: Floats
-    n: Floats
+    n: Floats  # clusters (items) that took part
+    # what was asked for and is missing
     unscored: Floats = field(default_factory=lambda: np.array(0.0))
+    # of the test that the interval belongs to; NaN where none was made
     p: Floats = field(default_factory=lambda: np.array(np.nan))
 
     @staticmethod

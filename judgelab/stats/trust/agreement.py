@@ -32,16 +32,11 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Sums:
-    """Credit earned and credit at stake, [..., clusters].
+    """Credit earned and credit at stake, [..., clusters]."""
 
-    Attributes:
-        total, count: their ratio is the share of agreement.
-        twice: each pair of texts adds to two clusters (it is of two items).
-    """
-
-    total: Floats
+    total: Floats  # total, count: their ratio is the share of agreement
     count: Floats
-    twice: bool = False
+    twice: bool = False  # each pair of texts adds to two clusters (it is of two items)
 
     def of(self, answer: int) -> Sums:
         """Those of one answer, where the first axis is of answers."""
@@ -82,18 +77,13 @@ class Sums:
 
 @dataclass(frozen=True)
 class Target:
-    """What people say of each unit, as the credit that each possible answer would earn.
+    """What people say of each unit, as the credit that each possible answer would earn."""
 
-    Attributes:
-        mass: [units, answers] of the people who remain; a row adds up to what is at stake.
-        people: [units, answers] what the person left out earns where the others say so; NaN where
-            nobody can be left out.
-        cluster: [units] numbers from 0.
-    """
-
-    mass: Floats
+    mass: Floats  # [units, answers] of the people who remain; a row adds up to what is at stake
+    # [units, answers] what the person left out earns where the others say so; NaN where nobody can
+    # be left out
     people: Floats
-    cluster: Places
+    cluster: Places  # [units] numbers from 0
 
     def sums(self, answers: Floats, judged: Mask) -> Sums:
         """Credits [clusters] of answers [units, answers] on units judged [units]."""

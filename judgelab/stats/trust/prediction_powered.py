@@ -39,21 +39,16 @@ Tuning = Literal["power", "scaled", "none"]
 
 @dataclass(frozen=True)
 class Corrected:
-    """Estimates of a mean [judges], NaN where there are too few labels.
+    """Estimates of a mean [judges], NaN where there are too few labels."""
 
-    Attributes:
-        value, error, low, high: the estimate, its standard error and the ends of its interval.
-        n, pool: units with a label, and all units that the judge judged.
-        groups: clusters with a label.
-    """
-
+    # value, error, low, high: the estimate, its standard error and the ends of its interval
     value: Floats
     error: Floats
     low: Floats
     high: Floats
-    n: NDArray[np.int64]
+    n: NDArray[np.int64]  # n, pool: units with a label, and all units that the judge judged
     pool: NDArray[np.int64]
-    groups: NDArray[np.int64]
+    groups: NDArray[np.int64]  # clusters with a label
 
 
 class LabelledPool:

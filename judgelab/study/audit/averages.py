@@ -54,29 +54,19 @@ class Quantity(NamedTuple):
 
 @dataclass(frozen=True)
 class AverageAnswer:
-    """One number of one judge.
+    """One number of one judge."""
 
-    Attributes:
-        name: of the number.
-        rate: whether it is a share.
-        own, people, corrected: by the judge alone, by labels alone, by both.
-        off: own minus corrected; within ``margin`` it is right.
-        saving: share of the labels that verdicts on many items save.
-        word: what follows; why: where nothing does.
-        all_labelled: whether no verdict is without a label.
-    """
-
-    name: str
-    rate: bool
-    own: Estimate
+    name: str  # of the number
+    rate: bool  # whether it is a share
+    own: Estimate  # own, people, corrected: by the judge alone, by labels alone, by both
     people: Estimate
     corrected: Estimate
-    off: Estimate
+    off: Estimate  # own minus corrected; within ``margin`` it is right
     margin: float
-    saving: Estimate
-    word: AverageWord
+    saving: Estimate  # share of the labels that verdicts on many items save
+    word: AverageWord  # what follows; why: the reason where nothing does
     why: str = ""
-    all_labelled: bool = False
+    all_labelled: bool = False  # whether no verdict is without a label
 
 
 def quantities(held: Held) -> Iterator[Quantity]:

@@ -44,21 +44,13 @@ Classes = dict[str, tuple[Estimate, Estimate | None]]
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition of one judge.
+    """One condition of one judge."""
 
-    Attributes:
-        name: which.
-        about: of a control its name, of a class the class, of a manipulation its name; else "".
-        value: what is held against the bar, with its interval.
-        bar: least value; of position and manipulation the most that it may be off.
-        own, other: for words: the judge's figure, and that of the control or of people.
-    """
-
-    name: Name
-    about: str
-    value: Estimate
-    bar: float
-    own: Estimate
+    name: Name  # which
+    about: str  # of a control its name, of a class the class, of a manipulation its name; else ""
+    value: Estimate  # what is held against the bar, with its interval
+    bar: float  # least value; of position and manipulation the most that it may be off
+    own: Estimate  # own, other: for words: the judge's figure, and that of the control or of people
     other: float = math.nan
 
     @property
@@ -100,18 +92,13 @@ class Condition:
 
 
 class Verdict(NamedTuple):
-    """May a judge decide on single texts?
+    """May a judge decide on single texts?"""
 
-    Attributes:
-        word: use, do not use, or not known yet.
-        reason: why.
-        worst: the condition that is broken, or falls shortest; None where none decides.
-        more: items more that would decide, to two digits; infinite where labels alone do not.
-    """
-
-    word: Word
-    reason: Reason
+    word: Word  # use, do not use, or not known yet
+    reason: Reason  # why
+    # the condition that is broken, or falls shortest; None where none decides
     worst: Condition | None = None
+    # items more that would decide, to two digits; infinite where labels alone do not
     more: float = math.inf
 
 
@@ -120,38 +107,25 @@ UNDECIDED = Verdict("not known yet", "open")
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of one judge.
+    """What is known of one judge."""
 
-    Attributes:
-        name: the judge's.
-        labelled: clusters with a label that it judged; missed: labelled ones it was never asked
-            about.
-        asked, lost: verdicts that it was asked for, and those of them that are missing.
-        agreement: with (the remaining) people.
-        controls: rule -> its agreement on the same items.
-        people: agreement of people with each other, and the judge's with them, on the same items.
-        conditions: all that the data allow.
-        classes, kappa, confusion: of categories; see ``Held``.
-        misaligned: whether rows look as if one file had lost their order.
-        reversed: whether it surely says the opposite of people.
-        verdict: what follows.
-    """
-
-    name: str
+    name: str  # the judge's
+    # clusters with a label that it judged; missed: labelled ones it was never asked about
     labelled: int
     missed: int
-    asked: int
+    asked: int  # asked, lost: verdicts that it was asked for, and those of them that are missing
     lost: int
-    agreement: Estimate
-    controls: Mapping[str, float]
+    agreement: Estimate  # with (the remaining) people
+    controls: Mapping[str, float]  # rule -> its agreement on the same items
+    # agreement of people with each other, and the judge's with them, on the same items
     people: tuple[Estimate, Estimate] | None
-    conditions: Sequence[Condition]
-    classes: Classes
+    conditions: Sequence[Condition]  # all that the data allow
+    classes: Classes  # classes, kappa, confusion: of categories; see ``Held``
     kappa: Estimate | None
     confusion: Floats | None
-    misaligned: bool
-    reversed: bool
-    verdict: Verdict = UNDECIDED
+    misaligned: bool  # whether rows look as if one file had lost their order
+    reversed: bool  # whether it surely says the opposite of people
+    verdict: Verdict = UNDECIDED  # what follows
 
     @property
     def unread(self) -> float:

@@ -66,19 +66,13 @@ class Bars:
 
 @dataclass(frozen=True)
 class Held:
-    """One table of judgments, read as credits.
+    """One table of judgments, read as credits."""
 
-    Attributes:
-        table: judges and people; no controls.
-        bars: what is enough.
-        weight: [units] share of the pool over share of the labels, of strata; None: all alike.
-        looks: whether labels came in turns and somebody looks after each.
-    """
-
-    table: JudgmentTable
-    bars: Bars
+    table: JudgmentTable  # judges and people; no controls
+    bars: Bars  # what is enough
+    # [units] share of the pool over share of the labels, of strata; None: all alike
     weight: Floats | None = None
-    looks: bool = False
+    looks: bool = False  # whether labels came in turns and somebody looks after each
 
     @cached_property
     def cluster(self) -> Places:

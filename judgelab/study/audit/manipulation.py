@@ -132,18 +132,12 @@ class Manipulation:
 
 @dataclass(frozen=True)
 class Duels:
-    """One pair of texts of each item, drawn; and which of the two is edited, drawn as well.
+    """One pair of texts of each item, drawn; and which of the two is edited, drawn as well."""
 
-    Attributes:
-        panel: the items alone, all texts with them.
-        edited, other: [items] columns of the two texts.
-        cluster: [items] numbers from 0; items of one document are not independent.
-    """
-
-    panel: Panel
-    edited: Places
+    panel: Panel  # the items alone, all texts with them
+    edited: Places  # edited, other: [items] columns of the two texts
     other: Places
-    cluster: Places
+    cluster: Places  # [items] numbers from 0; items of one document are not independent
 
     def after(self, attack: Attack, writer: EvaluationLM, seed: int) -> list[str | None]:
         """[items] the texts after an attack; None where it did not change one as it claims to."""

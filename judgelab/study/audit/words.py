@@ -36,19 +36,15 @@ REPORT: dict[AverageWord, str] = {
 
 
 class Audited(NamedTuple):
-    """All that a page is made of.
-
-    Attributes:
-        judged: of each judge what is known, and of its average.
-        open: verdicts that were not given, as calls were not sent or not answered.
-        costs: judge -> columns of what it cost, of those that were asked.
-    """
+    """All that a page is made of."""
 
     held: Held
+    # of each judge what is known, and of its average
     judged: Sequence[tuple[Evidence, AverageAnswer | None]]
     panel: Panel
     stopped: Elimination | None
-    open: int
+    open: int  # verdicts that were not given, as calls were not sent or not answered
+    # judge -> columns of what it cost, of those that were asked
     costs: Mapping[str, Mapping[str, Value]]
 
     @property

@@ -21,21 +21,13 @@ from judgelab.scale.local import alone
 
 @dataclass(frozen=True)
 class NamedJudge:
-    """Who is asked, and how; what is None is the run's.
+    """Who is asked, and how; what is None is the run's."""
 
-    Attributes:
-        evaluation_lm: the LM that answers.
-        mechanism: asks it.
-        preprocessor: of the texts, where the mechanism reads preprocessed ones.
-        price: what its tokens cost; None: what the price list says.
-        place: where in the config its LM stands, for messages.
-    """
-
-    evaluation_lm: EvaluationLM | None = None
-    mechanism: Mechanism | None = None
-    preprocessor: Step | None = None
-    price: Price | None = None
-    place: str = ""
+    evaluation_lm: EvaluationLM | None = None  # the LM that answers
+    mechanism: Mechanism | None = None  # asks it
+    preprocessor: Step | None = None  # of the texts, where the mechanism reads preprocessed ones
+    price: Price | None = None  # what its tokens cost; None: what the price list says
+    place: str = ""  # where in the config its LM stands, for messages
 
     def __post_init__(self) -> None:
         if self.price is not None and isinstance(self.evaluation_lm, Remote):

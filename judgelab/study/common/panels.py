@@ -224,16 +224,13 @@ def pair_records(directed: xr.DataArray) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Groups:
-    """Masks [agents].
+    """Masks [agents]."""
 
-    Attributes:
-        good, bad: what an agent-level score should tell apart; the human reference is in neither.
-        pair_good: agents whose pairs among each other are the positives of the pair AUC; pairs
-            of one of them with one of ``bad`` are the negatives.
-    """
-
+    # good, bad: what an agent-level score should tell apart; the human reference is in neither
     good: Mask
     bad: Mask
+    # agents whose pairs among each other are the positives of the pair AUC; pairs of one of them
+    # with one of ``bad`` are the negatives
     pair_good: Mask
 
     @property

@@ -119,28 +119,19 @@ class Stop:
 
 @dataclass(frozen=True)
 class Elimination:
-    """What came of asking until it was clear.
+    """What came of asking until it was clear."""
 
-    Attributes:
-        stop: what was wanted (of one competitor: a width).
-        turns, least: there are in all; scores that everybody was to have.
-        who: [turns asked, competitors] who was asked about what.
-        scored: [competitors] turns that gave a score.
-        standing, tied, left, wide: as of ``Stop.look`` after the last.
-        bounded: whether scores have a least and a largest value.
-    """
-
-    stop: Stop
+    stop: Stop  # what was wanted (of one competitor: a width)
     names: Sequence[str]
-    turns: int
+    turns: int  # turns, least: there are in all; scores that everybody was to have
     least: int
-    who: Mask
-    scored: NDArray[np.int64]
-    standing: Standing
+    who: Mask  # [turns asked, competitors] who was asked about what
+    scored: NDArray[np.int64]  # [competitors] turns that gave a score
+    standing: Standing  # standing, tied, left, wide: as of ``Stop.look`` after the last
     tied: Mask
     left: Mask
     wide: Mask
-    bounded: bool
+    bounded: bool  # whether scores have a least and a largest value
     words: Words
 
     @property
