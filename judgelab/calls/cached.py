@@ -7,7 +7,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, TypeVar
 
 from judgelab.calls.cache import CallCache, rows_of
@@ -33,14 +33,6 @@ POLL = 0.2  # seconds between looks for an answer that another job is waiting fo
 
 Q = TypeVar("Q")  # what is asked: a pair, or a request
 Answer = LogProb | Reply
-
-
-@dataclass
-class CallCount:
-    """How many answers were asked for, and how many of them had to be computed."""
-
-    asked: int = 0
-    computed: int = 0
 
 
 class Watch:
@@ -75,7 +67,7 @@ class Cached(LoggedLM):
     ) -> None:
         super().__init__(lm, log, role)
         self.cache = cache
-        self.count = CallCount()
+        self.count = {"asked": 0, "computed": 0}  # answers, and those that were not known
         self._unscored: dict[bytes, Any] = {}
         self._computed, self._again = set[bytes](), set[bytes]()
         self._watch = watch or Watch()
@@ -173,7 +165,7 @@ class Cached(LoggedLM):
             self.cache.add(kept, self._again)
         self._computed |= kept.keys()
         self._again -= self._computed
-        self.count.computed += len(fresh)
+        self.count["computed"] += len(fresh)
         self._watch.answered(len(fresh))
 
     def close(self) -> None:
@@ -193,7 +185,7 @@ class Cached(LoggedLM):
         """The answer to every key: known, asked for now, or awaited from another job."""
         wanted = dict(zip(keys, questions, strict=True))
         known = self.known(wanted)
-        self.count.asked += len(keys)
+        self.count["asked"] += len(keys)
         self._watch.asked(len(wanted), len(known), one_item=one_item)
         while missing := [key for key in wanted if key not in known]:
             mine = missing if self._claims is None else self._claims.take(missing)

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judgelab.core.bounds import Count, Natural
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.judgments import JudgeFacts, JudgmentTable, Units
-from judgelab.core.panel import Agent, Item, Panel, rng_for
+from judgelab.core.panel import Agent, Item, Panel
 from judgelab.dataset.files import Row, read_rows
 from judgelab.dataset.provenance import SAMPLES, SourcedDataset, fetch
 
@@ -39,21 +38,16 @@ class LLMBar(SourcedDataset):
         lms: of the judges; null: all.
         strategies: prompts of the judges; null: all. Judges without verdicts on every item of the
             chosen sets are left out, and named in the record.
-        labels: of how many items the label is shown, drawn by ``seed``; null: of all. To try what
-            so many labels would say.
-        seed: of that draw.
         hub: where the texts lie; ``split`` is the set's.
         path: folder of a clone of princeton-nlp/LLMBar.
 
     Raises:
-        ConfigError: an unknown set, LM or strategy, or more labels than items.
+        ConfigError: an unknown set, LM or strategy.
     """
 
     sets: Sequence[str]
     lms: Sequence[str] | None = None
     strategies: Sequence[str] | None = None
-    labels: Count | None = None
-    seed: Natural = 0
     hub: Mapping[str, Any]
 
     def _panel(self, limit: int | None) -> Panel:
@@ -75,7 +69,6 @@ class LLMBar(SourcedDataset):
             "source": self.source,
             "rows": len(names),
             "task_description": "Follow an instruction",
-            "labels_shown": int(table.labelled.sum()),
             "judges_without_all_verdicts": left,
         }
         return Panel(
@@ -102,11 +95,7 @@ class LLMBar(SourcedDataset):
         wide = said.pivot(index="by", columns=["at", "order"], values="first").sort_index(axis=1)
         verdicts = wide.loc[whole].to_numpy(float).reshape(len(whole), len(names), 2)
         lost = np.isnan(verdicts).sum(axis=(1, 2))
-        if (self.labels or 0) > len(names):
-            raise ConfigError(f"dataset.labels={self.labels} exceeds the {len(names)} items.")
-        drawn = rng_for(self.seed, "llmbar labels").permutation(len(names))
-        shown = drawn < (len(names) if self.labels is None else self.labels)
-        label = np.where(shown, items["label"].astype(str).map(FIRST).to_numpy(float), np.nan)
+        label = items["label"].astype(str).map(FIRST).to_numpy(float)
         units = Units.of(
             names,
             [OUTPUTS[0]] * len(names),

@@ -45,9 +45,9 @@ class ModelInUse:
 
     def account(self) -> dict[str, Any]:
         """Who it was, how scoring went, what was asked and what it cost; for the manifest."""
-        cached, count = self.cached, self.cached.count
+        cached = self.cached
         account: dict[str, Any] = {FIRST: cached.identity, "facts": dict(cached.facts)}
-        account["calls"] = {"asked": count.asked, "computed": count.computed}
+        account["calls"] = dict(cached.count)
         if cached.cache.damaged:
             account["damaged_rows"] = cached.cache.damaged
         if self.meter is not None:

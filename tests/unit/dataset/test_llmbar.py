@@ -66,11 +66,6 @@ def test_the_authors_counts(shared_data: Path) -> None:
     assert (counts, equal) == (998, 499)
 
 
-def test_so_many_labels_are_shown_and_the_same_ones_again() -> None:
-    one, again, other = (table("LLMBar/Natural", labels=40, seed=k).labelled for k in (0, 0, 1))
-    assert one.sum() == 40 and (one == again).all() and (one != other).any()
-
-
 def test_judges_without_all_verdicts_are_named() -> None:
     found = panel("LLMBar/Natural", "Processed/FairEval")
     left = found.provenance["judges_without_all_verdicts"]
@@ -84,7 +79,6 @@ def test_judges_without_all_verdicts_are_named() -> None:
         (lambda: panel("LLMBar/Naturel"), "Did you mean"),
         (lambda: panel(lms=["GPT4"]), "Did you mean"),
         (lambda: panel(strategies=["cot"]), "no 'cot'"),
-        (lambda: panel("LLMBar/Natural", labels=101), "exceeds the 100 items"),
         (lambda: panel("Processed/FairEval", source="hub"), "dataset.source=path"),
     ],
 )
