@@ -194,20 +194,6 @@ def share_ends(
     return _with_bounds(sample, ends, level, bounds)
 
 
-def resampled_share_ends(
-    value: float, samples: ArrayLike, items: int, level: float = LEVEL
-) -> tuple[float, float]:
-    """``share_ends`` of a share whose error is known from resamples of the items [draws] alone."""
-    drawn = np.asarray(samples, dtype=np.float64)
-    drawn = drawn[~np.isnan(drawn)]
-    if items < FEWEST or not drawn.size or np.isnan(value):
-        return float("nan"), float("nan")
-    error = float(drawn.std()) * np.sqrt(items / (items - 1))
-    quantile = float(stdtrit(items - 1, (1 + level) / 2))
-    low, high = _wilson(np.asarray(value), np.asarray(quantile * error), (0.0, 1.0))
-    return float(low), float(high)
-
-
 def fisher_ends(value: ArrayLike, without: ArrayLike, level: float = LEVEL) -> Ends:
     """Of a correlation [...], from leaving out each item in turn [..., items]: t on Fisher's z.
 

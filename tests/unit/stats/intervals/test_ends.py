@@ -18,7 +18,6 @@ from judgelab.stats.intervals.ends import (
     fisher_ends,
     mean_ends,
     of_ratio,
-    resampled_share_ends,
     share_ends,
     t_ends,
 )
@@ -85,12 +84,6 @@ def test_a_correlation_of_one_is_not_certain() -> None:
     assert 0.4 < low < 0.6 and high == 1
     low, high = fisher_ends(0.5, 0.5 + 0.01 * RNG.normal(size=12))
     assert 0.3 < low < 0.5 < high < 0.7
-
-
-def test_resamples_of_a_share_stay_within_its_limits() -> None:
-    low, high = resampled_share_ends(0.95, 0.95 + 0.05 * RNG.normal(size=400), 20)
-    assert 0.7 < low < 0.95 < high < 1
-    assert np.isnan(resampled_share_ends(0.5, [0.5], 2)).all()
 
 
 def test_estimates_count_and_refuse() -> None:
