@@ -191,6 +191,9 @@ def train_apart(job: Job, watch: TrainingWatch) -> Training:
     path = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH"))))
     generated = str((job.checkpoints / "unsloth_compiled_cache").resolve())
     environment = {"UNSLOTH_COMPILE_LOCATION": generated, **os.environ, "PYTHONPATH": path}
+    if job.settings.device_map != "auto":  # which spreads the layers of one model on purpose
+        seen = os.environ.get("CUDA_VISIBLE_DEVICES", "0")
+        environment["CUDA_VISIBLE_DEVICES"] = seen.partition(",")[0]
     training, code = carry(command, job, environment, watch)
     if training is None:
         cause = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"

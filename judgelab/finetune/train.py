@@ -82,7 +82,7 @@ def _arguments(
     settings: Settings, form: Form, folder: Path, evaluate: bool, first: bool
 ) -> transformers.TrainingArguments:
     on_cpu = form.device_map == "cpu"
-    return transformers.TrainingArguments(
+    arguments = transformers.TrainingArguments(
         output_dir=str(folder),
         per_device_train_batch_size=settings.batch,
         per_device_eval_batch_size=settings.batch,
@@ -114,6 +114,10 @@ def _arguments(
         report_to="none",
         disable_tqdm=True,
     )
+    # transformers multiplies the batch by the GPUs that it sees: with eight of them a step would
+    # read eight times as much, and the same epochs would be an eighth of the steps
+    arguments._n_gpu = min(arguments.n_gpu, 1)
+    return arguments
 
 
 def _collate(rows: list[Example]) -> dict[str, torch.Tensor]:

@@ -51,6 +51,9 @@ class DriftError(JudgelabError):
     """Two ways of computing one log-probability disagree."""
 
 
+FLASH = 8  # compute capability from which torch's flash attention runs
+
+
 @dataclass(frozen=True)
 class Drift:
     """How far a way of scoring is off one sequence at a time, in nats per token."""
@@ -188,6 +191,12 @@ def tree_refusal(model: Any) -> str | None:
 
     What a configuration does not tell (soft caps, sinks) the attention itself refuses.
     """
+    if len(set(getattr(model, "hf_device_map", {}).values())) > 1:
+        return "its layers lie on several devices"
+    if model.device.type == "cuda" and model.dtype != torch.float32:
+        major, minor = torch.cuda.get_device_capability(model.device)
+        if major < FLASH:  # T4 and V100
+            return f"a GPU of compute capability {major}.{minor} has no flash attention in halves"
     config = model.config.get_text_config()
     kinds = set(getattr(config, "layer_types", None) or []) - {"full_attention"}
     if kinds:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -50,7 +50,9 @@ class Head:
 
     def logprobs(self, hidden: Tensor, asked: Asked) -> Tensor:
         """[asked] log P of each asked token, nats, fp32, from [positions, hidden] last states."""
-        states = hidden.index_select(0, asked.rows)
+        device = self._weight.device  # of a model on several GPUs not where its last layer is
+        asked = Asked(*(getattr(asked, one.name).to(device) for one in fields(asked)))
+        states = hidden.to(device).index_select(0, asked.rows)
         normaliser = torch.cat([self._logsumexp(block) for block in torch.split(states, self.rows)])
         wanted = (torch.split(part, self.rows) for part in (asked.at, asked.tokens))
         logits = torch.cat(
@@ -101,9 +103,9 @@ def head_of(model: Any) -> Head | None:
     """The LM head on last hidden states; None where logits are another function of them."""
     embedding = model.get_output_embeddings()
     plain = isinstance(embedding, torch.nn.Linear) and embedding.weight.is_floating_point()
-    if not plain or model.base_model is model:
+    if not plain or model.base_model is model or embedding.weight.is_meta:  # meta: offloaded
         return None
-    columns = 4096 if model.device.type == "cpu" else 1 << 20
+    columns = 4096 if embedding.weight.device.type == "cpu" else 1 << 20
     head = Head(embedding.weight, embedding.bias, columns=columns)
     return head if _agrees(model, head) else None
 
@@ -116,8 +118,8 @@ def _agrees(model: Any, head: Head) -> bool:
     with torch.inference_mode():
         states = model.base_model(input_ids=ids, use_cache=False).last_hidden_state[0]
         ours = head.logprobs(states, Asked(places, places, places, places))
-        logits = model(input_ids=ids, use_cache=False).logits[0].float()
-        own = logits.log_softmax(-1).gather(-1, places[:, None])[:, 0]
+        logits = model(input_ids=ids, use_cache=False).logits[0].float().to(ours.device)
+        own = logits.log_softmax(-1).gather(-1, places[:, None].to(ours.device))[:, 0]
     single = model.get_output_embeddings().weight.dtype == torch.float32
     slack = PROBE if single else 0.1 + 0.02 * float(own.abs().max())
     return bool((ours - own).abs().max() <= slack)
