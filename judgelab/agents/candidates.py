@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from judgelab.agents import Agents, written
@@ -19,7 +19,7 @@ CHAT = Capability.CHAT
 
 @dataclass(frozen=True)
 class Candidates(Agents):
-    """Each model writes one response to every item's source, by the same prompt.
+    """Each model writes one response to every item's source, by the prompt of the panel's task.
 
     The texts that the dataset came with stay in the panel: people are the references and the
     human baseline.
@@ -29,7 +29,8 @@ class Candidates(Agents):
     """
 
     models: dict[str, Any]  # candidate -> LM; each is asked through the run's cache and budget
-    prompt: Prompt  # field source
+    prompts: dict[str, Any] = field(default_factory=dict)  # task, or other -> Prompt: source, task
+    prompt: Prompt | None = None  # instead of these, whatever the task
     temperature: NotNegative = 0.0  # of sampling; 0 in the paper
     max_tokens: Count = 4000  # of a response; 4,000 in the paper
 
@@ -49,8 +50,14 @@ class Candidates(Agents):
         """The panel with one more agent per model; a refused or failed reply is None.
 
         Raises:
-            ConfigError: a candidate has the name of an agent of the dataset.
+            ConfigError: a candidate has the name of an agent of the dataset, or no prompt is there.
         """
+        prompt = self.prompt or self.prompts.get(panel.task) or self.prompts.get("other")
+        if prompt is None:
+            raise ConfigError(
+                f"agents.prompts has none for the task {panel.task!r}, and no 'other': give "
+                "agents.prompt.file=FILE."
+            )
         taken = {agent.name for agent in panel.agents} & self.models.keys()
         if taken:
             raise ConfigError(
@@ -62,7 +69,7 @@ class Candidates(Agents):
         for name, model in self.models.items():
             requests = [
                 ChatRequest(
-                    self.prompt.messages(source=item.source),
+                    prompt.messages(source=item.source, task=panel.task_description),
                     self.temperature,
                     self.max_tokens,
                     key=("agents", item.id, name),
@@ -74,7 +81,7 @@ class Candidates(Agents):
         rows = zip(panel.texts, zip(*columns, strict=True), strict=True)
         facts = {
             "agents": f"candidates ({', '.join(self.models)})",
-            "agents_prompt": self.prompt.identity,
+            "agents_prompt": prompt.identity,
             "agents_unanswered": dict(sorted(unanswered.items())),
         }
         texts = tuple((*old, *new) for old, new in rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -108,19 +108,27 @@ def _with_system(node: Mapping[str, Any], key: str) -> dict[str, Any]:
     return {**node, key: prompt, "system": system}
 
 
-def prompts_table(node: Any, path: str = "") -> list[dict[str, str]]:
-    """One row a prompt in a config: where it stands, whose words it holds, its files and hash."""
-    rows = []
-    pairs = node.items() if isinstance(node, Mapping) else enumerate(node)
-    for key, value in pairs:
-        where = f"{path}.{key}" if path else str(key)
-        if isinstance(value, Mapping) and value.get("_target_") == PROMPT:
-            prompt = Prompt(**{name: one for name, one in value.items() if name != "_target_"})
-            words = AUTHORS if prompt.marked else "ours" if prompt.shipped else "yours"
-            rows.append({"setting": where, "words": words, "prompt": prompt.identity})
-        elif isinstance(value, Mapping | list):
-            rows += prompts_table(value, where)
-    return rows
+def prompts_table(config: Mapping[str, Any]) -> list[dict[str, str]]:
+    """One row a prompt in a config: where it stands, whose words it holds, its files and hash.
+
+    Of the prompts for several tasks only the dataset's is there.
+    """
+    task = str((config.get("dataset") or {}).get("task"))
+
+    def rows(node: Any, path: str) -> Iterator[dict[str, str]]:
+        if path == "agents.prompts":
+            own = task if task in node else "other"
+            node = {own: node[own]}
+        for key, value in node.items() if isinstance(node, Mapping) else enumerate(node):
+            where = f"{path}.{key}" if path else str(key)
+            if isinstance(value, Mapping) and value.get("_target_") == PROMPT:
+                prompt = Prompt(**{name: one for name, one in value.items() if name != "_target_"})
+                words = AUTHORS if prompt.marked else "ours" if prompt.shipped else "yours"
+                yield {"setting": where, "words": words, "prompt": prompt.identity}
+            elif isinstance(value, Mapping | list):
+                yield from rows(value, where)
+
+    return list(rows(config, ""))
 
 
 def whose(config: Mapping[str, Any]) -> str:

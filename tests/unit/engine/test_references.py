@@ -9,9 +9,11 @@ import pytest
 
 from judgelab.agents.candidates import Candidates
 from judgelab.config import build
+from judgelab.config.composing import read_option
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import Capability
 from judgelab.core.prompt import Prompt
+from judgelab.core.resources import conf
 from judgelab.core.scores import Scores, measured
 from judgelab.engine.context import (
     with_item_references,
@@ -66,7 +68,8 @@ def test_rows_of_a_mechanism_without_references_are_texts() -> None:
 def test_candidates_write_beside_the_texts_of_people() -> None:
     good = ScriptedChat(lambda request: f" about {request.key[1]} ")
     silent = ScriptedChat(lambda request: None, identity="silent")
-    panel = Candidates({"good": good, "silent": silent}, Prompt("review.txt")).answer(PANEL, NOBODY)
+    writers = Candidates({"good": good, "silent": silent}, prompt=Prompt("review.txt"))
+    panel = writers.answer(PANEL, NOBODY)
     assert [agent.name for agent in panel.agents] == ["a0", "a1", "a2", "good", "silent"]
     assert panel.texts[1] == ("d", "e", "f", "about i1", None)
     assert panel.provenance["agents_unanswered"] == {"silent: refused": 2}
@@ -81,9 +84,23 @@ def test_candidates_are_asked_through_whoever_employs_them() -> None:
         return ScriptedChat(lambda request: "employed")
 
     models = {"m": ScriptedChat(lambda request: "itself")}
-    panel = Candidates(models, Prompt("review.txt")).with_lms(employ).answer(PANEL, NOBODY)
+    panel = Candidates(models, prompt=Prompt("review.txt")).with_lms(employ).answer(PANEL, NOBODY)
     assert asked == ["m"]
     assert panel.texts[0][3] == "employed"
+
+
+@pytest.mark.parametrize(
+    ("task", "asked"),
+    [("summarization", "Summarise"), ("dialogue", "next speaker"), ("a poem", "[Request]")],
+)
+def test_candidates_are_asked_for_what_the_task_asks(task: str, asked: str) -> None:
+    lm = ScriptedChat(lambda request: "x")
+    node = read_option(conf() / "agents" / "candidates.yaml")
+    prompts = {name: Prompt(one["file"]) for name, one in node["prompts"].items()}
+    panel = replace(PANEL, task=task)
+    made = Candidates({"m": lm}, prompts).answer(panel, NOBODY)
+    assert asked in lm.seen[0].messages[0].content
+    assert made.provenance["agents_prompt"] == prompts.get(task, prompts["other"]).identity
 
 
 @pytest.mark.parametrize(
@@ -91,13 +108,13 @@ def test_candidates_are_asked_through_whoever_employs_them() -> None:
 )
 def test_candidates_that_cannot_write_are_refused(models: dict[str, object], name: str) -> None:
     with pytest.raises(ConfigError, match=f"agents.models.{name} must be an LM"):
-        Candidates(models, Prompt("review.txt"))
+        Candidates(models, prompt=Prompt("review.txt"))
 
 
 def test_a_candidate_may_not_take_a_persons_name() -> None:
     lm = ScriptedChat(lambda request: "x")
     with pytest.raises(ConfigError, match="agents.models.a1"):
-        Candidates({"a1": lm}, Prompt("review.txt")).answer(PANEL, NOBODY)
+        Candidates({"a1": lm}, prompt=Prompt("review.txt")).answer(PANEL, NOBODY)
 
 
 def test_a_mapping_of_nodes_is_built() -> None:
