@@ -22,6 +22,7 @@ from pathlib import Path
 import yaml
 
 from experiments import interfaces, reference
+from judgelab.config.launch import rehearsal_of
 
 ROOT = Path(__file__).resolve().parents[1]
 CONF, DOCS, SWEEPS = ROOT / "conf", ROOT / "docs", ROOT / "experiments" / "sweeps"
@@ -70,7 +71,7 @@ class Sweep:
     needs: str  # keys, data, GPUs
     differs: str  # from the paper
     command: str  # the multirun
-    offline: str | None  # the same without any of the needs; None where there is no stand-in
+    rehearsal: str | None  # the same, small, without any of the needs; None where there is none
 
 
 def head(path: Path) -> dict[str, str]:
@@ -125,16 +126,9 @@ def _sweep(path: Path) -> Sweep:
     paper, _, rest = said[""].partition(", ")
     figures, _, what = rest.partition(": ")
     command = " ".join(["python run.py", f"sweep={path.stem}", *said.get("Try", "").split()])
-    stand_in = next((p for p in _stand_ins() if path.stem.startswith(p)), None)
-    offline = None
-    if stand_in is not None and "no offline stand-in" not in said["Differs"]:
-        offline = f"python run.py sweep={path.stem} offline={stand_in}"
+    rehearsal = None if rehearsal_of(path.stem) is None else f"{command} rehearsal=true"
     needs, differs = said["Needs"].rstrip("."), said["Differs"].rstrip(".")
-    return Sweep(path.stem, paper, figures, what.rstrip("."), needs, differs, command, offline)
-
-
-def _stand_ins() -> list[str]:
-    return sorted(path.stem for path in (CONF / "papers" / "offline").glob("*.yaml"))
+    return Sweep(path.stem, paper, figures, what.rstrip("."), needs, differs, command, rehearsal)
 
 
 def axis_page(axis: str, meaning: str) -> str:
@@ -202,14 +196,13 @@ def sweeps_table() -> str:
 
 
 def _of(paper: str) -> list[str]:
-    columns = "| figure | command | needs | what differs here |"
+    columns = "| table or figure | command | needs | what differs here |"
     lines = [f"## {paper}", "", columns, "|---|---|---|---|"]
     for s in sweeps():
         if s.paper == paper:
-            figures = s.figures.removeprefix("Figure ").removeprefix("Figures ")
-            offline = "" if s.offline is None else f"; offline: add `{s.offline.split()[-1]}`"
+            small = "" if s.rehearsal is None else "; has a rehearsal"
             lines.append(
-                f"| {figures}: {s.what} | `{s.command}`{offline} | {s.needs} | {s.differs} |"
+                f"| {s.figures}: {s.what} | `{s.command}`{small} | {s.needs} | {s.differs} |"
             )
     return [*lines, ""]
 

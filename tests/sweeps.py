@@ -10,10 +10,11 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from experiments.catalogue import Sweep, sweeps
+from judgelab.config.launch import rehearsed
 
 SWEEPS: list[Sweep] = sweeps()
 OVERRIDES = {s.name: s.command.split()[2:] for s in SWEEPS}
-OFFLINE = {s.name: s.offline.split()[2:] for s in SWEEPS if s.offline is not None}
+REHEARSALS = {s.name: rehearsed(s.rehearsal.split()[2:]) for s in SWEEPS if s.rehearsal is not None}
 
 
 def hydra_config(overrides: list[str]) -> DictConfig:

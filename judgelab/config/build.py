@@ -65,7 +65,8 @@ def resolved(cfg: DictConfig) -> dict[str, Any]:
     _refuse_secrets(plain)
     config = with_prompts(with_judges({str(key): value for key, value in plain.items()}))
     _refuse_secrets(config)  # the options of judges may name others
-    return config
+    # a sweep's file holds the words of its rehearsal under this key, whether it is one or not
+    return config | {"rehearsal": config.get("rehearsal") is True}
 
 
 def _refuse_secrets(config: object) -> None:

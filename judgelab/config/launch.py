@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import yaml
 from hydra.errors import (
     ConfigCompositionException,
     HydraException,
@@ -20,6 +21,7 @@ from omegaconf.errors import OmegaConfBaseException
 from judgelab.config.settings import IF_KNOWN
 from judgelab.config.targets import hand_on_trust
 from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean, disk_fault
+from judgelab.core.resources import conf
 from judgelab.core.terminal import say
 
 SHORT = {"debug=true": "debug=trace", "debug=false": "debug=none"}
@@ -51,7 +53,7 @@ def guarded(main: Callable[[], Any]) -> None:
         words = [spelled(word) for word in sys.argv[1:]]
         # first: argparse takes nothing that stands behind an option between overrides
         sys.argv[1:] = sorted(words, key=lambda word: word not in ("-m", "--multirun"))
-        check_sweep(sys.argv[1:])
+        sys.argv[1:] = rehearsed(sys.argv[1:])
         hand_on_trust()
         main()
     except KeyboardInterrupt:
@@ -69,22 +71,50 @@ def _terminated(number: int, frame: object) -> None:
     sys.exit(128 + number)
 
 
-def check_sweep(arguments: Sequence[str]) -> None:
-    """Refuse what Hydra would take and then ignore: a sweep's axes are read once, from one file.
+def check_sweep(arguments: Sequence[str]) -> str | None:
+    """The sweep that is chosen, if there is one.
 
     Raises:
-        ConfigError: several sweeps at once, or a stand-in without the sweep it is for.
+        ConfigError: several at once: Hydra would read the axes of the first alone.
     """
-    given = dict(re.findall(r"^\+?(sweep|offline)=(.+)$", "\n".join(arguments), re.MULTILINE))
-    for key, value in given.items():
-        if "," in value:
-            raise ConfigError(f"{key}={value}: one at a time, as every sweep has axes of its own.")
-    stand_in, sweep = given.get("offline", "null"), given.get("sweep", "null")
-    if stand_in != "null" and not sweep.startswith(f"{stand_in}_"):
+    chosen = [word.partition("=")[2] for word in arguments if re.match(r"\+?sweep=", word)]
+    for name in chosen:
+        if "," in name:
+            raise ConfigError(f"sweep={name}: one at a time, as every sweep has axes of its own.")
+    return chosen[-1] if chosen and chosen[-1] != "null" else None
+
+
+def rehearsed(words: Sequence[str]) -> list[str]:
+    """The words with those of the sweep's rehearsal, if ``rehearsal=true`` asks for it.
+
+    What the user set stays: only keys that no word names are added.
+
+    Raises:
+        ConfigError: no sweep is chosen, or the chosen one has no rehearsal.
+    """
+    name = check_sweep(words)
+    if "rehearsal=true" not in words:
+        return list(words)
+    stand_ins = rehearsal_of(name) if name else None
+    if stand_ins is None:
         raise ConfigError(
-            f"offline={stand_in} stands in for what sweep={stand_in}_figure_... needs, and sweep "
-            f"is {sweep}: choose a sweep of that paper, or leave offline away."
+            f"rehearsal=true: {f'sweep={name} has' if name else 'without sweep=NAME there is'} no "
+            "rehearsal; docs/papers/figures.md lists those that have one."
         )
+    given = {word.lstrip("+~").partition("=")[0] for word in words}
+    return [*words, *(one for one in stand_ins if one.lstrip("+~").partition("=")[0] not in given)]
+
+
+def rehearsal_of(sweep: str) -> list[str] | None:
+    """Words that make a sweep small; its own, or those of the sweep that it starts from."""
+    file = conf() / "papers" / "sweep" / f"{sweep}.yaml"
+    if not file.is_file():
+        return None
+    held = yaml.safe_load(file.read_text(encoding="utf-8"))
+    if "rehearsal" in held:
+        return [str(word) for word in held["rehearsal"]]
+    bases = [one for one in held.get("defaults", ()) if isinstance(one, str) and one != "_self_"]
+    return next(filter(None, map(rehearsal_of, bases)), None)
 
 
 def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:

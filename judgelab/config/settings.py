@@ -68,6 +68,8 @@ class Frame:
         paths: where things are kept.
         trusted_packages: whose classes a config may name beside judgelab's.
         prompts: whose words the prompts are (``config.prompts``).
+        rehearsal: whether stand-ins take part in place of a paper's models and data.
+        printed: a file of a paper's own numbers, for the comparison of a sweep.
     """
 
     seed: Annotated[int, Field(ge=0)]
@@ -81,3 +83,5 @@ class Frame:
     retry: Literal["unscored"] | None = None
     trusted_packages: list[str] = field(default_factory=list)
     prompts: dict[str, Any] = field(default_factory=dict)
+    rehearsal: bool = False
+    printed: str | None = None

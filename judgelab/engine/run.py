@@ -30,11 +30,14 @@ from judgelab.engine.execution import Invocation, folder, manifest, moved
 from judgelab.engine.mirroring import catch_up, tracked
 from judgelab.engine.models import Models
 from judgelab.engine.parts import Parts, assigned, build_parts
+from judgelab.engine.printed import printed
 from judgelab.engine.unscored import open_calls, with_reasons
 from judgelab.report import console, page
 from judgelab.scale.local import Scale
 from judgelab.store.run_dir import RunDir
 from judgelab.tracker.protocol import Careful, Tracker
+
+REHEARSAL = "Rehearsal: stand-ins answered in place of the paper's models; no number here is one."
 
 
 def run(cfg: DictConfig) -> float:
@@ -187,6 +190,12 @@ def _make(
             still = open_calls(models.log, models.until)
             result = with_reasons(result, models.log, run_dir, parts.mechanism.name)
             result = models.with_answered(result)
+            if settings.printed is not None:
+                beside = printed(settings.printed, config, call.choices)
+                result = replace(result, summary={**result.summary, **beside})
+            if settings.rehearsal:
+                summary = {**result.summary, "rehearsal": True}
+                result = replace(result, summary=summary, notes=[REHEARSAL, *result.notes])
             accounts = models.accounts()
         written = result.to_json()
         if still is not None:

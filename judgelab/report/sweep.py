@@ -54,7 +54,7 @@ def write(folder: Path) -> Path:
     words = Counter(job.status.partition(":")[0] for job in found)
     text = render(
         "sweep.html",
-        heading=f"{len(found)} runs: {' × '.join(axes(found))}",
+        heading=f"{_rehearsal(found)}{len(found)} runs: {' × '.join(axes(found))}",
         facts=[", ".join(f"{count} {word}" for word, count in words.items())],
         warnings=[*(f"Job {j.number}: {j.partial}" for j in found if j.partial), *warnings(found)],
         answer=answer(found, sections),
@@ -76,7 +76,7 @@ def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
     sections = comparisons(found)
     for heading, sentences in answer(found, sections):
         parts += ["", console.line(heading, console.HEADING), console.line(sentences)]
-    title = f"Comparison of {format.counted(len(found), 'run')}"
+    title = f"{_rehearsal(found)}Comparison of {format.counted(len(found), 'run')}"
     parts += ["", console.line(title, console.HEADING), *_fitting(found)]
     for one in (one for one in sections if one.tables):
         title, columns = next(iter(one.tables.items()))
@@ -103,6 +103,10 @@ def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
         f"report   {folder / 'report.html'}",
         f"table    {folder / 'comparison.csv'}",
     ]
+
+
+def _rehearsal(found: Sequence[SweepJob]) -> str:
+    return "Rehearsal: " if any(job.summary.get("rehearsal") for job in found) else ""
 
 
 def _fitting(found: Sequence[SweepJob]) -> list[RenderableType]:

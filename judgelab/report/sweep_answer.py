@@ -157,8 +157,11 @@ def shown(found: Sequence[SweepJob]) -> list[Column]:
     if any("items" in job.summary for job in found):
         made.append(column("items", [job.summary.get("items") for job in found]))
     once: dict[tuple[Any, ...], Column] = {}  # no figure twice under two names
-    for one in (_figure(found, key) for key in metrics(found)):
-        once.setdefault(one.sort, one)
+    for key in metrics(found):
+        figure = _figure(found, key)
+        if once.setdefault(figure.sort, figure) is figure and any(_printed(found, key)):
+            beside = column(f"printed/{key}", _printed(found, key), "printed")
+            once[("printed", key)] = beside
     measured = list(once.values())
     if measured:
         pairs = zip(found, measured[0].cells, strict=True)
@@ -171,6 +174,11 @@ def shown(found: Sequence[SweepJob]) -> list[Column]:
     if any(missing := [_counted(job, CALLS) for job in found]):
         made.append(column("missing_calls", missing, "missing\ncalls"))
     return made
+
+
+def _printed(found: Sequence[SweepJob], key: str) -> list[Any]:
+    """What the paper has in its place."""
+    return [job.summary.get(f"printed/{key}") for job in found]
 
 
 def _figure(found: Sequence[SweepJob], key: str) -> Column:
@@ -200,6 +208,7 @@ def table(found: Sequence[SweepJob]) -> DataFrame:
         row["items"] = job.summary.get("items")
         for key in metrics(found, every=True):
             row |= flat_estimate(key, read_estimate(job.summary, key))
+            row[f"{key}_printed"] = job.summary.get(f"printed/{key}")
         row["unscored_texts"] = _counted(job, TEXTS)
         row["missing_calls"] = _counted(job, CALLS)
         row["run"] = None if job.run is None else job.run.name

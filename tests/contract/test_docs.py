@@ -134,12 +134,11 @@ def test_every_command_that_is_not_run_here_is_tried_elsewhere() -> None:
 
 
 MADE_UP = {"a", "b", "mine", "name", "surprise", "timed", "true", "false"}  # in examples
-REFUSED = {"auto_pre"}  # offline=auto_pre: said to be
 
 
 def options(axis: str) -> set[str]:
     folders = (ROOT / "conf" / axis, ROOT / "conf" / "papers" / axis)
-    return {path.stem for folder in folders for path in folder.glob("*.yaml")} | MADE_UP | REFUSED
+    return {path.stem for folder in folders for path in folder.glob("*.yaml")} | MADE_UP
 
 
 def said() -> Iterator[tuple[str, str]]:

@@ -18,12 +18,12 @@ from tests.e2e.conftest import ROOT, Command, environment, process
 
 SHORT = ["limit=4", "tracker=none"]
 QUICK = {  # sweep -> a part of its grid, and fewer draws; jobs
-    "tvd_mi_figure_2 offline=tvd_mi": (["dataset=xsum", "mechanism=mi,gppm"], 2),
-    "dhp_figure_4 offline=dhp": (
+    "tvd_mi_figure_2 rehearsal=true": (["dataset=xsum", "mechanism=mi,gppm"], 2),
+    "dhp_figure_4 rehearsal=true": (
         ["study.replicates=20", "mechanism=rating_likelihood,length", "dataset=summeval"],
         2,
     ),
-    "ranking_confidence_figures_3_4_7_8 offline=ranking_confidence": (
+    "ranking_confidence_figures_3_4_7_8 rehearsal=true": (
         ["study.pairs=2", "study.evaluations=5"],
         1,
     ),

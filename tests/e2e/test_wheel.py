@@ -22,7 +22,7 @@ QUICK = ("tracker=none", "limit=4")
 RUNS = {
     "the main job": ["mechanism=tvd_mi", "dataset=xsum", "attack=case_flip", *QUICK],
     "a paper's figure": [
-        *("sweep=tvd_mi_figure_2", "offline=tvd_mi", "mechanism=mi", "dataset=xsum", *QUICK)
+        *("sweep=tvd_mi_figure_2", "rehearsal=true", "mechanism=mi", "dataset=xsum", *QUICK)
     ],
     "sample reviews": ["study=leaderboard", "dataset=iclr_reviews", "mechanism=gem_s", *QUICK],
 }

@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import pytest
 
-from judgelab.config.launch import check_sweep
+from judgelab.config.launch import check_sweep, rehearsed
 from judgelab.core.errors import ConfigError
 
 
+def test_several_sweeps_at_once_are_refused() -> None:
+    with pytest.raises(ConfigError, match="one at a time"):
+        check_sweep(["-m", "sweep=gem_figure_4,gem_figure_5"])
+    assert check_sweep(["dataset.path=sweep=a,b", "sweep=null"]) is None
+    assert check_sweep(["-m", "sweep=gem_figure_5"]) == "gem_figure_5"
+
+
+def test_a_rehearsal_adds_what_nobody_set() -> None:
+    words = ["sweep=tvd_mi_figure_2", "rehearsal=true", "limit=9"]
+    added = rehearsed(words)
+    assert added[:3] == words
+    assert "evaluation_lm=compression" in added
+    assert "limit=4" not in added
+    assert rehearsed(words[:1]) == words[:1]
+    own, base = (rehearsed([f"sweep=dhp_figure_{k}", "rehearsal=true"]) for k in (4, 3))
+    assert own[2:] == base[2:]  # Figure 4 starts from Figure 3
+
+
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("words", "message"),
     [
-        (["-m", "sweep=gem_figure_4,gem_figure_5"], "one at a time"),
-        (["sweep=gem_figure_4", "offline=gem,dhp"], "one at a time"),
-        (["offline=dhp"], "sweep is null"),
-        (["sweep=gem_figure_4", "offline=tvd_mi"], "sweep=tvd_mi_figure_"),
-        (["sweep=tvd_mi_figure_2", "offline=tvdmi"], "offline=tvdmi"),
+        (["rehearsal=true"], "without sweep=NAME there is no rehearsal"),
+        (["rehearsal=true", "sweep=auto_pre_figure_3"], "sweep=auto_pre_figure_3 has no rehearsal"),
+        (["rehearsal=true", "sweep=surprise"], "sweep=surprise has no rehearsal"),
     ],
 )
-def test_sweeps_that_would_be_ignored_are_refused(arguments: list[str], said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
-        check_sweep(arguments)
-
-
-def test_others_pass() -> None:
-    check_sweep(["sweep=tvd_mi_figure_2", "offline=tvd_mi", "mechanism=mi,gppm"])
-    check_sweep(["dataset.path=sweep=a,b", "sweep=null", "offline=null"])
+def test_a_rehearsal_of_nothing_is_refused(words: list[str], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        rehearsed(words)
