@@ -126,7 +126,11 @@ def _sweep(path: Path) -> Sweep:
     paper, _, rest = said[""].partition(", ")
     figures, _, what = rest.partition(": ")
     command = " ".join(["python run.py", f"sweep={path.stem}", *said.get("Try", "").split()])
-    rehearsal = None if rehearsal_of(path.stem) is None else f"{command} rehearsal=true"
+    rehearsal = (
+        None
+        if rehearsal_of(path.stem) is None
+        else f"python run.py sweep={path.stem} rehearsal=true"
+    )
     needs, differs = said["Needs"].rstrip("."), said["Differs"].rstrip(".")
     return Sweep(path.stem, paper, figures, what.rstrip("."), needs, differs, command, rehearsal)
 

@@ -25,7 +25,8 @@ def hydra_config(overrides: list[str]) -> DictConfig:
 
 def axes(overrides: list[str]) -> list[list[str]]:
     """Key -> overrides to take in turn, by Hydra's own sweeper."""
-    params: Any = OmegaConf.to_container(hydra_config(overrides).sweeper.params)
+    single = [word for word in overrides if "," not in word]
+    params: Any = OmegaConf.to_container(hydra_config(single).sweeper.params)
     words = [*(f"{key}={value}" for key, value in params.items()), *overrides]
     [grid] = BasicSweeper.split_arguments(OverridesParser.create().parse_overrides(words), None)
     return [list(dict.fromkeys(column)) for column in zip(*grid, strict=True)]
