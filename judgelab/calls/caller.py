@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import math
-import random
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from judgelab.calls.budget import BudgetReachedError
 from judgelab.calls.meter import Meter
 from judgelab.calls.pace import Limits, Pace
 from judgelab.calls.sending import LOST, Answer, Call, EndpointError, Sender, accounts
-from judgelab.core.errors import require_room
+from judgelab.core.errors import require, require_room
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -182,9 +182,11 @@ class Caller:
         tell: Callable[[str], None],
         kept: Path | None,
     ) -> None:
+        self._tenacity: Any = require("tenacity", extra="api")
         self.client, self.limits = client, limits
         self.where, self._sender = where, Sender(client, limits.timeout, secret, where)
         self.pace, self.kept = Pace(limits), kept
+        self._jitter = self._tenacity.wait_random_exponential(limits.backoff, limits.longest_wait)
         self.attach(meter, tell)
 
     def attach(self, meter: Meter, tell: Callable[[str], None]) -> None:
@@ -206,24 +208,25 @@ class Caller:
             EndpointError: nothing was answered before this.
         """
         attempts, result = 0, Answer(None, status="unsent", again=True)
-        turn = 1  # attempts since the endpoint was last found at work
+
+        async def attempt() -> Answer:
+            nonlocal attempts, result
+            probe = await self.breaker.ready()
+            result = await self._attempt(call, attempts + 1)
+            attempts += 1
+            self.breaker.note(result, probe)
+            return result
+
+        retrying = self._tenacity.AsyncRetrying(
+            retry=self._tenacity.retry_if_result(self._passes),
+            stop=partial(self._exhausted, call),
+            wait=self._wait,
+            sleep=self.breaker.sleep,
+            before_sleep=self._tell,
+            retry_error_callback=lambda state: state.outcome.result(),
+        )
         try:
-            while True:
-                probe = await self.breaker.ready()
-                result = await self._attempt(call, attempts + 1)
-                attempts += 1
-                self.breaker.note(result, probe)
-                if not result.again or self.breaker.why is not None:
-                    break
-                beyond = self._beyond(result)
-                if self.breaker.open and beyond is None:  # all wait for the last look
-                    turn = 0
-                elif beyond is not None or turn > self.limits.retries:
-                    troubled = call.mark in self.meter.troubled
-                    self.breaker.exhausted(result, beyond, troubled)
-                    break
-                await self._wait(result, turn)
-                turn += 1
+            await retrying(attempt)
         except (StoppedError, BudgetReachedError, EndpointError) as cause:
             self.breaker.stop(str(cause))
             if isinstance(cause, EndpointError) and not self.breaker.served:
@@ -240,20 +243,37 @@ class Caller:
         until = f"; not before {stamp(self.breaker.until)}" if late else ""
         return replace(result, reason=f"{result.reason}{tried}{until}")
 
+    def _passes(self, result: Answer) -> bool:
+        return result.again and self.breaker.why is None
+
+    def _exhausted(self, call: Call, state: Any) -> bool:
+        """Whether the attempts are used up, or the server asks to wait for longer than we do."""
+        result = state.outcome.result()
+        beyond = self._beyond(result)
+        if self.breaker.open and beyond is None:  # all wait for the last look, then begin anew
+            state.attempt_number = 0
+            return False
+        if beyond is None and state.attempt_number <= self.limits.retries:
+            return False
+        troubled = call.mark in self.meter.troubled
+        self.breaker.exhausted(result, beyond, troubled)
+        return True
+
     def _beyond(self, result: Answer) -> float | None:
         """Seconds that the server asks for, where that is longer than we wait."""
         asked = result.retry_after or 0.0
         return asked if asked > max(self.limits.longest_wait, SHOWN) else None
 
-    async def _wait(self, result: Answer, turn: int) -> None:
-        """Until the next attempt: as the server says, else full jitter."""
-        longest = min(self.limits.longest_wait, self.limits.backoff * 2.0 ** min(turn - 1, 60))
-        seconds = random.uniform(0.0, longest)
-        if (asked := result.retry_after) is not None:
-            seconds = asked + min(seconds, 0.1 * asked)
-        if seconds >= SHOWN:
-            self.breaker.tell(f"{self.where}: {result.reason}; again in {seconds:.0f} s")
-        await self.breaker.sleep(seconds)
+    def _wait(self, state: Any) -> float:
+        """Seconds until the next attempt: as the server says, else full jitter."""
+        result, wait = state.outcome.result(), float(self._jitter(state))
+        asked = result.retry_after
+        return wait if asked is None else asked + min(wait, 0.1 * asked)
+
+    def _tell(self, state: Any) -> None:
+        if (wait := state.upcoming_sleep) >= SHOWN:
+            reason = state.outcome.result().reason
+            self.breaker.tell(f"{self.where}: {reason}; again in {wait:.0f} s")
 
     async def _attempt(self, call: Call, number: int) -> Answer:
         await self.breaker.unless_stopped(self.pace.admit(sum(call.tokens)))
