@@ -1,4 +1,8 @@
-"""Call caches damaged on purpose: no wrong answer may be served, whatever became of the file."""
+"""Call caches damaged on purpose: no wrong answer may be served, whatever became of the file.
+
+``python -m tests.check_faults cache`` turns bits of a real cache over, cuts it at random places and
+asks every question again.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Replies that no server should send, over real HTTP: none may end a run, or pass for a result."""
+"""Replies that no server should send, over real HTTP: none may end a run, or pass for a result.
+
+``python -m tests.check_faults odd`` asks for 5,000.
+"""
 
 # ruff: noqa: E501
 from __future__ import annotations

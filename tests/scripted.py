@@ -19,6 +19,7 @@ class ScriptedChat(EvaluationLM):
     seen: list[ChatRequest] = field(default_factory=list)
     identity: str = "scripted chat"
     capabilities: frozenset[Capability] = frozenset({Capability.CHAT})
+    at_hand = True
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         self.seen += requests

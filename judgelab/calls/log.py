@@ -50,6 +50,7 @@ class LoggedCall:
     prompt: str | None = None  # what the LM was shown, where that is kept
     known: bool = False  # of a dry run: the cache holds the answer
     stage: str = ""  # of a dry run: the step that asked
+    labels: bool = False  # whether it was a closed question
 
 
 class CallLog:
@@ -219,6 +220,7 @@ class LoggedLM(WrappedLM):
     ) -> None:
         for key, request, reply in zip(keys, requests, replies, strict=True):
             call = LoggedCall(self._role, "chat", request.key, model=reply.model)
+            call.labels = bool(request.labels)
             call.prompt = self._fitting(1, shown(request))
             if reply.text is None:
                 call.reason = reply.reason or "no reason given"

@@ -170,6 +170,11 @@ class EvaluationLM(Protocol):
         return self
 
     @property
+    def at_hand(self) -> bool:
+        """Whether a call takes time alone, and nothing has to be fetched first."""
+        return False
+
+    @property
     def streaming(self) -> StreamingLM | None:
         """The LM itself, where its answers arrive one by one and cost something."""
         return None
@@ -215,6 +220,7 @@ class WrappedLM(EvaluationLM):
     presentation = property(attrgetter("lm.presentation"))
     facts = property(attrgetter("lm.facts"))
     unwrapped = property(attrgetter("lm.unwrapped"))
+    at_hand = property(attrgetter("lm.at_hand"))
 
     def __init__(self, lm: EvaluationLM) -> None:
         self.lm, self.adapter = lm, lm.adapter

@@ -95,7 +95,7 @@ class LLMBar(SourcedDataset):
         wide = said.pivot(index="by", columns=["at", "order"], values="first").sort_index(axis=1)
         verdicts = wide.loc[whole].to_numpy(float).reshape(len(whole), len(names), 2)
         lost = np.isnan(verdicts).sum(axis=(1, 2))
-        label = items["label"].astype(str).map(FIRST).to_numpy(float)
+        label = np.asarray(items["label"].astype(str).map(FIRST), np.float64)
         units = Units.of(
             names,
             [OUTPUTS[0]] * len(names),

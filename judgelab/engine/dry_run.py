@@ -1,22 +1,30 @@
-"""What a run would ask and spend, before it does; nothing is asked."""
+"""What a run would ask and spend, before it does.
+
+For the time, a few calls of an LM that runs here are tried, where asking costs nothing else and the
+weights are at hand; a paid endpoint is never asked.
+"""
 
 from __future__ import annotations
 
 import tempfile
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Counted
+from judgelab.calls.cached import Counted, StageTally
 from judgelab.calls.remote import Remote
 from judgelab.config import Frame
+from judgelab.core.errors import JudgelabError
 from judgelab.core.lm import NOT_ASKED, EvaluationLM
 from judgelab.engine.parts import Parts
 from judgelab.report import console
 from judgelab.report.tables import columns
 from judgelab.store.run_dir import RunDir
+
+TRIAL = 5.0  # seconds that a trial of either kind of call may take, the first call apart
+MOST = 256  # calls of a trial
 
 
 def dry_run(parts: Parts, settings: Frame, prompts: Sequence[Mapping[str, str]] = ()) -> None:
@@ -48,7 +56,7 @@ def dry_run(parts: Parts, settings: Frame, prompts: Sequence[Mapping[str, str]] 
         if len(asked) > 1:
             console.page([_together(list(asked.values()), settings)])
         texts = [one.stages["texts"] for one in roles.values() if "texts" in one.stages]
-        if unwritten := sum(tally["calls"] - tally["hits"] for tally in texts):
+        if unwritten := sum(tally.calls - tally.hits for tally in texts):
             said = (
                 f"{unwritten} texts are not written yet. Calls that would use them (later stages "
                 f"of the agents, and every mechanism's) cannot be counted in advance ({NOT_ASKED})."
@@ -61,13 +69,16 @@ def dry_run(parts: Parts, settings: Frame, prompts: Sequence[Mapping[str, str]] 
 
 def _together(counting: Sequence[Counted], settings: Frame) -> str:
     """What all LMs would be asked and cost; those without a price are named."""
-    costs, unknown, to_ask = defaultdict[str, float](float), dict[str, None](), 0
+    costs: dict[str, float] = {}
+    unknown: dict[str, None] = {}
+    to_ask = 0
     for counted in counting:
-        tally, lm = sum(counted.stages.values(), Counter[str]()), counted.lm
-        to_ask += tally["calls"] - tally["hits"]
+        tally, lm = _total(counted), counted.lm
+        to_ask += tally.calls - tally.hits
         if isinstance(lm, Remote):
             if price := lm.priced(settings.budget.prices):
-                costs[price.currency] += price.cost(tally["input_tokens"], tally["output_tokens"])
+                cost = price.cost(tally.input_tokens, tally.output_tokens)
+                costs[price.currency] = costs.get(price.currency, 0.0) + cost
             else:
                 unknown[lm.model] = None
     said = " and ".join(f"{cost:.4f} {currency}" for currency, cost in costs.items())
@@ -75,29 +86,40 @@ def _together(counting: Sequence[Counted], settings: Frame) -> str:
     return f"All together: {to_ask:,} calls to ask, at most {said or '0'}{beside}."
 
 
+def _total(counted: Counted) -> StageTally:
+    """Over all stages."""
+    tallies = counted.stages.values()
+    return StageTally(*(sum(getattr(t, f) for t in tallies) for f in StageTally.__annotations__))
+
+
 def _screen(counted: Counted, settings: Frame, role: str = "") -> list[Any]:
     """One LM's stages in a table, and how far the numbers can be relied on."""
-    lm = counted.lm
+    lm, total = counted.lm, _total(counted)
+    seconds: dict[str, float] = {}
+    untried: list[str] = []
+    try:
+        seconds = pace(counted)
+    except JudgelabError as cause:
+        untried = [f"Minutes are unknown, as a trial failed: {cause}"]
     price = lm.priced(settings.budget.prices) if isinstance(lm, Remote) else None
-    stages = {name: tally for name, tally in counted.stages.items() if tally["calls"]}
+    stages = {name: tally for name, tally in counted.stages.items() if tally.calls}
     rows = []
-    for name, tally in [*stages.items(), ("all", sum(stages.values(), Counter[str]()))]:
-        calls, hits, read = tally["calls"], tally["hits"], tally["input_tokens"]
-        to_ask, written = calls - hits, tally["output_tokens"]
-        row: dict[str, Any] = {"stage": name, "calls": calls, "in_cache": hits, "to_ask": to_ask}
-        row |= {"input_tokens": read}
+    for name, tally in [*stages.items(), ("all", total)]:
+        to_ask, minutes = tally.calls - tally.hits, minutes_here(tally, seconds)
+        row = {"stage": name, "calls": tally.calls, "in_cache": tally.hits, "to_ask": to_ask}
+        row |= {"input_tokens": tally.input_tokens}
         if isinstance(lm, Remote):
-            row["output_tokens_at_most"] = written
-            cost = price and f"{price.cost(read, written):.4f} {price.currency}"
-            row["cost_at_most"] = cost or "unknown"
-            limits = lm.limits.requests_per_minute, lm.limits.tokens_per_minute
-            pairs = zip((to_ask, read + written), limits, strict=True)
-            minutes = max((n / limit for n, limit in pairs if limit is not None), default=None)
-            row["minutes"] = "unknown" if minutes is None else f"{minutes:.1f}"
-        rows.append(row)
+            cost = price and f"{price.cost(tally.input_tokens, tally.output_tokens):.4f}"
+            row["output_tokens_at_most"] = tally.output_tokens
+            row["cost_at_most"] = f"{cost} {price.currency}" if price else "unknown"
+            tokens = tally.input_tokens + tally.output_tokens
+            limits = (to_ask, lm.limits.requests_per_minute), (tokens, lm.limits.tokens_per_minute)
+            minutes = max((n / limit for n, limit in limits if limit is not None), default=None)
+        rows.append(row | {"minutes": "unknown" if minutes is None else f"{minutes:.1f}"})
+    asked = "a few calls were tried for the time" if seconds else "nothing was asked"
     who = f"{lm.identity} ({role})" if role else lm.identity
-    lines: list[Any] = [f"Dry run of {who}: nothing was asked, nothing is kept.", ""]
-    lines += [console.grid(columns(rows, list(rows[0]))), ""]
+    lines: list[Any] = [f"Dry run of {who}: {asked}, nothing is kept.", ""]
+    lines += [console.grid(columns(rows, list(rows[0]))), "", *untried]
     if isinstance(lm, Remote):
         lines.append(
             "Tokens are estimated at 4 bytes each, replies at their upper bound; retries come on "
@@ -106,3 +128,45 @@ def _screen(counted: Counted, settings: Frame, role: str = "") -> list[Any]:
         if price is None:
             lines.append(f"The price list has no price of {lm.model}: the cost is unknown.")
     return lines
+
+
+def minutes_here(tally: StageTally, seconds: Mapping[str, float]) -> float | None:
+    """Minutes on this machine, at the pace of the calls that were tried; None: not known."""
+    pairs = tally.calls - tally.hits - tally.chats - tally.closed
+    counts = {"pair": pairs, "chat": tally.chats, "closed": tally.closed}
+    if any(count and kind not in seconds for kind, count in counts.items()):
+        return None
+    return sum(count * seconds[kind] for kind, count in counts.items() if count) / 60
+
+
+def pace(counted: Counted) -> dict[str, float]:
+    """Seconds of a call of each kind that would be asked, by trying some: ``pair`` (a
+    log-probability), ``chat`` (a reply that is generated), ``closed`` (a closed question).
+
+    A trial is a stretch of neighbouring calls, so contexts are shared about as in the run; the
+    first call, which loads the model, is left out.
+    """
+    lm = counted.lm
+    trials: dict[str, tuple[Callable[[int], object], int]] = {}
+    if counted.pairs is not None:
+        contexts, targets, pairs = counted.pairs
+        trials["pair"] = (lambda n: lm.logprob(contexts, targets, pairs[:n])), len(pairs)
+    if requests := counted.requests:
+        trials["chat"] = (lambda n: lm.chat(requests[:n])), len(requests)
+    if questions := counted.questions:
+        trials["closed"] = (lambda n: lm.chat(questions[:n])), len(questions)
+    return {kind: _seconds(*trial) for kind, trial in trials.items()} if lm.at_hand else {}
+
+
+def _seconds(ask: Callable[[int], object], most: int) -> float:
+    """Per call, over as many calls as a trial has time for."""
+
+    def timed(count: int) -> float:
+        start = time.perf_counter()
+        ask(count)
+        return (time.perf_counter() - start) / count
+
+    ask(1)
+    one = timed(1)
+    count = int(min(most, MOST, TRIAL / max(one, 1e-9)))
+    return timed(count) if count > 1 else one

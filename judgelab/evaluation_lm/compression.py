@@ -37,6 +37,7 @@ class Compression(EvaluationLM):
     """
 
     capabilities = frozenset({Capability.LOGPROB})
+    at_hand = True
 
     def __init__(
         self,

@@ -84,6 +84,11 @@ class Transformers(FramedLM):
         self._engine: Engine | None = None
 
     @property
+    def at_hand(self) -> bool:
+        """Whether the weights lie here, so that a trial fetches none."""
+        return Path(self.model or "").is_dir()
+
+    @property
     def identity(self) -> str:
         """Model and exact content, adapter, precision, and how texts are put to it.
 

@@ -1,8 +1,8 @@
-"""What happens where an endpoint fails: measured, and checked.
+"""What happens where an endpoint, a disk or a parent process fails: measured, and checked.
 
     python -m tests.check_faults                 # all of it, minutes: make check-faults
     python -m tests.check_faults --small         # seconds, as in the test suite
-    python -m tests.check_faults passing outage  # these trials alone
+    python -m tests.check_faults passing kills   # these trials alone
 
 Every trial runs the command line against a server process (tests.servers) whose log is the
 yardstick. Prints a table for each; exit code 1 where a claim does not hold.
@@ -19,14 +19,23 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.check_faults import paid
+from tests.check_faults import others, paid
+from tests.check_faults.hostile import hostile
+from tests.check_faults.kills import kills
+from tests.check_faults.rates import rates
 from tests.check_faults.trial import Findings, Place
 
 TRIALS: dict[str, Callable[[Place], Findings]] = {
     "passing": paid.faults_that_pass,
     "lasting": paid.faults_that_last,
+    "within": paid.outage_within,
     "outage": paid.outage_after,
     "start": paid.outage_from_the_start,
+    "hostile": hostile,
+    "kills": kills,
+    "rates": rates,
+    "cache": others.cache,
+    "odd": others.odd,
 }
 SMALL = ("passing", "lasting")  # an outage: tests/e2e/test_partial.py
 

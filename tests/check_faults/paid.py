@@ -132,6 +132,22 @@ def faults_that_last(place: Place) -> Findings:
     return found
 
 
+def outage_within(place: Place) -> Findings:
+    """An outage in the middle that heals while the run is on."""
+    found, root = Findings(), place.folder / "within"
+    middle = {"after": place.calls // 2, "requests": place.calls // 10, "mode": "503"}
+    with scripted(place.folder / "within_server", outage=middle) as server:
+        job = place.job(server.url)
+        for start in range(1, 31):
+            ended, account, left = started(found, place, f"{start}.", server, root, job)
+            if ended.code != 3:
+                break
+    settles(found, place, root, ended)
+    accounts_agree(found, account, left)
+    found.claim("no call was paid twice", account.charged_again == 0)
+    return found
+
+
 def outage_after(place: Place) -> Findings:
     """An outage in the middle that outlasts the run: the same command, once it is over."""
     found, root = Findings(), place.folder / "outage"

@@ -31,11 +31,12 @@ PATIENCE = 90  # seconds until a job counts as hung
 
 @dataclass(frozen=True)
 class Ended:
-    """How a job ended; code -9 where it had to be stopped."""
+    """How a job ended; code -9 where it had to be stopped; ``megabytes`` at its peak, if known."""
 
     code: int
     said: str
     seconds: float
+    megabytes: int = 0
 
 
 @dataclass
@@ -143,7 +144,7 @@ def start(root: Path, job: Sequence[str], output: Path, **env: str) -> subproces
 def forked(
     root: Path, job: Sequence[str], output: Path, patience: float = PATIENCE, **env: str
 ) -> Ended:
-    """The same in a copy of this process, which spares the imports."""
+    """The same in a copy of this process, which spares the imports; with its peak of memory."""
     import openai  # noqa: F401  (imported once, before the copies are made)
 
     import judgelab.engine.run
@@ -159,7 +160,7 @@ def forked(
             os.kill(process, signal.SIGKILL)
         time.sleep(0.01)
     code, seconds = os.waitstatus_to_exitcode(ended[1]), time.monotonic() - began
-    return Ended(code, output.read_text(errors="replace"), seconds)
+    return Ended(code, output.read_text(errors="replace"), seconds, ended[2].ru_maxrss // 1024)
 
 
 def _become(root: Path, job: Sequence[str], output: Path, env: Mapping[str, str]) -> NoReturn:
