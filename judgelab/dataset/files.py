@@ -37,21 +37,14 @@ SLICE = re.compile(r"(-?\d+)?:(-?\d+)?")
 
 @dataclass(slots=True)
 class Records:
-    """Rows as a file holds them: text in CSV, typed and perhaps nested values in the others.
+    """Rows as a file holds them: text in CSV, typed and perhaps nested values in the others."""
 
-    Attributes:
-        rows: (line of the file, or row from 1; column -> value).
-        faults: lines that are no rows, and why.
-        columns: as the table names them.
-        comma: whether 4,5 is the number 4.5, as where cells are parted by semicolons.
-        noun: what a row is called in messages.
-    """
-
+    # (line of the file, or row from 1; column -> value)
     rows: list[tuple[int, Row]] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-    columns: tuple[str, ...] = ()
-    comma: bool = False
-    noun: str = "line"
+    faults: list[str] = field(default_factory=list)  # lines that are no rows, and why
+    columns: tuple[str, ...] = ()  # as the table names them
+    comma: bool = False  # whether 4,5 is the number 4.5, as where cells are parted by semicolons
+    noun: str = "line"  # what a row is called in messages
 
     def add(self, line: int, row: object) -> None:
         """Take a value of JSON as a row."""

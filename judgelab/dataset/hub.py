@@ -25,53 +25,40 @@ HEADING = r"(?:[A-Z]{5,}(?: (?:AND )?[A-Z]{5,})*)"
 
 
 class Columns(BaseModel):
-    """What holds what: columns, or paths like ``translation.de`` into nested ones; null: nothing.
-
-    Attributes:
-        source: a column, or a pattern with {columns}.
-        reference: a column, one that holds a list, or a list of columns.
-        id, synopsis: of the item; without an id it is the dataset's name and the row's number.
-        gloss: a literal translation, which only our own samples carry.
-        right: the column that numbers the right reference (from 1, nulls counted); the other, where
-            there is just one, becomes the item's meta ``wrong``.
-        document: the column that tells which rows belong together; null: all do.
-    """
+    """What holds what: columns, or paths like ``translation.de`` into nested ones; null: nothing."""
 
     model_config = ConfigDict(frozen=True, strict=True)
 
-    source: str = Field(min_length=1)
+    source: str = Field(min_length=1)  # a column, or a pattern with {columns}
+    # a column, one that holds a list, or a list of columns
     reference: str | list[str] | None = Field(None, min_length=1)
+    # id, synopsis: of the item; without an id it is the dataset's name and the row's number
     id: str | None = None
     synopsis: str | None = None
-    gloss: str | None = None
+    gloss: str | None = None  # a literal translation, which only our own samples carry
+    # the column that numbers the right reference (from 1, nulls counted); the other, where there is
+    # just one, becomes the item's meta ``wrong``
     right: str | None = None
-    document: str | None = None
+    document: str | None = None  # the column that tells which rows belong together; null: all do
 
 
 class Selection(BaseModel):
-    """Which references and items take part (DHP paper, appendix C).
-
-    Attributes:
-        reference: which of several references: the first; the one with the most sentences, the
-            first among equals; or the one that the column ``right`` numbers.
-        characters: only references that are longer than so many characters.
-        join: rows are segments of texts: consecutive ones of a document are joined until their
-            reference is longer than ``characters``; what is left at its end is left out.
-        section: only the part of source and reference under this heading in capitals.
-        unique: only the first of rows with the same source and reference.
-        draw: so many items at random, all where there are fewer; null for all.
-        seed: of that draw.
-    """
+    """Which references and items take part (DHP paper, appendix C)."""
 
     model_config = ConfigDict(frozen=True, strict=True)
 
+    # which of several references: the first; the one with the most sentences, the first among
+    # equals; or the one that the column ``right`` numbers
     reference: Literal["first", "most_sentences", "right"] = "first"
-    characters: Count | None = None
+    characters: Count | None = None  # only references that are longer than so many characters
+    # rows are segments of texts: consecutive ones of a document are joined until their reference is
+    # longer than ``characters``; what is left at its end is left out
     join: bool = False
+    # only the part of source and reference under this heading in capitals
     section: str | None = Field(None, pattern=r"\S")
-    unique: bool = False
-    draw: Count | None = None
-    seed: Natural = 0
+    unique: bool = False  # only the first of rows with the same source and reference
+    draw: Count | None = None  # so many items at random, all where there are fewer; null for all
+    seed: Natural = 0  # of that draw
 
 
 @dataclass(frozen=True, kw_only=True)

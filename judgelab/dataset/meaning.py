@@ -79,21 +79,13 @@ def word(cell: str) -> str:
 
 @dataclass(frozen=True)
 class Meaning:
-    """How cells are read.
+    """How cells are read."""
 
-    Attributes:
-        kind: of all judgments.
-        preferences: which text a cell prefers.
-        categories: their levels.
-        figures: cell -> the grade that its word stands for.
-        shown: whether "1" or "A" is the text that was shown first, not the one stored first.
-    """
-
-    kind: Kind
-    preferences: Preferences
-    categories: Categories
-    figures: Mapping[str, float]
-    shown: bool
+    kind: Kind  # of all judgments
+    preferences: Preferences  # which text a cell prefers
+    categories: Categories  # their levels
+    figures: Mapping[str, float]  # cell -> the grade that its word stands for
+    shown: bool  # whether "1" or "A" is the text that was shown first, not the one stored first
 
     def read(self, cell: str, pair: tuple[str, str] | None, order: int) -> float | str:
         """The value; or why there is none.
@@ -160,16 +152,11 @@ def told(readings: Mapping[str, Counter[float | str]]) -> str:
 
 @dataclass(frozen=True)
 class Preferences:
-    """Which text of a pair a cell prefers.
+    """Which text of a pair a cell prefers."""
 
-    Attributes:
-        coding: how numbers are read; a key of ``CODINGS``, or "as given".
-        numbers: number -> 1 (first), 0 (second) or .5 (neither).
-        words: cell in small letters -> the same; None: the usual words.
-    """
-
-    coding: str
-    numbers: Mapping[float, float]
+    coding: str  # how numbers are read; a key of ``CODINGS``, or "as given"
+    numbers: Mapping[float, float]  # number -> 1 (first), 0 (second) or .5 (neither)
+    # cell in small letters -> the same; None: the usual words
     words: Mapping[str, float] | None = None
 
     @staticmethod
@@ -291,18 +278,13 @@ def _graded(words: Counter[str], two: Collection[str]) -> bool:
 
 @dataclass(frozen=True)
 class Categories:
-    """The classes of a table.
+    """The classes of a table."""
 
-    Attributes:
-        levels: names: those of people, by number or letter, then those that only judges say.
-        positive: the level that matters; "" where none does.
-        values: cell -> place of its level.
-        worth: of each level as a grade: of two its number, or 1 and 0; NaN where it has none.
-    """
-
+    # names: those of people, by number or letter, then those that only judges say
     levels: tuple[str, ...] = ()
-    positive: str = ""
-    values: Mapping[str, float] = field(default_factory=dict)
+    positive: str = ""  # the level that matters; "" where none does
+    values: Mapping[str, float] = field(default_factory=dict)  # cell -> place of its level
+    # of each level as a grade: of two its number, or 1 and 0; NaN where it has none
     worth: tuple[float, ...] = ()
 
     @staticmethod

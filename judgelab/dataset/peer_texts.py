@@ -47,21 +47,15 @@ Grade = Annotated[FiniteFloat | None, BeforeValidator(_grade)]
 
 
 class PeerRecord(BaseModel):
-    """A row of our own form: an item and what peers wrote about it, graded or not.
-
-    Attributes:
-        id: text or a whole number.
-        source, synopsis: of the item; may be empty.
-        texts: null where one is missing.
-        grades: A, B, C, a number or null for each text; A counts 3, B 2, C 1.
-    """
+    """A row of our own form: an item and what peers wrote about it, graded or not."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
-    id: Id
-    source: Text = None
+    id: Id  # text or a whole number
+    source: Text = None  # source, synopsis: of the item; may be empty
     synopsis: Text = None
-    texts: list[Text] = Field(min_length=1)
+    texts: list[Text] = Field(min_length=1)  # null where one is missing
+    # A, B, C, a number or null for each text; A counts 3, B 2, C 1
     grades: list[Grade] | None = None
 
     @model_validator(mode="after")
@@ -79,28 +73,21 @@ class PeerRecord(BaseModel):
 
 
 class Fields(BaseModel):
-    """Where a row of another form holds what (``dataset.fields``).
-
-    Attributes:
-        id, source, synopsis: columns, or paths into nested ones; null: there is none.
-        reviews: column or path of the list of reviews.
-        form: path from an entry of that list to its form; null: the entry itself is the form, or
-            the text.
-        sections: keys of the form that make the text, in this order, each under its name as a
-            heading; those that a form lacks are left out. Grades and confidences are not among
-            them, as a text that shows them tells the answer.
-        reviewers: texts of an item: the first so many; rows with fewer are skipped and listed in
-            the provenance.
-    """
+    """Where a row of another form holds what (``dataset.fields``)."""
 
     model_config = ConfigDict(frozen=True)
 
-    id: str
+    id: str  # id, source, synopsis: columns, or paths into nested ones; null: there is none
     source: str | None = None
     synopsis: str | None = None
-    reviews: str
+    reviews: str  # column or path of the list of reviews
+    # path from an entry of that list to its form; null: the entry itself is the form, or the text
     form: str | None = None
+    # keys of the form that make the text, in this order, each under its name as a heading; those
+    # that a form lacks are left out. Grades and confidences are not among them, as a text that
+    # shows them tells the answer.
     sections: tuple[str, ...] = ()
+    # texts of an item: the first so many; rows with fewer are skipped and listed in the provenance
     reviewers: int = Field(3, ge=2)
 
     def items(

@@ -27,17 +27,12 @@ SHARD = re.compile(r"-\d{5}-of-(\d{5})\.parquet$")
 
 @dataclass(frozen=True)
 class Provenance:
-    """Files with the rows.
+    """Files with the rows."""
 
-    Attributes:
-        files: in order.
-        facts: for the panel: hub id, revision asked and commit found, or the file.
-        where: for messages.
-    """
-
-    files: tuple[Path, ...]
+    files: tuple[Path, ...]  # in order
+    # for the panel: hub id, revision asked and commit found, or the file
     facts: Mapping[str, object]
-    where: str
+    where: str  # for messages
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -71,19 +71,13 @@ TEXT = "response"  # system of a text that has none
 
 
 class Said(NamedTuple):
-    """A person's label or a judge's verdict.
+    """A person's label or a judge's verdict."""
 
-    Attributes:
-        who: the person or judge.
-        cell: as it was written; ``Meaning`` reads it. A blank verdict is one that is missing.
-        order: of a verdict on a pair: 1 where ``other`` was shown first.
-        reason: why there is no verdict.
-    """
-
-    who: Name
-    cell: str
+    who: Name  # the person or judge
+    cell: str  # as it was written; ``Meaning`` reads it. A blank verdict is one that is missing.
+    # of a verdict on a pair: 1 where ``other`` was shown first
     order: Annotated[int, BeforeValidator(_place)] = 0
-    reason: Name = ""
+    reason: Name = ""  # why there is no verdict
 
 
 class JudgedRow(BaseModel):
@@ -92,39 +86,28 @@ class JudgedRow(BaseModel):
     A reader of another format makes these and hands them to ``gathered``: it needs to know
     nothing else. Facts that are empty are those that the row does not say; a row without
     ``agent`` is of the item alone.
-
-    Attributes:
-        line: where it stands, for messages.
-        id: the item.
-        agent, other: who wrote the text, and the other one of a pair.
-        source, reference, synopsis: of the item.
-        category: of the agent.
-        text, other_text: of ``agent`` and ``other``.
-        words, other_words: how many words these have, where they are not there to be counted.
-        stratum, cluster, turn: of the text or pair; see ``core.judgments.Units``.
-        labels: what people said of it.
-        verdicts: what judges said of it.
     """
 
     model_config = ConfigDict(frozen=True)
 
-    line: int
-    id: Annotated[FullText, AfterValidator(str.strip)]
-    agent: Name = ""
+    line: int  # where it stands, for messages
+    id: Annotated[FullText, AfterValidator(str.strip)]  # the item
+    agent: Name = ""  # agent, other: who wrote the text, and the other one of a pair
     other: Name = ""
-    source: str = ""
+    source: str = ""  # source, reference, synopsis: of the item
     reference: str = ""
     synopsis: str = ""
-    category: Literal["", Category] = ""
-    text: str = ""
+    category: Literal["", Category] = ""  # of the agent
+    text: str = ""  # text, other_text: of ``agent`` and ``other``
     other_text: str = ""
+    # words, other_words: how many words these have, where they are not there to be counted
     words: Words = np.nan
     other_words: Words = np.nan
-    stratum: Name = ""
+    stratum: Name = ""  # stratum, cluster, turn: of the text or pair; see ``core.judgments.Units``
     cluster: Name = ""
     turn: Number = np.nan
-    labels: tuple[Said, ...] = ()
-    verdicts: tuple[Said, ...] = ()
+    labels: tuple[Said, ...] = ()  # what people said of it
+    verdicts: tuple[Said, ...] = ()  # what judges said of it
 
     @model_validator(mode="after")
     def _sound(self) -> Self:
@@ -188,28 +171,25 @@ def gathered(
 
 @dataclass(slots=True)
 class Gathered:
-    """What the rows said so far.
-
-    Attributes:
-        items, agents: in the order in which they first appear.
-        units: texts and pairs, numbered as they first appear.
-        facts: (what, whose) -> (value, line).
-        labels: (unit, rater) -> (value, line).
-        verdicts: (judge, unit, order) -> (value, NaN where it is missing; line).
-        reasons: judge -> why verdicts are missing.
-        readings: who (``RATERS``, or a judge) -> what cells were read as -> how often.
-    """
+    """What the rows said so far."""
 
     meaning: Meaning
     where: str
     noun: str
+    # items, agents: in the order in which they first appear
     items: dict[str, None] = field(default_factory=dict)
     agents: dict[str, None] = field(default_factory=dict)
+    # texts and pairs, numbered as they first appear
     units: dict[Key, int] = field(default_factory=dict)
+    # (what, whose) -> (value, line)
     facts: dict[tuple[str, ...], tuple[Any, int]] = field(default_factory=dict)
+    # (unit, rater) -> (value, line)
     labels: dict[tuple[int, str], tuple[float, int]] = field(default_factory=dict)
+    # (judge, unit, order) -> (value, NaN where it is missing; line)
     verdicts: dict[tuple[str, int, int], tuple[float, int]] = field(default_factory=dict)
+    # judge -> why verdicts are missing
     reasons: dict[str, Counter[str]] = field(default_factory=dict)
+    # who (``RATERS``, or a judge) -> what cells were read as -> how often
     readings: dict[str, Counter[float | str]] = field(default_factory=dict)
     _lines: dict[object, int] = field(default_factory=dict)
 

@@ -36,18 +36,7 @@ def _without_texts(panel: Panel) -> bool:
 
 @dataclass(frozen=True)
 class Context:
-    """One run's dataset, agents, synopsis, attack, preprocessor, mechanism and evaluation LM.
-
-    Attributes:
-        writer_lm: writes the texts that agents, synopses, attacks and preprocessors ask an LM
-            for; None where the evaluation LM does that too.
-        lms: axis (agents, synopsis, attack, preprocessor) -> who writes for it in place of that.
-        tell: called when a stage begins, with the number of its items (0: not known).
-        draw: called with a point of a curve while it grows: the name of its table, and a row.
-        spread: lets workers answer what a stage would ask the evaluation LM, before it asks.
-        spreads: the same of other LMs, by ``writer_lm`` and by axis.
-        force: a finished run is repeated: nothing but cached calls is taken over from it.
-    """
+    """One run's dataset, agents, synopsis, attack, preprocessor, mechanism and evaluation LM."""
 
     dataset: Dataset
     agents: Agents
@@ -59,12 +48,20 @@ class Context:
     run_dir: RunDir
     seed: int
     limit: int | None
+    # writes the texts that agents, synopses, attacks and preprocessors ask an LM for; None where
+    # the evaluation LM does that too
     writer_lm: EvaluationLM | None = None
+    # axis (agents, synopsis, attack, preprocessor) -> who writes for it in place of that
     lms: Mapping[str, EvaluationLM] = field(default_factory=dict)
+    # called when a stage begins, with the number of its items (0: not known)
     tell: Callable[[str, int], None] = _unheard
+    # called with a point of a curve while it grows: the name of its table, and a row
     draw: Callable[[str, Mapping[str, float]], None] = _unheard
+    # lets workers answer what a stage would ask the evaluation LM, before it asks
     spread: Spread = alone
+    # the same of other LMs, by ``writer_lm`` and by axis
     spreads: Mapping[str, Spread] = field(default_factory=dict)
+    # a finished run is repeated: nothing but cached calls is taken over from it
     force: bool = False
 
     @property

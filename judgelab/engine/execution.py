@@ -34,23 +34,18 @@ PACKAGES = (
 class Invocation:
     """What is true of a call by a command line, as a job of a multirun, or from Python, and
     changes no number.
-
-    Attributes:
-        words: overrides, as on a command line; None where the config did not come from words.
-        choices: config group -> option; empty where that is not known.
-        folders: of configs, that the command line named.
-        local: whether settings of conf/local took part, which no command line has.
-        job, sweep: the job's folder within a multirun, and that of the multirun; or None.
-        quiet: leave it to the caller to show what was found.
     """
 
+    # overrides, as on a command line; None where the config did not come from words
     words: Sequence[str] | None = None
+    # config group -> option; empty where that is not known
     choices: Mapping[str, str] = field(default_factory=dict)
-    folders: Sequence[str] = ()
-    local: bool = False
+    folders: Sequence[str] = ()  # of configs, that the command line named
+    local: bool = False  # whether settings of conf/local took part, which no command line has
+    # job, sweep: the job's folder within a multirun, and that of the multirun; or None
     job: Path | None = None
     sweep: Path | None = None
-    quiet: bool = False
+    quiet: bool = False  # leave it to the caller to show what was found
 
     @classmethod
     def of(cls, hydra: Any, **rest: Any) -> Invocation:

@@ -28,15 +28,10 @@ FIRST = "evaluation_lm"
 
 @dataclass(frozen=True)
 class ModelInUse:
-    """One LM of a run.
+    """One LM of a run."""
 
-    Attributes:
-        cached: the LM as the run asks it.
-        meter: of its paid calls; None where calls cost nothing.
-    """
-
-    cached: Cached
-    meter: Meter | None
+    cached: Cached  # the LM as the run asks it
+    meter: Meter | None  # of its paid calls; None where calls cost nothing
 
     @property
     def models(self) -> Mapping[str, int]:

@@ -107,16 +107,13 @@ def _new_folder(named: Path) -> Path:
 class SweepName:
     """What a multirun is called and what its jobs differ in: written at its start, read by its
     jobs.
-
-    Attributes:
-        name: the folder's, where the user named it. Else the paper's sweep, or what is varied and
-            on which data, with six digits that are the same whenever the same sweep runs again: so
-            one that was interrupted continues in its group.
-        varies: keys of the settings that its jobs differ in.
     """
 
+    # the folder's, where the user named it. Else the paper's sweep, or what is varied and on which
+    # data, with six digits that are the same whenever the same sweep runs again: so one that was
+    # interrupted continues in its group.
     name: str
-    varies: tuple[str, ...]
+    varies: tuple[str, ...]  # keys of the settings that its jobs differ in
 
     @classmethod
     def of(cls, config: DictConfig, *, named: bool) -> SweepName:

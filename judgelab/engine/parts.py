@@ -22,12 +22,7 @@ WRITTEN = ROLES[:-1]  # axes for which an LM may write
 
 @dataclass(frozen=True)
 class Parts:
-    """What takes part in measuring, one object for each axis.
-
-    Attributes:
-        writer_lm: writes texts; None where the evaluation LM does that too.
-        lms: axis -> who writes for it in place of that.
-    """
+    """What takes part in measuring, one object for each axis."""
 
     dataset: Dataset
     agents: Agents
@@ -37,7 +32,9 @@ class Parts:
     attack: Attack
     mechanism: Mechanism
     study: Study
+    # writes texts; None where the evaluation LM does that too
     writer_lm: EvaluationLM | None = None
+    # axis -> who writes for it in place of that
     lms: Mapping[str, EvaluationLM] = field(default_factory=dict)
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Parts:

@@ -39,17 +39,12 @@ class Example:
 
 @dataclass(frozen=True)
 class Examples:
-    """Training texts as tokens.
+    """Training texts as tokens."""
 
-    Attributes:
-        rows: those that can be learnt from.
-        cut: how many lost their end, being longer than ``max_seq_length``.
-        left_out: how many are not among the rows: they imitate control tokens of the chat
-            template, or nothing of their response is left.
-    """
-
-    rows: tuple[Example, ...]
-    cut: int
+    rows: tuple[Example, ...]  # those that can be learnt from
+    cut: int  # how many lost their end, being longer than ``max_seq_length``
+    # how many are not among the rows: they imitate control tokens of the chat template, or nothing
+    # of their response is left
     left_out: int
 
 

@@ -43,44 +43,31 @@ kinds of a training are the methods of ``TrainingWatch``."""
 
 @dataclass(frozen=True)
 class Job:
-    """What to train.
+    """What to train."""
 
-    Attributes:
-        settings, base, backend: as for ``child.load``.
-        rows, held_out: sequences that train, and those whose loss is followed; perhaps none.
-        checkpoints: their folder; it must belong to the same base, rows and settings.
-        adapter: the folder that will hold the trained weights.
-    """
-
-    settings: Settings
+    settings: Settings  # settings, base, backend: as for ``child.load``
     base: ModelSource
     backend: str
+    # rows, held_out: sequences that train, and those whose loss is followed; perhaps none
     rows: Sequence[Example]
     held_out: Sequence[Example]
-    checkpoints: Path
-    adapter: Path
+    checkpoints: Path  # their folder; it must belong to the same base, rows and settings
+    adapter: Path  # the folder that will hold the trained weights
 
 
 @dataclass(frozen=True)
 class Training:
-    """What became of a training.
+    """What became of a training."""
 
-    Attributes:
-        steps: optimizer steps.
-        tokens: read, over all steps.
-        seconds: of training over all executions, evaluations included.
-        curve: step, epoch, and what was logged there: training_loss, held_out_loss (nats per
-            token), learning_rate.
-        resumed_at: the step this execution began with.
-        peak_gib: most memory held at once in this execution, GiB: of the GPU where one trains,
-            else of the process; None where that is unknown.
-    """
-
-    steps: int
-    tokens: int
-    seconds: float
+    steps: int  # optimizer steps
+    tokens: int  # read, over all steps
+    seconds: float  # of training over all executions, evaluations included
+    # step, epoch, and what was logged there: training_loss, held_out_loss (nats per token),
+    # learning_rate
     curve: tuple[Row, ...]
-    resumed_at: int
+    resumed_at: int  # the step this execution began with
+    # most memory held at once in this execution, GiB: of the GPU where one trains, else of the
+    # process; None where that is unknown
     peak_gib: float | None = None
 
     @classmethod

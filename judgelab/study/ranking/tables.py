@@ -165,20 +165,16 @@ def error_table(scored: Scored, judge: RankingJudge) -> list[Table]:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What happened to pairs of systems, and what was predicted without looking at them.
+    """What happened to pairs of systems, and what was predicted without looking at them."""
 
-    Attributes:
-        agreement: mean share of resamples ranked right, over pairs, with an interval over systems:
-            both systems on items of their own (``agreement``), or the same (``agreement_paired``).
-        errors: calibration error of the models that predict any pair, on items of their own.
-        lean: by how much such a model predicts more than is observed, mean over pairs.
-        tables: calibration error, and the buckets of figures 5 and 6.
-    """
-
+    # mean share of resamples ranked right, over pairs, with an interval over systems: both systems
+    # on items of their own (``agreement``), or the same (``agreement_paired``)
     agreement: Mapping[str, Estimate] = field(default_factory=dict)
+    # calibration error of the models that predict any pair, on items of their own
     errors: Mapping[Model, Estimate] = field(default_factory=dict)
+    # by how much such a model predicts more than is observed, mean over pairs
     lean: Mapping[Model, float] = field(default_factory=dict)
-    tables: Sequence[Table] = ()
+    tables: Sequence[Table] = ()  # calibration error, and the buckets of figures 5 and 6
 
 
 def calibration_of(
