@@ -25,7 +25,7 @@ HEADING = r"(?:[A-Z]{5,}(?: (?:AND )?[A-Z]{5,})*)"
 
 
 class Columns(BaseModel):
-    """What holds what: columns, or paths like ``translation.de`` into nested ones; null: nothing."""
+    """What holds what: columns, or paths as ``translation.de`` into nested ones; null: nothing."""
 
     model_config = ConfigDict(frozen=True, strict=True)
 
