@@ -18,6 +18,7 @@ RAY, SLURM = (
 AUDIT = "python run.py study=audit dataset=table dataset.path=labels.csv study.judges=judges.yaml"
 ELSEWHERE = {  # command -> the test that runs it or its parts, and what of it stands there
     "make test": (f"{E2E}test_readme.py", "make test"),  # runs this very test
+    "make bench": (f"{UNIT}experiments/test_bench_scoring.py", "experiments.bench"),
     "make check-gpu": (f"{UNIT}experiments/test_check_gpu.py", "check_gpu"),
     "make check-faults": (f"{E2E}test_fault_server.py", "TRIALS"),
     "python -m judgelab.tracker.dashboard judgelab": (
