@@ -41,16 +41,20 @@ _NO_TOPICS = _NO_NAMES | frozenset(word_list("UNITS"))
 WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
 _UTTERANCE = re.compile(r"\s*([^\W\d_][\w .'’\-]{0,29}?)\s*:\s+(\S.*)")
-_TAG = re.compile(r"<[^<>\n]{0,40}>|\[[^\[\]\n]{0,60}\]|[*_#`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
+_TAG = re.compile(
+    r"<[^<>\n]{0,40}>|\[[^\[\]\n]{0,60}\]|(?<![\w*])[*_#`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}(?![\w*])"
+)
 _HEADING = re.compile(r"\s*#{1,6}\s")
 _CAPTION = re.compile(r"^(?:\(\w{1,4}\)\s*)*(?:[A-Z][\w ,'-]{0,60}\.--)?(?:\(\w{1,4}\)\s*)*")
 _SMALL_START = re.compile(r"[a-z]{2}[.!?]\s+[a-z]")
 _CAPITAL_START = re.compile(r"[a-z]{2}[.!?]\s+[A-Z]")
 _STOP = re.compile(r"(?<=[.!?])\s+")
-_LONGEST = 45  # words in one unit: text without punctuation is cut here
+_REFERENCES = re.compile(r"\n\W*(?:\d+\W+)?(?:references|bibliography)\W*\n.*", re.I | re.DOTALL)
+_LONGEST = 90  # words in one unit: text without punctuation is cut here
 
 _MOST_NAMES = 40
-_TOPIC = re.compile(r"(?<![\w'-])([^\W\d_]{4,})(?![\w'-])(?=(?:\s+([^\W\d_]+))?)")
+_TOKEN = re.compile(r"[\w'’-]+|[^\w\s]")
+_TOPIC = re.compile(r"[^\W\d_]{4,}(?<!ing)(?<!ed)(?<!ly)")
 _LONGEST_NAME = 4
 TASTE = 0.2  # spread of a writer's own judgement
 _OPENS = '.!?:"“(—-'
@@ -91,7 +95,9 @@ def units(text: str) -> list[tuple[str | None, str]]:
 
 
 def _plain(text: str) -> str:
-    """Typewriter quotes, and a line break where joined documents meet."""
+    """Typewriter quotes, a line break where joined documents meet, no list of references."""
+    less = _REFERENCES.sub("", text)
+    text = less if 2 * len(less) > len(text) else text
     for old, new in (("’", "'"), ("``", '"'), ("''", '"'), ("|||||", "\n\n")):
         text = text.replace(old, new)
     return text
@@ -207,20 +213,22 @@ class Source:
 
     @cached_property
     def topics(self) -> tuple[str, ...]:
-        """Lower-case content words by frequency, names left out; at most 12.
+        """Lower-case content words by frequency, names left out, lone ones last; at most 12.
 
-        A word that closes a noun phrase (a function word or a stop follows it) counts half more.
+        A word that closes a noun phrase (a function word or a stop follows it) counts more, most of
+        all behind an article; one that ends as participles and adverbs do is left out.
         """
         proper = {token.lower() for token in self.proper}
-        counts = Counter[str]()
+        counts, seen = Counter[str](), Counter[str]()
         for sentence in self.sentences:
-            for match in _TOPIC.finditer(sentence.text.lower()):
-                word, following = match.group(1), match.group(2)
-                if word in _NO_TOPICS or word in proper:
+            tokens = ["", *_TOKEN.findall(sentence.text.lower()), ""]
+            for before, word, following in zip(tokens, tokens[1:], tokens[2:], strict=False):
+                if not _TOPIC.fullmatch(word) or word in {*_NO_TOPICS, *proper, self.noun}:
                     continue
-                closes = not following or following in STOPWORDS - _DETERMINERS
-                counts[word] += 2 + closes
-        return tuple(word for word, _ in counts.most_common(12))
+                closes = not following.isalpha() or following in STOPWORDS - _DETERMINERS
+                counts[word] += 1 + 2 * closes + 4 * (closes and before in _DETERMINERS)
+                seen[word] += 1
+        return tuple(sorted(counts, key=lambda word: (seen[word] == 1, -counts[word])))[:12]
 
     def salient(
         self,

@@ -43,6 +43,8 @@ _TIME_OR_NUMBER = re.compile(rf"\b(?:[01]?\d|2[0-3]):[0-5]\d\b|{NUMBER.pattern}"
 _NUMBER_WORDS = word_list("NUMBER_WORDS")
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 _FACTORS = (0.4, 0.6, 0.7, 1.3, 1.6, 2.0, 2.4)
+_NOT = re.compile(r" not\b(?! only)|(?<=can)not\b|(?<!ca)(?<!wo)n't\b")
+_VERB = re.compile(r"\b(?:is|are|was|were|will|would|can|could|should|must|may|might)\b(?=[ ])")
 
 
 def choose(rng: np.random.Generator, options: Sequence[T]) -> T:
@@ -143,42 +145,23 @@ def headline(text: str) -> str:
     return " ".join((heavy or words)[:5])[:60]
 
 
-def falsify(
-    lines: Sequence[str], source: Source, rng: np.random.Generator, *, names: bool = True
-) -> list[str]:
-    """The lines with other numbers, and each name of the source exchanged for another name.
+def falsify(lines: Sequence[str], source: Source, rng: np.random.Generator) -> list[str]:
+    """The lines with other numbers; one without a number says yes for no, or no for yes.
 
-    A line that holds neither is denied where no line does: something is false in every text.
+    Where that changes no line, the first is denied: something is false in every text.
     """
     forbidden = frozenset(NUMBER.findall(source.text))
-    others = _exchanged(source, rng) if names else {}
-    pattern = re.compile(
-        rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(others, key=len, reverse=True)))})(?!\w)"
-    )
-    swapped = [pattern.sub(lambda m: others[m.group()], t) if others else t for t in lines]
-    wrong = [falsify_numbers(line, forbidden, rng) for line in swapped]
+    wrong = [falsify_numbers(line, forbidden, rng) for line in lines]
+    wrong = [_opposite(new) if new == old else new for old, new in zip(lines, wrong, strict=True)]
     if wrong == list(lines):
         wrong[0] = f"It is not true that {embed(wrong[0], source)}"
     return wrong
 
 
-def _exchanged(source: Source, rng: np.random.Generator) -> dict[str, str]:
-    """Every name to the next of as many words, or to an invented one where it has no such peer.
-
-    A name that is a part of another ("Pascoe" of "Delia Pascoe") follows it.
-    """
-    heads = [n for n in source.names if not any(n != o and n in o.split() for o in source.names)]
-    spare = deal(rng, word_list("INVENTED_NAMES"), len(heads) + 1)
-    to: dict[str, str] = {}
-    for head in heads:
-        peers = [name for name in heads if len(name.split()) == len(head.split())]
-        following = peers[(peers.index(head) + 1) % len(peers)]
-        invented = spare.pop().split()[-len(head.split()) :]
-        to[head] = following if following != head else " ".join(invented)
-    for name in source.names:
-        whole = [to[head] for head in heads if name in head.split()]
-        to.setdefault(name, [*whole, *spare][0].split()[-1])
-    return to
+def _opposite(text: str) -> str:
+    """Less its first "not", else with one after its first auxiliary verb."""
+    yes = _NOT.sub("", text, count=1)
+    return yes if yes != text else _VERB.sub(lambda m: f"{m[0]} not", text, count=1)
 
 
 def falsify_numbers(text: str, forbidden: Collection[str], rng: np.random.Generator) -> str:
@@ -189,7 +172,7 @@ def falsify_numbers(text: str, forbidden: Collection[str], rng: np.random.Genera
         return other(match.group(), forbidden, rng)
 
     def word(match: re.Match[str]) -> str:
-        others = [w for w in _NUMBER_WORDS if w != match.group().lower()]
+        others = [w for w in _NUMBER_WORDS if w != match.group().lower() and w[0] != "e"]
         return _like(match.group(), choose(rng, others))
 
     return _NUMBER_WORD.sub(word, _TIME_OR_NUMBER.sub(numeral, text))

@@ -56,8 +56,10 @@ _THIRD = (  # "we" and "our" as a reviewer reports them
     (re.compile(r"\b[Oo]ur\b"), "their"),
     (re.compile(r"\bus\b"), "them"),
 )
+_OWN = re.compile(r"\b(?:we|our|this (?:paper|work|study))\b", re.IGNORECASE)
+_TABLE = re.compile(r"^\W*(?:table|figure|fig|\d+)\b|(?:\d\S*\s+){3}", re.IGNORECASE)
 Pick = Literal["salient", "first", "minor", "parts", "all", "none"]
-Change = Literal["reword", "wrong", "wrong_numbers", "headline", "report", "lazy"]
+Change = Literal["reword", "wrong", "headline", "report", "lazy"]
 
 
 @dataclass(frozen=True)
@@ -164,10 +166,10 @@ class Recipe:
     def write(self, source: Source, rng: np.random.Generator) -> list[str]:
         """The lines."""
         sentences = self._picked(source, rng)
+        told = [compress(s.text, self.limit) if self.limit else s.text for s in sentences]
         told = [
-            (f"{s.speaker}: " if s.speaker else "")
-            + (compress(s.text, self.limit) if self.limit else s.text)
-            for s in sentences
+            f"{s.speaker} says: {_quoted(text)}" if s.speaker else text
+            for s, text in zip(sentences, told, strict=True)
         ]
         for change in self.change:
             told = _CHANGES[change](told, source, rng) if told else told
@@ -191,7 +193,7 @@ class Recipe:
         if self.cues:
             each = self.lines or self.n or 2
             by_cue = [s for cue in self.cues for s in self._with(cue, source, rng, each)]
-            return list(dict.fromkeys(by_cue))
+            return list(dict.fromkeys(by_cue)) or ([] if self.frames else source.salient(rng, n))
         if self.pick in ("none", "first", "all"):
             return every[: {"none": 0, "first": 3, "all": None}[self.pick]]
         if self.pick == "minor":
@@ -206,14 +208,18 @@ class Recipe:
     def _with(
         self, cue: str, source: Source, rng: np.random.Generator, n: int
     ) -> Sequence[Sentence]:
-        """The sentences of most weight with words of the cue; of most weight where none has."""
+        """The sentences of most weight; with a cue, what a paper says of itself in its words."""
 
         def weight(sentence: Sentence) -> float:
             if self.without and _cue(self.without).search(sentence.text):
                 return 0.0
-            return float(min(len(_cue(cue).findall(sentence.text)), 3)) if cue else 1.0
+            if not cue:
+                return 1.0
+            if _TABLE.search(sentence.text) or not _OWN.search(sentence.text):
+                return 0.0
+            return float(min(len(_cue(cue).findall(sentence.text)), 3))
 
-        return source.salient(rng, n, weight) or source.salient(rng, n)
+        return source.salient(rng, n, weight)
 
     def _framed(
         self,
@@ -224,13 +230,17 @@ class Recipe:
         fields: Mapping[str, str],
     ) -> list[str]:
         count = 1 if self.framed == "first" else self.lines or len(told)
-        frames, about = deal(rng, self.frames, count), deal(rng, topics[:-2] or topics, count + 1)
+        usable = [frame for frame in self.frames if told or "{s}" not in frame.lower()]
+        frames = deal(rng, usable or ["The {noun} says nothing of this"], count)
+        about = deal(rng, topics[:-2] or topics, count + 1)
         lines = []
         for i, frame in enumerate(frames):
             bare = told[i % len(told)].rstrip(" .!") if told else ""
+            if bare.endswith("?"):
+                bare = f"The question is {_quoted(bare)}"
             own = {"s": embed(bare, source), "S": bare, "t": about[i], "u": about[i + 1]}
             lines.append(frame.format(**fields, **own))
-        return [*lines, *told[1:]] if self.framed == "first" else lines
+        return list(dict.fromkeys([*lines, *told[1:]] if self.framed == "first" else lines))
 
 
 @cache
@@ -248,6 +258,11 @@ def _title(source: Source) -> str:
     return f"a paper on {[*source.topics, 'this subject'][0]}"
 
 
+def _quoted(text: str) -> str:
+    inner = text.replace('"', "'")
+    return f'"{inner}"'
+
+
 def _third_person(text: str) -> str:
     for pattern, by in _THIRD:
         text = pattern.sub(by, text)
@@ -257,7 +272,6 @@ def _third_person(text: str) -> str:
 _CHANGES: Mapping[str, Callable[[list[str], Source, np.random.Generator], list[str]]] = {
     "reword": lambda lines, source, rng: [reword(line, source, rng) for line in lines],
     "wrong": falsify,
-    "wrong_numbers": partial(falsify, names=False),
     "headline": lambda lines, *_: list(dict.fromkeys(map(headline, lines))),
     "report": lambda lines, *_: [_third_person(line) for line in lines],
     "lazy": lambda lines, source, rng: [lazy(" ".join(lines), words(source.original or ""), rng)],

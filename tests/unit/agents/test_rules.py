@@ -144,6 +144,23 @@ def test_a_translation_rewrites_the_gloss_else_the_reference_else_nothing() -> N
     assert set(panel.texts[2]) == {None}
 
 
+def test_a_question_and_a_turn_stand_inside_a_sentence_as_quotations() -> None:
+    contradict = writers("translation")["Contradictory"](Source("Will it rain?"), rng_for(0))
+    assert 'that the question is "Will it rain?"' in contradict
+    objective = writers("summarization")["Objective"](Source(TEXTS["dialogue"]), rng_for(0))
+    assert 'The text states that Ann says: "' in objective
+
+
+def test_a_review_quotes_what_the_paper_says_of_itself_and_each_thing_once() -> None:
+    paper = "Earlier models do not float. We propose a raft. Our raft fails in the tested storms."
+    for name in ("Thorough Evaluation", "Objective Analysis"):
+        review = writers("peer_review")[name](Source(paper), rng_for(0))
+        weaknesses = review.split("Weaknesses:\n")[1].split("\n\n")[0]
+        assert "ir raft fails" in weaknesses and "\n" not in weaknesses
+    review = writers("peer_review")["Faithful"](Source("We propose a small raft now."), rng_for(0))
+    assert "The text says nothing of this." in review
+
+
 def test_a_task_or_a_strategy_without_rules_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="task 'cooking'.*agents=recorded"):
         Rules().answer(Panel(items=(), task="cooking"))

@@ -47,8 +47,24 @@ def test_no_number_survives_falsification(text: str) -> None:
         assert changed != text
 
 
-def test_exchanged_names_take_their_short_forms_along() -> None:
-    text = "On Monday Delia Pascoe met Owen Rook. Later, young Pascoe left."
-    met, left = falsify(["Delia Pascoe met Owen Rook", "young Pascoe left"], Source(text), RNG(0))
-    assert met == "Owen Rook met Delia Pascoe"
-    assert left == "young Rook left"
+def test_a_line_without_a_number_says_the_opposite() -> None:
+    lines = ["The pier was closed.", "It isn't safe.", "They cannot swim.", "Nobody came in 1987."]
+    closed, safe, swim, came = falsify(lines, Source("In 1987."), RNG(0))
+    assert (closed, safe, swim) == ("The pier was not closed.", "It is safe.", "They can swim.")
+    assert came.startswith("Nobody came in ") and "1987" not in came
+    assert falsify(["Nobody came."], Source("x"), RNG(0)) == ["It is not true that nobody came"]
+
+
+def test_a_topic_is_a_noun_that_comes_again() -> None:
+    text = "He left hard work. The ankle had gone cold. He left hard by, his ankle in plaster."
+    assert Source(text).topics[0] == "ankle"
+
+
+def test_a_translated_sentence_is_never_cut_and_a_censored_word_stays_one() -> None:
+    long = "I met " + ", ".join(["a man of the harbour office"] * 9) + " on the **upper** pier."
+    assert texts(f"{long} What a b***h!") == [long.replace("**", ""), "What a b***h!"]
+
+
+def test_a_list_of_references_is_not_read() -> None:
+    body = "We propose a model of tides. It works. " * 3
+    assert texts(f"{body}\n7 References\nA. Orme. Tides revisited.") == texts(body)
