@@ -18,7 +18,9 @@ HEADERS = (
 """The four sections of an ICLR 2023 review; the paper spells the second one otherwise than the
 reviews themselves do."""
 
-_STOP = re.compile(r"[.?!][\"'”’)\]*_`]*(?=\s)")
+_STOP = re.compile(
+    r"(?<!\bal)(?<!\bcf)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)(?<!\bFig)(?<!\bEq)[.?!][\"'”’)\]*_`]*(?=\s)"
+)
 _MARKDOWN = r"[ \t]*#{1,6}[ \t]+\S[^\n]*"
 _TABLES = words("core/words/headings.yaml")
 _TOPICS = frozenset(_TABLES["topics"].split())
@@ -130,8 +132,9 @@ def line_sentences(line: str) -> list[str]:
     """The sentences of one line, each with the stop that ends it.
 
     A stop (period, question mark, exclamation mark) ends a sentence before white space or the
-    end of the line, so neither ``3.5`` nor ``e.g.,`` is cut. What holds no letter is no sentence:
-    a list number belongs to the sentence after it, and a rule or an empty line has none.
+    end of the line and not after ``et al`` or ``i.e``, so ``3.5`` is not cut. What holds no
+    letter is no sentence: a list number belongs to the sentence after it, and a rule or an empty
+    line has none.
     """
     pieces: list[str] = []
     start, pending = 0, 0

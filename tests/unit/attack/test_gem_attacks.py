@@ -256,6 +256,8 @@ def test_a_stop_inside_a_number_or_a_word_ends_no_sentence() -> None:
     ]
     assert line_sentences("---") == line_sentences("  ") == line_sentences("42.") == []
     assert line_sentences("Nice. :)") == ["Nice. :)"]
+    cited = "Orme et al. (2020), i.e. the raft of Fig. 2, floats."
+    assert line_sentences(f"{cited} We all. do.") == [cited, "We all.", "do."]
 
 
 def test_headers_in_any_spelling_and_on_the_line_of_their_text() -> None:
