@@ -28,6 +28,7 @@ _SUBJECT = {"him": "he", "them": "they", "us": "we", "me": "I"}
 _OWN = {"his": "him", "their": "them", "its": "it", "our": "us", "my": "me"}
 _AFTER, _COUNTS, _END = (_LISTS[name] for name in ("governing", "counts", "closing"))
 _OPEN = frozenset(["the", "these", "those", "many", "most", "some"])
+_MANY = {"the": "a", "these": "this", "those": "that"}  # before a plural
 _ONE = frozenset(["the", "a", "an", "this", "that", "his", "her", "its"])
 _IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "woman"}
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d[\d.,]*|[^\w\s]")
@@ -62,7 +63,7 @@ def error_sites(text: str) -> list[ErrorSite]:
 
 def _errors(window: list[str], written: str) -> Iterator[tuple[str, int]]:
     """(wrong form, words replaced) of the fourth word; three stand before, two after."""
-    third, second, before, word, after, _ = window
+    third, second, before, word, after, beyond = window
     if written != word and not (written[0].isupper() and before in ("", ".", "!", "?")):
         return  # a name
     pair, plain, ends = f"{word} {after}", after.isalpha(), after in _END or not after
@@ -84,6 +85,8 @@ def _errors(window: list[str], written: str) -> Iterator[tuple[str, int]]:
         yield "a", 1
     if word in _COMPARATIVES and after in ("than", ".", ",") and before not in ("more", "no"):
         yield f"more {word}", 1
+    if word in _MANY and _is_plural(after) and (beyond in _END or not beyond):
+        yield _MANY[word], 1
 
 
 def _disagreeing(third: str, second: str, before: str, word: str) -> Iterator[str]:

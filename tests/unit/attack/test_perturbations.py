@@ -128,6 +128,8 @@ def test_grammatical_errors_are_as_many_as_asked_for() -> None:
         "She>Her, accused of>accused for, He>Him, taken>took, cars>car, They>Them, be>is, his>him, "
         "A>An, him>he"
     )
+    plural = "the boats of these harbours by the means of the James bus"
+    assert [(site.start, site.wrong) for site in error_sites(plural)] == [(0, "a"), (13, "this")]
     attack = GrammaticalErrors(Prompt("perturb_grammar.txt"))
     assert attack.check("bridge river", attack.rule("bridge river", at(0))) == "left as it was"
     assert "not exactly one" in attack.check(GRAMMAR, GRAMMAR.replace("a", "e"))

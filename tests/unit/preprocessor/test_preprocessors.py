@@ -118,6 +118,7 @@ def test_what_they_require_and_say() -> None:
         ("The proofs aren’t elegant.", "criticizes"),
         ("Why are there two tables?", "questions"),
         ("The authors should add a table.", "suggests"),
+        ("A good proof could further support it.", "suggests"),
         ("The table has two columns.", ""),
         ("It is doubtful whether glue is efficient.", "criticizes"),
     ],
