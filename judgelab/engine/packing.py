@@ -1,0 +1,140 @@
+"""``judgelab pack RUN`` and ``judgelab replay FILE``: whoever has no GPU checks what somebody who
+has one found. A pack holds the calls of a finished run, its config, data and result, and no key."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from omegaconf import OmegaConf
+
+from judgelab.calls.cache import CallCache
+from judgelab.calls.cached import Counted
+from judgelab.calls.replayed import stand_in
+from judgelab.config import frame
+from judgelab.config.build import build
+from judgelab.config.targets import located
+from judgelab.core.errors import ConfigError, DataError, some
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.terminal import say
+from judgelab.engine.execution import Invocation
+from judgelab.engine.parts import build_parts
+from judgelab.engine.run import carry_out
+from judgelab.store.run_dir import RunDir
+
+CALLS, CONFIG, RESULT, DATA = "calls.sqlite", "config.json", "result.json", "data"
+END = ".judgelab.zip"
+
+
+def pack(folder: Path, into: Path | None = None, texts: bool = False) -> Path:
+    """Write the pack of a finished run, beside its folder unless ``into`` says where.
+
+    Args:
+        texts: put the dataset's own file in, where it is one (``dataset.path``); else whoever
+            replays it needs the same file in the same place.
+
+    Raises:
+        ConfigError: there is no finished run.
+        DataError: the call cache lacks some of its calls.
+    """
+    run_dir = RunDir(folder)
+    if not run_dir.done:
+        raise ConfigError(f"{folder} holds no finished run: give a folder below outputs/runs.")
+    config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    keys, missing = _calls(config)
+    if missing:
+        raise DataError(
+            f"The call cache {config['paths']['cache']} lacks {missing} of {len(keys)} calls of "
+            "this run: pack it where it was made."
+        )
+    path = into or folder.with_name(f"{folder.name}{END}")
+    with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(path, "w") as zipped:
+        whole, part = CallCache(Path(config["paths"]["cache"]), True), CallCache(Path(place, CALLS))
+        part.add(whole.get(keys))
+        part.close()
+        whole.close()
+        packed = dict(config) | {"paths": None, "tracker": None}
+        packed = _with_stand_ins(packed)
+        source = Path(str((config["dataset"] or {}).get("path") or ""))
+        if texts and source.is_file():
+            zipped.write(source, f"{DATA}/{source.name}")
+        zipped.writestr(CONFIG, json.dumps(packed))
+        zipped.write(Path(place, CALLS), CALLS, zipfile.ZIP_DEFLATED)
+        zipped.write(folder / RESULT, RESULT, zipfile.ZIP_DEFLATED)
+    say(f"{len(keys)} calls of {folder.name}: {path} ({path.stat().st_size / 1e6:.1f} MB)")
+    return path
+
+
+def _calls(config: Mapping[str, Any]) -> tuple[list[bytes], int]:
+    """The keys of all calls that a run makes, and how many of them its cache lacks."""
+    settings, counting = frame(config), list[Counted]()
+
+    def count(role: str, lm: EvaluationLM) -> Counted:
+        counting.append(Counted(lm, CallCache(Path(settings.paths.cache), read_only=True)))
+        return counting[-1]
+
+    parts = build_parts(config).with_lms(count)
+    try:
+        with tempfile.TemporaryDirectory() as place:
+            run_dir = RunDir(Path(place))
+            parts.study.ask(
+                parts.context(run_dir=run_dir, seed=settings.seed, limit=settings.limit)
+            )
+        rows = [row for one in counting for row in one.log.rows.items()]
+        return [key for key, _ in rows], sum(not row.known for _, row in rows)
+    finally:
+        for one in counting:
+            one.close()
+
+
+def _with_stand_ins(node: Any, path: str = "") -> Any:
+    """The config with a ``Replayed`` in the place of every LM."""
+    if isinstance(node, list):
+        return [_with_stand_ins(one, f"{path}[{k}]") for k, one in enumerate(node)]
+    if not isinstance(node, Mapping):
+        return node
+    if "_target_" in node and EvaluationLM in located(node["_target_"], path).__mro__:
+        return stand_in(build(node, path))
+    return {key: _with_stand_ins(one, f"{path}.{key}") for key, one in node.items()}
+
+
+def replay(file: Path, root: Path) -> bool:
+    """Make a packed run again below ``root``, without its LMs; whether the result is the same.
+
+    Raises:
+        ConfigError: the file is no pack.
+    """
+    place = root / file.name.removesuffix(END)
+    try:
+        with zipfile.ZipFile(file) as zipped:
+            names = zipped.namelist()
+            if not {CALLS, CONFIG, RESULT} <= set(names):
+                raise KeyError("a file is missing")
+            zipped.extractall(place)
+            config = json.loads(zipped.read(CONFIG))
+            packed = zipped.read(RESULT)
+    except (OSError, zipfile.BadZipFile, KeyError, ValueError) as cause:
+        raise ConfigError(f"{file} is no pack of a run: judgelab pack RUN makes one.") from cause
+    there = here = str(config["dataset"].get("path"))
+    if (data := f"{DATA}/{Path(there).name}") in names:
+        here = config["dataset"]["path"] = str(place / data)
+    config["paths"] = {"root": str(place), "cache": str(place / CALLS)}
+    config["tracker"] = {"_target_": "judgelab.tracker.none.NoTracker"}
+    config["scale"] = {"_target_": "judgelab.scale.local.Local"}
+    run_dir = carry_out(OmegaConf.create(config), Invocation())
+    assert run_dir is not None
+    made = (run_dir.path / RESULT).read_bytes().replace(here.encode(), there.encode())
+    if made == packed:
+        say(f"The same result, byte for byte: {run_dir.path}")
+        return True
+    old, new = json.loads(packed), json.loads(made)
+    keys = old["summary"].keys() | new["summary"].keys()
+    apart = [key for key in sorted(keys) if old["summary"].get(key) != new["summary"].get(key)]
+    parts = [key for key in old.keys() | new.keys() if old.get(key) != new.get(key)]
+    say(f"Another result: {some(apart or sorted(parts))} differ. {run_dir.path}")
+    return False
