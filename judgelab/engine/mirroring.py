@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import Headline, Result, Table
 from judgelab.engine.execution import Invocation
-from judgelab.engine.multirun import SweepName
+from judgelab.engine.sweep_name import SweepName
 from judgelab.report.comparison import comparisons
 from judgelab.report.jobs import SweepJob, axes, jobs, option, setting
 from judgelab.report.sweep_answer import answer, best_first, table

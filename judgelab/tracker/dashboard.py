@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import argparse
 import io
+import netrc
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stderr
 from typing import Any
+from urllib.parse import urlparse
 
 from judgelab.core.errors import JudgelabError, require
 from judgelab.core.resources import words
 from judgelab.core.terminal import say
-from judgelab.tracker.wandb import credentials_mode
 
 EXTRA = "dashboard"
 BARS, ALL_BARS = "tables/bars", "tables/all_bars"
@@ -168,6 +170,20 @@ def _save_workspace(entity: str, project: str) -> str:
     except ValueError:  # there is none
         pass
     return str(made.save().url)
+
+
+def credentials_mode() -> str:
+    """WANDB_MODE if set; online if a key for the server is at hand; else offline."""
+    if os.environ.get("WANDB_MODE"):
+        return os.environ["WANDB_MODE"]
+    if os.environ.get("WANDB_API_KEY"):
+        return "online"
+    host = urlparse(os.environ.get("WANDB_BASE_URL", "https://api.wandb.ai")).hostname or ""
+    try:
+        known = netrc.netrc(os.environ.get("NETRC")).authenticators(host)
+    except (OSError, netrc.NetrcParseError):
+        return "offline"
+    return "online" if known else "offline"
 
 
 def main(given: Sequence[str] | None = None) -> None:

@@ -8,7 +8,6 @@ users, and a comparison uses the very version that a run made.
 from __future__ import annotations
 
 import json
-import netrc
 import os
 import re
 import sys
@@ -19,12 +18,12 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlparse
 
 from judgelab.core.errors import JudgelabError, require
 from judgelab.core.result import Result, Table, plain
 from judgelab.core.terminal import say
 from judgelab.store.private import private_folder
+from judgelab.tracker.dashboard import credentials_mode
 from judgelab.tracker.protocol import Mirror, TrackedRun, TrackedSweep, bars, headline, in_words
 
 COMMAND = "python -m judgelab.tracker.dashboard"
@@ -386,17 +385,3 @@ def _without_advertisements() -> Iterator[None]:
     finally:
         for name in added:
             del os.environ[name]
-
-
-def credentials_mode() -> str:
-    """WANDB_MODE if set; online if a key for the server is at hand; else offline."""
-    if os.environ.get("WANDB_MODE"):
-        return os.environ["WANDB_MODE"]
-    if os.environ.get("WANDB_API_KEY"):
-        return "online"
-    host = urlparse(os.environ.get("WANDB_BASE_URL", "https://api.wandb.ai")).hostname or ""
-    try:
-        known = netrc.netrc(os.environ.get("NETRC")).authenticators(host)
-    except (OSError, netrc.NetrcParseError):
-        return "offline"
-    return "online" if known else "offline"
