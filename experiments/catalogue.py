@@ -128,7 +128,7 @@ def _sweep(path: Path) -> Sweep:
     command = " ".join(["python run.py", f"sweep={path.stem}", *said.get("Try", "").split()])
     rehearsal = (
         None
-        if rehearsal_of(path.stem) is None
+        if rehearsal_of(f"sweep/{path.stem}") is None
         else f"python run.py sweep={path.stem} rehearsal=true"
     )
     needs, differs = said["Needs"].rstrip("."), said["Differs"].rstrip(".")

@@ -8,6 +8,7 @@ writes.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -31,6 +32,7 @@ from judgelab.agents.rewriting import (
 )
 from judgelab.agents.taxonomy import Strategy, Taxonomy, taxonomy_for
 from judgelab.core import resources
+from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Item, Panel, rng_for
 
@@ -75,6 +77,7 @@ class Rules(Agents):
     taxonomy: str | None = None  # a name under conf/taxonomy or a path; None takes the panel's task
     seed: int = 0  # of all choices
     noun: str | None = None  # what a source is called; None takes the taxonomy's word
+    most: Count | None = None  # so many strategies of each category; None takes all
 
     def answer(self, panel: Panel, lm: EvaluationLM | None = None) -> Panel:
         """The panel's items answered by all strategies; responses it had are replaced.
@@ -83,7 +86,7 @@ class Rules(Agents):
             ConfigError: the taxonomy is unknown, or rules carry out none of its strategies.
         """
         taxonomy = taxonomy_for(panel, self.taxonomy)
-        strategies, without = _with_rules(taxonomy)
+        strategies, without = _with_rules(taxonomy, self.most)
         noun = self.noun or taxonomy.noun
         bases = [_base(item, taxonomy.task) for item in panel.items]
         facts: dict[str, object] = {
@@ -118,20 +121,26 @@ def _base(item: Item, task: str) -> tuple[str, str]:
     return next(((text, of) for of, text in texts.items() if has_letters(text)), ("", "none"))
 
 
-def _with_rules(taxonomy: Taxonomy) -> tuple[dict[Strategy, Writer | None], list[str]]:
-    """The reference and what rules carry out, in order; and the names of the others."""
+def _with_rules(
+    taxonomy: Taxonomy, most: int | None
+) -> tuple[dict[Strategy, Writer | None], list[str]]:
+    """The reference and what rules carry out, in order; and the names of what they cannot."""
     known = writers(taxonomy.task) if taxonomy.task in TASKS else {}
-    kept = {
-        strategy: known.get(strategy.name)
-        for strategy in taxonomy.strategies
-        if strategy.reference or strategy.name in known
-    }
+    able = {one.name for one in taxonomy.strategies if one.reference or one.name in known}
+    kept: dict[Strategy, Writer | None] = {}
+    taken = Counter[str]()
+    for strategy in taxonomy.strategies:
+        full = most is not None and taken[strategy.category] == most
+        if strategy.name not in able or (full and not strategy.reference):
+            continue
+        kept[strategy] = known.get(strategy.name)
+        taken[strategy.category] += not strategy.reference
     if all(strategy.reference for strategy in kept):
         raise ConfigError(
             f"agents=rules carries out no strategy of the taxonomy {taxonomy.task!r} (it knows "
             f"tasks {', '.join(TASKS)}): use agents=prompted."
         )
-    return kept, [s.name for s in taxonomy.strategies if s not in kept]
+    return kept, [s.name for s in taxonomy.strategies if s.name not in able]
 
 
 @dataclass(frozen=True)

@@ -85,36 +85,50 @@ def check_sweep(arguments: Sequence[str]) -> str | None:
 
 
 def rehearsed(words: Sequence[str]) -> list[str]:
-    """The words with those of the sweep's rehearsal, if ``rehearsal=true`` asks for it.
+    """The words with those of the rehearsal of the sweep or experiment, if ``rehearsal=true`` asks.
 
     What the user set stays: only keys that no word names are added.
 
     Raises:
-        ConfigError: no sweep is chosen, or the chosen one has no rehearsal.
+        ConfigError: neither is chosen, or the chosen one has no rehearsal.
     """
-    name = check_sweep(words)
+    sweep = check_sweep(words)
     if "rehearsal=true" not in words:
         return list(words)
-    stand_ins = rehearsal_of(name) if name else None
+    experiment = [word.partition("=")[2] for word in words if re.match(r"\+?experiment=", word)]
+    name = f"sweep={sweep}" if sweep else f"experiment={experiment[-1]}" if experiment else None
+    stand_ins = rehearsal_of(name.replace("=", "/")) if name else None
     if stand_ins is None:
         raise ConfigError(
-            f"rehearsal=true: {f'sweep={name} has' if name else 'without sweep=NAME there is'} no "
+            f"rehearsal=true: {f'{name} has' if name else 'without sweep=NAME there is'} no "
             "rehearsal; docs/papers/figures.md lists those that have one."
         )
-    given = {word.lstrip("+~").partition("=")[0] for word in words}
-    return [*words, *(one for one in stand_ins if one.lstrip("+~").partition("=")[0] not in given)]
+    return _completed(words, stand_ins)
 
 
-def rehearsal_of(sweep: str) -> list[str] | None:
-    """Words that make a sweep small; its own, or those of the sweep that it starts from."""
-    file = conf() / "papers" / "sweep" / f"{sweep}.yaml"
+def rehearsal_of(option: str) -> list[str] | None:
+    """Words that make ``sweep/NAME`` or ``experiment/NAME`` small: its own, and what they leave of
+    those of the one that it starts from.
+    """
+    axis, _, name = option.partition("/")
+    file = conf() / ("papers" if axis == "sweep" else "") / axis / f"{name}.yaml"
     if not file.is_file():
         return None
     held = yaml.safe_load(file.read_text(encoding="utf-8"))
-    if "rehearsal" in held:
-        return [str(word) for word in held["rehearsal"]]
     bases = [one for one in held.get("defaults", ()) if isinstance(one, str) and one != "_self_"]
-    return next(filter(None, map(rehearsal_of, bases)), None)
+    start = next(filter(None, (rehearsal_of(f"{axis}/{base}") for base in bases)), [])
+    own = [spelled(str(word)) for word in held.get("rehearsal", ())]
+    return _completed(own, start) or None
+
+
+def _completed(words: Sequence[str], more: Sequence[str]) -> list[str]:
+    """The words, and those of ``more`` that set no key of theirs."""
+    given = {_key(word) for word in words}
+    return [*words, *(word for word in more if _key(word) not in given)]
+
+
+def _key(word: str) -> str:
+    return word.lstrip("+~").partition("=")[0]
 
 
 def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:

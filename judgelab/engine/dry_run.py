@@ -47,9 +47,10 @@ def dry_run(parts: Parts, settings: Frame, prompts: Sequence[Mapping[str, str]] 
     try:
         with tempfile.TemporaryDirectory() as folder:
             run_dir = RunDir(Path(folder))
-            parts.study.ask(
-                parts.context(run_dir=run_dir, seed=settings.seed, limit=settings.limit, tell=begin)
+            context = parts.context(
+                run_dir=run_dir, seed=settings.seed, limit=settings.limit, tell=begin
             )
+            parts.study.ask(context)
         asked = {role: one for role, one in roles.items() if one.log.calls} or roles
         for role, one in asked.items():
             console.page(_screen(one, settings, role if len(asked) > 1 else ""))
@@ -62,6 +63,7 @@ def dry_run(parts: Parts, settings: Frame, prompts: Sequence[Mapping[str, str]] 
                 f"of the agents, and every mechanism's) cannot be counted in advance ({NOT_ASKED})."
             )
             console.page([said])
+        console.page(list(parts.study.forecast(context)))
     finally:
         for one in roles.values():
             one.close()

@@ -69,6 +69,10 @@ class Study(Protocol):
         """
         ...
 
+    def forecast(self, context: Context) -> Sequence[str]:
+        """Sentences for a dry run on what ``run`` does beside asking LMs; nobody is asked."""
+        return ()
+
     @abstractmethod
     def run(self, context: Context) -> Result:
         """Everything that ends up in result.json; all model traffic goes through its LMs."""

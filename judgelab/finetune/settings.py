@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import math
 from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Annotated, Any, Literal
@@ -109,6 +110,13 @@ class Settings:
         )
         template = "chat" if self.chat else "none"
         return {key: getattr(self, key) for key in keys} | {"template": template}
+
+    def steps(self, prompts: int) -> int:
+        """Optimizer steps on so many training prompts."""
+        if self.max_steps is not None:
+            return self.max_steps
+        of_epoch = math.ceil(math.ceil(prompts / self.batch) / self.accumulate)
+        return math.ceil(self.epochs * of_epoch)
 
     @property
     def plain(self) -> dict[str, Any]:

@@ -231,6 +231,9 @@ def metrics(found: Sequence[SweepJob], *, every: bool = False) -> list[str]:
         panel, _, statistic = one.key.partition("/")
         if panel == "clean" and (every or one.key in own):
             keys += [f"{other}/{statistic}" for other in PANELS]
+    for job in found:  # what the paper prints; scores of single agents are their study's to show
+        beside = [key.removeprefix("printed/") for key in job.summary if key.startswith("printed/")]
+        keys += [key for key in beside if key.startswith(PANELS)]
     every_one = list(dict.fromkeys([*keys, *own]))
     known = [key for key in every_one if any(job.summary.get(key) is not None for job in found)]
     return known or own[:1]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 import yaml
 from pydantic import Field
 
 from judgelab.config import WRITER
+from judgelab.core.bounds import Positive
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Panel
 from judgelab.core.result import Headline, Result, Table, Value
@@ -66,6 +67,21 @@ def losses(tables: Tables) -> Drawn:
     return Drawn("Loss during training", figure, caption)
 
 
+BYTES = 4
+"""Of a token, in a forecast: as dry runs count calls."""
+
+
+@dataclass(frozen=True)
+class Loaded(Dataset):
+    """Papers that are at hand: no LM is paid for texts on others."""
+
+    panel: Panel
+
+    def load(self, limit: int | None = None) -> Panel:
+        """See Dataset; the limit has been applied."""
+        return self.panel
+
+
 @dataclass(frozen=True)
 class Finetune(Study):
     """Fine-tune on most papers, measure on the rest, leave an adapter to score with.
@@ -79,17 +95,41 @@ class Finetune(Study):
         skip: so many first papers of the dataset are evaluation papers and not trained on.
         held_out: share of the papers that only measure; 0 trains on all of them, and nothing is
             said about papers that are new to the model.
+        tokens_per_second: of training, by which a dry run reckons hours; it changes no result.
     """
 
     settings: Settings
     evaluation: Any = None  # Dataset | None, which the check of config types cannot express
     skip: Annotated[int, Field(ge=0)] = 0
     held_out: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    tokens_per_second: Positive = 2000.0
     drawings: ClassVar[Mapping[str, Any]] = {"loss_curve": losses}
 
     def ask(self, context: Context) -> None:
         """See Study: texts may be written by an LM; training itself asks none."""
-        self._papers(context)
+        self._texts(context)
+
+    def forecast(self, context: Context) -> Sequence[str]:
+        """See Study: base, papers, prompts, steps and hours.
+
+        Texts that an LM is yet to make judgments of count with the length that they have now.
+        """
+        raw = bool(context.preprocessor.requires)
+        train, held_out = self._papers(context, raw=raw)
+        mine = self.settings
+        asked = list(data.prompts(train, mine))
+        sizes = [len(f"{given}{text}".encode()) / BYTES for given, text in asked]
+        once = sum(min(size, mine.max_seq_length) for size in sizes)
+        steps = mine.steps(len(asked))
+        tokens = once * steps * mine.batch * mine.accumulate / max(len(asked), 1)
+        hours = tokens / self.tokens_per_second / 3600
+        length = "as written, before they are made judgments" if raw else "as preprocessed"
+        return (
+            f"Fine-tuning of {mine.model}: {len(train.items):,} papers, {len(asked):,} training "
+            f"prompts, {steps:,} steps; {len(held_out.items):,} papers measure before and after.",
+            f"About {tokens:,.0f} tokens ({BYTES} bytes each, texts {length}): {hours:.2f} hours "
+            f"at study.tokens_per_second={self.tokens_per_second:g}, which is assumed.",
+        )
 
     def run(self, context: Context) -> Result:
         """Measure the base, train or resume, measure the adapter, write the model card.
@@ -203,8 +243,19 @@ class Finetune(Study):
             "Training": {key: told[key] for key in ("steps", "tokens")},
         }
 
-    def _papers(self, context: Context) -> tuple[Panel, Panel]:
-        """The papers to train on and to hold out, none of them an evaluation paper."""
+    def _papers(self, context: Context, *, raw: bool = False) -> tuple[Panel, Panel]:
+        """The papers to train on, and to hold out; ``raw`` as for ``_texts``."""
+        narrowed = data.chosen(
+            self._texts(context, raw=raw), self.settings.texts, self.settings.seed
+        )
+        return split(narrowed, self.held_out, self.settings.seed)
+
+    def _texts(self, context: Context, *, raw: bool = False) -> Panel:
+        """The papers that are no evaluation papers.
+
+        Args:
+            raw: their texts as written, not as preprocessed.
+        """
         loaded = context.dataset.load(limit=context.limit)
         later = [k >= self.skip for k in range(len(loaded.items))]
         mine = part(loaded, later)
@@ -212,11 +263,7 @@ class Finetune(Study):
         other: Dataset | None = self.evaluation
         if other is not None:
             refuse_overlap(mine, other.load(limit=None))
-        ids = {item.id for item in mine.items}
-        clean = context.panels()["clean"]
-        clean = part(clean, [item.id in ids for item in clean.items])
-        narrowed = data.chosen(clean, self.settings.texts, self.settings.seed)
-        return split(narrowed, self.held_out, self.settings.seed)
+        return replace(context, dataset=Loaded(mine)).panels(raw=raw)["clean"]
 
     def _measure(
         self, context: Context, state: str, held_out: Panel, adapter: str | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +12,9 @@ from hydra import compose, initialize_config_dir
 from hydra.types import RunMode
 
 from experiments.catalogue import CONF
-from judgelab.config import frame, resolved
+from experiments.printed import PRINTED, files
+from judgelab.config import fitting, frame, resolved
+from judgelab.config.launch import rehearsed
 from judgelab.engine.parts import assigned, build_parts
 from tests import sweeps
 
@@ -22,6 +25,7 @@ FIGURES = {  # those that show data: the others are drawings, examples, or a sur
     "Auto-PRE": {3, 4, 5},
     "Ranking confidence": {2, 3, 4, 5, 6, 7, 8},
 }
+TABLES = {"GEM": {1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14}, "TVD-MI": {2, 3, 4, 5}}
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +40,7 @@ def test_every_value_of_every_axis_composes_and_builds(name: str) -> None:
     overrides = sweeps.OVERRIDES[name]
     assert sweeps.hydra_config(overrides).mode == RunMode.MULTIRUN, "without -m, too"
     for job in sweeps.covering(overrides):
-        config = resolved(compose("config", overrides=job))
+        config, _ = fitting(resolved(compose("config", overrides=job)))
         frame(config)
         build_parts(config)
 
@@ -44,7 +48,7 @@ def test_every_value_of_every_axis_composes_and_builds(name: str) -> None:
 @pytest.mark.parametrize("name", sweeps.REHEARSALS)
 def test_a_rehearsal_needs_no_key_and_no_network(name: str) -> None:
     for job in sweeps.covering(sweeps.REHEARSALS[name]):
-        config = resolved(compose("config", overrides=job))
+        config, _ = fitting(resolved(compose("config", overrides=job)))
         frame(config)
         build_parts(assigned(config)[0])
         assert config["rehearsal"] is True
@@ -64,13 +68,46 @@ def nodes(value: Any) -> Iterator[dict[str, Any]]:
             yield from nodes(one)
 
 
-def test_every_figure_of_data_has_its_sweep() -> None:
+@pytest.mark.parametrize(("kind", "wanted"), [("Figure", FIGURES), ("Table", TABLES)])
+def test_what_shows_data_has_its_sweep(kind: str, wanted: dict[str, set[int]]) -> None:
     found: dict[str, set[int]] = {}
     for sweep in sweeps.SWEEPS:
-        if sweep.figures.startswith("Figure"):
+        if sweep.figures.startswith(kind):
             numbers = map(int, re.findall(r"\d+", sweep.figures))
             found.setdefault(sweep.paper, set()).update(numbers)
-    assert found == FIGURES
+    assert {paper: found.get(paper) for paper in wanted} == wanted
+
+
+@pytest.mark.parametrize("name", sweeps.OVERRIDES)
+def test_printed_numbers_are_of_runs_of_the_sweep(name: str) -> None:
+    overrides = sweeps.OVERRIDES[name]
+    config = compose("config", overrides=overrides)
+    if config.printed is None:
+        return
+    values = {word for axis in sweeps.axes(overrides) for word in axis}
+    keys = {word.partition("=")[0] for word in values}
+    with (CONF / "papers" / "printed" / config.printed).open(encoding="utf-8") as stream:
+        rows = [{key: row[key] for key in row.keys() & keys} for row in csv.DictReader(stream)]
+    assert rows
+    assert all(f"{key}={value}" in values for row in rows for key, value in row.items())
+
+
+def test_printed_files_are_what_the_printed_tables_say() -> None:
+    on_disk = {file.name: file.read_text(encoding="utf-8") for file in PRINTED.iterdir()}
+    made = files()
+    assert {name: on_disk[name] for name in made} == made
+
+
+def test_the_rehearsal_of_an_experiment_needs_no_key_and_no_network() -> None:
+    words = rehearsed(["experiment=gem_finetune", "rehearsal=true"])
+    config = resolved(compose("config", overrides=words))
+    parts = build_parts(assigned(config)[0])
+    assert (parts.lms, config["dataset"]["source"]) == ({}, "sample")
+    small, real = (
+        one["study"]["settings"] for one in (config, resolved(compose("config", words[:1])))
+    )
+    changed = {key for key, value in small.items() if real[key] != value}
+    assert changed == {"model", "optimizer", "max_steps", "batch", "accumulate"}
 
 
 def test_candidates_have_a_size() -> None:

@@ -68,6 +68,15 @@ def test_held_out_loss_falls_and_mutual_information_rises(finished: Path) -> Non
     assert (finished / "figures" / "loss_curve.png").is_file()
 
 
+def test_a_dry_run_says_what_training_will_be(
+    overrides: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inside(tmp_path, [*overrides, "dry_run=true"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "25 papers, 450 training prompts, 60 steps; 11 papers measure" in said
+    assert "at study.tokens_per_second=2000, which is assumed" in said
+
+
 def test_the_adapter_knows_the_papers_that_trained_it(finished: Path, overrides: list[str]) -> None:
     record = trained_on(finished / "adapter")
     assert record is not None and "trained_on.json" in (finished / "adapter/README.md").read_text()

@@ -19,6 +19,8 @@ from tests.e2e.conftest import ROOT, Command, environment, process
 SHORT = ["limit=4", "tracker=none"]
 QUICK = {  # sweep -> a part of its grid, and fewer draws; jobs
     "tvd_mi_figure_2 rehearsal=true": (["dataset=xsum", "mechanism=mi,gppm"], 2),
+    "tvd_mi_table_4 rehearsal=true": (["mechanism=mi,rouge", "attack=case_flip"], 2),
+    "gem_tables_8_9 rehearsal=true": (["attack=rephrase_by_llama", "mechanism=gem,gem_s"], 2),
     "dhp_figure_4 rehearsal=true": (
         ["study.replicates=20", "mechanism=rating_likelihood,length", "dataset=summeval"],
         2,

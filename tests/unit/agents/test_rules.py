@@ -44,6 +44,16 @@ def test_rules_carry_out_three_strategies_or_more_of_each_category(task: str) ->
 
 
 @pytest.mark.parametrize("task", TASKS)
+def test_a_few_strategies_of_each_category(task: str) -> None:
+    panel = Panel((Item("a", source=TEXTS["one sentence"]),), (), ((),), task)
+    few = Rules(most=1).answer(panel)
+    counted = Counter(agent.category for agent in few.agents if not agent.reference)
+    assert counted == dict.fromkeys(("Faithful", "Style", "Strategic", "Low Effort"), 1)
+    all_of_them = Rules().answer(panel)
+    assert few.provenance["agents_without_rule"] == all_of_them.provenance["agents_without_rule"]
+
+
+@pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("kind", TEXTS)
 def test_every_strategy_writes_something_about_any_text(task: str, kind: str) -> None:
     item = Item(kind, TEXTS[kind], reference="ref", meta={"gloss": TEXTS[kind]})

@@ -24,6 +24,10 @@ def test_a_rehearsal_adds_what_nobody_set() -> None:
     assert rehearsed(words[:1]) == words[:1]
     own, base = (rehearsed([f"sweep=dhp_figure_{k}", "rehearsal=true"]) for k in (4, 3))
     assert own[2:] == base[2:]  # Figure 4 starts from Figure 3
+    table = rehearsed(["sweep=tvd_mi_table_2", "rehearsal=true"])[2:]
+    assert "limit=2" in table and "limit=4" not in table  # its own, and the rest of Figure 2's
+    assert "agents=rules" in table
+    assert "preprocessor=rules" in rehearsed(["experiment=gem_finetune", "rehearsal=true"])
 
 
 @pytest.mark.parametrize(
@@ -31,6 +35,7 @@ def test_a_rehearsal_adds_what_nobody_set() -> None:
     [
         (["rehearsal=true"], "without sweep=NAME there is no rehearsal"),
         (["rehearsal=true", "sweep=auto_pre_figure_3"], "sweep=auto_pre_figure_3 has no rehearsal"),
+        (["rehearsal=true", "experiment=x"], "experiment=x has no rehearsal"),
         (["rehearsal=true", "sweep=surprise"], "sweep=surprise has no rehearsal"),
     ],
 )
