@@ -12,6 +12,7 @@ from judgelab.report.comparison import Comparison, keyed
 from judgelab.report.jobs import SweepJob, axes, option, setting, variant
 from judgelab.report.sweep_answer import name_of
 from judgelab.report.tables import column, estimates, frame
+from judgelab.study.common.prompts import prompt_effects
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -49,13 +50,13 @@ NOTE = (
 
 def compare(found: Sequence[SweepJob]) -> list[Comparison]:
     """Points of every mechanism under every attack, and fits over data sets where there are any."""
-    drawn = points(found)
+    drawn, prompts = points(found), prompt_effects(found)
     if drawn.empty:
-        return []
+        return prompts
     figures = ["effect_sizes_by_mechanism", "auc_under_attack"]
     clean = Comparison("points", drawn, figures=figures, answer=_under_attack(found))
     fits = fit_table(found)
-    return [clean] if fits is None else [clean, fits]
+    return [clean, *([] if fits is None else [fits]), *prompts]
 
 
 def points(found: Sequence[SweepJob]) -> DataFrame:

@@ -37,6 +37,7 @@ from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.calls import call_entries, missing_calls
 from judgelab.study.common.panels import Panels, ScoredPanel, human_scores, score_panels
+from judgelab.study.common.prompts import prompt_effects
 from judgelab.study.common.tables import (
     about,
     columns,
@@ -133,8 +134,9 @@ class Validation(Study):
             for job, own in zip(runs, marked(runs), strict=True)
             if SMD in job.summary
         ]
+        prompts = prompt_effects(runs)
         if not rows:
-            return []
+            return prompts
         verdicts = [row["verdict"] for row in rows]
         undecided, honest = verdicts.count("undecided"), sum(one in HONEST for one in verdicts)
         words = (
@@ -151,7 +153,7 @@ class Validation(Study):
             figures=["metrics_by_attacks"],
             answer=[("Under attack", words)],
         )
-        return [made]
+        return [made, *prompts]
 
     def ask(self, context: Context) -> None:
         """See Study."""

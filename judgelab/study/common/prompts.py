@@ -1,0 +1,83 @@
+"""How much of a score is the prompt: runs that differ in ``prompts`` alone, paired by item."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from judgelab.report import format
+from judgelab.report.comparison import Comparison, keyed
+from judgelab.report.jobs import SweepJob, axes, option
+from judgelab.report.tables import estimates, frame
+from judgelab.stats.intervals.means import item_change
+
+KEY = "prompts"
+NOTE = (
+    "The difference of a text's two scores, averaged over texts of an item, then over items, in "
+    "the mechanism's unit; 95 % interval over items. Correlation: Spearman's, over all texts."
+)
+
+
+def prompt_effects(found: Sequence[SweepJob]) -> list[Comparison]:
+    """A row for each two runs that differ in nothing but whose words they ask by.
+
+    Scores are those of the clean panel; a text that either run left unscored is in neither mean,
+    and counted.
+    """
+    rows = []
+    others = [key for key in axes(found) if key != KEY]
+    for one, other in combinations([job for job in found if job.run is not None], 2):
+        pair = {job.choices.get(KEY, ""): job for job in (one, other)}
+        alike = all(option(one, key) == option(other, key) for key in others)
+        if pair.keys() == {"ours", "authors"} and alike:
+            rows.append(_row(pair["ours"], pair["authors"], others))
+    if not rows:
+        return []
+
+    def shown_as(row: dict[str, Any]) -> str:
+        return format.estimate(row["value"], row["low"], row["high"])
+
+    words = [
+        f"{row['of']}: the authors' words change a score by {shown_as(row)} on average; "
+        f"texts keep their order with a correlation of {row['correlation']:.2f}."
+        for row in rows
+    ]
+    estimate = [{k: row[k] for k in ("value", "low", "high")} for row in rows]
+    shown = [
+        keyed(rows, "of", "scores"),
+        estimates("change", estimate, "authors − ours"),
+        keyed(rows, "n", "items"),
+        keyed(rows, "unscored"),
+        keyed(rows, "correlation"),
+    ]
+    table = frame({"rows": rows, "columns": list(rows[0])})
+    answer = [("What the prompt changes", " ".join(words))]
+    return [
+        Comparison("prompts", table, NOTE, {"Ours and the authors' prompts": shown}, (), answer)
+    ]
+
+
+def _row(ours: SweepJob, authors: SweepJob, keys: Sequence[str]) -> dict[str, Any]:
+    """One pair of runs."""
+    import pandas as pd
+
+    cells = ["item", "agent"]
+    sides = [
+        pd.read_parquet(job.run / "records" / "clean_scores.parquet").set_index(cells)["score"]
+        for job in (ours, authors)
+        if job.run is not None
+    ]
+    both = pd.concat(sides, axis=1, keys=["ours", "authors"])
+    asked = both[both.notna().any(axis=1)]
+    scored = asked.dropna()
+    change = (scored["authors"] - scored["ours"]).groupby("item").mean()
+    one = item_change(change.to_numpy(np.float64))
+    return {
+        "of": " · ".join(option(ours, key) for key in keys) or str(ours.summary["mechanism"]),
+        **{"value": one.value, "low": one.low, "high": one.high},
+        **{"n": one.n, "unscored": len(asked) - len(scored)},
+        "correlation": float(scored["ours"].corr(scored["authors"], method="spearman")),
+    }
