@@ -20,7 +20,8 @@ def printed(file: str, config: Mapping[str, Any], choices: Mapping[str, str]) ->
 
     Args:
         file: CSV with a row a cell: the settings that a run has (columns are keys of the config,
-            or axes; an empty cell is any), ``statistic`` (a key of the run's summary), ``value``.
+            or axes; an empty cell is any), ``statistic`` (a key of the run's summary, or
+            TABLE/ROW/COLUMN where the study compares its tables), ``value``.
         choices: axis -> option.
 
     Raises:

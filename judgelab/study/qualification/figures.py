@@ -11,7 +11,7 @@ from judgelab.report import style
 from judgelab.report.comparison import Comparison, keyed
 from judgelab.report.jobs import SweepJob, axes, setting
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
-from judgelab.report.tables import estimates, frame, records
+from judgelab.report.tables import Column, estimates, frame, records
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -132,22 +132,30 @@ DRAWINGS: dict[str, Drawing] = {
     "qualification_confidence": confidence,
 }
 HEADLINES = (Headline("pool/accuracy", "Decides as people do", 0.5, people=True),)
+PRINTED = {"pools": ("value", "spearman"), "bias": ("value", "accuracy")}
+"""Columns of a run's tables that a paper prints: printed/TABLE/NAME/COLUMN in its summary."""
 
 
 def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
-    """Runs beside each other: accuracy against cost, and confidence for each way of asking."""
+    """Runs beside each other: accuracy against cost, bias, confidence; with printed numbers."""
     made = []
     every = _rows(jobs, "pools", "name")
-    rows = [row for row in every if row["kind"] != "pool" or row.get("called") is not None]
-    if any(row["cost"] for row in rows):
+    beside = _printed(every, "pools")
+    rows = [
+        row
+        for row in every
+        if row["kind"] != "pool"
+        or row.get("called") is not None
+        or any(row[key] is not None for key in beside)
+    ]
+    if any(row["value"] is not None for row in rows):
         rows.sort(key=lambda row: math.inf if row["value"] is None else -row["value"])
-        accuracy, gain = (
-            estimates(key, [read_estimate(row, key) | row for row in rows], name)
-            for key, name in (("value", "accuracy"), ("gain", "gain"))
-        )
         named, counts = ("name", "kind", "called"), ("n", "unscored", "exam_cost", "cost")
-        wide = [*(keyed(rows, key) for key in named), accuracy]
-        wide += [*(keyed(rows, key) for key in counts), gain, keyed(rows, "p")]
+        wide = [*(keyed(rows, key) for key in named), *_estimated(rows, "value", "accuracy")]
+        if any(row.get("spearman") is not None for row in rows):
+            wide += _estimated(rows, "spearman", "Spearman's rho")
+        wide += [*(keyed(rows, key) for key in counts), *_estimated(rows, "gain", "gain")]
+        wide.append(keyed(rows, "p"))
         note = (
             "Accuracy on the pairs that people decided, 95 % interval over items. cost: of "
             "verdicts and of the exams that chose the judges. gain: accuracy of the run's pool of "
@@ -155,11 +163,37 @@ def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
         )
         table = frame({"rows": rows, "columns": list(rows[0])})
         page = {"Accuracy against cost": wide}
-        made.append(Comparison("pools", table, note, page, ["qualification_cost"]))
+        drawn = ["qualification_cost"] if any(row["cost"] for row in rows) else []
+        made.append(Comparison("pools", table, note, page, drawn))
+    if rows := _rows(jobs, "bias", "name"):
+        _printed(rows, "bias")
+        wide = [keyed(rows, "name"), keyed(rows, "kind"), *_estimated(rows, "value", "rate")]
+        wide += [*_estimated(rows, "accuracy", "accuracy"), keyed(rows, "n")]
+        note = "rate: how often a method favours the family where people do not."
+        table = frame({"rows": rows, "columns": list(rows[0])})
+        made.append(Comparison("bias", table, note, {"Bias towards a family": wide}))
     if rows := _rows(jobs, "confidence"):
         table = frame({"rows": rows, "columns": list(rows[0])})
         made.append(Comparison("confidence", table, figures=["qualification_confidence"]))
     return made
+
+
+def _printed(rows: Sequence[dict[str, Any]], table: str) -> list[str]:
+    """The columns of printed numbers, of those that there are; the others go."""
+    keys = [f"printed_{part}" for part in PRINTED[table]]
+    known = [key for key in keys if any(row[key] is not None for row in rows)]
+    for row in rows:
+        for key in {*keys} - {*known}:
+            del row[key]
+    return known
+
+
+def _estimated(rows: Sequence[dict[str, Any]], key: str, name: str) -> list[Column]:
+    """An estimate, and behind it what the paper prints in its place."""
+    beside = f"printed_{key}"
+    cells = [read_estimate(row, key) | (row if key == "value" else {}) for row in rows]
+    printed = [keyed(rows, beside, "printed")] if rows and beside in rows[0] else []
+    return [estimates(key, cells, name), *printed]
 
 
 def _rows(jobs: Sequence[SweepJob], name: str, key: str | None = None) -> list[dict[str, Any]]:
@@ -174,6 +208,9 @@ def _rows(jobs: Sequence[SweepJob], name: str, key: str | None = None) -> list[d
         for table in (job.result or {}).get("tables", ()):
             for row in table["rows"] if table["name"] == name else ():
                 cells = {column: row.get(column) for column in table["columns"]}
+                for part in PRINTED.get(name, ()):
+                    printed = f"printed/{name}/{row['name']}/{part}"
+                    cells[f"printed_{part}"] = job.summary.get(printed)
                 if own and key is None:
                     cells["asked"] = own
                 elif own:

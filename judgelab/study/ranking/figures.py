@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from judgelab.report import style
+from judgelab.report.comparison import Comparison, keyed
+from judgelab.report.jobs import SweepJob, axes, setting
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
-from judgelab.report.tables import records
+from judgelab.report.tables import estimates, frame, records
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -180,3 +183,28 @@ DRAWINGS: dict[str, Drawing] = {
     "ranking_trade_off": trade_off,
     "ranking_noise": noise,
 }
+
+
+def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
+    """Mean scores of systems beside a paper's: ``printed/systems/SYSTEM/COLUMN`` of a summary."""
+    rows: list[dict[str, Any]] = []
+    for job in jobs:
+        own = " · ".join(setting(job, axis).strip("'\"") for axis in axes(jobs))
+        for table in (job.result or {}).get("tables", ()):
+            for row in table["rows"] if table["name"] == "systems" else ():
+                beside = {
+                    f"printed_{part}": job.summary.get(f"printed/systems/{row['system']}/{part}")
+                    for part in ("value", "human_mean", "rank")
+                }
+                rows.append({"asked": own, **row, **beside})
+    if not any(key.startswith("printed/systems/") for job in jobs for key in job.summary):
+        return []
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    rows = [{key: row.get(key) for key in columns} for row in rows]
+    wide = [keyed(rows, "asked", "of"), keyed(rows, "system"), keyed(rows, "rank")]
+    wide += [keyed(rows, "printed_rank", "printed"), estimates("value", rows, "mean score")]
+    wide += [keyed(rows, "printed_value", "printed"), keyed(rows, "human_mean", "people's")]
+    wide.append(keyed(rows, "printed_human_mean", "printed"))
+    note = "Mean scores by the judge and by people, the judge's best first, with the paper's."
+    table = frame({"rows": rows, "columns": columns})
+    return [Comparison("systems", table, note, {"Systems as ranked": wide})]

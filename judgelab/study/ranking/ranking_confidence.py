@@ -15,6 +15,8 @@ from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.result import Headline, Result, Value
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
+from judgelab.report.comparison import Comparison
+from judgelab.report.jobs import SweepJob
 from judgelab.stats.discrimination.correlation import Method, clustered_correlation
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.ranking.confidence import Draws
@@ -22,7 +24,7 @@ from judgelab.stats.ranking.pairs import Model, OrderedPairs
 from judgelab.study.common.tables import WITHOUT_P, entries
 from judgelab.study.common.templates import paragraphs, sentences
 from judgelab.study.ranking import tables
-from judgelab.study.ranking.figures import DRAWINGS
+from judgelab.study.ranking.figures import DRAWINGS, compare
 from judgelab.study.ranking.scored import (
     RankingJudge,
     Scored,
@@ -33,7 +35,10 @@ from judgelab.study.ranking.scored import (
     read_run,
 )
 
-HEADLINES = (Headline("ranking/agreement", "Orders systems as people do", 0.5, people=True),)
+HEADLINES = (
+    Headline("ranking/agreement", "Orders systems as people do", 0.5, people=True),
+    Headline("here/r", "Correlation with people, r", 0.0, people=True),
+)
 CORRELATIONS: dict[str, tuple[str, Method]] = {
     "r": ("Pearson's r", "pearson"),
     "rho": ("Spearman's rho", "spearman"),
@@ -56,6 +61,11 @@ class RankingConfidence(Study):
     """
 
     drawings: ClassVar[Mapping[str, Any]] = DRAWINGS
+
+    @classmethod
+    def compare(cls, runs: Sequence[SweepJob]) -> Sequence[Comparison]:
+        """See Study."""
+        return compare(runs)
 
     def __init__(
         self,

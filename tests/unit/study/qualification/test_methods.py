@@ -129,5 +129,5 @@ def test_a_judge_without_accuracy_stands_last() -> None:
         for name, value in (("unread", None), ("fair", 0.6), ("good", 0.8))
     ]
     table = {"name": "pools", "columns": list(rows[0]), "rows": rows}
-    (found,) = compare([SweepJob(0, (), {}, None, {"tables": [table]}, None)])
+    (found,) = compare([SweepJob(0, (), {}, None, {"tables": [table], "summary": {}}, None)])
     assert list(found.rows["name"]) == ["good", "fair", "unread"]
