@@ -49,7 +49,7 @@ def test_a_run_of_a_sweep_has_its_numbers(
 
 
 def test_no_cell_stands_twice() -> None:
-    for path in printed_pools.FOLDER.glob("*.csv"):
+    for path in printed_pools.files():
         with Path(path).open(encoding="utf-8") as stream:
             rows = [tuple(row[:-1]) for row in csv.reader(stream)]
         assert len(set(rows)) == len(rows), path.name
