@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ import judgelab
 from tests.documented import COMMANDS, COMPOSED, ELSEWHERE, SHOWN
 from tests.e2e.conftest import ROOT, command_line, process
 from tests.llmbar_table import write_csv
-from tests.real_lm import SMOLLM2
+from tests.real_lm import SMOLLM2, loaded_once
 from tests.unit.python.frames import graded
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -50,7 +51,7 @@ def test_command(command: str, tmp_path: Path, root: Path, request: pytest.Fixtu
             pytest.skip("no SmolLM2 here: make smollm2")
         if "run.py" in command:  # on one item and two agents: seconds instead of minutes
             command = command.replace("limit=2", "limit=1")
-            command += f" agents.taxonomy={few_agents(tmp_path)}"
+            command += f" agents.taxonomy={few_agents(tmp_path)} evaluation_lm.max_tokens=48"
     if " -m " in command and "limit=" not in command:
         command += " limit=4"
     if "path/to/release" in command:
@@ -66,8 +67,11 @@ def test_command(command: str, tmp_path: Path, root: Path, request: pytest.Fixtu
         write_csv(tmp_path / "judged.csv")
         command = command.replace("judged.csv", str(tmp_path / "judged.csv"))
     words = shlex.split(command)
-    inside = words[:2] == ["python", "run.py"] and "smollm2" not in command
-    done = command_line(root, *words[2:], "tracker=none") if inside else process(root, words)
+    if words[:2] == ["python", "run.py"]:
+        with loaded_once() if "smollm2" in command else nullcontext():
+            done = command_line(root, *words[2:], "tracker=none")
+    else:
+        done = process(root, words)
     assert done.returncode == 0, done.stderr[-2000:]
     assert "Traceback" not in done.stderr
     if OWN_DATA in command:

@@ -19,7 +19,7 @@ from judgelab.calls.prompts import MISREAD  # noqa: E402
 from judgelab.core.errors import CapabilityError, ConfigError  # noqa: E402
 from judgelab.evaluation_lm.openai import OpenAI  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from tests.real_lm import SMOLLM2, needs_smollm2  # noqa: E402
+from tests.real_lm import SMOLLM2, loaded_once, needs_smollm2  # noqa: E402
 from tests.servers.process import real_lm  # noqa: E402
 from tests.tiny_models import model, tokenizer  # noqa: E402
 
@@ -123,16 +123,9 @@ def test_a_served_smollm2_gives_what_the_local_one_gives() -> None:
     """Its tokenizer adds no first token, so that a list of prompt_logprobs names none either."""
     contexts = [f"Write a one-sentence summary.\n{text}" for text in ("Fog stopped the ferry.", "")]
     targets = ["The ferry did not sail because of fog.", "日本 was not mentioned."]
-    local = Transformers(str(SMOLLM2), dtype="float32", template="chat", end_token=True)
-    with real_lm(SMOLLM2) as url:
-        for mode in ("prompt", "echo"):
-            lm = endpoint(url, SMOLLM2, logprobs=mode, template="chat", end_token=True)
-            same(lm, local, contexts, targets, within=5e-4)
-        plain = endpoint(url, SMOLLM2)
-        same(
-            plain,
-            Transformers(str(SMOLLM2), dtype="float32"),
-            contexts[:1],
-            targets[:1],
-            within=5e-4,
-        )
+    chat: dict[str, Any] = {"template": "chat", "end_token": True}
+    with real_lm(SMOLLM2) as url, loaded_once():
+        for mode, asked, manner in (("prompt", 1, {}), ("prompt", 2, chat), ("echo", 2, chat)):
+            lm = endpoint(url, SMOLLM2, logprobs=mode, **manner)
+            local = Transformers(str(SMOLLM2), dtype="float32", backend="rows", **manner)
+            same(lm, local, contexts[:asked], targets[:asked], within=5e-4)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import OmegaConf
 from pydantic import Field
 
 from judgelab.config import AXES, build, frame, resolved
+from judgelab.config.composing import composed, written
 from judgelab.core.bounds import Correlation, Count
 from judgelab.core.errors import ConfigError
 
@@ -148,3 +151,27 @@ def test_a_secret_of_the_environment_stands_in_no_config(monkeypatch: pytest.Mon
         assert "sk-secret" not in str(refused.value)
     monkeypatch.setenv("OPENAI_API_KEY", "EMPTY")
     assert resolved(OmegaConf.create({"a": "${oc.env:OPENAI_API_KEY}"}))["a"] == "EMPTY"
+
+
+def test_each_caller_has_a_config_of_its_own() -> None:
+    one = composed(["mechanism=length"])
+    one.seed = 7
+    assert composed(["mechanism=length"]).seed == 0
+
+
+def test_a_file_that_has_changed_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = tmp_path / "conf" / "mechanism" / "own_one.yaml"
+    own.parent.mkdir(parents=True)
+    for unit in ("words", "characters"):
+        own.write_text(f"_target_: judgelab.mechanism.length.Length\nunit: {unit}\n")
+        assert composed(["mechanism=own_one"]).mechanism.unit == unit
+
+
+@pytest.mark.parametrize(
+    "value",
+    [True, None, "6", 0.5, "null", "it's {x}, [y].txt", "", [1, "x y", True], {"My Agent": "A"}],
+)
+def test_values_are_written_as_hydra_reads_them(value: object) -> None:
+    read = OverridesParser.create().parse_override(f"++key={written(value)}").value()
+    assert read == value

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig
 
 from judgelab.config import build, resolved
 from judgelab.core.errors import ConfigError
@@ -14,15 +17,22 @@ from judgelab.core.resources import conf
 from judgelab.store.fingerprint import fingerprint
 
 
-def composed(*words: str) -> dict[str, Any]:
+@cache
+def config(*words: str) -> DictConfig:
+    return compose("config", overrides=["study=audit", *words])
+
+
+def composed(*words: str, judges: Path | None = None) -> dict[str, Any]:
     with initialize_config_dir(str(conf()), version_base="1.3"):
-        return resolved(compose("config", overrides=["study=audit", *words]))
+        made = deepcopy(config(*words))
+        made.study.judges = made.study.judges if judges is None else str(judges)
+        return resolved(made)
 
 
 def judges(folder: Path, text: str, *words: str) -> dict[str, Any]:
     file = folder / "judges.yaml"
     file.write_text(text, encoding="utf-8")
-    found: dict[str, Any] = composed(f"study.judges={file}", *words)["study"]["judges"]
+    found: dict[str, Any] = composed(*words, judges=file)["study"]["judges"]
     return found
 
 
@@ -61,7 +71,7 @@ def test_judges_compare_texts_where_the_run_asks_nobody(tmp_path: Path) -> None:
 def test_a_run_is_known_by_its_judges_not_by_their_file(tmp_path: Path) -> None:
     def mark(text: str, name: str) -> str:
         (tmp_path / name).write_text(text, encoding="utf-8")
-        return fingerprint(composed(f"study.judges={tmp_path / name}"))
+        return fingerprint(composed(judges=tmp_path / name))
 
     one = mark("- {name: a, evaluation_lm: gpt4o}", "one.yaml")
     assert mark("# said otherwise\n- evaluation_lm: gpt4o\n  name: a", "two.yaml") == one

@@ -46,23 +46,19 @@ def test_the_authors_counts(shared_data: Path) -> None:
     released = pd.read_parquet(shared_data / "judge_audit" / "llmbar_statistics.parquet")
     counts = equal = 0
     for name, rows in released.groupby("set"):
-        for lm, its in rows.groupby("judge"):
-            found = table(str(name), lms=[lm])
-            for row, said, hit in zip(
-                its.sort_values("strategy").to_dict("records"),
-                found.verdicts,
-                right(found),
-                strict=True,
-            ):
-                n = len(hit)
-                assert row["correct_False"].startswith(f"{hit[:, 0].sum()} / {n} ")
-                assert row["correct_True"].startswith(f"{hit[:, 1].sum()} / {n} ")
-                assert float(row["correct_average"].rstrip("%")) == pytest.approx(100 * hit.mean())
-                assert row["correct_both"].startswith(f"{hit.all(axis=1).sum()} / {n} ")
-                unread = np.isnan(said).all(axis=1)  # the authors take it as agreement
-                same = (said[:, 0] == said[:, 1]) | unread
-                equal += row["equal"].startswith(f"{same.sum()} / {n} ")
-                counts += 2
+        found = table(str(name))
+        judges = {f"{row['judge']}/{row['strategy']}": row for row in rows.to_dict("records")}
+        assert set(judges) == set(found.names)
+        for judge, said, hit in zip(found.names, found.verdicts, right(found), strict=True):
+            row, n = judges[judge], len(hit)
+            assert row["correct_False"].startswith(f"{hit[:, 0].sum()} / {n} ")
+            assert row["correct_True"].startswith(f"{hit[:, 1].sum()} / {n} ")
+            assert float(row["correct_average"].rstrip("%")) == pytest.approx(100 * hit.mean())
+            assert row["correct_both"].startswith(f"{hit.all(axis=1).sum()} / {n} ")
+            unread = np.isnan(said).all(axis=1)  # the authors take it as agreement
+            same = (said[:, 0] == said[:, 1]) | unread
+            equal += row["equal"].startswith(f"{same.sum()} / {n} ")
+            counts += 2
     assert (counts, equal) == (998, 499)
 
 

@@ -17,7 +17,7 @@ from judgelab.dataset.provenance import SAMPLES
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "dataset"
 PEERS = ("iclr_reviews", "peer_grading", "yelp")  # texts by several peers
-OPEN = {"nf_cats"}  # questions without a reference: test_dialogues.py
+OPEN = {"nf_cats"}  # questions without a reference: test_hub.py
 NAMES = sorted({file.stem for file in SAMPLES.glob("*.jsonl")} - {*PEERS, *OPEN})
 SHARED_WORDS = 12  # so long a run of words in two texts is boilerplate, or a copy
 CHOICE = re.compile(r"^\d+: .*$", re.MULTILINE)  # a grade of a review form reads alike by design

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from omegaconf import OmegaConf
 
+from judgelab.calls.budget import budget_file
 from judgelab.core.result import Result
 from judgelab.engine.execution import Invocation
 from judgelab.engine.mirroring import catch_up, tracked, tracked_sweep
@@ -172,3 +174,26 @@ def test_a_comparison_that_cannot_be_made_is_no_success(
 def test_a_new_sweep_forgets_the_words_of_an_earlier_one(sweep: Path) -> None:
     Multirun().on_multirun_start(OmegaConf.create({"hydra": {"sweep": {"dir": str(sweep)}}}))
     assert not list(sweep.glob("*/job.json"))
+
+
+def test_the_same_command_has_the_same_account(tmp_path: Path) -> None:
+    def file(*overrides: str, params: object = None) -> Path:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        noted = {"overrides": {"task": list(overrides)}, "sweeper": {"params": params}}
+        (folder / "multirun.yaml").write_text(yaml.safe_dump({"hydra": noted}))
+        return budget_file(tmp_path / "calls.sqlite", folder)
+
+    first = file("mechanism=judge,mi", "attack=none", "budget.max_cost=1")
+    assert first.parent.name == "calls.sqlite.budgets"
+    again = file("attack=none", "budget.max_cost=2", "mechanism=judge,mi", "tracker=none",
+                 "+hydra/launcher=cores", "force=true")  # fmt: skip
+    assert again == first
+    others = {
+        file("mechanism=judge", "attack=none"),
+        file("mechanism=judge,mi", "attack=none", params={"limit": "1,2"}),
+        file("mechanism=judge,mi", "attack=none", "paths_of=x"),
+        budget_file(tmp_path / "calls.sqlite", tmp_path / "nothing noted"),
+        budget_file(tmp_path / "calls.sqlite", tmp_path / "nothing noted either"),
+    }
+    assert len(others | {first}) == 6

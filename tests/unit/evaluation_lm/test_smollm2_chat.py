@@ -41,7 +41,7 @@ def test_quantised_weights_score_nearly_as_the_whole_ones(form: str) -> None:
     pytest.importorskip("bitsandbytes", reason="needs the extra local")
     ways: list[dict[str, Any]] = [{"quantization": form, "backend": b} for b in ("rows", "tree")]
     whole, rows, tree = (
-        Transformers(str(SMOLLM2), **way).logprob(CONTEXTS, TARGETS, PAIRS).per_token
+        Transformers(str(SMOLLM2), **way).logprob(CONTEXTS, TARGETS[:1], PAIRS[::2]).per_token
         for way in [{}, *ways]
     )
     assert 1e-3 < np.abs(tree - whole).max() < {"nf4": 0.6, "int8": 0.2}[form], "nats per token"

@@ -101,7 +101,7 @@ def test_without_information_the_bound_is_zero_on_average() -> None:
     rng = np.random.default_rng(1)
     for mechanism in ESTIMATORS:
         means = []
-        for _ in range(200):
+        for _ in range(80):
             data = noise(rng, 6, 5, shift=0.0)
             data["fold"] = ("item", np.arange(6) % 2)
             means.append(float(mechanism.score(data).agent.mean()))
