@@ -9,7 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,23 @@ def started(root: Path, job: Sequence[str]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             command, cwd=ROOT, env=env, stdout=log, stderr=log, start_new_session=True
         )
+
+
+@pytest.fixture(scope="module")
+def training_here() -> Iterator[None]:
+    """Training in this process, on one thread: the imports of one of its own take seconds."""
+    import torch
+
+    from judgelab.finetune import child, fit
+
+    def train(job: fit.Job, watch: fit.TrainingWatch) -> fit.Training:
+        return child.carry_out(job, lambda kind, **event: getattr(watch, kind)(**event))
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with patch.object(fit, "train_apart", train):
+        yield
+    torch.set_num_threads(before)
 
 
 def trainers(run: int) -> list[int]:

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.check_faults.kills import count
-from tests.check_faults.trial import asking, write_panel
+from tests.check_faults.kills import count, one_kill
+from tests.check_faults.trial import asking, start, write_panel
 from tests.e2e.conftest import ROOT, command_line, inside, process, started
 from tests.servers.process import Running, scripted
 
@@ -173,3 +173,32 @@ def test_a_key_is_nowhere_but_in_the_environment(tmp_path: Path, panel: Path) ->
     assert said in page.read_text() and said in " ".join(done.stdout.split())
     (meter,) = meters(root)
     assert set(meter["answered_by"]) == {"gpt-4o-mini", "model of ***"}
+
+
+SWEEP = ("-m", "hydra/launcher=cores", "hydra.launcher.n_jobs=2", "tracker=none")
+SWEPT = ("mechanism=judge,tvd_mi", "attack=none")  # no question in common
+PER_SECOND, CALLS = 40, 150
+
+
+@pytest.mark.slow
+def test_a_sweeps_jobs_share_budget_and_rate_and_end_with_their_parent(
+    tmp_path: Path, panel: Path
+) -> None:
+    """They ran at 80 a second, and 200 requests came after the kill, for a budget of 150."""
+    with scripted(tmp_path / "server", delay=0.02) as server:
+        limit = f"evaluation_lm.limits.requests_per_minute={60 * PER_SECOND}"
+        command = [*SWEEP, *overrides(server, panel, *SWEPT, limit, f"budget.max_calls={CALLS}")]
+        assert one_kill(tmp_path, command, server, 100, 0, grace=1.5) == (0, 0), "late, alive"
+        assert len(list(tmp_path.glob("runs/*/calls.jsonl"))) == 2, "both jobs were at work"
+        times = server.account().times
+        rate = 50 / (times[99] - times[49])
+        assert rate <= 1.15 * PER_SECOND, "1.05 over more than a second: make bench"
+        start(tmp_path, command, tmp_path / "said.txt").wait(timeout=120)
+        lost = sum(_lost(path) for path in tmp_path.glob("runs/*/calls.jsonl"))
+        assert CALLS - lost <= count(server) <= CALLS, "the same sweep has the same budget"
+
+
+def _lost(path: Path) -> int:
+    """Attempts under way at the kill: they count, whether they arrived or not."""
+    text = path.read_text()
+    return text.count('{"sent"') - text.count('{"ended"')

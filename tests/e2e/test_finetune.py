@@ -7,7 +7,6 @@ import os
 import shlex
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -23,17 +22,9 @@ from judgelab.scoring.source import trained_on  # noqa: E402
 from tests.e2e.conftest import inside, only_run, started  # noqa: E402
 from tests.tiny_reviews import REVIEWER, papers, write  # noqa: E402
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("training_here")]
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = 60
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +41,9 @@ def overrides(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def finished(overrides: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished(
+    overrides: list[str], tmp_path_factory: pytest.TempPathFactory, training_here: None
+) -> Path:
     root = tmp_path_factory.mktemp("undisturbed")
     inside(root, overrides)
     return only_run(root)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,11 @@ pytest.importorskip("bitsandbytes", reason="needs the extra local")
 
 from experiments.gem import finetune_gpu  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from tests.e2e.conftest import environment, inside, only_run, result  # noqa: E402
+from tests.e2e.conftest import command_line, inside, only_run, result  # noqa: E402
 from tests.stored_models import save_quantised, save_whole  # noqa: E402
 from tests.tiny_reviews import PROMPT, papers, write  # noqa: E402
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("training_here")]
 
 
 @pytest.fixture(scope="module")
@@ -102,9 +103,9 @@ def test_all_papers_may_train_and_the_result_says_that_nothing_was_held_out(
 def test_the_check_for_a_gpu_machine_runs_but_for_cuda(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """experiments/gem/finetune_gpu.py on a CPU: nf4, the paper's settings, a process of its own."""
-    for name, value in (environment(tmp_path) | {"OMP_NUM_THREADS": "1"}).items():
-        monkeypatch.setenv(name, value)
+    """experiments/gem/finetune_gpu.py on a CPU: nf4, the paper's settings, in this process."""
+    here = SimpleNamespace(run=lambda words, **_: command_line(tmp_path, *words[2:]))
+    monkeypatch.setattr(finetune_gpu, "subprocess", here)
     told = ["--shape", "tiny", "--backends", "peft", "--steps", "6", "--set", "limit=4"]
     settings = {"log_every": 2, "save_every": 6, "learning_rate": 5e-3, "max_seq_length": 400}
     told += [f"study.settings.{key}={value}" for key, value in settings.items()]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+import shlex
 from functools import cache
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
-from judgelab.config import build
+from judgelab.config import build, resolved
+from judgelab.config.composing import composed
+from judgelab.core.judgments import JudgmentTable
 from judgelab.core.panel import Panel
 from judgelab.dataset.provenance import SAMPLES
 
@@ -82,3 +86,36 @@ def test_reviews_of_papers_have_the_four_sections_of_the_form() -> None:
         assert [line for line in text.split("\n\n") if line in FORM] == FORM
     agents = panel("iclr_reviews").agents
     assert [agent.name for agent in agents if not agent.reference] == ["reviewer_2"]
+
+
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "datasets.md"
+SAID = re.compile(r"```csv\n(.*?)```\n\n    python run.py (.*?)\n", re.DOTALL)
+EXAMPLES = SAID.findall(DOCS.read_text(encoding="utf-8"))
+WANTED = [  # kind, raters, truth, verdicts of each judge
+    ("grade", ("ann", "bob"), [2.5, 5], [[[4], [5]]]),
+    ("preference", ("people",), [0, 0.5], [[[0, 0], [1, np.nan]]]),
+    ("category", ("people",), [1, 2, 0], [[[2], [2], [np.nan]]]),
+    ("preference", ("ann", "bob"), [0, 0.75], [[[0, 0], [1, 0]], [[1, np.nan], [0, np.nan]]]),
+]
+
+
+def read(folder: Path, text: str, command: str) -> JudgmentTable:
+    file = folder / "judged.csv"
+    file.write_text(text, encoding="utf-8")
+    words = [word.replace("judged.csv", str(file)) for word in shlex.split(command)]
+    panel = build(resolved(composed(words))["dataset"], "dataset").load()
+    assert isinstance(panel.judgments, JudgmentTable)
+    return panel.judgments
+
+
+def test_every_example_is_tried() -> None:
+    assert len(EXAMPLES) == len(WANTED)
+
+
+@pytest.mark.parametrize("k", range(len(WANTED)))
+def test_an_example(tmp_path: Path, k: int) -> None:
+    found = read(tmp_path, *EXAMPLES[k])
+    kind, raters, truth, verdicts = WANTED[k]
+    assert (found.kind, found.raters) == (kind, raters)
+    assert np.array_equal(found.truth, truth, equal_nan=True)
+    assert np.array_equal(found.verdicts, np.array(verdicts, float), equal_nan=True)
