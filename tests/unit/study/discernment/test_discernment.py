@@ -220,7 +220,7 @@ def test_the_study_asks_in_a_dry_run_what_it_asks_in_a_run(tmp_path: Path) -> No
 def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="leave attack=none"):
         Discernment().run(lab(tmp_path, NOBODY, attack=Padding()))
-    with pytest.raises(CapabilityError, match=r"evaluation_lm@writer_lm=NAME, or study\.by=rules"):
+    with pytest.raises(CapabilityError, match=r"lm@lms\.attack=NAME, or study\.by=rules"):
         mute = ScriptedChat(lambda r: "4", capabilities=frozenset())
         Discernment(only=["entities_minor"], by="lm").run(lab(tmp_path, mute))
     with pytest.raises(DataError, match="has none"):
