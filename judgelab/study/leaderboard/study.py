@@ -153,26 +153,28 @@ class Leaderboard(Study):
         if len({setting(job, "dataset") for job in runs}) > 1:
             keys = list(dict.fromkeys(["mechanism", "dataset", *keys]))
         boards = [
-            (scorer(job, keys, own), one["rows"])
+            (scorer(job, keys, own), one["rows"], job.summary)
             for job, own in zip(runs, marked(runs), strict=True)
             for one in (job.result or {}).get("tables", ())
             if one["name"] == "leaderboard"
         ]
         rows: list[dict[str, Any]] = [
             {"metric": metric, **{part: row.get(part) for part in PARTS}}
-            for metric, board in boards
+            | {"printed": summary.get(f"printed/score/{row['candidate']}")}
+            for metric, board, summary in boards
             for row in board
         ]
         if not rows:
             return []
         # who leads how many: scores of two metrics have units of their own
-        leaders = Counter(board[0]["candidate"] for _, board in boards).most_common()
+        leaders = Counter(board[0]["candidate"] for _, board, _ in boards).most_common()
         words = ", ".join(f"{name} leads {n} of {len(boards)}" for name, n in leaders)
         words += " leaderboards. Whether a lead is sure, each says itself."
         sized = any(row["parameters"] is not None for row in rows)
         score = estimates("value", [read_estimate(row, "value") | row for row in rows], "score")
         named = [keyed(rows, key) for key in ("metric", "candidate")]
-        rest = [keyed(rows, key) for key in ("kind", "parameters", "n", "unscored")]
+        beside = ["printed"] if any(row["printed"] is not None for row in rows) else []
+        rest = [keyed(rows, key) for key in (*beside, "kind", "parameters", "n", "unscored")]
         made = Comparison(
             name="boards",
             rows=frame({"rows": rows, "columns": list(rows[0])}),
