@@ -25,8 +25,8 @@ def test_a_rehearsal_adds_what_nobody_set() -> None:
     own, base = (rehearsed([f"sweep=dhp_figure_{k}", "rehearsal=true"]) for k in (4, 3))
     assert own[2:] == base[2:]  # Figure 4 starts from Figure 3
     table = rehearsed(["sweep=tvd_mi_table_2", "rehearsal=true"])[2:]
-    assert "limit=2" in table and "limit=4" not in table  # its own, and the rest of Figure 2's
-    assert "agents=rules" in table
+    assert "agents.most=2" in table and "agents=rules" in table  # its own, and Figure 2's
+    assert "dataset.source=hub" not in table and table.count("~evaluation_lm@lms.critic") == 1
     assert "preprocessor=rules" in rehearsed(["experiment=gem_finetune", "rehearsal=true"])
 
 
