@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core.errors import listed, some
@@ -51,11 +52,10 @@ def table(package: str, name: str, rows: Sequence[Row], **values: Any) -> Table:
 def _environment(package: str) -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    from judgelab.core.resources import PACKAGE
-
-    folder = PACKAGE.joinpath(*package.split(".")[1:])
     made = Environment(
-        loader=FileSystemLoader(folder),
+        loader=FileSystemLoader(
+            list(import_module(package).__path__)
+        ),  # a package of the user's too
         autoescape=lambda name: bool(name and name.endswith(".svg.j2")),
         undefined=StrictUndefined,
         trim_blocks=True,
