@@ -204,7 +204,8 @@ class EvaluationLM(Protocol):
         return None
 
     def close(self) -> None:
-        """Give back processes, memory and connections."""
+        """Give back processes, memory and connections; by default there are none."""
+        return None
 
 
 def is_lm(value: object) -> bool:

@@ -46,12 +46,13 @@ def clustered_correlation(
         interval: from leaving out each item (``fisher_ends``), or the percentile bootstrap.
 
     Returns:
-        n: items with at least one cell scored in both; unscored: *cells* left out because x or
-        y is NaN. Value NaN with fewer than two cells or where x or y is constant; no interval
-        with fewer than three items, or where leaving out one makes x or y constant. p: two-sided, of no correlation, from leaving out one item
-        at a time: Fisher's z over its jackknife error, Student's t with items - 1 degrees of
-        freedom. Without a correlation it fell below .05 in .02 to .08 of simulations (5 to 60
-        items of 1 or 3 dependent cells), the p of independent cells in up to .13.
+        n: items with at least one cell scored in both; unscored: *cells* left out because x or y is
+        NaN. Value NaN with fewer than two cells or where x or y is constant; no interval with fewer
+        than three items, or where leaving out one makes x or y constant. p: two-sided, of no
+        correlation, from leaving out one item at a time: Fisher's z over its jackknife error,
+        Student's t with items - 1 degrees of freedom. Without a correlation it fell below .05 in
+        .02 to .08 of simulations (5 to 60 items of 1 or 3 dependent cells), the p of independent
+        cells in up to .13.
     """
     first, second = _shared(x, y)
     scored = ~np.isnan(first)
