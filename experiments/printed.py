@@ -2,7 +2,7 @@
 
     python -m experiments.printed --write
 
-A file of ``conf/papers/printed`` has a row for each cell: the options of the run that measures it,
+A file of ``conf/papers/numbers`` has a row for each cell: the options of the run that measures it,
 the key of that run's summary, and the number.
 """
 
@@ -19,7 +19,7 @@ import yaml
 
 from experiments.catalogue import CONF, ROOT
 
-PRINTED = CONF / "papers" / "printed"
+PRINTED = CONF / "papers" / "numbers"
 Row = dict[str, str | float]
 Tables = Mapping[str, Any]
 

@@ -1,4 +1,4 @@
-"""conf/papers/printed of the Auto-PRE and ranking-confidence papers, from experiments/*/printed.
+"""conf/papers/numbers of the Auto-PRE and ranking-confidence papers, from experiments/*/printed.
 
     python -m experiments.printed_pools --write
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from experiments.command import printed_tables
 
-FOLDER = Path(__file__).resolve().parents[1] / "conf" / "papers" / "printed"
+FOLDER = Path(__file__).resolve().parents[1] / "conf" / "papers" / "numbers"
 REFRESH = "python -m experiments.printed_pools --write"
 DATASETS = {"XSum": "auto_pre_xsum", "NF_CATS": "auto_pre_nf_cats"}
 """Of the paper -> option; DailyDialog's answers were not released."""

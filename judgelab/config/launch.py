@@ -29,7 +29,7 @@ SHORT = {"debug=true": "debug=trace", "debug=false": "debug=none"}
 TRACED = ("debug=trace", "debug=fast", "debug.traceback=true")
 
 
-IF_KNOWN_WORD = re.compile(r"([\w.]+)=([^\s,{}\[\]]+)\?")
+IF_KNOWN_WORD = re.compile(r"(\w+(?:\.\w+)+)=([^\s,{}\[\]]+)\?")
 
 
 def spelled(word: str) -> str:
@@ -93,7 +93,7 @@ def rehearsed(words: Sequence[str]) -> list[str]:
         ConfigError: neither is chosen, or the chosen one has no rehearsal.
     """
     sweep = check_sweep(words)
-    if "rehearsal=true" not in words:
+    if not any(word.lstrip("+").lower() == "rehearsal=true" for word in words):
         return list(words)
     experiment = [word.partition("=")[2] for word in words if re.match(r"\+?experiment=", word)]
     name = f"sweep={sweep}" if sweep else f"experiment={experiment[-1]}" if experiment else None

@@ -24,6 +24,8 @@ def with_prompts(config: Mapping[str, Any]) -> dict[str, Any]:
             or the fine-tuning, has a system message already.
     """
     chosen = config.get("prompts") or {}
+    if chosen and chosen.get("whose") not in ("ours", AUTHORS):
+        raise ConfigError(f"prompts={chosen.get('whose')!r} must be ours or {AUTHORS}.")
     if chosen.get("whose") == AUTHORS and "stand_in" not in chosen:
         return dict(config)  # of a run: they are in their places
     if chosen.get("whose") != AUTHORS:

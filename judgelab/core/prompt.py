@@ -31,7 +31,7 @@ class Prompt:
 
     Attributes:
         marked: whether it is read by ``marks``; its system message has no fields then.
-        shipped: whether it asks what ours ask: it is one of ours, or stands in for one.
+        shipped: whether it is one of ours, and asks for what ours ask.
 
     Raises:
         ConfigError: a file is absent, or is not UTF-8 text, or lacks the part or a mark.
@@ -49,7 +49,8 @@ class Prompt:
         self.file = path.name if part is None else f"{path.name}:{part}"
         self.template = (user if marks is None else _marked(user, marks, self.file)).strip()
         self.marked = marks is not None
-        self.shipped = self.marked or path.resolve().parent == FOLDER
+        ours = path.resolve().parent == FOLDER and system_file is None
+        self.shipped = ours and not self.marked
         self.system, held = None, self.template.encode()
         if system_file is not None:
             own = own_or_shipped(system_file, FOLDER)

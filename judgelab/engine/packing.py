@@ -58,7 +58,8 @@ def pack(folder: Path, into: Path | None = None, texts: bool = False) -> Path:
         part.add(whole.get(keys))
         part.close()
         whole.close()
-        packed = dict(config) | {"paths": None, "tracker": None}
+        choices = run_dir.read_json("manifest.json")["choices"]
+        packed = dict(config) | {"paths": None, "tracker": None, "choices": choices}
         packed = _with_stand_ins(packed)
         source = Path(str((config["dataset"] or {}).get("path") or ""))
         if texts and source.is_file():
@@ -100,7 +101,10 @@ def _with_stand_ins(node: Any, path: str = "") -> Any:
         return node
     if "_target_" in node and EvaluationLM in located(node["_target_"], path).__mro__:
         return stand_in(build(node, path))
-    return {key: _with_stand_ins(one, f"{path}.{key}") for key, one in node.items()}
+    return {
+        key: _with_stand_ins(one, f"{path}.{key}" if path else str(key))
+        for key, one in node.items()
+    }
 
 
 def replay(file: Path, root: Path) -> bool:
@@ -113,20 +117,23 @@ def replay(file: Path, root: Path) -> bool:
     try:
         with zipfile.ZipFile(file) as zipped:
             names = zipped.namelist()
-            if not {CALLS, CONFIG, RESULT} <= set(names):
-                raise KeyError("a file is missing")
-            zipped.extractall(place)
             config = json.loads(zipped.read(CONFIG))
             packed = zipped.read(RESULT)
+            there = here = str(config["dataset"].get("path"))
+            data = f"{DATA}/{Path(there).name}"
+            place.mkdir(parents=True, exist_ok=True)
+            for name in (CALLS, *([data] if data in names else ())):  # and nothing else of it
+                (place / Path(name).name).write_bytes(zipped.read(name))
     except (OSError, zipfile.BadZipFile, KeyError, ValueError) as cause:
         raise ConfigError(f"{file} is no pack of a run: judgelab pack RUN makes one.") from cause
-    there = here = str(config["dataset"].get("path"))
-    if (data := f"{DATA}/{Path(there).name}") in names:
-        here = config["dataset"]["path"] = str(place / data)
+    if data in names:
+        here = config["dataset"]["path"] = str(place / Path(there).name)
     config["paths"] = {"root": str(place), "cache": str(place / CALLS)}
     config["tracker"] = {"_target_": "judgelab.tracker.none.NoTracker"}
     config["scale"] = {"_target_": "judgelab.scale.local.Local"}
-    run_dir = carry_out(OmegaConf.create(config), Invocation())
+    config |= {"force": True, "retry": None}
+    call = Invocation(choices=config.pop("choices"))
+    run_dir = carry_out(OmegaConf.create(config), call)
     assert run_dir is not None
     made = (run_dir.path / RESULT).read_bytes().replace(here.encode(), there.encode())
     if made == packed:

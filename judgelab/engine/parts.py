@@ -70,7 +70,11 @@ def assigned(config: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
     asked = critic is not None and bool(asks & {Capability.CHAT, Capability.LABELS})
     if asked:
         rest |= {"evaluation_lm": critic, WRITER: config.get(WRITER) or config["evaluation_lm"]}
-    needed = {axis: node for axis, node in given.items() if build(config[axis], axis).requires}
+    needed = {  # studies attack texts on their own account, too
+        axis: node
+        for axis, node in given.items()
+        if axis == "attack" or build(config[axis], axis).requires
+    }
     return rest | ({"lms": needed} if needed else {}), asked
 
 

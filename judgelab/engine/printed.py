@@ -1,4 +1,4 @@
-"""A paper's own numbers beside those of a run: ``printed=FILE`` of conf/papers/printed."""
+"""A paper's own numbers beside those of a run: ``printed=FILE`` of conf/papers/numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def printed(file: str, config: Mapping[str, Any], choices: Mapping[str, str]) ->
     Raises:
         ConfigError: the file is absent, or is no such table.
     """
-    path = own_or_shipped(file, conf() / "papers" / "printed")
+    path = own_or_shipped(file, conf() / "papers" / "numbers")
     try:
         with path.open(encoding="utf-8", newline="") as stream:
             rows = list(csv.DictReader(stream))

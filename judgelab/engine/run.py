@@ -153,6 +153,7 @@ def _make(
         settings = replace(settings, force=False)
     run_dir.reopen()
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(config), sort_keys=False))
+    beside = printed(settings.printed, config, call.choices) if settings.printed else {}
     models = Models(settings, run_dir.path, call.sweep)
     parts = parts.with_lms(models.use)
     mirror = Careful(tracker, tracked(run_dir, config, call, parts.study.named_by))
@@ -190,8 +191,7 @@ def _make(
             still = open_calls(models.log, models.until)
             result = with_reasons(result, models.log, run_dir, parts.mechanism.name)
             result = models.with_answered(result)
-            if settings.printed is not None:
-                beside = printed(settings.printed, config, call.choices)
+            if beside:
                 result = replace(result, summary={**result.summary, **beside})
             if settings.rehearsal:
                 summary = {**result.summary, "rehearsal": True}

@@ -16,7 +16,7 @@ from judgelab.store.fingerprint import VOLATILE
 from judgelab.store.run_dir import RunDir
 
 FILE = "sweep.json"
-LONGEST = 100  # characters of a name; WFILE = "sweep.json"B refuses groups of more than 128
+LONGEST = 100  # characters of a name; W&B refuses groups of more than 128
 
 
 @dataclass(frozen=True)

@@ -178,7 +178,7 @@ def train_apart(job: Job, watch: TrainingWatch) -> Training:
     path = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH"))))
     generated = str((job.checkpoints / "unsloth_compiled_cache").resolve())
     environment = {"UNSLOTH_COMPILE_LOCATION": generated, **os.environ, "PYTHONPATH": path}
-    if job.settings.device_map != "auto":  # which spreads the layers of one model on purpose
+    if job.settings.device_map is None:  # else the user says where, or spreads it on purpose
         seen = os.environ.get("CUDA_VISIBLE_DEVICES", "0")
         environment["CUDA_VISIBLE_DEVICES"] = seen.partition(",")[0]
     training, code = carry(command, job, environment, watch)

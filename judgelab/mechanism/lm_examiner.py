@@ -31,7 +31,7 @@ class LmExaminer(GradeMechanism, TwoPromptMechanism):
     @property
     def tasks(self) -> frozenset[str]:
         """Reviews: the prompt speaks of feedback on work. One of the user's own fits any."""
-        return frozenset({"peer_review"} if self.prompt.shipped else ())
+        return frozenset({"peer_review"} if self.prompt.shipped or self.prompt.marked else ())
 
     def source(self, item: Item) -> str:
         """The source, or that there is none."""

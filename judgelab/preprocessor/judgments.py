@@ -61,7 +61,7 @@ class Judgments(AskingStep):
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Rewrite every text, by one batch."""
-        if self.prompt.shipped:
+        if self.prompt.shipped or self.prompt.marked:
             check_reviews(panel, self.name)
         texts = present(panel)
         requests = {

@@ -20,7 +20,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.config import AXES, WRITER, Frame
 from judgelab.config.composing import composed, composed_call, written
-from judgelab.config.launch import sentence, spelled
+from judgelab.config.launch import rehearsed, sentence, spelled
 from judgelab.core.errors import ConfigError, DataError, JudgelabError, did_you_mean
 from judgelab.dataset.files import cell_text
 from judgelab.engine.execution import Invocation
@@ -111,6 +111,7 @@ def _composed(
     said = list(_words(words))
     options = {k: v for k, v in settings.items() if k in GROUPS and isinstance(v, str)}
     said += [f"{GROUPS[key]}={written(option)}" for key, option in options.items()]
+    said = rehearsed(said)
     keys = {word.lstrip("+~").partition("=")[0] for word in said}
     if "tracker" not in keys:
         said.append("tracker=none")

@@ -1,4 +1,4 @@
-"""The end of a sweep: its runs side by side on the console, as CSV and JSON, and as a page."""
+"""The end of a sweep: its runs side by side on the console, as CSV, and as a page."""
 
 from __future__ import annotations
 

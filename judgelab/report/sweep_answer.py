@@ -159,7 +159,7 @@ def shown(found: Sequence[SweepJob]) -> list[Column]:
     once: dict[tuple[Any, ...], Column] = {}  # no figure twice under two names
     for key in metrics(found):
         figure = _figure(found, key)
-        if once.setdefault(figure.sort, figure) is figure and any(_printed(found, key)):
+        if once.setdefault(figure.cells, figure) is figure and any(_printed(found, key)):
             beside = column(f"printed/{key}", _printed(found, key), "printed")
             once[("printed", key)] = beside
     measured = list(once.values())

@@ -21,7 +21,8 @@ VOLATILE = frozenset(
 )
 COUNTED = (".py", ".yaml", ".txt", ".jsonl", ".json", ".csv", ".parquet")  # kinds of our files
 SEEN_ONLY = ("python", "report", "tracker")  # folders of code that cannot change a number
-NEUTRAL = frozenset({"workers", "limits", "api_key_env"})  # at any depth: change no number
+# at any depth: change no number
+NEUTRAL = frozenset({"workers", "limits", "api_key_env", "tokens_per_second"})
 PRICES = ("prices.yaml", "judge_prices.yaml")  # of conf: a cost is a number of the run
 DATA = ("benchmarks", "criteria", "perturbation", "expert_weights")  # of conf, without options
 SCORING = ("pyppmd", "rouge-score", "sacrebleu", "sentencex")  # a release could change a number

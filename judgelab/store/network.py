@@ -54,8 +54,10 @@ def hub_folder(
             api = library.HfApi(endpoint=endpoint)
             api.repo_info(repo, repo_type=kind, revision=revision, timeout=WAIT)
     except Exception as cause:  # several libraries' network errors, with no common base
-        if reason := _reason(cause, kind):
-            raise HubError(reason) from cause
+        answered = getattr(getattr(cause, "response", None), "status_code", None)
+        reason = _reason(cause, kind)
+        if reason or answered is not None:  # it is there, and refuses
+            raise HubError(reason or f"the Hub answers HTTP {answered}") from cause
         obstacle = f"{urlsplit(endpoint).netloc} cannot be reached"
     try:
         folder = library.snapshot_download(

@@ -91,7 +91,7 @@ def test_printed_numbers_are_of_runs_of_the_sweep(name: str) -> None:
         return
     values = {word for axis in sweeps.axes(overrides) for word in axis}
     keys = {word.partition("=")[0] for word in values}
-    with (CONF / "papers" / "printed" / config.printed).open(encoding="utf-8") as stream:
+    with (CONF / "papers" / "numbers" / config.printed).open(encoding="utf-8") as stream:
         rows = [{key: row[key] for key in row.keys() & keys} for row in csv.DictReader(stream)]
     assert rows
     assert all(f"{key}={value}" in values for row in rows for key, value in row.items())

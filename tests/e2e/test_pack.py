@@ -55,6 +55,21 @@ def test_a_result_that_was_changed_is_told_apart(
     assert "Another result: items differ." in capsys.readouterr().out
 
 
+def test_a_finished_run_in_a_pack_is_not_believed(made: Path, tmp_path: Path) -> None:
+    whole, forged = pack(made), tmp_path / f"forged{END}"
+    assert replay(whole, tmp_path / "first")
+    run = only_run(tmp_path / "first" / made.name)
+    with zipfile.ZipFile(whole) as old, zipfile.ZipFile(forged, "w") as new:
+        for name in old.namelist():
+            changed = old.read(name).replace(b'"items": 3', b'"items": 4')
+            new.writestr(name, changed if name == "result.json" else old.read(name))
+            if name == "result.json":
+                new.writestr(f"runs/{run.name}/result.json", changed)
+        new.writestr(f"runs/{run.name}/DONE", "")
+    assert not replay(forged, tmp_path / "second")
+    assert not replay(forged, tmp_path / "second")  # nor what an earlier replay left
+
+
 def test_what_cannot_be_packed_or_replayed_is_refused(made: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="holds no finished run"):
         pack(tmp_path)
@@ -79,7 +94,7 @@ def pack_of_nothing(tmp_path: Path, made: Path) -> Path:
     CallCache(tmp_path / CALLS).close()
     whole = tmp_path / f"empty{END}"
     with zipfile.ZipFile(whole, "w") as zipped:
-        zipped.writestr(CONFIG, json.dumps(_with_stand_ins(config)))
+        zipped.writestr(CONFIG, json.dumps(_with_stand_ins(config) | {"choices": {}}))
         zipped.write(tmp_path / CALLS, CALLS)
         zipped.write(made / "result.json", RESULT)
     return whole

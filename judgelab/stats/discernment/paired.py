@@ -124,4 +124,5 @@ def _difference(differences: Floats, shared: Mask) -> Estimate:
         p = float(2 * student.sf(abs(value) / error, groups - 1))
         reach = float(student.ppf(0.975, groups - 1)) * error
         low, high = (value - reach, value + reach) if n >= FEWEST else (low, high)
-    return Estimate(value, low, high, n, len(shared) - n, max(p, 2.0 ** (1 - n)))
+    p = math.nan if math.isnan(value) or math.isnan(error) else max(p, 2.0 ** (1 - n))
+    return Estimate(value, low, high, n, len(shared) - n, p)

@@ -8,6 +8,7 @@ Throughout, NaN is unscored; shapes other than named, and infinities, are a Valu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Literal
@@ -28,6 +29,8 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind, item_draws, percentile_interval
 
 Method = Literal["spearman", "pearson", "kendall"]
+
+FEW = 8  # items below which a perfect correlation has the p of a permutation
 
 
 def clustered_correlation(
@@ -93,6 +96,8 @@ def _jackknife_p(value: float, left: Floats) -> float:
     error = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
     if np.isnan(error):
         return error
+    if abs(value) > NEARLY_ONE and n < FEW:  # of all orders of the items, this one and its reverse
+        return min(1.0, 2 / math.factorial(n))
     if error <= 1e-12 * abs(whole):
         return 0.0 if whole else 1.0
     return float(2 * stdtr(n - 1, -abs(whole) / error))

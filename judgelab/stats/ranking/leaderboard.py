@@ -189,7 +189,7 @@ def agreement(
     first, second = checked_pair(x, y, 1, "The agreement of leaderboards")
     found = clustered_correlation(first[:, None], second[:, None], method, draws, seed, interval)
     r, n = found.value, found.n
-    if np.isnan(r) or n < 3:
+    if np.isnan(r) or n < 3 or abs(r) == 1:
         return found
-    t = abs(r) * np.sqrt((n - 2) / (1 - r * r)) if abs(r) < 1 else np.inf
+    t = abs(r) * np.sqrt((n - 2) / (1 - r * r))
     return replace(found, p=float(2 * stdtr(n - 2, -t)))

@@ -189,6 +189,11 @@ class Qualification(Study):
                 "'+evaluation_lm@study.judges.NAME=OPTION' or a list (study.judges=judges.yaml), "
                 "or take those of the data with mechanism=recorded_scores."
             )
+        if self.recorded is not None and asked:
+            raise ConfigError(
+                "study.recorded names judges of the data: leave it out, or choose "
+                "mechanism=recorded_scores."
+            )
         check(context, asked)
         judges: dict[str, NamedJudge] = self.judges
         own = {name: one.price for name, one in judges.items() if one.price is not None}

@@ -22,6 +22,7 @@ def test_a_rehearsal_adds_what_nobody_set() -> None:
     assert "evaluation_lm=compression" in added
     assert "limit=4" not in added
     assert rehearsed(words[:1]) == words[:1]
+    assert "evaluation_lm=compression" in rehearsed([words[0], "rehearsal=True"])
     own, base = (rehearsed([f"sweep=dhp_figure_{k}", "rehearsal=true"]) for k in (4, 3))
     assert own[2:] == base[2:]  # Figure 4 starts from Figure 3
     table = rehearsed(["sweep=tvd_mi_table_2", "rehearsal=true"])[2:]

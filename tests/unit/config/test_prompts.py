@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
-from judgelab.config import resolved
+from judgelab.config import build, resolved
 from judgelab.config.composing import composed
 from judgelab.config.prompts import prompts_table, whose
 from judgelab.core.errors import ConfigError
+from judgelab.core.lm import Capability
 from judgelab.core.prompt import Prompt
+from tests.scripted import ScriptedChat
 
 GEM = "task_iclr23/prompt"
 CRITIC = '''
@@ -71,6 +73,10 @@ def test_fine_tuning_has_it_in_its_system_turn_too(release: Path) -> None:
 def test_a_prompt_is_read_out_of_a_function_and_never_run(release: Path) -> None:
     asked = config(release, "mechanism=tvd_mi")
     rows = {row["setting"]: row for row in prompts_table(asked)}
+    assert rows["mechanism.prompt_labels"]["words"] == "ours"  # the authors ask for reasons first
+    able = ScriptedChat(lambda request: None)
+    able.capabilities = frozenset({Capability.CHAT, Capability.LABELS})
+    assert not build(asked["mechanism"], "mechanism").by_labels(able)
     assert rows["mechanism.prompt"]["words"] == "authors"
     (message,) = built(asked["mechanism"]["prompt"]).messages(task="T", a="{x}", b="B")
     assert message.content == "Task: T; {kept} of {x} and B?"

@@ -42,7 +42,9 @@ def test_each_axis_has_its_own_writer_and_one_that_asks_nobody_has_none() -> Non
     words = ("mechanism=gem", "dataset=iclr_reviews", "study=validation", "preprocessor=judgments")
     own = ("evaluation_lm@lms.preprocessor=gpt4o", "evaluation_lm@lms.attack=gpt4o_mini")
     made, _ = assigned(config(*words, "attack=sentence_deletion", *own))
-    assert set(made["lms"]) == {"preprocessor"}  # deleting sentences asks nobody
+    assert set(made["lms"]) == {"preprocessor", "attack"}
+    synopsis = "evaluation_lm@lms.synopsis=gpt4o"  # that came with the data asks nobody
+    assert "lms" not in assigned(config(*words[:3], synopsis))[0]
     made, _ = assigned(config(*words, "attack=rephrase", "attack.by=lm", *own))
     parts = build_parts(made)
     assert MINI in parts.lms["attack"].identity
@@ -70,8 +72,7 @@ def test_a_value_with_a_question_mark_counts_where_a_class_takes_it() -> None:
     assert sentences == ["attack.by=lm? is without effect: SentenceDeletion has no by."]
     plain, _ = fitting(config("attack=sentence_deletion"))
     assert fingerprint(left) == fingerprint(plain)
-    typed, _ = fitting(config("attack=repetition", "attack.count=3?"))
-    assert typed["attack"].get("count", 3) == 3
+    assert spelled("mechanism=mi?") == "mechanism=mi?"  # an option is no setting
 
 
 CONF = Path(__file__).parents[3] / "conf"

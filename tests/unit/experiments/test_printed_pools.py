@@ -1,4 +1,4 @@
-"""conf/papers/printed is made from the papers' tables, and its settings are those of its sweeps."""
+"""conf/papers/numbers is made from the papers' tables, and its settings are those of its sweeps."""
 
 from __future__ import annotations
 

@@ -102,3 +102,10 @@ def test_undefined_correlations_are_nan() -> None:
     assert math.isnan(nothing.value) and (nothing.n, nothing.unscored) == (0, 4)
     one_item = clustered_correlation([[1.0, 2.0, 3.0]], [[1.0, 2.0, 3.0]])
     assert one_item.value == pytest.approx(1) and math.isnan(one_item.low)
+
+
+@pytest.mark.parametrize(("n", "p"), [(4, 1 / 12), (5, 1 / 60), (7, 2 / 5040)])
+def test_a_perfect_order_of_few_items_has_the_p_of_a_permutation(n: int, p: float) -> None:
+    order = np.arange(float(n))[:, None]
+    for other in (order**3, -order):
+        assert clustered_correlation(order, other).p == pytest.approx(p)
