@@ -37,7 +37,7 @@ OTHERS = {
     "agents": "who writes the responses",
     "synopsis": "a short account of an item, on which some mechanisms condition",
     "preprocessor": "what is done to texts before they are scored",
-    "exam": "exams of judges, of `study=qualification` and `study=audit`",
+    "exam": "exams of judges, of `study=qualification`",
     "finetune": "settings of `study=finetune`: `finetune@study.settings=NAME`",
     "tracker": "where runs are shown beside their folder",
     "scale": "how many processes or machines answer",
@@ -200,14 +200,12 @@ def sweeps_table() -> str:
 
 
 def _of(paper: str) -> list[str]:
-    columns = "| table or figure | command | needs | what differs here |"
-    lines = [f"## {paper}", "", columns, "|---|---|---|---|"]
+    columns = "| table or figure | command | what differs here |"
+    lines = [f"## {paper}", "", columns, "|---|---|---|"]
     for s in sweeps():
         if s.paper == paper:
             small = "" if s.rehearsal is None else "; has a rehearsal"
-            lines.append(
-                f"| {s.figures}: {s.what} | `{s.command}`{small} | {s.needs} | {s.differs} |"
-            )
+            lines.append(f"| {s.figures}: {s.what} | `{s.command}`{small} | {s.differs} |")
     return [*lines, ""]
 
 
