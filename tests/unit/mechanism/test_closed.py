@@ -234,10 +234,10 @@ def test_workers_get_an_item_at_a_time_and_a_dry_run_counts_no_reply(tmp_path: P
     counted.begin("clean")
     PAIRWISE.measure(panel_of(TEXTS), counted, seed=0)
     tally = counted.stages["clean"]
-    assert (tally["calls"], tally["output_tokens"]) == (12, 0)
-    assert 12 * 60 < tally["input_tokens"] < 12 * 200
-    asked = [request for shard in shards for request in shard.arguments[0]]
-    mixed = [replace(r, labels=()) if k == 1 else r for k, r in enumerate(asked)]
+    assert (tally.calls, tally.closed, tally.chats, tally.output_tokens) == (12, 12, 0, 0)
+    assert 12 * 60 < tally.input_tokens < 12 * 200 and len(counted.questions) == 12
+    assert not counted.requests
+    mixed = [replace(r, labels=()) if k == 1 else r for k, r in enumerate(counted.questions)]
     assert closed_batches(mixed) == [[0, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]
 
 
