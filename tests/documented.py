@@ -19,6 +19,13 @@ AUDIT = "python run.py study=audit dataset=table dataset.path=labels.csv study.j
 ELSEWHERE = {  # command -> the test that runs it or its parts, and what of it stands there
     "make test": (f"{E2E}test_readme.py", "make test"),  # runs this very test
     "make bench": (f"{UNIT}experiments/test_bench_scoring.py", "experiments.bench"),
+    "judgelab pack outputs/runs/RUN --texts": (f"{E2E}test_pack.py", "pack(made, texts=True)"),
+    "judgelab replay RUN.judgelab.zip": (f"{E2E}test_pack.py", "replay(whole"),
+    "python run.py mechanism=tvd_mi evaluation_lm=gpt4o_mini prompts=authors "
+    "prompts.release=llm-peer-prediction dry_run=true": (
+        f"{UNIT}config/test_prompts.py",
+        "prompts=authors",
+    ),
     "make check-gpu": (f"{UNIT}experiments/test_check_gpu.py", "check_gpu"),
     "make check-faults": (f"{E2E}test_fault_server.py", "TRIALS"),
     "python -m judgelab.tracker.dashboard judgelab": (
