@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judgelab.stats.discernment.paired import JudgeRatings, paired_judges
+from judgelab.stats.discernment.paired import JudgeRatings, _difference, paired_judges
 from judgelab.stats.discernment.score import How, discernment, level_balanced
 from judgelab.stats.intervals.arrays import Floats
 
@@ -103,3 +103,10 @@ def test_texts_that_there_are_not_take_no_item_away() -> None:
          for o in holes.values() for k in range(3)]  # fmt: skip
     assert all_of.first == pytest.approx(float(level_balanced(d[:3], LEVELS)))
     assert all_of.second == pytest.approx(float(level_balanced(d[3:], LEVELS)))
+
+
+def test_a_difference_that_is_not_known_is_not_sure() -> None:
+    shared = np.ones(12, dtype=np.bool_)
+    unknown = _difference(np.array([0.4, 0.3, np.nan, 0.5]), shared)
+    assert np.isnan(unknown.low) and np.isnan(unknown.p)
+    assert _difference(np.array([0.4, 0.3, 0.4, 0.5]), shared).p < 1
