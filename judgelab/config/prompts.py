@@ -122,7 +122,7 @@ def prompts_table(config: Mapping[str, Any]) -> list[dict[str, str]]:
     def rows(node: Any, path: str) -> Iterator[dict[str, str]]:
         if path == "agents.prompts":
             own = task if task in node else "other"
-            node = {own: node[own]}
+            node = {own: node[own]} if own in node else {}
         for key, value in node.items() if isinstance(node, Mapping) else enumerate(node):
             where = f"{path}.{key}" if path else str(key)
             if isinstance(value, Mapping) and value.get("_target_") == PROMPT:
@@ -142,5 +142,7 @@ def whose(config: Mapping[str, Any]) -> str:
     if wording := config["agents"].get("wording"):
         named.append(f"agents ({Path(wording).name})")
     rest = [f"{row['setting']} {row['words']}" for row in rows if row["words"] != AUTHORS]
+    if "wording" in config["agents"] and not wording:
+        rest.append("what agents=prompted are told")
     also = f" The release has none for the others: {', '.join(rest)}." if rest else ""
     return f"The authors' prompts: {', '.join(named)}.{also}"

@@ -122,6 +122,8 @@ def replay(file: Path, root: Path) -> bool:
             there = here = str(config["dataset"].get("path"))
             data = f"{DATA}/{Path(there).name}"
             place.mkdir(parents=True, exist_ok=True)
+            for end in ("-wal", "-shm"):  # of a replay that was killed: it would be played back
+                (place / f"{CALLS}{end}").unlink(missing_ok=True)
             for name in (CALLS, *([data] if data in names else ())):  # and nothing else of it
                 (place / Path(name).name).write_bytes(zipped.read(name))
     except (OSError, zipfile.BadZipFile, KeyError, ValueError) as cause:

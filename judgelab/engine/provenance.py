@@ -34,9 +34,9 @@ def sources(context: Context, panel: Panel, last: Panel | None = None) -> Iterat
         yield f"{those}: {has} of {len(panel.items)} items have one."
     yield f"Evaluation LM: {context.evaluation_lm.identity}."
     if context.writer_lm is not None:
-        yield f"Texts are written by: {context.writer_lm.identity}."
+        yield f"Writer LM: {context.writer_lm.identity}."
     for axis, lm in context.lms.items():
-        yield f"Texts of {axis} are written by: {lm.identity}."
+        yield f"Writer LM of {axis}: {lm.identity}."
     if context.mechanism.reads == "preprocessed":
         yield f"Texts were preprocessed by: {context.preprocessor.name}."
     for key, value in (panel if last is None else last).provenance.items():

@@ -159,9 +159,10 @@ def shown(found: Sequence[SweepJob]) -> list[Column]:
     once: dict[tuple[Any, ...], Column] = {}  # no figure twice under two names
     for key in metrics(found):
         figure = _figure(found, key)
-        if once.setdefault(figure.cells, figure) is figure and any(_printed(found, key)):
-            beside = column(f"printed/{key}", _printed(found, key), "printed")
-            once[("printed", key)] = beside
+        beside = _printed(found, key)
+        known = any(value is not None for value in beside)  # a printed 0 is a number
+        if once.setdefault(figure.cells, figure) is figure and known:
+            once[("printed", key)] = column(f"printed/{key}", beside, "printed")
     measured = list(once.values())
     if measured:
         pairs = zip(found, measured[0].cells, strict=True)

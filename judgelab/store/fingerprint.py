@@ -17,7 +17,7 @@ from judgelab.store.run_dir import RunDir
 
 VOLATILE = frozenset(
     {"force", "debug", "on_error", "dry_run", "budget", "paths", "tracker", "scale"}
-    | {"trusted_packages", "retry", "printed"}
+    | {"trusted_packages", "retry"}
 )
 COUNTED = (".py", ".yaml", ".txt", ".jsonl", ".json", ".csv", ".parquet")  # kinds of our files
 SEEN_ONLY = ("python", "report", "tracker")  # folders of code that cannot change a number

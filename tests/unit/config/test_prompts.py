@@ -107,6 +107,8 @@ def test_strategies_of_agents_are_the_authors_too(release: Path) -> None:
     words = ("agents=prompted", "mechanism=tvd_mi", "evaluation_lm=gpt4o_mini")
     asked = config(release, *words)
     assert asked["agents"]["wording"] == str(place)
+    assert "agents=prompted" in whose(config(release, *words, "dataset=cnn_dailymail"))
+    assert "agents=prompted" not in whose(asked)
     worded = _worded(taxonomy, str(place))
     assert worded.sha != taxonomy.sha
     assert [one.prompt for one in worded.strategies if not one.reference] == [

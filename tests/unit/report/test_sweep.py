@@ -239,3 +239,13 @@ def test_data_are_not_held_against_each_other(tmp_path: Path) -> None:
     choices = [{"mechanism": m, "dataset": d} for m, d in (("mi", "a"), ("mi", "b"), ("gem", "a"))]
     ((heading, said),) = answer(finished(tmp_path / "two", figures, choices=choices))
     assert heading == "On a" and "gem is first with 0.700" in said
+
+
+def test_a_printed_zero_is_a_number_and_other_intervals_are_another_figure(tmp_path: Path) -> None:
+    for number, mechanism in enumerate(("mi", "rouge")):
+        found = result(3, BOTH, auc=0.6)
+        found["summary"] |= {"printed/clean/auc": 0.0, "attacked/auc_low": 0.1}
+        done(tmp_path, number, {"mechanism": mechanism, "attack": "padding"}, found)
+    made = {one.key: one for one in shown(jobs(tmp_path / "sweeps" / "s"))}
+    assert [float(cell) for cell in made["printed/clean/auc"].cells] == [0.0, 0.0]
+    assert {"clean/auc", "attacked/auc"} <= made.keys()
