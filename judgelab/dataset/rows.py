@@ -78,6 +78,7 @@ class Said(NamedTuple):
     # of a verdict on a pair: 1 where ``other`` was shown first
     order: Annotated[int, BeforeValidator(_place)] = 0
     reason: Name = ""  # why there is no verdict
+    run: Name = ""  # which of several times the judge was asked
 
 
 class JudgedRow(BaseModel):
@@ -106,6 +107,7 @@ class JudgedRow(BaseModel):
     stratum: Name = ""  # stratum, cluster, turn: of the text or pair; see ``core.judgments.Units``
     cluster: Name = ""
     turn: Number = np.nan
+    criterion: Name = ""  # what is judged, where a file holds several questions
     labels: tuple[Said, ...] = ()  # what people said of it
     verdicts: tuple[Said, ...] = ()  # what judges said of it
 
