@@ -23,7 +23,7 @@ help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 24
 
 demo: $(CORE) ## one experiment, offline: rule-based agents, an attack, TVD-MI, a report
-	$(BIN)/python run.py mechanism=tvd_mi dataset=xsum attack=case_flip
+	$(BIN)/python run.py experiment=demo
 
 size: $(CORE) ## lines and files of each room, against its budget
 	$(BIN)/python -m experiments.size

@@ -16,7 +16,7 @@ from judgelab.core.resources import PROGRAM, conf
 
 @hydra.main(version_base="1.3", config_path=str(conf()), config_name="config")
 def run(cfg: DictConfig) -> float:
-    """Run one study; the returned number is what a Hydra sweeper optimises."""
+    """Run one study; its main figure is returned, for Hydra's sweepers."""
     from judgelab.engine import run as engine  # heavy imports only once a run starts
 
     return engine.run(cfg)

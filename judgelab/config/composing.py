@@ -55,6 +55,14 @@ def register() -> None:
     """Tell Hydra; once, however often it is called."""
     if OwnFolders not in Plugins.instance().discover(SearchPathPlugin):
         Plugins.instance().register(OwnFolders)
+    OmegaConf.register_new_resolver("axes", _axes, replace=True)  # for the text of --help
+
+
+def _axes() -> str:
+    """Every axis with its options; those of ``conf/papers`` stand with the axis they belong to."""
+    hydra = GlobalHydra.instance().hydra
+    assert hydra is not None  # --help asks within a Hydra main
+    return hydra.format_config_groups(lambda axis: not axis.startswith(("hydra", "papers")))
 
 
 def composed(words: Sequence[str] = ()) -> DictConfig:

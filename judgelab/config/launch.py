@@ -54,6 +54,7 @@ def guarded(main: Callable[[], Any]) -> None:
         # first: argparse takes nothing that stands behind an option between overrides
         sys.argv[1:] = sorted(words, key=lambda word: word not in ("-m", "--multirun"))
         sys.argv[1:] = rehearsed(sys.argv[1:])
+        check_folder(sys.argv[1:])
         hand_on_trust()
         main()
     except KeyboardInterrupt:
@@ -69,6 +70,15 @@ def guarded(main: Callable[[], Any]) -> None:
 def _terminated(number: int, frame: object) -> None:
     say("Terminated: the same command continues where this run stopped.", sys.stderr)
     sys.exit(128 + number)
+
+
+def check_folder(words: Sequence[str]) -> None:
+    """Raises ConfigError for ``hydra.run.dir``, into which nothing of a run would be written."""
+    if any(word.lstrip("+").startswith("hydra.run.dir=") for word in words):
+        raise ConfigError(
+            "hydra.run.dir: judgelab names the folder of a run itself; paths.root=FOLDER says where "
+            "these folders lie."
+        )
 
 
 def check_sweep(arguments: Sequence[str]) -> str | None:
@@ -111,7 +121,7 @@ def rehearsal_of(option: str) -> list[str] | None:
     those of the one that it starts from.
     """
     axis, _, name = option.partition("/")
-    file = conf() / ("papers" if axis == "sweep" else "") / axis / f"{name}.yaml"
+    file = conf() / "papers" / axis / f"{name}.yaml"
     if not file.is_file():
         return None
     held = yaml.safe_load(file.read_text(encoding="utf-8"))

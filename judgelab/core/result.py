@@ -79,7 +79,7 @@ class Result:
 
     # flat name -> number or word; what a sweep table and a tracker show
     summary: Mapping[str, Value]
-    primary: str  # the summary entry that an optimiser should look at
+    primary: str  # the summary entry of the main figure
     tables: Sequence[Table]  # in the order to be read
     figures: Sequence[str] = ()  # names of the study's drawings, made from the tables alone
     # sentences a reader must see (data, LM, what was left out and why)

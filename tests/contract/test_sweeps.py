@@ -103,6 +103,14 @@ def test_printed_files_are_what_the_printed_tables_say() -> None:
     assert {name: on_disk[name] for name in made} == made
 
 
+@pytest.mark.parametrize("name", [path.stem for path in (CONF / "experiment").iterdir()])
+def test_an_experiment_composes_and_builds(name: str) -> None:
+    words = [f"experiment={name}", "dataset.path=judged.csv"]
+    config, _ = fitting(resolved(compose("config", overrides=words)))
+    frame(config)
+    build_parts(config)
+
+
 def test_the_rehearsal_of_an_experiment_needs_no_key_and_no_network() -> None:
     words = rehearsed(["experiment=gem_finetune", "rehearsal=true"])
     config = resolved(compose("config", overrides=words))

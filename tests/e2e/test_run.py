@@ -122,6 +122,8 @@ def test_debug_shows_the_traceback(judgelab: Command) -> None:
 
 def test_help_lists_every_axis_and_cfg_shows_the_config(judgelab: Command) -> None:
     shown = judgelab("--help").stdout
+    axes = [line.partition(": ")[0] for line in shown.splitlines() if re.match(r"[a-z_/]+: ", line)]
+    assert len(axes) == len(set(axes)) and not [axis for axis in axes if "papers" in axis]
     for line in ("mechanism: ", "attack: ", "dataset: ", "evaluation_lm: ", "tvd_mi", "case_flip"):
         assert line in shown
     config = judgelab("--cfg", "job", "mechanism=mi").stdout

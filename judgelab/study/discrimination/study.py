@@ -65,7 +65,7 @@ class Discrimination(Study):
         definition: whose definition where paper, code and we differ (docs/definitions.md).
         bootstrap: under definition=paper|released resamples of the items, behind the percentile
             intervals, and sign flips behind p.
-        primary: which figure an optimiser should look at.
+        primary: the run's main figure.
     """
 
     definition: Definition = "corrected"

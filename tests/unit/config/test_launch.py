@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from judgelab.config.launch import check_sweep, rehearsed
+from judgelab.config.launch import check_folder, check_sweep, rehearsed
 from judgelab.core.errors import ConfigError
 
 
@@ -13,6 +13,12 @@ def test_several_sweeps_at_once_are_refused() -> None:
         check_sweep(["-m", "sweep=gem_figure_4,gem_figure_5"])
     assert check_sweep(["dataset.path=sweep=a,b", "sweep=null"]) is None
     assert check_sweep(["-m", "sweep=gem_figure_5"]) == "gem_figure_5"
+
+
+def test_a_folder_that_nothing_would_be_written_into_is_refused() -> None:
+    check_folder(["hydra.sweep.dir=x", "paths.root=hydra.run.dir=x"])
+    with pytest.raises(ConfigError, match=r"paths\.root="):
+        check_folder(["mechanism=mi", "hydra.run.dir=x"])
 
 
 def test_a_rehearsal_adds_what_nobody_set() -> None:
