@@ -76,7 +76,7 @@ def check_folder(words: Sequence[str]) -> None:
     """Raises ConfigError for ``hydra.run.dir``, into which nothing of a run would be written."""
     if any(word.lstrip("+").startswith("hydra.run.dir=") for word in words):
         raise ConfigError(
-            "hydra.run.dir: judgelab names the folder of a run itself; paths.root=FOLDER says where "
+            "hydra.run.dir: judgelab names each run's folder itself; paths.root=FOLDER says where "
             "these folders lie."
         )
 
