@@ -107,8 +107,12 @@ class JudgmentTable:
     # how the table was made, and how its cells were read (``read``); for the record
     facts: Mapping[str, object] = field(default_factory=dict)
     positive: str = ""  # the level that matters; "" where none does
+    # [judges, units, orders, runs] what a judge said when it was asked again; NaN where it was not
+    again: Floats = field(default_factory=lambda: np.empty((0, 0, 0, 0)))
 
     def __post_init__(self) -> None:
+        if not self.again.size:
+            object.__setattr__(self, "again", np.empty((*self.verdicts.shape, 0)))
         units = zip(self.units.item, self.units.first, self.units.second, strict=True)
         require_unique("unit", (" / ".join(filter(None, names)) for names in units))
         require_unique("judge", self.names)
@@ -128,7 +132,7 @@ class JudgmentTable:
         sha = hashlib.sha256(head.encode())
         for column in vars(self.units).values():
             sha.update(repr(column.tolist()).encode())
-        for values in (self.labels, self.verdicts, self.asked):
+        for values in (self.labels, self.verdicts, self.asked, self.again):
             sha.update(np.ascontiguousarray(values).tobytes())
         return sha.hexdigest()[:16]
 
@@ -188,6 +192,7 @@ class JudgmentTable:
             labels=self.labels[chosen],
             verdicts=self.verdicts[:, chosen],
             asked=self.asked[:, chosen],
+            again=self.again[:, chosen],
         )
 
     def of(self, names: Iterable[str]) -> JudgmentTable:
@@ -198,6 +203,7 @@ class JudgmentTable:
             judges=tuple(self.judges[k] for k in place),
             verdicts=self.verdicts[place],
             asked=self.asked[place],
+            again=self.again[place],
         )
 
     def with_judge(
@@ -206,21 +212,34 @@ class JudgmentTable:
         verdicts: Floats,
         asked: Mask | None = None,
         reasons: Mapping[str, int] | None = None,
+        again: Floats | None = None,
     ) -> JudgmentTable:
-        """One judge more, [units, orders]; asked everywhere, unless said otherwise."""
+        """One judge more, [units, orders]; asked everywhere, unless said otherwise.
+
+        Args:
+            again: [units, orders, runs] what it said when it was asked again.
+        """
         there = np.ones(verdicts.shape, np.bool_) if asked is None else asked
+        own = np.empty((*verdicts.shape, 0)) if again is None else again
+        most = max(own.shape[-1], self.again.shape[-1])
+        runs = [
+            np.pad(x, [(0, 0)] * 3 + [(0, most - x.shape[-1])], constant_values=np.nan)
+            for x in (self.again, own[None])
+        ]
         return replace(
             self,
             judges=(*self.judges, who),
             verdicts=np.concatenate([self.verdicts, verdicts[None]]),
             asked=np.concatenate([self.asked, there[None]]),
             reasons={**self.reasons, **({who.name: reasons} if reasons else {})},
+            again=np.concatenate(runs),
         )
 
     def long(self) -> DataFrame:
         """One row for each judgment: item, first, second, who, order, value, and whose it is.
 
-        Categories have their names in a column ``category`` too.
+        Categories have their names in a column ``category`` too. Where a judge was asked again a
+        column ``run`` is 0 of the verdict, 1 of the next one, ...
         """
         import pandas as pd
 
@@ -233,6 +252,14 @@ class JudgmentTable:
             ({"by": one.name, "role": "judge", "order": order}, values[:, order], asked[:, order])
             for one, values, asked in zip(self.judges, self.verdicts, self.asked, strict=True)
             for order in range(self.orders)
+        ]
+        if runs := self.again.shape[-1]:
+            said = [({**who, "run": 0}, values, there) for who, values, there in said]
+        said += [
+            ({"by": one.name, "role": "judge", "order": order, "run": 1 + k}, v, ~np.isnan(v))
+            for one, more in zip(self.judges, self.again, strict=True)
+            for order in range(self.orders)
+            for k, v in ((k, more[:, order, k]) for k in range(runs))
         ]
         rows = [
             pd.DataFrame({**units, **who, "value": v})[kept] for who, v, kept in said if kept.any()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -187,10 +188,10 @@ class Gathered:
     facts: dict[tuple[str, ...], tuple[Any, int]] = field(default_factory=dict)
     # (unit, rater) -> (value, line)
     labels: dict[tuple[int, str], tuple[float, int]] = field(default_factory=dict)
-    # (judge, unit, order) -> (value, NaN where it is missing; line)
-    verdicts: dict[tuple[str, int, int], tuple[float, int]] = field(default_factory=dict)
-    # judge -> why verdicts are missing
-    reasons: dict[str, Counter[str]] = field(default_factory=dict)
+    # (judge, unit, order, run) -> (value, NaN where it is missing; line)
+    verdicts: dict[tuple[str, int, int, str], tuple[float, int]] = field(default_factory=dict)
+    # the same -> why it is missing
+    reasons: dict[tuple[str, int, int, str], str] = field(default_factory=dict)
     # who (``RATERS``, or a judge) -> what cells were read as -> how often
     readings: dict[str, Counter[float | str]] = field(default_factory=dict)
     _lines: dict[object, int] = field(default_factory=dict)
@@ -203,7 +204,7 @@ class Gathered:
         swapped = bool(two) and (item, two, one) in self.units
         key = (item, two, one) if swapped else (item, one, two)
         raters = tuple(one.who for one in row.labels)
-        judges = tuple((one.who, one.order) for one in row.verdicts)
+        judges = tuple((one.who, one.order, one.run) for one in row.verdicts)
         first = self._lines.setdefault((key, swapped, raters, judges), row.line)
         if first != row.line and (raters or judges):  # a row of facts alone may come again
             raise DataError(f"says once more what {self.noun} {first} is about: keep one of them")
@@ -231,10 +232,9 @@ class Gathered:
             if verdict.cell.strip():
                 read = self.meaning.read(verdict.cell, pair, order)
             self._note(verdict.who, verdict.cell, read, pair)
-            place = verdict.who, unit, 1 - order if swapped else order
+            place = verdict.who, unit, 1 - order if swapped else order, verdict.run
             if isinstance(read, str):
-                if place not in self.verdicts:
-                    self.reasons.setdefault(verdict.who, Counter())[read] += 1
+                self.reasons.setdefault(place, read)
                 read = np.nan
             self._keep(self.verdicts, place, 1 - read if swapped else read, row.line, verdict.who)
 
@@ -330,18 +330,23 @@ class Gathered:
         pairs = self.meaning.kind == "preference"
         alike = {unit for key, unit in self.units.items() if bool(key[2]) == pairs}
         raters = list(dict.fromkeys(rater for _, rater in self.labels))
-        judges = list(dict.fromkeys(j for j, unit, _ in self.verdicts if unit in alike))
+        judges = list(dict.fromkeys(j for j, unit, *_ in self.verdicts if unit in alike))
         labels = np.full((len(keys), len(raters)), np.nan)
-        verdicts = np.full((len(judges), len(keys), 1 + pairs), np.nan)
-        asked = np.zeros(verdicts.shape, np.bool_)
+        runs, reasons = self._runs(), dict[str, Counter[str]]()
+        most = max((len(own) for own in runs.values()), default=1)
+        verdicts = np.full((len(judges), len(keys), 1 + pairs, most), np.nan)
+        asked = np.zeros(verdicts.shape[:3], np.bool_)
         column, row = ({name: k for k, name in enumerate(names)} for names in (raters, judges))
         for (unit, rater), (value, _) in self.labels.items():
             if unit in place:
                 labels[place[unit], column[rater]] = value
-        for (judge, unit, order), (value, _) in self.verdicts.items():
+        for (judge, unit, order), own in runs.items():
+            if judge in row and (why := self.reasons.get((judge, unit, order, own[0]))):
+                reasons.setdefault(judge, Counter())[why] += 1
             if unit in place and judge in row:
                 at = row[judge], place[unit], order
-                verdicts[at], asked[at] = value, True
+                asked[at] = True
+                verdicts[at][: len(own)] = [self.verdicts[judge, unit, order, x][0] for x in own]
 
         def facts(name: str, default: Any) -> list[Any]:
             return [self.facts.get((name, *key), (default, 0))[0] for key in keys]
@@ -361,13 +366,23 @@ class Gathered:
             tuple(raters),
             labels,
             tuple(JudgeFacts(name, pointwise=not pairs) for name in judges),
-            verdicts,
+            verdicts[..., 0],
             asked,
-            {name: dict(self.reasons[name]) for name in judges if name in self.reasons},
+            {name: dict(reasons[name]) for name in judges if name in reasons},
             self.meaning.categories.levels,
             {"read": told(self.readings)},
             self.meaning.categories.positive,
+            verdicts[..., 1:],
         )
+
+    def _runs(self) -> dict[tuple[str, int, int], list[str]]:
+        """(judge, unit, order) -> its runs, by number or else by name; the first is the verdict."""
+        runs = dict[tuple[str, int, int], list[str]]()
+        for judge, unit, order, run in self.verdicts:
+            runs.setdefault((judge, unit, order), []).append(run)
+        for several in (own for own in runs.values() if len(own) > 1):
+            several.sort(key=lambda run: (bool(run), isnan(number(run)), number(run), run))
+        return runs
 
     def fact(self, name: str, *whose: str) -> str | None:
         """What rows say of an item, agent or text; None where they say nothing."""
@@ -407,7 +422,8 @@ class Gathered:
         """Item -> judge -> system -> grade, where judges graded texts."""
         numbered = {self.units[key]: key for key in keys if not key[2]}
         scores: dict[str, dict[str, dict[str, float]]] = {}
-        for (judge, unit, _), (value, _) in self.verdicts.items():
+        for (judge, unit, order), runs in self._runs().items():
+            value, _ = self.verdicts[judge, unit, order, runs[0]]
             if unit in numbered and (worth := self.meaning.worth(value)) == worth:
                 item, agent, _ = numbered[unit]
                 scores.setdefault(item, {}).setdefault(judge, {})[agent] = worth

@@ -66,6 +66,8 @@ COLUMNS: Mapping[str, Sequence[str]] = {
     "verdict": ("judge_label", "judge_verdict"),
     "score": (),
     "reason": (),
+    "run": ("repeat", "epoch", "trial"),
+    "criterion": (),
     "words": (),
     "other_words": (),
     "stratum": (),
@@ -340,18 +342,18 @@ def _row(
     label = own.get("preference" if compared else "human")
     rater, judge = own.pop("rater", PEOPLE), own.pop("judge", None)
     verdict, score = own.pop("verdict", ""), own.pop("score", "")
-    order, reason = own.pop("order", ""), own.pop("reason", "")
+    order, reason, run = (own.pop(name, "") for name in ("order", "reason", "run"))
     labels = [(name, cells[column]) for name, its in raters.items() for column in its]
     if label is not None and (rater.strip() or label.strip()):
         labels.append((rater, label))
     verdicts: list[tuple[Any, ...]] = [
-        (name, cells[column], place)
+        (name, cells[column], place, "", run)
         for name, its in judges.items()
         for place, column in enumerate(its)
         if cells[column].strip()
     ]
     if (judge or "").strip() or (verdict or score).strip():
-        verdicts.append(("judge" if judge is None else judge, verdict or score, order, reason))
+        verdicts.append(("judge" if judge is None else judge, verdict or score, order, reason, run))
     facts = {name: cell for name, cell in own.items() if name not in ("human", "preference")}
     return JudgedRow.model_validate(facts | {"line": line, "labels": labels, "verdicts": verdicts})
 

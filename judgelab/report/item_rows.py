@@ -117,6 +117,8 @@ def item_rows(run_dir: RunDir, mechanism: str) -> ItemRows | None:
         return None
     long = record(run_dir, "judgments")
     if long is not None:
+        if "run" in long:  # the verdict that counts is the first one
+            long = long[long["run"] == 0]
         return _rows(long[UNIT].drop_duplicates(), long)
     units = texts[texts["text"].notna()].rename(columns={"agent": "first"})[["item", "first"]]
     beside: dict[str, Any] = {"second": "", "order": 0}

@@ -57,6 +57,7 @@ def as_pairs(table: JudgmentTable) -> JudgmentTable:
         return table
     table = as_grades(table)
     units, asked, verdicts = table.units, table.asked[:, :, 0], table.verdicts[:, :, 0]
+    again = table.again[:, :, 0]
     of_item: dict[object, list[int]] = {}
     for k, item in enumerate(units.item):
         of_item.setdefault(item, []).append(k)
@@ -76,6 +77,7 @@ def as_pairs(table: JudgmentTable) -> JudgmentTable:
         labels=better(table.labels[one], table.labels[two]),
         verdicts=np.repeat(verdicts[:, :, None], 2, axis=2),
         asked=np.repeat(asked[:, :, None], 2, axis=2),
+        again=np.repeat(better(again[:, one], again[:, two])[:, :, None], 2, axis=2),
         facts={**table.facts, "pairs": "of graded texts: the higher grade is better"},
     )
 
@@ -96,10 +98,10 @@ def as_grades(table: JudgmentTable) -> JudgmentTable:
             "mechanism and study.judges out."
         )
     good = table.levels.index(table.positive)
-    labels, verdicts = (
-        np.where(np.isnan(x), np.nan, x == good) for x in (table.labels, table.verdicts)
-    )
-    return replace(table, kind="grade", levels=(), positive="", labels=labels, verdicts=verdicts)
+    names = ("labels", "verdicts", "again")
+    said = {name: getattr(table, name) for name in names}
+    said = {name: np.where(np.isnan(x), np.nan, x == good) for name, x in said.items()}
+    return replace(table, kind="grade", levels=(), positive="", **said)
 
 
 def better(one: Floats, two: Floats) -> Floats:
