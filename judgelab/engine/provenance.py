@@ -28,7 +28,7 @@ def sources(context: Context, panel: Panel, last: Panel | None = None) -> Iterat
         f"{len(panel.items)} items, {len(panel.agents) - references} candidates, "
         f"{references} references."
     )
-    if origin.get("references"):
+    if isinstance(origin.get("references"), str):  # a list names reviewers, who are counted above
         has = sum(bool((item.reference or "").strip()) for item in panel.items)
         those = f"References are those {origin['references']}"
         yield f"{those}: {has} of {len(panel.items)} items have one."

@@ -50,19 +50,21 @@ class Judgments(AskingStep):
     Args:
         prompt: fields text and subject.
         subject: how every line begins.
+        task: of the texts that the prompt that is here is about.
 
     Raises:
-        ConfigError: asked by the prompt that is here, texts that are no peer reviews.
+        ConfigError: asked by the prompt that is here, texts of another task.
     """
 
     subject: Subject = "The reviewer"
+    task: str = "peer_review"
     axis: ClassVar[str] = "preprocessor"
     name: ClassVar[str] = "judgments"
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Rewrite every text, by one batch."""
         if self.prompt.shipped or self.prompt.marked:
-            check_reviews(panel, self.name)
+            check_reviews(panel, self.name, self.task)
         texts = present(panel)
         requests = {
             cell: self.request_on(panel, cell, text=text, subject=self.subject)
@@ -80,15 +82,15 @@ class Judgments(AskingStep):
         return with_texts(panel, made, **facts, preprocessor_lines_dropped=sum(dropped.values()))
 
 
-def check_reviews(panel: Panel, name: str) -> None:
-    """Refuse texts that are no peer reviews: their lines would say what nobody judged.
+def check_reviews(panel: Panel, name: str, task: str = "peer_review") -> None:
+    """Refuse texts that are no such reviews: their lines would say what nobody judged.
 
     Raises:
         ConfigError: the panel's task is another one.
     """
-    if panel.task != "peer_review":
+    if panel.task != task:
         raise ConfigError(
-            f"preprocessor={name} rewrites peer reviews, and the task of the dataset is "
-            f"{panel.task!r}: use preprocessor=identity, or, where the texts are reviews, say so "
-            "(dataset.task=peer_review)."
+            f"preprocessor={name} rewrites texts of the task {task!r}, and the task of the dataset "
+            f"is {panel.task!r}: use preprocessor=identity, or, where its texts are such reviews, "
+            f"say so (dataset.task={task})."
         )

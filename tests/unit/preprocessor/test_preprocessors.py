@@ -98,6 +98,18 @@ def test_texts_that_are_no_reviews_are_refused(name: str, tmp_path: Path) -> Non
         assert done.texts == (("The guest suggests salt.",),)
 
 
+def test_a_prompt_about_restaurants_reads_their_reviews_alone() -> None:
+    lm = ScriptedChat(lambda request: "The reviewer appreciates the soup.")
+    step, guests = (
+        preprocessor("restaurant_judgments"),
+        replace(panel_of([["Good soup."]]), task="review"),
+    )
+    assert step.apply(guests, lm, seed=0).texts == (("The reviewer appreciates the soup.",),)
+    assert "restaurant" in lm.seen[0].messages[0].content
+    with pytest.raises(ConfigError, match="'peer_review': use preprocessor=identity"):
+        step.apply(panel_of([["It is good."]]), lm, seed=0)
+
+
 def test_what_they_require_and_say() -> None:
     assert preprocessor("judgments").requires == {Capability.CHAT}
     assert preprocessor("rules").requires == frozenset()
