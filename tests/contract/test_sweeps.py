@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -104,8 +105,12 @@ def test_printed_files_are_what_the_printed_tables_say() -> None:
 
 
 @pytest.mark.parametrize("name", [path.stem for path in (CONF / "experiment").iterdir()])
-def test_an_experiment_composes_and_builds(name: str) -> None:
-    words = [f"experiment={name}", "dataset.path=judged.csv"]
+def test_an_experiment_composes_and_builds(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("judges.yaml").write_text("- {name: words, mechanism: length}\n")
+    words = [f"experiment={name}", *["dataset.path=judged.csv"] * (name != "demo")]
     config, _ = fitting(resolved(compose("config", overrides=words)))
     frame(config)
     build_parts(config)
