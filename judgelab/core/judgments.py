@@ -239,11 +239,19 @@ class JudgmentTable:
         """One row for each judgment: item, first, second, who, order, value, and whose it is.
 
         Categories have their names in a column ``category`` too. Where a judge was asked again a
-        column ``run`` is 0 of the verdict, 1 of the next one, ...
+        column ``run`` is 0 of the verdict, 1 of the next one, ... Strata, clusters of several
+        items and turns have columns where there are any.
         """
         import pandas as pd
 
-        units = {"item": self.units.item, "first": self.units.first, "second": self.units.second}
+        own = self.units
+        units = {"item": own.item, "first": own.first, "second": own.second}
+        there = {
+            "cluster": (own.cluster != own.item).any(),
+            "stratum": (own.stratum != "").any(),
+            "turn": not np.isnan(own.turn).all(),
+        }
+        units |= {name: getattr(own, name) for name, known in there.items() if known}
         said = [
             ({"by": name, "role": "rater", "order": 0}, values, ~np.isnan(values))
             for name, values in zip(self.raters, self.labels.T, strict=True)

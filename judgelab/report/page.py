@@ -29,8 +29,8 @@ UNLISTED = ("tracker", "overrides", "choices", "named_by")  # of the manifest: i
 
 
 def write(run_dir: RunDir) -> Path:
-    """Write figures/*.png and *.svg, tables/*.csv, items.html where there are texts, and
-    report.html; returns the latter.
+    """Write figures/*.png and *.svg, tables/*.csv, items.html where there are texts, label.html
+    where these are judged, and report.html; returns the latter.
 
     Args:
         run_dir: holds result.json, manifest.json and config.yaml.
@@ -40,7 +40,7 @@ def write(run_dir: RunDir) -> Path:
     """
     from markupsafe import Markup
 
-    from judgelab.report import items_page
+    from judgelab.report import items_page, label_page
 
     result, manifest = run_dir.read_json("result.json"), run_dir.read_json("manifest.json")
     config = _config(run_dir)
@@ -54,6 +54,7 @@ def write(run_dir: RunDir) -> Path:
     drawn = {one["name"]: one for one in style.write(run_dir, names, frames, own)}
     heading, judge = title(result), str(summary.get("mechanism") or "score")
     items = items_page.write(run_dir, heading, judge, render)
+    labels = label_page.write(run_dir, render)
     tables = {table["name"]: _shown(table, items) for table in result["tables"]}
     study = format.words(str(summary.get("study", "study")))
     if chart := result.get("chart"):
@@ -66,6 +67,7 @@ def write(run_dir: RunDir) -> Path:
         "run.html",
         heading=heading,
         items=bool(items),
+        labels=labels,
         facts=[
             f"{study} of {summary.get('dataset')}" if result.get("title") else f"{study} study",
             f"judgelab {manifest.get('judgelab')}",

@@ -16,6 +16,8 @@ from judgelab.core.result import Result, Value
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Mechanism
+from judgelab.report import label_page
+from judgelab.report.page import render
 from judgelab.stats.intervals.arrays import divide
 from judgelab.study.audit.asking import Asking, gather
 from judgelab.study.audit.averages import averages
@@ -28,10 +30,12 @@ from judgelab.study.common.judges import asks_of, named, spent
 from judgelab.study.common.panels import text_records, write_replies, write_sources
 from judgelab.study.common.stopping import Stop
 
-NO_LABELS = (
-    "Nobody labelled anything, so there is nothing to hold a judge against: add a column human "
-    "(dataset.columns.human=COLUMN), or choose a study that needs no labels."
+NO_LABELS = "Nobody labelled anything, so there is nothing to hold a judge against: "
+LABEL = (
+    "label 30 items or more on {page} (open it in a browser), and audit what it exports. What "
+    "judges said is kept and in the export."
 )
+ADD = "add a column human (dataset.columns.human=COLUMN), or choose a study that needs no labels."
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,9 @@ class Audit(Study):
             write_sources(context, panel)
         write_replies(context, panel, {one.name: one.lm.log for one in asked})
         if not table.labelled.any():
-            raise ConfigError(NO_LABELS)
+            there = label_page.write(context.run_dir, render)
+            where = LABEL.format(page=context.run_dir.path / label_page.FILE)
+            raise ConfigError(NO_LABELS + (where if there else ADD))
         weight = _weight(table) if self.sampled == "strata" else None
         held = Held(table, self.rules, weight, stopped is not None or _in_turns(table))
         probes, extra = None, []

@@ -1,0 +1,199 @@
+"""The page to label on: texts or pairs in a random order, without who wrote and who judged them.
+
+What must not be seen before a label (systems, verdicts, other people's labels) is in the page too,
+in base64, so that its export is a whole table for ``dataset=table``.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable, Hashable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import yaml
+
+from judgelab.core.judgments import Kind
+from judgelab.core.panel import rng_for
+from judgelab.report.item_rows import UNIT, ItemRows, item_rows, record
+from judgelab.report.jobs import command_line
+from judgelab.store.run_dir import RunDir
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+FILE = "label.html"
+MOST = 1_000  # texts or pairs
+ROOM = 20_000_000  # characters of all texts
+SCALES = ((0, 1), (1, 5), (1, 10), (0, 10), (0, 100))
+"""Usual grades: the first scale that holds all grades of the data is offered."""
+OF_UNIT = ("cluster", "stratum", "turn")
+"""Columns of records/judgments.parquet that say something of a unit, where they are there."""
+
+
+def write(run_dir: RunDir, render: Callable[..., str]) -> bool:
+    """Write label.html where the records hold judgments of texts, else remove it.
+
+    Args:
+        run_dir: holds config.yaml and records/.
+        render: of ``judgelab.report.page``.
+
+    Returns:
+        Whether there is one.
+    """
+    judgments = record(run_dir, "judgments")
+    rows = None if judgments is None else item_rows(run_dir, "")
+    texts = {} if rows is None else _texts(run_dir)
+    if judgments is None or rows is None or not texts:
+        (run_dir.path / FILE).unlink(missing_ok=True)
+        return False
+    config = yaml.safe_load((run_dir.path / "config.yaml").read_text(encoding="utf-8"))
+    seed = int(config.get("seed", 0))
+    drawn = _draw(rows, seed, texts)
+    hidden = json.dumps(_hidden(rows, drawn, seed, judgments), ensure_ascii=False)
+    names = json.dumps([rows.kind, *([rows.item[k], rows.first[k], rows.second[k]] for k in drawn)])
+    digest = hashlib.sha256(names.encode(errors="surrogatepass")).hexdigest()[:8]
+    data = {
+        "run": f"{run_dir.path.name} {digest}",
+        "kind": rows.kind,
+        "levels": [name for name in rows.levels if name in set(judgments.get("category", ()))],
+        "scale": _scale(rows),
+        "units": [_shown(rows, k, seed, texts) for k in drawn],
+        "look": _contested(rows, drawn),
+        "pool": len(rows),
+        "seed": seed,
+        "sampled": not rows.raters,  # what other people labelled may have been chosen
+        "command": _command(rows, config),
+        "hidden": base64.b64encode(hidden.encode(errors="surrogatepass")).decode(),
+    }
+    noun = "pair" if rows.kind == "preference" else "text"
+    run_dir.write_text(FILE, render("label.html", data=data, noun=noun))
+    return True
+
+
+def _texts(run_dir: RunDir) -> dict[tuple[str, str], str]:
+    """(item, agent) -> text; (item, "") -> source, and (item, "\\0") -> reference."""
+    texts, about = record(run_dir, "clean_texts"), record(run_dir, "source_texts")
+    found: dict[tuple[str, str], str] = {}
+    if texts is not None:
+        known = texts.dropna(subset="text")
+        found |= {(i, a): t for i, a, t in known[["item", "agent", "text"]].itertuples(index=False)}
+    for column, whose in (("source", ""), ("reference", "\0")):
+        if about is None:
+            break
+        known = about.dropna(subset=column)
+        found |= {(i, whose): text for i, text in known[["item", column]].itertuples(index=False)}
+    return found
+
+
+def _draw(rows: ItemRows, seed: int, texts: Mapping[tuple[str, str], str]) -> list[int]:
+    """Rows with all their texts in a random order, those of an item together, as many as fit.
+
+    The order depends on the seed and on names alone, so that two people get the same one.
+    """
+
+    def place(k: int) -> tuple[float, str, float]:
+        item, pair = str(rows.item[k]), (str(rows.first[k]), str(rows.second[k]))
+        own = rng_for(seed, "label", item, *pair).random()
+        return rng_for(seed, "label", item).random(), item, own
+
+    drawn, left = list[int](), ROOM
+    for k in sorted(range(len(rows)), key=place):
+        own = [texts.get((rows.item[k], agent)) for agent in _agents(rows, k)]
+        if None in own:
+            continue
+        left -= sum(len(text or "") for text in (*own, texts.get((rows.item[k], ""))))
+        if drawn and (left < 0 or len(drawn) == MOST):
+            break
+        drawn.append(k)
+    return drawn
+
+
+def _agents(rows: ItemRows, k: int) -> list[str]:
+    return [name for name in (rows.first[k], rows.second[k]) if name]
+
+
+def _swapped(rows: ItemRows, k: int, seed: int) -> bool:
+    """Whether the text that is stored second is shown as A, so that no place has an advantage."""
+    names = str(rows.item[k]), *_agents(rows, k)
+    return len(names) > 2 and bool(rng_for(seed, "side", *names).random() < 0.5)
+
+
+def _shown(
+    rows: ItemRows, k: int, seed: int, texts: Mapping[tuple[str, str], str]
+) -> dict[str, Any]:
+    item, own = rows.item[k], [texts[rows.item[k], agent] for agent in _agents(rows, k)]
+    return {
+        "source": texts.get((item, "")) or None,
+        "reference": texts.get((item, "\0")) or None,
+        "texts": own[::-1] if _swapped(rows, k, seed) else own,
+    }
+
+
+def _contested(rows: ItemRows, drawn: list[int]) -> list[int]:
+    """Places of the draw, those first of which judges and people say the most different things."""
+    n = len(rows)
+    said = np.concatenate([rows.values.reshape(n, -1), rows.labels], axis=1)[drawn]
+    spread = np.zeros(len(drawn))
+    for k, values in enumerate(said):
+        known = values[~np.isnan(values)]
+        if rows.kind == "category" and known.size:
+            spread[k] = 1 - np.unique(known, return_counts=True)[1].max() / known.size
+        elif known.size:
+            spread[k] = known.std()
+    return np.argsort(-spread.round(9), kind="stable").tolist() if spread.any() else []
+
+
+def _scale(rows: ItemRows) -> list[int]:
+    """Lowest and highest grade that is offered; the reader may change them."""
+    values = np.concatenate([rows.values.ravel(), rows.labels.ravel()])
+    known = values[~np.isnan(values)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (1.0, 5.0)
+    usual = (scale for scale in SCALES if scale[0] <= low and high <= scale[1])
+    return list(next(usual, (int(np.floor(low)), int(np.ceil(high)))))
+
+
+def _hidden(rows: ItemRows, drawn: list[int], seed: int, judgments: DataFrame) -> list[Any]:
+    """Of each unit: names, whether A is the second text, and what was said of it, as cells."""
+    columns = [name for name in OF_UNIT if name in judgments]
+    of_unit = dict(tuple(judgments.groupby(UNIT, sort=False)))
+    units = []
+    for k in drawn:
+        names = rows.item[k], rows.first[k], rows.second[k]
+        said = of_unit[names]
+        facts = {name: said[name].iloc[0] for name in columns}
+        one: dict[str, Any] = {"names": names, "swapped": _swapped(rows, k, seed)}
+        one |= {name: fact for name, fact in facts.items() if fact == fact and fact != ""}
+        one |= {"labels": [], "verdicts": []}
+        for row in said.to_dict("records"):
+            cell = _cell(row, rows.kind)
+            if row["role"] == "rater":
+                one["labels"].append([row["by"], cell])
+            else:
+                one["verdicts"].append([row["by"], row["order"], row.get("run", 0), cell])
+        units.append(one)
+    return units
+
+
+def _cell(row: Mapping[Hashable, Any], kind: Kind) -> str:
+    """What was said, as a table says it."""
+    value = float(row["value"])
+    if np.isnan(value):
+        return ""
+    if kind == "category":
+        return str(row["category"])
+    if kind == "grade":
+        return f"{value:.15g}"
+    return {1.0: str(row["first"]), 0.0: str(row["second"])}.get(value, "tie")
+
+
+def _command(rows: ItemRows, config: Mapping[str, Any]) -> str:
+    """What audits the export, but for its name."""
+    study, dataset = config["study"], config["dataset"] or {}
+    name, rules = study["_target_"].split(".")[-2], study.get("rules") or {}
+    more = [f"study.rules.{key}={rules[key]}" for key in ("minimum", "recall") if rules.get(key)]
+    if rows.kind == "category" and dataset.get("positive") is not None:
+        more.append(f"dataset.positive={dataset['positive']}")
+    return command_line([f"study={name}", "dataset=table", f"dataset.kind={rows.kind}", *more])
