@@ -193,19 +193,19 @@ def _options(axis: str, small: bool = False) -> list[str]:
 
 
 def sweeps_table() -> str:
-    """A table for each paper, one row a sweep."""
+    """A list for each paper, one entry a sweep."""
     return "\n".join(
         line for paper in dict.fromkeys(s.paper for s in sweeps()) for line in _of(paper)
     )
 
 
 def _of(paper: str) -> list[str]:
-    columns = "| table or figure | command | what differs here |"
-    lines = [f"## {paper}", "", columns, "|---|---|---|"]
+    lines = [f"## {paper}", ""]
     for s in sweeps():
         if s.paper == paper:
-            small = "" if s.rehearsal is None else "; has a rehearsal"
-            lines.append(f"| {s.figures}: {s.what} | `{s.command}`{small} | {s.differs} |")
+            words = s.command.removeprefix("python run.py ")
+            small = "; no rehearsal" if s.rehearsal is None else ""
+            lines.append(f"- **{s.figures}**: {s.what}. `{words}`{small}. *Differs:* {s.differs}.")
     return [*lines, ""]
 
 

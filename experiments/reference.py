@@ -30,7 +30,7 @@ COMMON = Path(__file__).with_name("meanings.yaml")
 OTHERS = {"defaults", "_target_"}
 NAMED = 3  # options of one class that a title names; of more it has the class
 SHARED = 2  # so many classes have a setting of one meaning: then a page explains it once
-LONGEST = 160  # characters of a default that are shown
+LONGEST = 60  # characters of a default that are shown
 PAGE = re.compile(r"docs/([\w/]+)\.md")
 FIELD = re.compile(r"^    (\w+): [^#\n]+#\s+(.+)$", re.MULTILINE)
 SECTION = re.compile(r"^(Args|Raises|Returns|Attributes):$", re.MULTILINE)
@@ -200,7 +200,7 @@ def shared_settings(axes: Iterable[str]) -> dict[str, str]:
 def shared_section(place: str, shared: dict[str, str]) -> list[str]:
     """The settings that many options have, explained once."""
     rows = [f"- `{place}.{key}`: {cell(what)}" for key, what in sorted(shared.items())]
-    return ["## Settings of many options", "", *rows, ""] if rows else []
+    return ["## Shared settings", "", *rows, ""] if rows else []
 
 
 def _section(
@@ -251,7 +251,7 @@ def _table(place: str, paths: list[Path], shared: dict[str, str]) -> list[str]:
     ]
     lines = [*rows, ""] if rows else []
     if named:
-        lines += [f"[Of many options](#settings-of-many-options): {', '.join(named)}.", ""]
+        lines += [f"[Shared](#shared-settings): {', '.join(named)}.", ""]
     return lines
 
 
