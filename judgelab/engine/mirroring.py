@@ -112,7 +112,9 @@ def _drawn(found: Sequence[SweepJob], said: Sequence[str]) -> list[Mapping[str, 
         if job.result is not None:
             own = {axis: setting(job, axis) for axis in SHOWN}
             by = [Headline(**one) for one in job.result.get("headlines", ())]
-            rows += bars(job.summary, str(job.result["primary"]), by, name, own)
+            first = [row for one in job.result["tables"][:1] for row in one["rows"]]
+            judges = [row for row in first if "judge" in row]
+            rows += bars(job.summary, str(job.result["primary"]), by, name, own, judges)
     return rows
 
 

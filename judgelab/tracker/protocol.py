@@ -124,11 +124,16 @@ def bars(
     headlines: Sequence[Headline],
     name: str,
     axes: Mapping[str, str],
+    judges: Sequence[Mapping[str, Any]] = (),
 ) -> list[dict[str, Value]]:
     """A row for each figure that is drawn with its interval.
 
-    Columns: run, mechanism, dataset, attack (``none`` for figures of clean texts), statistic,
-    value, low, high, n.
+    Columns: run, mechanism, dataset, judge, attack (``none`` for figures of clean texts),
+    statistic, value, low, high, n.
+
+    Args:
+        judges: rows of a table with a column ``judge``: each figure of theirs with an interval is
+            drawn, too, as ``judge: FIGURE``.
     """
     told = {"run": name} | {key: axes.get(key, "") for key in ("mechanism", "dataset")}
     first = _first(summary, primary, headlines).items()
@@ -138,11 +143,18 @@ def bars(
         if panel in PANELS:
             drawn.append((f"{PANELS[panel]}{statistic}", key))
     rows = []
+
+    def add(of: Mapping[str, Any], key: str, judge: str, attack: str, statistic: str) -> None:
+        known = read_estimate(of, key)
+        numbers = {part: known[part] for part in ("value", "low", "high", "n")}
+        rows.append({**told, "judge": judge, "attack": attack, "statistic": statistic, **numbers})
+
     for statistic, key in drawn:
         attack = "none" if key.startswith("clean/") else axes.get("attack", "none")
-        known = read_estimate(summary, key)
-        numbers = {part: known[part] for part in ("value", "low", "high", "n")}
-        rows.append({**told, "attack": attack, "statistic": statistic, **numbers})
+        add(summary, key, "", attack, statistic)
+    for row in judges:
+        for key in estimated(row):
+            add(row, key, str(row["judge"]), axes.get("attack", "none"), f"judge: {key}")
     return rows
 
 

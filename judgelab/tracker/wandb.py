@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,13 +27,17 @@ from judgelab.tracker.dashboard import credentials_mode
 from judgelab.tracker.protocol import Mirror, TrackedRun, TrackedSweep, bars, headline, in_words
 
 COMMAND = "python -m judgelab.tracker.dashboard"
-PRIVATE = (
-    *("_texts.parquet", "unscored.parquet", "items.html"),
-    *("judgments.parquet", "_labels.parquet"),
-    *("report.html", "config.yaml"),
-)
-"""How files end that hold responses, sources or replies; people's names and what each said; the
-command line and paths of this machine."""
+PRIVATE = ("records/", "calls.jsonl", "items.html", "label.html", "report.html", "config.yaml")
+"""How names of files begin that hold texts, replies, item ids, people's names and what each said,
+the command line and paths of this machine."""
+SINGLE = frozenset({"item", "rater"})
+"""Columns of tables about single items and people, which stay here."""
+NAMING = frozenset({"raters", "columns_not_read", "overrides"})
+"""Keys under which people's names and the command line stand."""
+PLACE = re.compile(r"(?<![\w:/.~])[~/](?:[^\s/'\",;=]*/)+")
+"""The folder of an absolute path."""
+FILES = frozenset({"path", "file"})  # keys of names of files, which may be relative
+MOST_JUDGES = 50  # whose figures are in W&B's summary
 DATA = (
     *("dataset", "source", "id", "config", "revision", "commit", "split", "file", "content"),
     *("digest", "rows", "agents", "agents_seed"),
@@ -72,8 +76,9 @@ class WandbTracker:
     Args:
         project, entity: where the run goes.
         mode: auto looks for WANDB_MODE, then for a key in WANDB_API_KEY or the netrc file.
-        texts: whether the artifact holds the responses, whole replies, people's single labels and
-            the command line too; off, so that none of it leaves unasked.
+        records: whether records leave this machine too: texts, replies, item ids, people's names
+            and labels, the pages, the command line and paths; off, so that none of it leaves
+            unasked.
         timeout: seconds to wait for the server before the run is kept offline instead.
         dashboard: save the project's workspace too, and a report of a sweep (extra ``dashboard``);
             as ``python -m judgelab.tracker.dashboard`` does at any time.
@@ -82,7 +87,7 @@ class WandbTracker:
     project: str = "judgelab"
     entity: str | None = None
     mode: Literal["auto", "online", "offline"] = "auto"
-    texts: bool = False
+    records: bool = False
     timeout: float = 20.0
     dashboard: bool = False
 
@@ -125,22 +130,22 @@ class WandbTracker:
         return WandbMirror(self, run)
 
     def compare(self, sweep: TrackedSweep) -> str | None:
-        """A run of its own in the sweep's group: the comparison, its figures and its page.
-
-        Its inputs are the data and the runs that are compared, its output is the page.
-        """
+        """A run of its own in the sweep's group: the comparison, its figures, with ``records`` its
+        page. Its inputs are the data and the runs that are compared, its output is the rest."""
         if self.allowed == "disabled":
             return None
+        told: Any = {"name": sweep.name, "axes": {k: list(v) for k, v in sweep.axes.items()}}
+        told = told if self.records else without_places(told)
         opened = self.open(
             sweep.folder.parent.parent,
-            name=sweep.name,
-            group=sweep.name,
+            name=told["name"],
+            group=told["name"],
             job_type="sweep",
             tags=["sweep", *sweep.axes],
-            config={"sweep": sweep.name, "axes": {k: list(v) for k, v in sweep.axes.items()}},
+            config={"sweep": told["name"], "axes": told["axes"]},
         )
         try:
-            _log_sweep(opened.run, sweep, self.texts)
+            _log_sweep(opened.run, sweep, self.records)
         except BaseException:
             opened.run.finish(exit_code=1)
             raise
@@ -176,7 +181,7 @@ class WandbMirror(Mirror):
             return None
         opened = self._open(str(result.summary.get("study", "run")))
         try:
-            _log(opened.run, self._run, result, self._tracker.texts)
+            _log(opened.run, self._run, result, self._tracker.records)
             for table in result.tables:
                 self._curve(opened.run, table.name, table.rows)
         except BaseException:
@@ -193,16 +198,15 @@ class WandbMirror(Mirror):
     def _open(self, kind: str | None = None) -> OpenRun:
         """The W&B run, begun when it is first asked for."""
         if self._opened is None:
-            run = self._run
-            config = run.config if self._tracker.texts else without_places(run.config)
+            run = self._run if self._tracker.records else shareable(self._run)
             study = str(run.config.get("study", {}).get("_target_", ".run.")).split(".")[-2]
             self._opened = self._tracker.open(
-                run.folder.parent.parent,
+                self._run.folder.parent.parent,
                 name=run.name,
                 group=run.sweep,
                 job_type=kind or study,
                 tags=[f"{axis}:{option}" for axis, option in run.axes.items()],
-                config={**config, "axes": dict(run.axes), "run": run.folder.name},
+                config={**run.config, "axes": dict(run.axes), "run": run.folder.name},
             )
         return self._opened
 
@@ -221,41 +225,54 @@ class WandbMirror(Mirror):
                 mirror.log({f"{name}/{k}": v for k, v in known.items() if k in {*new, "step"}})
 
 
-def _log(mirror: Any, run: TrackedRun, result: Result, texts: bool) -> None:
+def _log(mirror: Any, run: TrackedRun, result: Result, records: bool) -> None:
     """Everything but curves, of one run."""
+    whole, name = result, run.name
+    if not records:
+        result, name = replace(result, **without_records(vars(result))), without_places(name)
     summary, by = result.summary, (result.primary, result.headlines)
+    judges = [row for one in result.tables[:1] for row in one.rows if "judge" in row]
     first = headline(summary, *by)
     told = {**in_words(result.answer, result.title), **summary, **first, "run": run.folder.name}
     mirror.summary.update(plain(told))
+    if judges:
+        own = {str(row["judge"]): plain(row) for row in judges[:MOST_JUDGES]}
+        mirror.summary.update({"judges_by_name": own})
     if result.estimators:
         mirror.summary["estimator"] = "; ".join(one.line for one in result.estimators)
         numbered = {str(k): asdict(one) for k, one in enumerate(result.estimators)}
         mirror.config.update({"estimator": numbered["0"] if len(numbered) == 1 else numbered})
-    drawn = bars(summary, *by, run.name, run.axes)
+    drawn = bars(summary, *by, name, run.axes, judges)
     tables = [*result.tables, Table("bars", "Figures with intervals", drawn)]
     _log_shown(mirror, tables, run.folder)
     data = data_artifact(result.provenance)
     declare_inputs(mirror, [] if data is None else [data])
-    mirror.log_artifact(run_artifact(run.folder, result, texts))
+    mirror.log_artifact(run_artifact(run.folder, whole, records))
 
 
-def _log_sweep(mirror: Any, sweep: TrackedSweep, texts: bool) -> None:
+def _log_sweep(mirror: Any, sweep: TrackedSweep, records: bool) -> None:
     """The comparison, what it was made from and what it made; nothing of single jobs."""
-    mirror.summary.update(plain(sweep.summary))
-    _log_shown(mirror, sweep.tables, sweep.folder)
-    page = (sweep.folder / "report.html").read_text(encoding="utf-8")
-    mirror.log({"report": require("wandb", extra="wandb").Html(page, inject=False)})
+    tables, summary = sweep.tables, sweep.summary
+    if not records:
+        tables, summary = without_records(tables), without_places(summary)
+    patterns = ["figures/*", *(["*.html", "*.csv"] if records else [])]  # the page has the command
+    mirror.summary.update(plain(summary))
+    _log_shown(mirror, tables, sweep.folder)
+    if records:
+        page = (sweep.folder / "report.html").read_text(encoding="utf-8")
+        mirror.log({"report": require("wandb", extra="wandb").Html(page, inject=False)})
     inputs, data = [], {}
     for folder in sweep.runs:
         result = Result.read(folder)
-        inputs.append(run_artifact(folder, result, texts))
+        inputs.append(run_artifact(folder, result, records))
         if (read := data_artifact(result.provenance)) is not None:
             data[read.digest] = read
     declare_inputs(mirror, [*data.values(), *inputs])
     report = _artifact(f"comparison-{sweep.name}", "report", {})
-    patterns = ("*.html", "*.csv", "figures/*")
     for file in sorted({file for pattern in patterns for file in sweep.folder.glob(pattern)}):
         report.add_file(str(file), name=file.relative_to(sweep.folder).as_posix())
+    for table in tables if not records else ():
+        _write(report, f"{table.name}.json", {"rows": [plain(row) for row in table.rows]})
     mirror.log_artifact(report)
 
 
@@ -271,35 +288,69 @@ def _log_shown(mirror: Any, tables: Sequence[Table], folder: Path) -> None:
         mirror.log({f"figures/{picture.stem}": wandb.Image(str(picture))})
 
 
-def run_artifact(folder: Path, result: Result, texts: bool) -> Any:
+def run_artifact(folder: Path, result: Result, records: bool) -> Any:
     """The files of a finished run; where it is mirrored is no part of them.
 
     Args:
         folder: the run directory.
         result: what the run found: the first figures become metadata.
-        texts: whether responses, whole replies, people's single labels and the command line go
-            along.
+        records: whether everything goes along; else what is not ``PRIVATE``, less what names
+            items, people and places.
     """
     told = {k: v for k, v in result.summary.items() if "/" not in k or k == result.primary}
+    told = told if records else without_places(told)
     artifact = _artifact(folder.name, "run", dict(list(plain(told).items())[:MOST_METADATA]))
+    single = {f"tables/{table.name}.csv" for table in result.tables if _of_single(table.rows)}
     for file in sorted(p for p in folder.rglob("*") if p.is_file() and p.name[0] != "."):
         name = file.relative_to(folder).as_posix()
-        if name == "manifest.json":
-            # paths of this machine stand in the command line
-            hidden = {"tracker": None} if texts else {"tracker": None, "overrides": None}
-            _write(artifact, name, json.loads(file.read_text(encoding="utf-8")) | hidden)
-        elif name != "DONE" and (texts or not name.endswith(PRIVATE)):
+        if name == "DONE" or (not records and (name.startswith(PRIVATE) or name in single)):
+            continue
+        if file.suffix == ".json" and (name == "manifest.json" or not records):
+            content = json.loads(file.read_text(encoding="utf-8"))
+            if name == "manifest.json":
+                content["tracker"] = None
+            _write(artifact, name, content if records else without_records(content))
+        else:
             artifact.add_file(str(file), name=name)
     return artifact
 
 
+def shareable(run: TrackedRun) -> TrackedRun:
+    """The run without people's names, and without folders in config, name, sweep and axes."""
+    told = {"name": run.name, "sweep": run.sweep, "axes": run.axes}
+    return replace(run, config=without_records(run.config), **without_places(told))
+
+
+def without_records(value: Any) -> Any:
+    """The value without tables of single items, people's names, the command line and folders."""
+    if isinstance(value, Table):
+        return replace(value, rows=without_places(value.rows))
+    if isinstance(value, Mapping):
+        kept = {k: v for k, v in value.items() if k not in NAMING}
+        named = {k: Path(v).name for k, v in kept.items() if k in FILES and isinstance(v, str)}
+        return {k: without_records(v) for k, v in (kept | named).items()}
+    if isinstance(value, list | tuple):
+        return [without_records(one) for one in value if not _of_single(_rows_of(one))]
+    return without_places(value)
+
+
 def without_places(value: Any) -> Any:
-    """A config with the last name of each absolute path in its place."""
+    """The value with the last name of each absolute path in its place."""
     if isinstance(value, Mapping):
         return {key: without_places(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [without_places(inner) for inner in value]
-    return Path(value).name if isinstance(value, str) and value.startswith("/") else value
+    if isinstance(value, list | tuple):
+        return [without_places(one) for one in value]
+    return PLACE.sub("", value) if isinstance(value, str) else value
+
+
+def _rows_of(one: Any) -> Sequence[Any]:
+    rows = one.get("rows") if isinstance(one, Mapping) else getattr(one, "rows", None)
+    return rows if isinstance(rows, list | tuple) else ()
+
+
+def _of_single(rows: Sequence[Any]) -> bool:
+    """Whether rows of a table are about single items or people."""
+    return bool(rows) and isinstance(rows[0], Mapping) and not SINGLE.isdisjoint(rows[0])
 
 
 def data_artifact(provenance: Mapping[str, Any]) -> Any | None:
@@ -361,6 +412,7 @@ def open_run(mode: str, root: Path, timeout: float, **about: Any) -> OpenRun:
         disable_git=True,
         save_code=False,
         x_disable_stats=True,
+        x_disable_meta=True,  # else W&B sends the command line, folders and the host's name
     )
     if FLUSH in wandb.Settings.model_fields:
         setattr(settings, FLUSH, 1.0)

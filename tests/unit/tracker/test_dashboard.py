@@ -35,7 +35,9 @@ SUMMARY = {
 
 def test_charts_and_columns_are_of_what_every_run_logs_and_say_whose_texts_were_attacked() -> None:
     """Needs no package: a chart of a column that no run has would stay empty without a word."""
-    drawn = bars(SUMMARY, "clean/auc", PEOPLE, "mi", {"mechanism": "mi", "attack": "padding"})
+    axes = {"mechanism": "mi", "attack": "padding"}
+    judges = [{"judge": "gpt", "agreement": 0.8, "agreement_low": 0.7}]
+    drawn = bars(SUMMARY, "clean/auc", PEOPLE, "mi", axes, judges)
     charts = [chart for section in shown()["sections"] for chart in section["charts"]]
     assert {chart["statistic"] for chart in charts} <= {row["statistic"] for row in drawn}
     assert {chart[key] for chart in charts for key in ("rows", "colours")} <= set(drawn[0])

@@ -31,19 +31,36 @@ def finished(tmp_path: Path) -> tuple[TrackedRun, Result]:
         "clean_labels",
     ):
         (folder / "records" / f"{name}.parquet").write_text("a private text")
-    (folder / "items.html").write_text("a private text")
+    for name in ("items.html", "label.html", "calls.jsonl", "records/clean_scores.parquet"):
+        (folder / name).write_text("a private text")
+    (folder / "tables").mkdir()
+    (folder / "tables" / "where.csv").write_text("item\na private text")
     table = Table("t", "A table", [{"a": 1, "b": "x"}, {"a": float("nan"), "b": None}])
+    judges = [{"judge": "gpt", "verdict": "use", "agreement": 0.8}]
+    judges[0] |= {"agreement_low": 0.7, "agreement_high": 0.9}
+    single = Table("where", "Where they differ", [{"item": "a private text", "judge": "gpt"}])
     summary = {"clean/auc": 0.7, "clean/auc_low": 0.6, "clean/auc_high": 0.8}
     summary |= {"clean/human_spearman": 0.3, "study": "discrimination"}
     by = Estimator("mi", "m", "m x", "chat", "counted", "none", "", "none", "fp32", "", "corrected")
     facts = {"clean": {"dataset": "xsum", "digest": "d8", "file": "/home/somebody/x.jsonl"}}
+    facts["clean"] |= {"raters": ["a private text"], "columns_not_read": ["a private text"]}
     result = Result(
-        summary, "clean/auc", [table], estimators=[by], provenance=facts, headlines=PEOPLE
+        summary,
+        "clean/auc",
+        [Table("judges", "Judges", judges), table, single],
+        notes=["Read from /home/somebody/x.jsonl."],
+        estimators=[by],
+        provenance=facts,
+        headlines=PEOPLE,
     )
     (folder / "result.json").write_text(json.dumps(result.to_json()))
     (folder / "manifest.json").write_text('{"overrides": ["dataset.path=/a private text"]}')
     return TrackedRun(
-        folder, {"seed": 0, "path": "/a private text/x.csv"}, "sweep-1", "mi", {"mechanism": "mi"}
+        folder,
+        {"seed": 0, "path": "a private text/x.csv", "dataset": {"raters": ["a private text"]}},
+        "sweep-1",
+        "mi",
+        {"mechanism": "mi"},
     ), result
 
 
@@ -96,8 +113,17 @@ def test_offline_run_holds_summary_table_and_artifact_but_no_texts(
     assert [one.type for one in seen.inputs] == ["dataset"]
     assert seen.outputs[-1].name == run.folder.name
     assert list(Path(place).rglob("*.table.json"))
+    assert seen.summary["judges_by_name"]["gpt"]["verdict"] == "use"
+    [drawn] = Path(place).rglob("bars*.table.json")
+    assert json.loads(drawn.read_text())["data"][-1][-5:-1] == ["judge: agreement", 0.8, 0.7, 0.9]
     everything = b"".join(p.read_bytes() for p in (tmp_path / "wandb").rglob("*") if p.is_file())
-    assert b"a private text" not in everything
+    # W&B's own debug.log stays here; it has the folder of results, which is the test's
+    assert b"a private text" not in everything and b"/home/somebody" not in everything
+    sent_names = {entry.path for one in seen.outputs for entry in one.manifest.contents}
+    assert not [name for name in sent_names if name.startswith(("records", "calls", "tables/wh"))]
+    place = WandbTracker(records=True).follow(run).publish(many)
+    everything = b"".join(p.read_bytes() for p in (tmp_path / "wandb").rglob("*") if p.is_file())
+    assert b"a private text" in everything
 
 
 @pytest.mark.slow
