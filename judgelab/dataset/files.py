@@ -260,20 +260,41 @@ def _objects(file: Path) -> Records:
     return records
 
 
-def _list(file: Path) -> Records:
+def json_value(file: Path) -> Any:
+    """What a file of JSON holds; of one with an object in each line the list of these.
+
+    Raises:
+        DataError: it is no JSON.
+    """
+    text = _decoded(file)
     try:
-        rows = _parsed(_decoded(file))
+        return _parsed(text)
     except DataError as cause:
+        first, *more = LINE_END.split(text.strip(), maxsplit=1)
+        if more and isinstance(unpacked(first), dict):
+            return [row for _, row in _objects(file).rows]
         raise DataError(f"{str(file)!r}: {cause}") from cause
-    if not isinstance(rows, list):
+
+
+def records_of(value: object, file: Path) -> Records:
+    """The rows of a list of objects.
+
+    Raises:
+        DataError: it is no list.
+    """
+    if not isinstance(value, list):
         raise DataError(
             f"{str(file)!r} is no list of records, as [{{...}}, {{...}}] is: save it as one, or "
             "as .jsonl."
         )
     records = Records(noun="row")
-    for line, row in enumerate(rows, start=1):
+    for line, row in enumerate(value, start=1):
         records.add(line, row)
     return records
+
+
+def _list(file: Path) -> Records:
+    return records_of(json_value(file), file)
 
 
 def _parsed(text: str) -> Any:

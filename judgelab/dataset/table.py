@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,9 +22,9 @@ from judgelab.dataset.files import (
     Records,
     cell_text,
     of_frame,
-    read_records,
     refuse,
 )
+from judgelab.dataset.logs import Log, log_facts, opened
 from judgelab.dataset.meaning import (
     RATERS,
     Categories,
@@ -92,7 +92,8 @@ class LabelledTable(LimitedDataset):
     one that it was asked for and did not give.
 
     Args:
-        path: .csv, .tsv, .jsonl, .json (a list of records) or .parquet.
+        path: .csv, .tsv, .jsonl, .json (a list of records) or .parquet; or logs of another tool: a
+            file, a folder or a list of these (``docs/howto/logs.md``).
         columns: column, as judgelab calls it -> the table's name for it; null: the same name;
             false: it is not read.
         raters: columns, each with the labels of one person; or name -> column.
@@ -116,7 +117,7 @@ class LabelledTable(LimitedDataset):
         DataError: the file cannot be read, or rows are not as described; the first ten are named.
     """
 
-    path: str = ""
+    path: str | Sequence[str] = ""
     columns: Mapping[str, str | bool | None] | None = None
     raters: Wide = None
     judges: Wide = None
@@ -143,7 +144,10 @@ class LabelledTable(LimitedDataset):
     def _panel(self, limit: int | None) -> Panel:
         if not self.path:
             raise ConfigError("dataset=table needs dataset.path=FILE.")
-        return self.panel(read_records(self.path), repr(self.path), file_facts(self.path), limit)
+        source, where = opened(self.path), repr(self.path)
+        if isinstance(source, Log):
+            return self._of_log(source, where, limit)
+        return self.panel(source, where, file_facts(str(self.path)), limit)
 
     def of(self, frame: DataFrame) -> Panel:
         """The panel of a table in memory; path is not read."""
@@ -191,6 +195,42 @@ class LabelledTable(LimitedDataset):
             "columns_not_read": not_read,
             "task_description": self.task_description,
         }
+        return self._named(together, facts, limit)
+
+    def _of_log(self, log: Log, where: str, limit: int | None) -> Panel:
+        """The panel of another tool's log, whose columns are known.
+
+        Raises:
+            ConfigError, DataError: as of the class.
+        """
+        for name in ("columns", "raters", "judges"):
+            given = getattr(self, name)
+            if (
+                any(own is not None for own in given.values())
+                if name == "columns" and given
+                else given
+            ):
+                raise ConfigError(
+                    f"dataset.{name} is for tables, and {where} was read as {log.tool}, where it "
+                    "is known who people and judges are: leave it out."
+                )
+        rows, faults = log.rows()
+        refuse(where, faults)
+        meaning = self._meaning(rows, where)
+        together = gathered(rows, meaning, where, "entry")
+        facts = log_facts(self.path) | {
+            "kind": meaning.kind,
+            "log": log.sentence,
+            "task_description": self.task_description,
+        }
+        panel = self._named(together, facts, limit)
+        if panel.judgments is None:
+            return panel
+        told = {**panel.judgments.facts, "log": log.sentence}
+        return replace(panel, judgments=replace(panel.judgments, facts=told))
+
+    def _named(self, together: Gathered, facts: Mapping[str, object], limit: int | None) -> Panel:
+        """The panel with the categories of its agents."""
         given = {str(name): category for name, category in (self.agents or {}).items()}
         for name in given:
             if name not in together.agents:

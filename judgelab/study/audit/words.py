@@ -67,6 +67,7 @@ def answer(audited: Audited) -> tuple[str, list[tuple[str, str]]]:
         "kind": table.kind,
         "untested": _untested(audited),
         "read": str(table.facts.get("read", "")),
+        "log": str(table.facts.get("log", "")),
         "open": audited.open,
         "stopped": audited.stopped.sentences if audited.stopped else [],
         "looks": audited.held.looks,

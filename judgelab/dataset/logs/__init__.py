@@ -1,0 +1,119 @@
+"""Logs of other tools, recognised by what they hold: each has a small reader on one row model."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from judgelab.core.errors import DataError, listed
+from judgelab.dataset.files import Records, json_value, read_records, records_of, refuse
+from judgelab.dataset.logs import (
+    alpaca_eval,
+    argilla,
+    deepeval,
+    inspect,
+    label_studio,
+    langfuse,
+    lm_eval,
+    mlflow,
+    promptfoo,
+)
+from judgelab.dataset.logs.archive import unzipped
+from judgelab.dataset.logs.log import Log, Opened, Reader
+
+__all__ = ["Log", "log_facts", "opened"]
+
+READERS: Sequence[Reader] = (
+    inspect,
+    promptfoo,
+    deepeval,
+    mlflow,
+    langfuse,
+    lm_eval,
+    alpaca_eval,
+    label_studio,
+    argilla,
+)
+"""The first that knows a file reads it."""
+
+FIRST = 200  # rows by which a file is recognised
+SUFFIXES = (".eval", ".json", ".jsonl", ".csv", ".parquet")  # of a folder's files that may be logs
+
+
+def opened(path: str | Sequence[str]) -> Records | Log:
+    """The rows of a flat table; or what logs of one tool say.
+
+    Args:
+        path: a file; a folder of logs, in which other files are left out; or several of these.
+
+    Raises:
+        DataError: nothing can be read, or logs are of several tools.
+    """
+    paths = [path] if isinstance(path, str) else list(path)
+    files = _files(paths)
+    alone = files == [Path(one).expanduser() for one in paths[:1]]
+    logs = list[tuple[Reader, Opened]]()
+    for file in files:
+        try:
+            content = _content(file)
+        except DataError:
+            if alone:
+                raise
+            continue  # a folder may hold anything; how much of it is left out is said
+        rows = isinstance(content, Records)
+        first = [row for _, row in content.rows[:FIRST]] if rows else content
+        reader = next((reader for reader in READERS if reader.recognises(first)), None)
+        if reader is not None:
+            refuse(repr(str(file)), content.faults if rows else ())
+            whole = [row for _, row in content.rows] if rows else content
+            logs.append((reader, Opened(file, whole)))
+        elif rows and alone:
+            return content
+    tools = list(dict.fromkeys(reader.TOOL for reader, _ in logs))
+    if len(tools) != 1:
+        if tools:
+            raise DataError(f"{path!r} holds logs of {listed(tools)}: name those of one tool.")
+        names = listed([reader.TOOL for reader in READERS])
+        raise DataError(
+            f"{path!r} is no list of records, as [{{...}}, {{...}}] is, and no log of a known "
+            f"tool: {names}."
+        )
+    reader = logs[0][0]
+    log = Log(reader.TOOL, reader.ITEMS)
+    reader.read([file for _, file in logs], log)
+    if not log.units:
+        raise DataError(f"{path!r} was read as {reader.TOOL}, and holds nothing that was scored.")
+    log.left_out += Counter({"files of other kinds": len(files) - len(logs)})
+    return log
+
+
+def log_facts(path: str | Sequence[str]) -> dict[str, object]:
+    """What a record says of a user's logs."""
+    paths = [path] if isinstance(path, str) else list(path)
+    sha = hashlib.sha256()
+    for file in _files(paths):
+        sha.update(hashlib.sha256(file.read_bytes()).digest())
+    name = Path(paths[0]).expanduser().stem
+    return {"dataset": name, "source": "path", "file": path, "sha256": sha.hexdigest()}
+
+
+def _files(paths: Sequence[str]) -> list[Path]:
+    files = list[Path]()
+    for one in (Path(path).expanduser() for path in paths):
+        inside = sorted(file for file in one.rglob("*") if file.suffix in SUFFIXES)
+        files += inside if one.is_dir() else [one]
+    return files
+
+
+def _content(file: Path) -> Any:
+    """The rows of a table, ``Records``; or one object of JSON."""
+    if file.is_file() and zipfile.is_zipfile(file):
+        return unzipped(file)
+    if file.is_file() and file.suffix.lower() in (".json", ".eval"):
+        value = json_value(file)
+        return value if isinstance(value, dict) else records_of(value, file)
+    return read_records(str(file))

@@ -1,0 +1,61 @@
+"""JSON exports of Label Studio: tasks with annotations of people and predictions of models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from judgelab.dataset.files import Row
+from judgelab.dataset.logs.log import Log, Opened, each, either, facts_of, part, prose, rows_of
+from judgelab.dataset.rows import PEOPLE
+
+TOOL = "a Label Studio export"
+ITEMS = "tasks"
+GIVEN = ("annotations", "completions", "predictions")
+
+
+def recognises(content: Any) -> bool:
+    """Tasks hold data and annotations, or completions, as they were called once."""
+    first = rows_of(content)[:20]
+    return any("data" in row and row.keys() & {*GIVEN[:2]} for row in first)
+
+
+def read(files: Sequence[Opened], log: Log) -> None:
+    """Tasks are items, controls criteria; annotators are people, predictions judges."""
+    for row in each(files):
+        id_, data = str(row.get("id") or f"task {len(log.units) + 1}"), part(row, "data")
+        facts = facts_of(data)
+        agent = facts.pop("agent", "response")
+        for given, one in ((key, one) for key in GIVEN for one in rows_of(row.get(key))):
+            if one.get("was_cancelled") or one.get("skipped"):
+                log.left_out["skipped annotations"] += 1
+                continue
+            for control, value, objects in _values(one, log):
+                unit = log.unit(id_, agent, **facts)
+                if objects:
+                    texts = [prose(data.get(name)) for name in (*objects.split(","), "")]
+                    unit = log.unit(id_, "left", "right", text=texts[0], other_text=texts[1])
+                if given == "predictions":
+                    unit.verdict(prose(one.get("model_version")) or "prediction", value, control)
+                else:
+                    unit.label(_who(one), value, control)
+
+
+def _who(annotation: Row) -> str:
+    by = annotation.get("completed_by")
+    return prose(either(part(annotation, "completed_by"), "email", "id") or by) or PEOPLE
+
+
+def _values(annotation: Row, log: Log) -> Iterator[tuple[str, object, str]]:
+    """(control, value, the two objects of a pair) of each choice, grade or side."""
+    for one in rows_of(annotation.get("result")):
+        kind, value, control = one.get("type"), part(one, "value"), prose(one.get("from_name"))
+        chosen = value.get("choices") or []
+        if kind == "choices" and len(chosen) == 1:
+            yield control, chosen[0], ""
+        elif kind in ("rating", "number"):
+            yield control, value.get(kind), ""
+        elif kind == "pairwise":
+            yield control, value.get("selected"), prose(one.get("to_name")) or "left,right"
+        else:
+            log.left_out["answers that are regions, texts or several choices"] += 1

@@ -1,0 +1,39 @@
+"""Scores of Langfuse: the CSV or JSON export of its table, or what its API returns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from judgelab.dataset.logs.log import Log, Opened, each, either, rows_of
+from judgelab.dataset.rows import PEOPLE
+
+TOOL = "Langfuse scores"
+ITEMS = "traces"
+SOURCES = {"EVAL", "ANNOTATION", "API"}
+BY_PEOPLE = re.compile(r"human|user|annotat|thumb|feedback", re.IGNORECASE)
+"""In the name of a score that came by API: people gave it."""
+
+
+def recognises(content: Any) -> bool:
+    """Scores have a name, a type and one of three sources."""
+    first = rows_of(content, "data")[:20]
+    return any({"name", "dataType"} <= row.keys() and row.get("source") in SOURCES for row in first)
+
+
+def read(files: Sequence[Opened], log: Log) -> None:
+    """Traces are items, names criteria; EVAL and API judge, ANNOTATION is a person."""
+    for row in each(files, "data"):
+        place = either(row, "traceId", "sessionId", "datasetRunId")
+        if row.get("dataType") in ("CORRECTION", "TEXT") or not place:
+            log.left_out["corrections and texts"] += 1
+            continue
+        name, span = str(row.get("name")), row.get("observationId")
+        unit = log.unit(f"{place}/{span}" if span else str(place), cluster=span and str(place))
+        value = either(row, "stringValue", "value")  # the number of a category is its place
+        by_hand = row["source"] == "API" and BY_PEOPLE.search(name)
+        if row["source"] == "ANNOTATION" or by_hand:
+            unit.label(either(row, "authorUserName", "authorUserId") or PEOPLE, value, name)
+        else:
+            unit.verdict(name, value, name, row.get("comment"))

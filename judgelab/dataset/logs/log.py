@@ -1,0 +1,201 @@
+"""What a reader makes of a log: who said what of which text, and what it left out."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from pydantic import ValidationError
+
+from judgelab.core.errors import listed
+from judgelab.dataset.files import Row, cell_text, unpacked
+from judgelab.dataset.rows import TEXT, JudgedRow, Said, fault_of
+
+NAMES: Mapping[str, Sequence[str]] = {
+    "source": ("source", "prompt", "question", "instruction", "input", "query", "document"),
+    "text": ("response", "answer", "output", "completion", "generation", "summary", "text"),
+    "agent": ("agent", "model", "system", "model_name"),
+    "reference": ("reference", "expected_output", "expected", "target", "ground_truth"),
+}
+"""Fact -> names under which people keep it in tools that leave names to them."""
+
+SINGULAR = {"criteria": "criterion", "people": "person"}
+
+
+class Opened(NamedTuple):
+    """A file that was read."""
+
+    path: Path
+    content: Any  # an object of JSON, or a list of them: the rows
+
+
+class Reader(Protocol):
+    """A module of this package: whose files it reads, and how."""
+
+    TOOL: str  # as in "Read as an Inspect log"
+    ITEMS: str  # what its items are called
+
+    def recognises(self, content: Any) -> bool:
+        """Whether a file is this tool's, by what it holds."""
+        ...
+
+    def read(self, files: Sequence[Opened], log: Log) -> None:
+        """Take what the files say.
+
+        Raises:
+            DataError: they do not belong together.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class Unit:
+    """A text or a pair, and what was said of it."""
+
+    facts: dict[str, Any]  # of ``JudgedRow``
+    # (criterion, whether a person said it, who, run) -> it
+    said: dict[tuple[str, bool, str, str], Said] = field(default_factory=dict)
+
+    def label(self, who: object, value: object, criterion: str = "") -> None:
+        """What a person said last; a blank value says nothing."""
+        if cell := (cell_text(value) or "").strip():
+            self.said[criterion, True, str(who), ""] = Said(str(who), cell)
+
+    def verdict(self, who: str, value: object, criterion: str = "", reason: object = "") -> None:
+        """What a judge said; a blank value is a missing verdict, and ``reason`` says why."""
+        times = sum(key[:3] == (criterion, False, who) for key in self.said)
+        run, cell = str(times + 1) if times else "", (cell_text(value) or "").strip()
+        why = "" if cell else " ".join(prose(reason).split())[:100]
+        self.said[criterion, False, who, run] = Said(who, cell, reason=why, run=run)
+
+
+@dataclass(slots=True)
+class Log:
+    """What files of a tool say."""
+
+    tool: str
+    noun: str  # what its items are called
+    counts: Counter[str] = field(default_factory=Counter)  # plural noun -> how many more there are
+    left_out: Counter[str] = field(default_factory=Counter)  # the same -> how many there are
+    units: dict[tuple[str, str, str], Unit] = field(default_factory=dict)
+    # (item, agent, other) -> what makes two answers one -> which of several it is
+    answers: dict[tuple[str, str, str], dict[str, int]] = field(default_factory=dict)
+
+    def unit(
+        self, item: str, agent: str = TEXT, other: str = "", alike: str = "", **facts: Any
+    ) -> Unit:
+        """The text of ``agent`` for an item, or its pair with the text of ``other``.
+
+        Args:
+            alike: where an agent may answer an item more than once, what makes two answers one;
+                answers that differ become items of their own, in the cluster of the first.
+            facts: what else is known, as of ``JudgedRow``.
+        """
+        known = self.answers.setdefault((item, agent, other), {})
+        place = known.setdefault(alike, len(known) + 1)
+        named = {"id": item, "agent": agent, "other": other}
+        if place > 1:
+            named |= {"id": f"{item} ({place})", "cluster": item}
+        unit = self.units.setdefault((named["id"], agent, other), Unit({**named}))
+        unit.facts |= {name: value for name, value in facts.items() if value}
+        return unit
+
+    @property
+    def criteria(self) -> list[str]:
+        """The questions of a file; [""] where people have at most one, and judges, too."""
+        keys = [key for unit in self.units.values() for key in unit.said]
+        people, judges = ({name for name, by, *_ in keys if by == who} for who in (True, False))
+        several = len(people) > 1 or len(judges) > 1
+        return list(dict.fromkeys(name for name, *_ in keys)) if several else [""]
+
+    def rows(self) -> tuple[list[JudgedRow], list[str]]:
+        """A row of each unit and criterion; and which are not as a row must be."""
+        rows, faults, several = list[JudgedRow](), list[str](), len(self.criteria) > 1
+        for line, unit in enumerate(self.units.values(), start=1):
+            groups: dict[str, dict[bool, list[Said]]] = {}
+            for (criterion, by_person, _, _), one in unit.said.items():
+                own = groups.setdefault(criterion if several else "", {True: [], False: []})
+                own[by_person].append(one)
+            for criterion, own in (groups or {"": {}}).items():
+                spoken = {"labels": tuple(own.get(True, ())), "verdicts": tuple(own.get(False, ()))}
+                facts = unit.facts | {"line": line, "criterion": criterion} | spoken
+                try:
+                    rows.append(JudgedRow.model_validate(facts))
+                except ValidationError as cause:
+                    faults.append(f"entry {line}: {fault_of(cause)}")
+        return rows, faults
+
+    @property
+    def sentence(self) -> str:
+        """What a file was read as, and what was left out."""
+        keys = [key for unit in self.units.values() for key in unit.said]
+        agents = {name for _, *names in self.answers for name in names if name}
+        several = {"agents": len(agents), "criteria": len(self.criteria)} | self.counts
+        sizes = {
+            self.noun: len({item for item, *_ in self.answers}),
+            **{noun: n for noun, n in several.items() if n > 1},
+            "judges": len({who for _, by_person, who, _ in keys if not by_person}),
+            "people": len({who for _, by_person, who, _ in keys if by_person}),
+        }
+        told = f"Read as {self.tool}: {listed(_counted(sizes))}."
+        return f"{told} Left out: {listed(_counted(self.left_out))}." if self.left_out else told
+
+
+def _counted(counts: Mapping[str, int]) -> list[str]:
+    """``60 samples``, ``1 sample with errors``."""
+    said = []
+    for noun, n in counts.items():
+        first, *rest = noun.split(" ", 1)
+        first = SINGULAR.get(first, first.removesuffix("s")) if n == 1 else first
+        said += [" ".join([f"{n:,}", first, *rest])] if n else []
+    return said
+
+
+def each(files: Sequence[Opened], *keys: str) -> Iterator[Row]:
+    """The objects of all files, of lists or of the first of these keys."""
+    return (row for _, content in files for row in rows_of(content, *keys))
+
+
+def rows_of(content: Any, *keys: str) -> list[Row]:
+    """The objects of a list, or of what lies under the first of these keys."""
+    while isinstance(content, Mapping) and (key := next((x for x in keys if x in content), None)):
+        content = content[key]
+    return [row for row in content if isinstance(row, Mapping)] if isinstance(content, list) else []
+
+
+def part(row: Row, *keys: str) -> Row:
+    """An object inside of a row, which may be written as JSON; {} where there is none."""
+    value: object = row
+    for key in keys:
+        value = unpacked(value.get(key)) if isinstance(value, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
+
+
+def either(row: Row, *keys: str) -> Any:
+    """The value of the first of these keys that has one; None without."""
+    return next((row[key] for key in keys if row.get(key) not in (None, "")), None)
+
+
+def prose(value: object) -> str:
+    """Text, messages, parts of messages or other values as a text; "" for none."""
+    if isinstance(value, str) or value is None:
+        return value or ""
+    if isinstance(value, Mapping):
+        inner = either(value, "content", "text")
+        return json.dumps(value, ensure_ascii=False, default=str) if inner is None else prose(inner)
+    if isinstance(value, Iterable):
+        return "\n\n".join(filter(None, map(prose, value)))
+    return cell_text(value) or str(value)
+
+
+def facts_of(fields: Row) -> dict[str, str]:
+    """Source, text, agent, reference among fields that people name; else all of it is the text."""
+    low = {name.lower(): prose(value) for name, value in fields.items()}
+    facts = {fact: prose(either(low, *names)) for fact, names in NAMES.items()}
+    if not facts["text"]:
+        facts |= {"text": "\n\n".join(filter(None, low.values())), "source": ""}
+    return {fact: text for fact, text in facts.items() if text}

@@ -1,0 +1,88 @@
+"""Results of promptfoo: tests x prompts x providers, with assertions and manual ratings."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from judgelab.dataset.files import Row
+from judgelab.dataset.logs.log import Log, Opened, Unit, each, either, part, prose, rows_of
+from judgelab.dataset.rows import PEOPLE
+
+TOOL = "promptfoo results"
+ITEMS = "tests"
+ALL = "all assertions"  # the judge that passes what every assertion passes
+CODE = ("cost", "latency", "perplexity", "python", "javascript", "ruby", "webhook", "guardrails")
+TEXTUAL = ("equals", "contains", "icontains", "starts-with", "regex", "is-", "levenshtein", "rouge")
+COUNTED = ("bleu", "gleu", "meteor", "similar", "word-count", "finish-reason", "trace", "tool-call")
+"""How types of assertions begin that code decides; the others are decided by models."""
+ERROR = 2  # failureReason of a call that failed
+
+
+def recognises(content: Any) -> bool:
+    """Results hold variables, a provider and whether the test passed."""
+    first = rows_of(content, "results")[:20]
+    return any({"vars", "provider", "success"} <= row.keys() for row in first)
+
+
+def read(files: Sequence[Opened], log: Log) -> None:
+    """Prompts x providers are agents, model-graded assertions judges, manual ratings people's."""
+    results = list(each(files, "results"))
+    prompts = list(dict.fromkeys(_prompt(row) for row in results))
+    whole = any(list(map(_by_model, _parts(row)[1])) != [True] for row in results)
+    tests = dict[str, str]()
+    for row in results:
+        output = part(row, "response").get("output")
+        if row.get("failureReason") == ERROR or output is None:
+            log.left_out["outputs with errors"] += 1
+            continue
+        variables = json.dumps(row["vars"], sort_keys=True)
+        item = tests.setdefault(variables, f"test {len(tests) + 1}")
+        agent = str(either(part(row, "provider"), "label", "id") or row["provider"])
+        agent += f", prompt {prompts.index(_prompt(row)) + 1}" if len(prompts) > 1 else ""
+        text, source = prose(output), prose(part(row, "prompt").get("raw"))
+        _grade(log.unit(item, agent, alike=text, text=text, source=source), row, whole)
+
+
+def _prompt(row: Row) -> str:
+    return str(row.get("promptId") or part(row, "prompt").get("label"))
+
+
+def _parts(row: Row) -> tuple[list[Row], list[Row]]:
+    """What people gave, and what assertions gave; those of a set stand for themselves."""
+    grading = part(row, "gradingResult")
+    waiting, parts = rows_of(grading, "componentResults"), list[Row]()
+    for one in waiting:  # grows
+        inner = rows_of(one, "componentResults")
+        waiting += inner
+        parts += [] if inner else [one]
+    hand = [one for one in parts if part(one, "assertion").get("type") == "human"]
+    if not hand and prose(grading.get("reason")).startswith("Manual result"):  # older releases
+        hand = [grading]
+    return hand, [one for one in parts if one not in hand]
+
+
+def _by_model(one: Row) -> bool:
+    kind = prose(part(one, "assertion").get("type")).removeprefix("not-")
+    return not kind.startswith(CODE + TEXTUAL + COUNTED)
+
+
+def _grade(unit: Unit, row: Row, whole: bool) -> None:
+    """A person's rating is of the whole output: each criterion is held against it."""
+    hand, own = _parts(row)
+    criteria, names = {""} if whole else set[str](), Counter[str]()
+    if whole and own:
+        unit.verdict(ALL, all(one.get("pass") for one in own))
+    for one in own:
+        kind, metric = (prose(part(one, "assertion").get(key)) for key in ("type", "metric"))
+        if _by_model(one):
+            criteria.add(metric)
+            names[kind + metric] += 1
+            k = names[kind + metric]
+            passed = None if part(one, "metadata").get("graderError") else one.get("pass")
+            unit.verdict(f"{kind} {k}" if k > 1 else kind, passed, metric, one.get("reason"))
+    for one in hand:
+        for criterion in criteria or {""}:
+            unit.label(PEOPLE, one.get("pass"), criterion)
