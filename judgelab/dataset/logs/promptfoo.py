@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -14,9 +15,10 @@ from judgelab.dataset.rows import PEOPLE
 TOOL = "promptfoo results"
 ITEMS = "tests"
 ALL = "all assertions"  # the judge that passes what every assertion passes
-CODE = ("cost", "latency", "perplexity", "python", "javascript", "ruby", "webhook", "guardrails")
-TEXTUAL = ("equals", "contains", "icontains", "starts-with", "regex", "is-", "levenshtein", "rouge")
-COUNTED = ("bleu", "gleu", "meteor", "similar", "word-count", "finish-reason", "trace", "tool-call")
+BY_CODE = re.compile(
+    "(not-)?(cost|latency|perplexity|python|javascript|ruby|webhook|guardrails|equals|i?contains|"
+    "starts-with|regex|is-|levenshtein|rouge|bleu|gleu|meteor|similar|word-count|finish|trace|tool)"
+)
 """How types of assertions begin that code decides; the others are decided by models."""
 ERROR = 2  # failureReason of a call that failed
 
@@ -38,8 +40,7 @@ def read(files: Sequence[Opened], log: Log) -> None:
         if row.get("failureReason") == ERROR or output is None:
             log.left_out["outputs with errors"] += 1
             continue
-        variables = json.dumps(row["vars"], sort_keys=True)
-        item = tests.setdefault(variables, f"test {len(tests) + 1}")
+        item = tests.setdefault(json.dumps(row["vars"], sort_keys=True), f"test {len(tests) + 1}")
         agent = str(either(part(row, "provider"), "label", "id") or row["provider"])
         agent += f", prompt {prompts.index(_prompt(row)) + 1}" if len(prompts) > 1 else ""
         text, source = prose(output), prose(part(row, "prompt").get("raw"))
@@ -65,8 +66,7 @@ def _parts(row: Row) -> tuple[list[Row], list[Row]]:
 
 
 def _by_model(one: Row) -> bool:
-    kind = prose(part(one, "assertion").get("type")).removeprefix("not-")
-    return not kind.startswith(CODE + TEXTUAL + COUNTED)
+    return not BY_CODE.match(prose(part(one, "assertion").get("type")))
 
 
 def _grade(unit: Unit, row: Row, whole: bool) -> None:
@@ -80,9 +80,9 @@ def _grade(unit: Unit, row: Row, whole: bool) -> None:
         if _by_model(one):
             criteria.add(metric)
             names[kind + metric] += 1
-            k = names[kind + metric]
+            name = f"{kind} {k}" if (k := names[kind + metric]) > 1 else kind
             passed = None if part(one, "metadata").get("graderError") else one.get("pass")
-            unit.verdict(f"{kind} {k}" if k > 1 else kind, passed, metric, one.get("reason"))
+            unit.verdict(name, passed, metric, one.get("reason"))
     for one in hand:
         for criterion in criteria or {""}:
             unit.label(PEOPLE, one.get("pass"), criterion)
