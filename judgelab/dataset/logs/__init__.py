@@ -64,15 +64,15 @@ def opened(path: str | Sequence[str]) -> Records | Log:
             if alone:
                 raise
             continue  # a folder may hold anything; how much of it is left out is said
-        rows = isinstance(content, Records)
-        first = [row for _, row in content.rows[:FIRST]] if rows else content
+        records = content if isinstance(content, Records) else None
+        first = [row for _, row in records.rows[:FIRST]] if records else content
         reader = next((reader for reader in READERS if reader.recognises(first)), None)
         if reader is not None:
-            refuse(repr(str(file)), content.faults if rows else ())
-            whole = [row for _, row in content.rows] if rows else content
+            refuse(repr(str(file)), records.faults if records else ())
+            whole = [row for _, row in records.rows] if records else content
             logs.append((reader, Opened(file, whole)))
-        elif rows and alone:
-            return content
+        elif records and alone:
+            return records
     tools = list(dict.fromkeys(reader.TOOL for reader, _ in logs))
     if len(tools) != 1:
         if tools:

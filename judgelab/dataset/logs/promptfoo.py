@@ -20,45 +20,38 @@ BY_CODE = re.compile(
     "starts-with|regex|is-|levenshtein|rouge|bleu|gleu|meteor|similar|word-count|finish|trace|tool)"
 )
 """How types of assertions begin that code decides; the others are decided by models."""
-ERROR = 2  # failureReason of a call that failed
 
 
 def recognises(content: Any) -> bool:
     """Results hold variables, a provider and whether the test passed."""
-    first = rows_of(content, "results")[:20]
-    return any({"vars", "provider", "success"} <= row.keys() for row in first)
+    rows = rows_of(content, "results")[:20]
+    return any({"vars", "provider", "success"} <= row.keys() for row in rows)
 
 
 def read(files: Sequence[Opened], log: Log) -> None:
     """Prompts x providers are agents, model-graded assertions judges, manual ratings people's."""
     results = list(each(files, "results"))
-    prompts = list(dict.fromkeys(_prompt(row) for row in results))
+    keys = [str(row.get("promptId") or part(row, "prompt").get("label")) for row in results]
+    prompts = list(dict.fromkeys(keys))
     whole = any(list(map(_by_model, _parts(row)[1])) != [True] for row in results)
     tests = dict[str, str]()
-    for row in results:
+    for key, row in zip(keys, results, strict=True):
         output = part(row, "response").get("output")
-        if row.get("failureReason") == ERROR or output is None:
+        if row.get("failureReason") == 2 or output is None:  # the call failed
             log.left_out["outputs with errors"] += 1
             continue
         item = tests.setdefault(json.dumps(row["vars"], sort_keys=True), f"test {len(tests) + 1}")
         agent = str(either(part(row, "provider"), "label", "id") or row["provider"])
-        agent += f", prompt {prompts.index(_prompt(row)) + 1}" if len(prompts) > 1 else ""
+        agent += f", prompt {prompts.index(key) + 1}" if len(prompts) > 1 else ""
         text, source = prose(output), prose(part(row, "prompt").get("raw"))
         _grade(log.unit(item, agent, alike=text, text=text, source=source), row, whole)
-
-
-def _prompt(row: Row) -> str:
-    return str(row.get("promptId") or part(row, "prompt").get("label"))
 
 
 def _parts(row: Row) -> tuple[list[Row], list[Row]]:
     """What people gave, and what assertions gave; those of a set stand for themselves."""
     grading = part(row, "gradingResult")
-    waiting, parts = rows_of(grading, "componentResults"), list[Row]()
-    for one in waiting:  # grows
-        inner = rows_of(one, "componentResults")
-        waiting += inner
-        parts += [] if inner else [one]
+    listed = rows_of(grading, "componentResults")
+    parts = [x for one in listed for x in rows_of(one, "componentResults") or [one]]
     hand = [one for one in parts if part(one, "assertion").get("type") == "human"]
     if not hand and prose(grading.get("reason")).startswith("Manual result"):  # older releases
         hand = [grading]
