@@ -205,7 +205,8 @@ def _of(paper: str) -> list[str]:
         if s.paper == paper:
             words = s.command.removeprefix("python run.py ")
             small = "; no rehearsal" if s.rehearsal is None else ""
-            lines.append(f"- **{s.figures}**: {s.what}. `{words}`{small}. *Differs:* {s.differs}.")
+            differs = f"{s.differs[0].upper()}{s.differs[1:]}"
+            lines.append(f"- **{s.figures}**: {s.what}. `{words}`{small}. {differs}.")
     return [*lines, ""]
 
 

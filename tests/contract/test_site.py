@@ -68,7 +68,7 @@ def test_links_and_anchors_resolve_and_nothing_is_fetched(site: Path) -> None:
 
 @pytest.mark.parametrize("width", [1400, 400])
 def test_wide_tables_scroll_and_pages_do_not(site: Path, width: int) -> None:
-    page = site / SITE / "papers/figures.html"
+    page = site / SITE / "definitions.html"
     script = (
         "return [document.documentElement.scrollWidth, document.querySelectorAll('table').length]"
     )
