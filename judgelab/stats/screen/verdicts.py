@@ -1,0 +1,191 @@
+"""What can be said of an agent: it says something about its item, nothing, much less, or not known.
+
+Exact test: where an agent's text says nothing about its item, its texts might as well have been
+dealt to the items of a block in any other order. So its mean score with its peers' texts of the
+same item is held against that of all other orders; p = (1 + orders that reach it) / (1 + orders
+drawn). What is the same for all its texts (length, style, language) is in every order alike.
+
+An agent is never accused by a test that fails. What accuses is an effect that is surely small
+beside the effect of the others, found by the same critics on the same items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import false_discovery_control
+
+from judgelab.stats.intervals.arrays import Floats, Mask, divide
+from judgelab.stats.intervals.ends import mean_ends, mean_p
+from judgelab.stats.intervals.estimate import Estimates
+from judgelab.stats.intervals.means import item_mean
+from judgelab.stats.screen.blocks import Places, by_item, matched
+from judgelab.stats.screen.exam import weight
+
+Verdict = Literal["something", "much less", "nothing", "not known"]
+LEVEL = 0.05  # of false discoveries, among the agents that are named for one thing
+DRAWS = 2000
+FEWEST = 10  # texts below which nothing is said of an agent
+NOTHING, LESS = 0.1, 0.5
+"""Shares of the median other agent's effect below which an agent says nothing, or much less."""
+
+
+@dataclass(frozen=True)
+class Screened:
+    """One entry for each agent."""
+
+    effect: Floats  # [items, agents] pooled score with peers of the item less that of others
+    p: Floats  # of the exact test; NaN where there is none
+    share: Estimates  # of the median other agent's effect
+    verdict: Sequence[Verdict]
+    pairs: Floats  # [agents, peers] mean effect with each peer
+
+
+def pooled(
+    critics: Sequence[Floats], blocks: Sequence[Places], families: Sequence[str]
+) -> list[Floats]:
+    """For each agent all critics' centred scores as one, weighted by the exam of the *others*.
+
+    An agent's own texts take no part in its weights, so that its test stays exact. Critics of one
+    family share the weight of one.
+
+    Args:
+        critics: centred scores [blocks, agents, peers, m, m] of each.
+        families: of each critic, its LM for one.
+
+    Returns:
+        [blocks, peers, m, m] of each agent, NaN where no critic is worth anything.
+    """
+    agents = critics[0].shape[1]
+    apart = ~np.eye(agents, dtype=np.bool_)
+    even = [one / _size(one[:, apart]) for one in critics]
+    crowd = np.array([families.count(family) for family in families])
+    found = []
+    for agent in range(agents):
+        others = np.arange(agents) != agent
+        worth = np.array([weight(one, blocks, others) for one in even]) / crowd
+        cells = np.stack([one[:, agent] for one in even])
+        known = ~np.isnan(cells)
+        shares = worth[:, None, None, None, None] * known
+        total = np.where(known, cells, 0.0) * shares
+        found.append(divide(total.sum(axis=0), shares.sum(axis=0)))
+    return found
+
+
+def screen(
+    scores: Sequence[Floats], blocks: Sequence[Places], group: NDArray[np.intp], seed: int = 0
+) -> Screened:
+    """Test, measure and name every agent.
+
+    Args:
+        scores: of each agent as of ``pooled``.
+        group: [agents] those with one number wrote the same texts; they count as one peer, and
+            are none to each other.
+    """
+    agents = len(scores)
+    peers = (group[:, None] != group[None, :]) / np.bincount(group)[group]
+    effect, p = np.full((sum(map(len, blocks)), agents), np.nan), np.full(agents, np.nan)
+    pairs = np.full((agents, agents), np.nan)
+    for agent, cells in enumerate(scores):
+        own = _mean_over(cells, peers[agent])
+        effect[:, agent] = by_item(blocks, matched(own))
+        p[agent] = permutation_p(own, DRAWS, seed)
+        for peer in np.flatnonzero(peers[agent]):
+            one = by_item(blocks, matched(cells[:, peer]))
+            pairs[agent, peer] = np.nanmean(one) if (~np.isnan(one)).any() else np.nan
+    few = (~np.isnan(effect)).sum(axis=0) < FEWEST
+    share, below = _shares(effect, group)
+    none, less = (false_discoveries(np.where(few, np.nan, one)) for one in below)
+    sure = false_discoveries(np.where(few, np.nan, p))
+    verdict = [_word(*one) for one in zip(sure, none, less, strict=True)]
+    return Screened(effect, p, share, verdict, pairs)
+
+
+def permutation_p(cells: Floats, draws: int = DRAWS, seed: int = 0) -> float:
+    """One-sided p of scores [blocks, m, m] of an agent's texts with its peers', as above.
+
+    The texts that are there change places within their block. NaN without two of any block.
+    """
+    generator = np.random.default_rng((seed, 2))
+    observed, reached, moves = 0.0, np.zeros(draws), False
+    for block in cells:
+        places = np.flatnonzero(~np.isnan(np.diagonal(block)))
+        part = np.nan_to_num(block[np.ix_(places, places)])  # a call that failed says nothing
+        k = len(places)
+        moves |= k > 1
+        orders = generator.permuted(np.tile(np.arange(k), (draws, 1)), axis=1)
+        observed += float(np.trace(part))
+        reached += part[orders, np.arange(k)].sum(axis=1)
+    if not moves:
+        return np.nan
+    slack = 1e-9 * max(1.0, float(np.nanmax(np.abs(cells))))
+    return float((1 + np.count_nonzero(reached >= observed - slack)) / (1 + draws))
+
+
+def false_discoveries(p: Floats, level: float = LEVEL) -> Mask:
+    """[tests] what is found where at most ``level`` of it is false (Benjamini, Hochberg 1995)."""
+    found, known = np.zeros(len(p), np.bool_), ~np.isnan(p)
+    if known.any():
+        found[known] = false_discovery_control(p[known]) <= level
+    return found
+
+
+def _word(sure: bool, nothing: bool, less: bool) -> Verdict:
+    if nothing and not sure:
+        return "nothing"
+    return "much less" if less else "something" if sure else "not known"
+
+
+def _shares(effect: Floats, group: NDArray[np.intp]) -> tuple[Estimates, list[Floats]]:
+    """Shares of the median of the others, with 95 % intervals; and p of each bar, one-sided.
+
+    None where the others' own effect is not surely above 0.
+    """
+    agents = effect.shape[1]
+    value, low, high = (np.full(agents, np.nan) for _ in range(3))
+    below = [np.full(agents, np.nan) for _ in (NOTHING, LESS)]
+    members = [effect[:, group == g] for g in range(int(group.max()) + 1)]
+    each = np.stack([_mean_over(one, np.ones(one.shape[1])) for one in members], axis=1)
+    for agent in range(agents):
+        middle = _median(np.delete(each, group[agent], axis=1))
+        own = effect[:, agent]
+        both = ~np.isnan(own) & ~np.isnan(middle)
+        x, bar = own[both], middle[both]
+        others = item_mean(bar)
+        if not others.low > 0:
+            continue
+        value[agent] = x.mean() / others.value
+        added = (x - value[agent] * bar) / others.value
+        low[agent], high[agent] = mean_ends(value[agent] + added)
+        for p, least in zip(below, (NOTHING, LESS), strict=True):
+            gap = x - least * bar
+            two = float(mean_p(gap)) / 2
+            p[agent] = two if gap.mean() < 0 else 1 - two
+    n = (~np.isnan(effect)).sum(axis=0)
+    return Estimates.of(value, (low, high), n, len(effect) - n), below
+
+
+def _median(each: Floats) -> Floats:
+    """[items] effect of the agent in the middle, or of both, from [items, agents]."""
+    means = _mean_over(each.T, np.ones(len(each)))
+    order = np.argsort(np.where(np.isnan(means), np.inf, means), kind="stable")
+    known = int((~np.isnan(means)).sum())
+    chosen = order[(known - 1) // 2 : known // 2 + 1] if known else order[:0]
+    return _mean_over(each[:, chosen], np.ones(len(chosen)))
+
+
+def _mean_over(values: Floats, share: Floats) -> Floats:
+    """Weighted mean over axis 1 of what is known."""
+    known = ~np.isnan(values)
+    over = share.reshape(-1, *[1] * (values.ndim - 2)) * known
+    return divide((np.where(known, values, 0.0) * over).sum(axis=1), over.sum(axis=1))
+
+
+def _size(values: Floats) -> float:
+    """Root mean square of what is known; 1 of nothing but zeros."""
+    size = float(np.sqrt(np.nanmean(values**2))) if (~np.isnan(values)).any() else 1.0
+    return size or 1.0

@@ -1,0 +1,131 @@
+"""Exam, exact test and verdicts on blocks of known truth."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+
+from judgelab.stats.screen.blocks import blocked, by_item, centred, deal, matched
+from judgelab.stats.screen.exam import sit
+from judgelab.stats.screen.verdicts import false_discoveries, permutation_p, pooled, screen
+
+M = 6
+
+
+def panel(informed: list[float], blocks: int = 10, seed: int = 0) -> np.ndarray:
+    """Scores [blocks, agents, peers, m, m]: two texts of one item share the product of what their
+    agents are informed of; each text has a level of its own, as its length would give it."""
+    rng = np.random.default_rng(seed)
+    known = np.array(informed)
+    n = len(known)
+    scores = rng.normal(0, 1, (blocks, n, n, M, M))
+    level = rng.normal(0, 3, (blocks, n, M))
+    scores += level[:, :, None, :, None] + level[:, None, :, None, :]
+    return scores + 3 * (known[:, None] * known)[None, :, :, None, None] * np.eye(M)
+
+
+def screened(scores: np.ndarray, group: list[int] | None = None):
+    blocks = deal([f"{k:03d}" for k in range(M * len(scores))], M)
+    even = centred(scores)
+    groups = np.arange(scores.shape[1]) if group is None else np.array(group)
+    return screen(pooled([even], blocks, ["one"]), blocks, groups)
+
+
+def test_blocks_go_by_keys_alone() -> None:
+    keys = [f"{k * 7919 % 101:03d}" for k in range(40)]
+    turned = keys[::-1]
+    one = [{keys[k] for k in block} for block in deal(keys, M)]
+    assert one == [{turned[k] for k in block} for block in deal(turned, M)]
+    assert all(6 <= len(block) <= 7 for block in one)
+
+
+def test_centring_takes_levels_away_and_leaves_the_effect() -> None:
+    even = centred(panel([1, 1, 1], blocks=400))
+    effects = matched(even[:, 0, 1])
+    assert effects.mean() == pytest.approx(3, abs=0.1)
+    assert even.mean(axis=-1) == pytest.approx(0, abs=1e-9)
+
+
+def test_effect_is_matched_less_mismatched_where_texts_are_missing() -> None:
+    cells = np.random.default_rng(1).normal(size=(1, 1, 1, M, M))
+    cells[..., 4, :] = cells[..., :, 2] = np.nan
+    both = (cells + cells.transpose(0, 2, 1, 4, 3)) / 2
+    rows = [k for k in range(M) if k not in (2, 4)]
+    part = both[0, 0, 0][np.ix_(rows, rows)]
+    plain = np.trace(part) / 4 - part[~np.eye(4, dtype=bool)].mean()
+    part = np.full((1, 1, 1, M, M), np.nan)
+    part[0, 0, 0][np.ix_(rows, rows)] = both[0, 0, 0][np.ix_(rows, rows)]
+    assert np.nanmean(matched(centred(part)[:, 0, 0])) == pytest.approx(plain)
+
+
+def test_the_test_is_that_of_all_orders() -> None:
+    cells = np.random.default_rng(3).normal(size=(2, 4, 4)) + 0.8 * np.eye(4)
+    sums = [
+        sum(block[list(order), range(4)].sum() for block, order in zip(cells, orders, strict=True))
+        for orders in product(permutations(range(4)), repeat=2)
+    ]
+    exact = np.mean(np.array(sums) >= np.einsum("kii->", cells) - 1e-9)
+    assert permutation_p(cells, 20_000) == pytest.approx(exact, abs=0.006)
+
+
+def test_p_does_not_depend_on_levels_nor_the_order_of_agents() -> None:
+    scores = panel([1, 1, 0.4, 0])
+    order = [2, 0, 3, 1]
+    first, second = screened(scores), screened(scores[:, order][:, :, order])
+    assert first.p[order] == pytest.approx(second.p)
+    assert [first.verdict[k] for k in order] == list(second.verdict)
+    assert first.share.value[order] == pytest.approx(second.share.value)
+
+
+@pytest.mark.parametrize(
+    ("informed", "word"),
+    [(1.0, "something"), (0.35, "much less"), (0.0, "nothing")],
+)
+def test_words(informed: float, word: str) -> None:
+    found = screened(panel([1, 1, 1, 1, informed], blocks=40, seed=1))
+    assert list(found.verdict) == ["something"] * 4 + [word]
+
+
+def test_weak_critics_accuse_nobody() -> None:
+    found = screened(panel([0.2, 0.2, 0.2, 0.2, 0.0], blocks=4))
+    assert "nothing" not in found.verdict
+    assert "much less" not in found.verdict
+
+
+def test_null_agents_are_alarmed_at_most_as_often_as_said() -> None:
+    p = [screened(panel([1, 1, 1, 0], blocks=5, seed=seed)).p[3] for seed in range(200)]
+    assert np.mean(np.array(p) <= 0.05) <= 0.09  # 2.6 standard errors above .05
+    assert np.mean(p) == pytest.approx(0.5, abs=0.07)
+
+
+def test_copies_of_each_other_do_not_vouch_for_each_other() -> None:
+    scores = panel([1, 1, 1, 0, 0], blocks=30)
+    scores[:, 3, 4] += 9 * np.eye(M)
+    scores[:, 4, 3] += 9 * np.eye(M)
+    assert list(screened(scores, [0, 1, 2, 3, 3]).verdict[3:]) == ["nothing"] * 2
+    assert list(screened(scores).verdict[3:]) == ["something"] * 2
+
+
+def test_exam_is_cross_fitted_and_uniform_of_noise() -> None:
+    blocks = deal([f"{k:03d}" for k in range(M * 60)], M)
+    good, noise = (sit(panel([x] * 4, 60), blocks) for x in (1.0, 0.0))
+    assert good.estimates["auc"].low > 0.9
+    assert good.ahead(noise).low > 0
+    assert good.weight > 0.7
+    assert noise.weight < 0.05
+    assert noise.estimates["auc"].low < 0.5 < noise.estimates["auc"].high
+
+
+def test_false_discoveries_leave_out_what_was_not_tested() -> None:
+    assert list(false_discoveries(np.array([0.001, np.nan, 0.04, 0.9]))) == [1, 0, 0, 0]
+
+
+def test_cells_by_agents_within_items_and_back() -> None:
+    cells = np.arange(2 * 12 * 12, dtype=float).reshape(2, 12, 12)
+    found = blocked(cells, 3)
+    assert found.shape == (2, 3, 3, 4, 4)
+    assert found[1, 2, 0, 3, 1] == cells[1, 3 * 3 + 2, 1 * 3 + 0]
+    places = [np.array([2, 0]), np.array([1])]
+    assert list(by_item(places, np.array([[5.0, 6.0], [7.0, np.nan]]))) == [6, 7, 5]
