@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, both_directions, symmetric
 from judgelab.mechanism.logprob import LogprobMechanism
 from judgelab.mechanism.protocol import Definition
@@ -36,3 +38,7 @@ class Mi(LogprobMechanism):
         """The same under every definition."""
         gain = pointwise_mi(measured, self.per)
         return Scores(agent=both_directions(gain), pair=symmetric(gain))
+
+    def measure_pairs(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.DataArray:
+        """d_ij of each direction, in nats."""
+        return pointwise_mi(self.measure(panel, lm, seed=seed), self.per)

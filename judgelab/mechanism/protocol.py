@@ -98,3 +98,21 @@ class Mechanism(Protocol):
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Pure arithmetic on measurements."""
         ...
+
+    def measure_pairs(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.DataArray:
+        """[item, agent, peer] score of each text with each other of its item, nothing taken off.
+
+        For studies that put texts about several items beside each other, and hold their own
+        controls against what these score.
+
+        Raises:
+            ConfigError: it scores texts one by one.
+        """
+        scores = self.score(self.measure(panel, lm, seed=seed)) if self.subject == "pair" else None
+        pairs = scores and (scores.pair if scores.directed is None else scores.directed)
+        if pairs is None:
+            raise ConfigError(
+                f"mechanism={self.name} does not hold texts against each other: choose one that "
+                "does (mi_sum, tvd_mi, gem)."
+            )
+        return pairs

@@ -85,8 +85,7 @@ class TvdMi(TwoPromptMechanism):
             ConfigError: too few items for the folds and negatives asked.
         """
         ids = [item.id for item in panel.items]
-        able = super().requires[0] <= lm.capabilities
-        chat = self.critic == "chat" or (self.critic == "auto" and able)
+        chat = self._asks_chat(lm)
         fold = folds(ids, 1 if chat else FOLDS, seed)
         partner = partners(ids, fold, self.negatives, seed)
         ask = self._by_chat if chat else measure_logprob
@@ -99,6 +98,16 @@ class TvdMi(TwoPromptMechanism):
             "seed and the items' ids"
         )
         return data
+
+    def measure_pairs(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.DataArray:
+        """The critic's grade of each ordered pair; of the likelihood critic what it grades by."""
+        if self._asks_chat(lm):
+            return self._by_chat(panel, lm, np.empty((len(panel.items), 0), np.int64))["p"]
+        return pointwise_mi(measure_logprob(panel, lm), "sum")
+
+    def _asks_chat(self, lm: EvaluationLM) -> bool:
+        able = super().requires[0] <= lm.capabilities
+        return self.critic == "chat" or (self.critic == "auto" and able)
 
     def _by_chat(self, panel: Panel, lm: EvaluationLM, partner: NDArray[np.int64]) -> xr.Dataset:
         """Graded labels, NaN where unread: ``p`` [item, agent, peer] and ``q`` [..., draw].
@@ -117,7 +126,7 @@ class TvdMi(TwoPromptMechanism):
             lambda _, text: no_label(text, LABELS),
         )
         agents, pair = len(panel.agents), ("item", "agent", "peer")
-        grades = filled((len(panel.items), agents, agents, 1 + self.negatives), read)
+        grades = filled((len(panel.items), agents, agents, 1 + partner.shape[1]), read)
         data = measured(panel, p=(pair, grades[..., 0]), q=((*pair, "draw"), grades[..., 1:]))
         data = with_calls(data, list(read), read.values(), said.answered)
         same = {cell[:3]: reply for cell, reply in said.replies.items() if cell[3] == 0}

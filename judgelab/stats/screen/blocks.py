@@ -74,6 +74,25 @@ def matched(cells: Floats) -> Floats:
     return np.asarray(divide(np.einsum("kii->ki", cells), left[:, None]))
 
 
+def with_peers(cells: Floats, agent: int, group: Places) -> Floats:
+    """[blocks, m, m] mean over an agent's peers of its scores [blocks, peers, m, m].
+
+    Args:
+        group: [agents] those with one number wrote the same texts; they count as one peer, and
+            are none to each other.
+    """
+    share = (group != group[agent]) / np.bincount(group)[group]
+    known = ~np.isnan(cells)
+    over = share[:, None, None] * known
+    return divide((np.where(known, cells, 0.0) * over).sum(axis=1), over.sum(axis=1))
+
+
+def effects(scores: Sequence[Floats], blocks: Sequence[Places], group: Places) -> Floats:
+    """[items, agents] ``matched`` of the scores of each agent with its peers."""
+    each = (with_peers(cells, agent, group) for agent, cells in enumerate(scores))
+    return np.stack([by_item(blocks, matched(own)) for own in each], axis=1)
+
+
 def _mean(values: Floats, axis: int | tuple[int, ...]) -> Floats:
     known = ~np.isnan(values)
     return divide(np.where(known, values, 0.0).sum(axis=axis), known.sum(axis=axis))

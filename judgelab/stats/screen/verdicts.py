@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
-from judgelab.stats.intervals.arrays import Floats, Mask, divide
+from judgelab.stats.intervals.arrays import Floats, Mask, divide, row_means
 from judgelab.stats.intervals.ends import mean_ends, mean_p
 from judgelab.stats.intervals.estimate import Estimates
 from judgelab.stats.intervals.means import item_mean
-from judgelab.stats.screen.blocks import Places, by_item, matched
+from judgelab.stats.screen.blocks import Places, effects, with_peers
 from judgelab.stats.screen.exam import weight
 
 Verdict = Literal["something", "much less", "nothing", "not known"]
@@ -42,7 +42,6 @@ class Screened:
     p: Floats  # of the exact test; NaN where there is none
     share: Estimates  # of the median other agent's effect
     verdict: Sequence[Verdict]
-    pairs: Floats  # [agents, peers] mean effect with each peer
 
 
 def pooled(
@@ -83,26 +82,17 @@ def screen(
 
     Args:
         scores: of each agent as of ``pooled``.
-        group: [agents] those with one number wrote the same texts; they count as one peer, and
-            are none to each other.
+        group: [agents] as of ``with_peers``.
     """
-    agents = len(scores)
-    peers = (group[:, None] != group[None, :]) / np.bincount(group)[group]
-    effect, p = np.full((sum(map(len, blocks)), agents), np.nan), np.full(agents, np.nan)
-    pairs = np.full((agents, agents), np.nan)
-    for agent, cells in enumerate(scores):
-        own = _mean_over(cells, peers[agent])
-        effect[:, agent] = by_item(blocks, matched(own))
-        p[agent] = permutation_p(own, DRAWS, seed)
-        for peer in np.flatnonzero(peers[agent]):
-            one = by_item(blocks, matched(cells[:, peer]))
-            pairs[agent, peer] = np.nanmean(one) if (~np.isnan(one)).any() else np.nan
+    each = [with_peers(cells, agent, group) for agent, cells in enumerate(scores)]
+    effect = effects(scores, blocks, group)
+    p = np.array([permutation_p(own, DRAWS, seed) for own in each])
     few = (~np.isnan(effect)).sum(axis=0) < FEWEST
-    share, below = _shares(effect, group)
+    share, below = shares(effect, group)
     none, less = (false_discoveries(np.where(few, np.nan, one)) for one in below)
     sure = false_discoveries(np.where(few, np.nan, p))
     verdict = [_word(*one) for one in zip(sure, none, less, strict=True)]
-    return Screened(effect, p, share, verdict, pairs)
+    return Screened(effect, p, share, verdict)
 
 
 def permutation_p(cells: Floats, draws: int = DRAWS, seed: int = 0) -> float:
@@ -148,8 +138,8 @@ def _shares(effect: Floats, group: NDArray[np.intp]) -> tuple[Estimates, list[Fl
     agents = effect.shape[1]
     value, low, high = (np.full(agents, np.nan) for _ in range(3))
     below = [np.full(agents, np.nan) for _ in (NOTHING, LESS)]
-    members = [effect[:, group == g] for g in range(int(group.max()) + 1)]
-    each = np.stack([_mean_over(one, np.ones(one.shape[1])) for one in members], axis=1)
+    members = (effect[:, group == g] for g in range(int(group.max()) + 1))
+    each = np.stack([row_means(one) for one in members], axis=1)
     for agent in range(agents):
         middle = _median(np.delete(each, group[agent], axis=1))
         own = effect[:, agent]
@@ -171,18 +161,11 @@ def _shares(effect: Floats, group: NDArray[np.intp]) -> tuple[Estimates, list[Fl
 
 def _median(each: Floats) -> Floats:
     """[items] effect of the agent in the middle, or of both, from [items, agents]."""
-    means = _mean_over(each.T, np.ones(len(each)))
+    means = row_means(each.T)
     order = np.argsort(np.where(np.isnan(means), np.inf, means), kind="stable")
     known = int((~np.isnan(means)).sum())
     chosen = order[(known - 1) // 2 : known // 2 + 1] if known else order[:0]
-    return _mean_over(each[:, chosen], np.ones(len(chosen)))
-
-
-def _mean_over(values: Floats, share: Floats) -> Floats:
-    """Weighted mean over axis 1 of what is known."""
-    known = ~np.isnan(values)
-    over = share.reshape(-1, *[1] * (values.ndim - 2)) * known
-    return divide((np.where(known, values, 0.0) * over).sum(axis=1), over.sum(axis=1))
+    return row_means(each[:, chosen])
 
 
 def _size(values: Floats) -> float:

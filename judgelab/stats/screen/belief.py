@@ -1,0 +1,129 @@
+"""May a ranking be believed? What is known of it without people, and what that was worth before.
+
+Three figures say without a label how a ranking may fare: how far it would repeat itself on other
+items of the kind, how far it is the length of texts, and whether critics agree on it. On public
+sets that people graded they were held against Kendall's tau with people's means; a ridge
+regression of tau on them, and its errors on sets that were left out, give the probability that
+tau is as high as somebody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtr
+
+from judgelab.stats.intervals.arrays import Floats, divide, row_means
+
+FEATURES = ("reliability", "length", "critics")
+RIDGE = 1.0  # times the rows: coefficients of standardised features shrink by half
+
+
+@dataclass(frozen=True)
+class Belief:
+    """How tau was predicted on the public sets."""
+
+    intercept: float
+    means: Mapping[str, float]  # means, sds, slopes: of each feature
+    sds: Mapping[str, float]
+    slopes: Mapping[str, float]
+    error: float  # root mean square error on sets that were left out
+    sets: Sequence[str]  # each left out once
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom of the error: sets differ, rows of one set do not."""
+        return max(len(self.sets) - 1, 1)
+
+    def tau(self, features: Mapping[str, float]) -> float:
+        """Predicted Kendall's tau; a feature that is not known counts as usual."""
+        steps = {
+            name: (features[name] - self.means[name]) / self.sds[name]
+            for name in FEATURES
+            if not np.isnan(features[name])
+        }
+        return self.intercept + sum(self.slopes[name] * step for name, step in steps.items())
+
+    def probability(self, features: Mapping[str, float], least: float) -> float:
+        """That tau is at least so much."""
+        return float(stdtr(self.freedom, (self.tau(features) - least) / self.error))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, rounded to four digits."""
+        return {
+            key: {name: round(float(x), 4) for name, x in value.items()}
+            if isinstance(value, Mapping)
+            else round(value, 4)
+            if isinstance(value, float)
+            else list(value)
+            for key, value in asdict(self).items()
+        }
+
+
+def features(effect: Floats, words: Floats, critics: Sequence[Floats]) -> dict[str, float]:
+    """What is known of a ranking by mean effect.
+
+    Args:
+        effect: [items, agents] of the agents that are ranked.
+        words: [agents] mean words of their texts.
+        critics: [agents] mean effect by each critic.
+
+    Returns:
+        ``reliability``: 1 - variance of the means that is due to the items drawn, over their
+        variance, at least 0; ``length``: squared correlation of means with log words;
+        ``critics``: mean rank correlation of two critics.
+    """
+    means = row_means(effect.T)
+    residual = effect - row_means(effect)[:, None] - means + np.nanmean(means)
+    n = (~np.isnan(effect)).sum(axis=0)
+    noise = float(np.mean(divide(np.nansum(residual**2, axis=0), n * (n - 1))))
+    pairs = [_correlation(_ranks(x), _ranks(y)) for k, x in enumerate(critics) for y in critics[:k]]
+    return {
+        "reliability": max(1 - float(divide(noise, means.var(ddof=1))), 0.0),
+        "length": _correlation(means, np.log(words)) ** 2,
+        "critics": float(np.mean(pairs)) if pairs else np.nan,
+    }
+
+
+def fit(rows: Sequence[Mapping[str, float]], taus: Sequence[float], of: Sequence[str]) -> Belief:
+    """Ridge regression of tau on features, every set counting alike, with leave-one-set-out error.
+
+    Args:
+        rows: features of each ranking, the taus with people, and the set that each is of.
+    """
+    sets, names, y = sorted(set(of)), np.array(of), np.array(taus)
+    x = np.array([[row[name] for name in FEATURES] for row in rows])
+    share = np.array([1 / (names == one).sum() for one in names])
+
+    def solve(keep: Floats) -> tuple[Floats, Floats, Floats, float]:
+        w = (share * keep) / (share * keep).sum()
+        mean = w @ x
+        sd = np.sqrt(w @ (x - mean) ** 2)
+        z, middle = (x - mean) / sd, float(w @ y)
+        slopes = np.linalg.solve(
+            (z * w[:, None]).T @ z + RIDGE * np.eye(x.shape[1]), z.T @ (w * (y - middle))
+        )
+        return mean, sd, slopes, middle
+
+    errors = []
+    for one in sets:
+        mean, sd, slopes, middle = solve((names != one).astype(np.float64))
+        own = names == one
+        predicted = middle + (x[own] - mean) / sd @ slopes
+        errors.append(float(np.mean((y[own] - predicted) ** 2)))
+    mean, sd, slopes, middle = solve(np.ones(len(y)))
+    parts = (dict(zip(FEATURES, map(float, part), strict=True)) for part in (mean, sd, slopes))
+    return Belief(middle, *parts, float(np.sqrt(np.mean(errors))), sets)
+
+
+def _ranks(values: Floats) -> Floats:
+    return np.argsort(np.argsort(values)).astype(np.float64)
+
+
+def _correlation(x: Floats, y: Floats) -> float:
+    if len(x) < 3 or np.std(x) == 0 or np.std(y) == 0:
+        return np.nan
+    return float(np.corrcoef(x, y)[0, 1])

@@ -1,0 +1,157 @@
+"""What a screen finds: which critics qualify, and what they say of each agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from judgelab.core.estimator import Estimator
+from judgelab.core.panel import Panel
+from judgelab.stats.intervals.arrays import Floats, row_means
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import item_mean
+from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
+from judgelab.stats.screen.blocks import Places, centred, effects
+from judgelab.stats.screen.exam import Exam, sit
+from judgelab.stats.screen.verdicts import FEWEST, Screened, Verdict, pooled, screen, shares
+from judgelab.study.screen.texts import TextFacts, word_counts
+
+APART = 0.75
+"""Share of the median other agent's effect that an agent surely stays below who stands apart."""
+WORDS, LENGTH = "shared words", "length"
+ALIKE = "It writes in other words than the others (another language?), so critics cannot compare it"
+FEW = f"It has fewer than {FEWEST} texts"
+WEAK = "The critics are too weak, or the items too few"
+
+
+@dataclass(frozen=True)
+class Critic:
+    """Who scores pairs of texts, or a rule that does."""
+
+    name: str
+    scores: Floats  # [blocks, agents, peers, m, m]
+    family: str  # its LM; critics of one family count as one
+    estimator: Estimator | None = None  # None of a rule
+
+
+@dataclass(frozen=True)
+class Sat:
+    """A critic after the exam."""
+
+    critic: Critic
+    exam: Exam
+    ahead: Estimate  # AUC less that of length, or chance where that is better
+    over_words: Estimate  # AUC less that of shared words
+
+    @property
+    def qualifies(self) -> bool:
+        """Whether it surely tells more than length and chance do."""
+        return self.critic.name != LENGTH and self.ahead.low > 0 and self.exam.weight > 0
+
+
+@dataclass(frozen=True)
+class Case:
+    """Everything that the page is made of."""
+
+    panel: Panel
+    blocks: Sequence[Places]
+    sat: Sequence[Sat]
+    facts: TextFacts
+    screened: Screened | None  # None where no critic qualifies
+    verdicts: Sequence[Verdict] = ()
+    reasons: Sequence[str] = ()  # why a verdict is "not known"; "" of the others
+    # critic that qualified -> [items, agents] its own effects, in its unit
+    effects: Mapping[str, Floats] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """Of the agents."""
+        return [agent.name for agent in self.panel.agents]
+
+    @property
+    def pool(self) -> list[Sat]:
+        """The critics that qualified."""
+        return [one for one in self.sat if one.qualifies]
+
+    def those(self, verdict: Verdict) -> list[int]:
+        """Agents of a verdict."""
+        return [k for k, one in enumerate(self.verdicts) if one == verdict]
+
+    @property
+    def copies(self) -> list[list[int]]:
+        """Groups of agents that wrote nearly the same."""
+        groups = [np.flatnonzero(self.facts.group == g).tolist() for g in set(self.facts.group)]
+        return sorted(one for one in groups if len(one) > 1)
+
+    @cached_property
+    def ranked(self) -> list[int]:
+        """Agents that a ranking could be of: they say something, each group of copies once."""
+        groups: dict[int, int] = {}
+        for k in self.those("something"):
+            groups.setdefault(int(self.facts.group[k]), k)
+        return list(groups.values())
+
+    @cached_property
+    def ranking(self) -> Ranking | None:
+        """Of those, by how much they share with the others; ranks hold together at .95."""
+        if self.screened is None or len(self.ranked) < 3:
+            return None
+        return rank_intervals(self.screened.effect[:, self.ranked], level=0.95)
+
+    @cached_property
+    def apart(self) -> list[int]:
+        """Agents that say something, and agree with the others surely less than most of them do:
+        by rank, and by a share of the median of the others below ``APART``."""
+        if self.screened is None or self.ranking is None:
+            return []
+        effect, better = self.screened.effect[:, self.ranked], self.ranking.rank_low - 1
+        far = shares(effect, np.arange(len(self.ranked)))[0].high < APART
+        return [self.ranked[k] for k in np.flatnonzero(far & (better > (len(far) - 1) / 2))]
+
+    @cached_property
+    def words(self) -> Floats:
+        """[agents] mean words of a text."""
+        return row_means(word_counts(self.panel).T)
+
+    def information(self, agent: int) -> Estimate:
+        """What an agent's text shares with a peer's of the same item beyond others of its peers,
+        by the first critic that asks an LM, in its unit."""
+        asked = [one.critic.name for one in self.pool if one.critic.estimator]
+        return item_mean(self.effects[asked[0]][:, agent]) if asked else Estimate(np.nan)
+
+
+def decide(
+    panel: Panel, blocks: Sequence[Places], critics: Sequence[Critic], facts: TextFacts
+) -> Case:
+    """Hold the exam, and screen with those who pass it."""
+    exams = {one.name: sit(one.scores, blocks) for one in critics}
+    sat = [_sat(one, exams) for one in critics]
+    pool = [one for one in sat if one.qualifies]
+    case = Case(panel, blocks, sat, facts, None)
+    if not pool:
+        return case
+    even = [centred(one.critic.scores) for one in pool]
+    families = [one.critic.family for one in pool]
+    found = screen(pooled(even, blocks, families), blocks, facts.group)
+    verdicts, reasons = list[Verdict](), list[str]()
+    texts = (~np.isnan(found.effect)).sum(axis=0)
+    for k, word in enumerate(found.verdict):
+        foreign = bool(facts.foreign[k]) and word in ("nothing", "much less")
+        verdicts.append("not known" if foreign else word)
+        why = ALIKE if foreign else FEW if texts[k] < FEWEST else WEAK
+        reasons.append(why if verdicts[-1] == "not known" else "")
+    by_critic = {
+        one.critic.name: effects(cells.swapaxes(0, 1), blocks, facts.group)
+        for cells, one in zip(even, pool, strict=True)
+    }
+    return Case(panel, blocks, sat, facts, found, verdicts, reasons, by_critic)
+
+
+def _sat(critic: Critic, exams: dict[str, Exam]) -> Sat:
+    own, length = exams[critic.name], exams[LENGTH]
+    bars = [own.ahead(None), own.ahead(length)]
+    words = own.ahead(exams[WORDS])
+    return Sat(critic, own, min(bars, key=lambda one: one.value), words)

@@ -1,0 +1,206 @@
+"""The page of a screen: title, answer and tables, from what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from judgelab.core.result import Headline, Result, Row, Table, Value
+from judgelab.engine.context import Context
+from judgelab.engine.provenance import origin_of, sources
+from judgelab.stats.screen.belief import FEATURES
+from judgelab.study.common.tables import about, named_columns
+from judgelab.study.common.templates import sentences, table
+from judgelab.study.screen.case import LENGTH, WORDS, Case, Sat
+from judgelab.study.screen.ranking import Bar, RankingBelief
+
+HEADLINES = (Headline("says_nothing", "Systems that say nothing about their item", lower=True),)
+ORDER = ("nothing", "much less", "not known", "something")
+PHRASES = {
+    "nothing": "says nothing about its item that could be seen",
+    "much less": "says much less about its item than the others",
+    "something": "says something about its item",
+    "not known": "not known",
+}
+FEATURE_NAMES = {
+    "reliability": "how far it would be the same on other items of the kind (0 to 1)",
+    "length": "how far it is the length of texts (0 to 1)",
+    "critics": "how far critics agree on it (-1 to 1)",
+}
+MOST_ODD = 12  # rows of the table of items
+
+
+def page(context: Context, case: Case, bar: Bar) -> Result:
+    """Everything as one result."""
+    ranking = RankingBelief(case, bar)
+    title, *said = sentences(__package__, "answer.md.j2", **_facts(case, ranking))
+    tables = [_agents(case), _critics(case), _belief(ranking), _odd(case)]
+    if ranking.standing == "believed":
+        tables.insert(1, _ranking(case))
+    return Result(
+        summary=_summary(context, case, ranking),
+        primary="says_nothing",
+        headlines=HEADLINES,
+        tables=[one for one in tables if one.rows],
+        notes=list(sources(context, case.panel)),
+        provenance={"clean": origin_of(case.panel, {})},
+        estimators=[one.critic.estimator for one in case.sat if one.critic.estimator],
+        answer=[(head, rest) for head, _, rest in (line.partition(": ") for line in said)],
+        title=title,
+    )
+
+
+def _facts(case: Case, ranking: RankingBelief) -> dict[str, Any]:
+    """What the answer is made of."""
+    named = {word: [case.names[k] for k in case.those(word)] for word in ORDER}
+    reasons = dict.fromkeys(reason for reason in case.reasons if reason)
+    names, bar = case.names, ranking.bar
+    return {
+        "names": names,
+        "nothing": named["nothing"],
+        "less": named["much less"],
+        "something": named["something"],
+        "unknown": named["not known"],
+        "odd": bool(named["nothing"] or named["much less"]),
+        "not_known": [
+            (reason, [name for name, why in zip(names, case.reasons, strict=True) if why == reason])
+            for reason in reasons
+        ],
+        "copies": [
+            {"names": [names[k] for k in those], "share": _alike(case, those)}
+            for those in case.copies
+        ],
+        "templates": [
+            (names[k], float(case.facts.own[k])) for k in np.flatnonzero(case.facts.template)
+        ],
+        "apart": [names[k] for k in case.apart],
+        "pool": case.pool,
+        "ranking": ranking,
+        "tau": f"{bar.tau:g}",
+        "probability": bar.probability,
+        "error": bar.belief.error if bar.belief else np.nan,
+        "critics": [
+            {
+                "name": one.critic.name,
+                "auc": one.exam.estimates["auc"].value,
+                "qualifies": one.qualifies,
+                "plain": one.critic.name != WORDS and not one.over_words.low > 0,
+            }
+            for one in case.sat
+            if one.critic.name != LENGTH
+        ],
+    }
+
+
+def _alike(case: Case, those: Sequence[int]) -> float:
+    part = case.facts.alike[np.ix_(those, those)]
+    return float(np.nanmean(part))
+
+
+def _agents(case: Case) -> Table:
+    """One row each; by verdict and name, so that the order is no ranking."""
+    found = case.screened
+    rows = list[Row]()
+    order = sorted(
+        range(len(case.verdicts)), key=lambda k: (ORDER.index(case.verdicts[k]), case.names[k])
+    )
+    asked = [one.critic.name for one in case.pool if one.critic.estimator]
+    for k in order if found is not None else ():
+        assert found is not None
+        row: dict[str, Value] = {"system": case.names[k], "verdict": PHRASES[case.verdicts[k]]}
+        row |= named_columns("share_of_others", found.share.at(k)) | {"p": float(found.p[k])}
+        if asked:
+            row |= named_columns("shared", case.information(k))
+        texts = int((~np.isnan(found.effect[:, k])).sum())
+        rows.append(row | {"words": float(case.words[k]), "texts": texts})
+    return table(__package__, "agents", rows, critic=asked[0] if asked else "")
+
+
+def _critics(case: Case) -> Table:
+    rows: list[Row] = []
+    for one in case.sat:
+        row: dict[str, Value] = {"critic": one.critic.name, "takes_part": _part(one)}
+        for name, estimate in one.exam.estimates.items():
+            row |= named_columns(name, estimate)
+        row |= named_columns("gain_over_length_and_chance", one.ahead)
+        if one.critic.name not in (WORDS, LENGTH):
+            row |= named_columns("gain_over_shared_words", one.over_words)
+            row["orders"] = one.exam.orders
+        rows.append(row)
+    return table(__package__, "critics", rows)
+
+
+def _part(one: Sat) -> str:
+    return "yes" if one.qualifies else "no, a control" if one.critic.name == LENGTH else "no"
+
+
+def _belief(ranking: RankingBelief) -> Table:
+    belief = ranking.bar.belief
+    rows: list[Row] = [
+        {
+            "what": FEATURE_NAMES[name],
+            "here": ranking.features[name],
+            "usual": None if belief is None else belief.means[name],
+        }
+        for name in FEATURES
+        if ranking.features
+    ]
+    return table(__package__, "belief", rows)
+
+
+def _ranking(case: Case) -> Table:
+    found = case.ranking
+    assert found is not None
+    rows: list[Row] = [
+        {
+            "system": case.names[case.ranked[k]],
+            "rank": float(found.rank[k]),
+            "rank_low": float(found.rank_low[k]),
+            "rank_high": float(found.rank_high[k]),
+        }
+        for k in np.argsort(found.rank)
+    ]
+    return table(__package__, "ranking", rows)
+
+
+def _odd(case: Case) -> Table:
+    """Items on which agents that say nothing, say much less or stand apart share least."""
+    rows = list[Row]()
+    odd = [*case.those("nothing"), *case.those("much less"), *case.apart]
+    for k in odd if case.screened is not None else ():
+        assert case.screened is not None
+        effect = case.screened.effect
+        others = np.nanmean(np.delete(effect, k, axis=1), axis=1)
+        gap = np.where(np.isnan(effect[:, k]), np.inf, effect[:, k] - others)
+        for at in np.argsort(gap, kind="stable")[: max(MOST_ODD // len(odd), 1)]:
+            row: Row = {
+                "system": case.names[k],
+                "item": case.panel.items[at].id,
+                "its_score": float(effect[at, k]),
+                "mean_of_others": float(others[at]),
+            }
+            rows.append(row)
+    return table(__package__, "odd_items", rows)
+
+
+def _summary(context: Context, case: Case, ranking: RankingBelief) -> Mapping[str, Value]:
+    counts = {word.replace(" ", "_"): len(case.those(word)) for word in ORDER}
+    made = about(context, case.panel, "screen") | {
+        "items": len(case.panel.items),
+        "systems": len(case.panel.agents),
+        "says_nothing": counts["nothing"],
+        "says_much_less": counts["much_less"],
+        "says_something": counts["something"],
+        "not_known": counts["not_known"],
+        "copies": sum(len(one) - 1 for one in case.copies),
+        "apart": len(case.apart),
+        "critics": len(case.pool),
+        "ranking": ranking.standing,
+        "ranking/tau": ranking.tau,
+        "ranking/probability": ranking.probability,
+    }
+    for k, name in enumerate(case.names if case.verdicts else ()):
+        made[f"verdict/{name}"] = case.verdicts[k]
+    return made

@@ -1,0 +1,148 @@
+"""Who says nothing about the item, who stands apart, and may a ranking be believed?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+import xarray as xr
+from pydantic import Field
+
+from judgelab.calls.log import LoggedLM
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
+from judgelab.core.result import Result
+from judgelab.core.scores import Scores
+from judgelab.engine.context import Context
+from judgelab.engine.study import Study
+from judgelab.mechanism.protocol import Mechanism
+from judgelab.scale.local import alone
+from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.screen.belief import Belief
+from judgelab.stats.screen.blocks import FEWEST, Places, blocked, deal
+from judgelab.study.common.judges import NamedJudge, asks_of, named
+from judgelab.study.common.panels import score_records, text_records, write_replies, write_sources
+from judgelab.study.screen.case import Case, Critic, decide
+from judgelab.study.screen.page import page
+from judgelab.study.screen.ranking import Bar
+from judgelab.study.screen.texts import block_panel, control_scores, distinct, item_keys, text_facts
+
+Share = Annotated[float, Field(ge=0, le=1)]
+AGENTS, ITEMS = 3, 2 * FEWEST
+
+
+@dataclass(frozen=True)
+class Screen(Study):
+    """Three answers without a label: who says nothing, who stands apart, and whether to rank.
+
+    Items are dealt into blocks, and within a block every text is scored with every other. Critics
+    qualify by telling pairs of texts about one item from pairs about two; with those that do,
+    each agent is tested (``stats.screen``). Shared words are a critic of their own.
+
+    Args:
+        judges: critics: name -> evaluation_lm, mechanism and preprocessor, each as far as it is
+            not the run's; or an LM alone, a file or a list (``judgelab.config.judges``). Without
+            any the run's mechanism with its evaluation LM is the critic.
+        block: items of a block; n items of A agents take about n x block x A^2 scores.
+        tau, probability: a ranking is shown where ``belief`` gives Kendall's tau with people to be
+            at least ``tau`` at least this probability.
+        belief: what rankings without labels were worth on public sets; null: none is believed.
+    """
+
+    judges: Any = None
+    block: Annotated[int, Field(ge=FEWEST)] = 6
+    tau: Share = 0.5
+    probability: Share = 0.8
+    belief: Belief | None = None
+    named_by: ClassVar[Sequence[str]] = ("mechanism", "dataset")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "judges", named(self.judges))
+
+    def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Screen:
+        """See Study."""
+        judges: dict[str, NamedJudge] = self.judges
+        asked = {name: one.with_lm(partial(use, f"judges.{name}")) for name, one in judges.items()}
+        return replace(self, judges=asked)
+
+    def asks(
+        self, mechanism: Mechanism, lm: EvaluationLM
+    ) -> Mapping[str, tuple[Mechanism, EvaluationLM]]:
+        """See Study."""
+        return asks_of(self.judges, mechanism, lm) or {"evaluation_lm": (mechanism, lm)}
+
+    def ask(self, context: Context) -> None:
+        """See Study."""
+        panel, blocks = self._dealt(context)
+        for own in self._asked(context).values():
+            _measured(own, panel, blocks)
+
+    def run(self, context: Context) -> Result:
+        """Ask the critics, let them sit the exam, test the agents, and say it.
+
+        Raises:
+            ConfigError: an attack, a mechanism that scores texts one by one, or too few agents or
+                items.
+        """
+        panel, blocks = self._dealt(context)
+        critics, logs = list[Critic](), {}
+        for name, own in self._asked(context).items():
+            lm = LoggedLM(own.evaluation_lm, texts=True)
+            scores, attrs = _measured(replace(own, evaluation_lm=lm), panel, blocks)
+            estimator = own.estimator(attrs)
+            critics.append(Critic(name, scores, estimator.model, estimator))
+            logs[name] = lm.log
+        for name, scores in control_scores(panel, blocks).items():
+            critics.append(Critic(name, scores, name))
+        case = decide(panel, blocks, critics, text_facts(panel, blocks))
+        self._write(context, case, logs)
+        return page(context, case, Bar(self.belief, self.tau, self.probability))
+
+    def _asked(self, context: Context) -> dict[str, Context]:
+        """Critic -> the context in which it is asked."""
+        judges: dict[str, NamedJudge] = self.judges
+        own = {name: one.within(context) for name, one in judges.items()}
+        return own or {context.mechanism.name: context}
+
+    def _dealt(self, context: Context) -> tuple[Panel, list[Places]]:
+        """The texts as written, each item once, and blocks of items."""
+        context.no_attack("screen")
+        panel = distinct(context.panels(raw=True)["clean"])
+        if len(panel.agents) < AGENTS or len(panel.items) < ITEMS:
+            raise ConfigError(
+                f"study=screen compares texts of at least {AGENTS} systems on at least {ITEMS} "
+                f"items that two systems or more answered, and there are {len(panel.agents)} "
+                f"systems and {len(panel.items)} such items: add some (identical items count "
+                "once), or raise limit."
+            )
+        return panel, deal(item_keys(panel), self.block)
+
+    @staticmethod
+    def _write(context: Context, case: Case, logs: Mapping[str, Any]) -> None:
+        panel = case.panel
+        context.run_dir.write_table("records/clean_texts.parquet", text_records(panel))
+        write_sources(context, panel)
+        write_replies(context, panel, logs)
+        if case.screened is not None:
+            names = [agent.name for agent in panel.agents]
+            coords = {"item": [item.id for item in panel.items], "agent": names}
+            agent = xr.DataArray(case.screened.effect, dims=("item", "agent"), coords=coords)
+            table = score_records(panel, Scores(agent=agent))
+            context.run_dir.write_table("records/clean_scores.parquet", table)
+
+
+def _measured(
+    own: Context, panel: Panel, blocks: Sequence[Places]
+) -> tuple[Floats, Mapping[str, object]]:
+    """[blocks, agents, peers, m, m] scores by one critic, and how they were measured."""
+    own.mechanism.fits(panel)
+    together = block_panel(own.read(panel), blocks)
+    if own.spread is not alone:
+        own.spread(lambda lm: own.mechanism.measure_pairs(together, lm, seed=own.seed))
+    own.tell(f"{own.mechanism.name}, within blocks", len(together.items))
+    pairs = own.mechanism.measure_pairs(together, own.evaluation_lm, seed=own.seed)
+    return blocked(np.asarray(pairs.values, np.float64), len(panel.agents)), pairs.attrs

@@ -1,0 +1,175 @@
+"""What a screen knows of texts by itself: blocks of them, shared words, copies and templates."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgelab.core.panel import Agent, Item, Panel
+from judgelab.stats.intervals.arrays import Floats, Mask, divide, row_means
+from judgelab.stats.screen.blocks import Places
+
+_WORD = re.compile(r"[぀-ヿ㐀-鿿]|[^\W぀-ヿ㐀-鿿]+")
+ALIKE = 0.8  # share of their words from which two texts are nearly the same
+LONG = 8  # words below which two texts may well be the same by themselves
+TEMPLATE = 0.5  # share of its words that an agent's texts of two items have in common
+FOREIGN = 1 / 3  # of the words that others share across items
+
+Words = list[list[frozenset[str]]]
+"""[items][agents] the different words of each text; empty where there is none."""
+
+
+@dataclass(frozen=True)
+class TextFacts:
+    """What texts alone tell of agents, without a critic."""
+
+    alike: Floats  # [agents, agents] share of items on which two agents' texts are nearly the same
+    group: NDArray[np.intp]  # [agents] one number for those that are alike on most items
+    template: Mask  # [agents] whether its texts of different items are largely the same
+    own: Floats  # [agents] share of words that its texts of two items have in common, mean
+    # [agents] whether it shares so few words with others, whatever the item, that critics cannot
+    # be expected to see anything: another language, another script
+    foreign: Mask
+
+
+def distinct(panel: Panel) -> Panel:
+    """The panel without items that hold nothing to compare, and each only once.
+
+    Items that are there twice under two ids would make intervals too narrow.
+    """
+    seen, kept = set[str](), list[int]()
+    for k, key in enumerate(item_keys(panel)):
+        if key not in seen and sum(_said(text) for text in panel.texts[k]) > 1:
+            seen.add(key)
+            kept.append(k)
+    items = tuple(panel.items[k] for k in kept)
+    rows = (tuple(t if _said(t) else None for t in panel.texts[k]) for k in kept)
+    return replace(panel, items=items, texts=tuple(rows))
+
+
+def item_keys(panel: Panel) -> list[str]:
+    """A hash of each item's texts, whoever wrote them and whatever the item is called."""
+    return [
+        hashlib.sha256("\x1f".join(sorted(t for t in row if t is not None)).encode()).hexdigest()
+        for row in panel.texts
+    ]
+
+
+def block_panel(panel: Panel, blocks: Sequence[Places]) -> Panel:
+    """One item for each block, which all texts of its items are about: so every mechanism that
+    scores pairs scores pairs across items, by the same engine, cache and budget.
+
+    Agents are the agent and the place of the item in its block; they run over agents within
+    items.
+    """
+    most = max(map(len, blocks))
+    agents = tuple(
+        Agent(f"{agent.name} · {place + 1}") for place in range(most) for agent in panel.agents
+    )
+    rows = []
+    for places in blocks:
+        texts = [text for k in places for text in panel.texts[k]]
+        rows.append((*texts, *[None] * (len(agents) - len(texts))))
+    items = tuple(Item(f"block {k + 1}", "") for k in range(len(blocks)))
+    return replace(panel, items=items, agents=agents, texts=tuple(rows), judgments=None)
+
+
+def words_of(panel: Panel) -> Words:
+    """The different words of every text; a character each of scripts without spaces."""
+    return [[frozenset(_WORD.findall((t or "").casefold())) for t in row] for row in panel.texts]
+
+
+def word_counts(panel: Panel) -> Floats:
+    """[items, agents] words of each text; NaN where there is none."""
+    counts = [[len(_WORD.findall(t)) if t else np.nan for t in row] for row in panel.texts]
+    return np.array(counts, dtype=np.float64)
+
+
+def control_scores(panel: Panel, blocks: Sequence[Places]) -> dict[str, Floats]:
+    """Control -> [blocks, agents, peers, m, m] scores of rules that understand nothing.
+
+    ``shared words``: the share of all words of two texts that are in both, rare words counting
+    more (idf over the items). ``length``: how nearly two texts are equally long.
+    """
+    words, counts = words_of(panel), word_counts(panel)
+    items = Counter(word for row in words for word in frozenset().union(*row))
+    rarity = {word: math.log(1 + len(words) / n) for word, n in items.items()}
+    mass = [[sum(rarity[w] for w in one) for one in row] for row in words]
+    agents, most = len(panel.agents), max(map(len, blocks))
+    shape = (len(blocks), agents, agents, most, most)
+    shared, length = np.full(shape, np.nan), np.full(shape, np.nan)
+    for k, places in enumerate(blocks):
+        cells = [(a, i, at) for i, at in enumerate(places) for a in range(agents) if words[at][a]]
+        for a, i, at in cells:
+            for b, j, other in cells:
+                both = sum(rarity[w] for w in words[at][a] & words[other][b])
+                shared[k, a, b, i, j] = both / (mass[at][a] + mass[other][b] - both)
+                length[k, a, b, i, j] = -abs(math.log(counts[at, a] / counts[other, b]))
+    return {"shared words": shared, "length": length}
+
+
+def text_facts(panel: Panel, blocks: Sequence[Places]) -> TextFacts:
+    """Copies, templates and agents that critics cannot compare with the others."""
+    words, agents = words_of(panel), len(panel.agents)
+    counts = word_counts(panel)
+    alike = np.full((agents, agents), np.nan)
+    for a in range(agents):
+        for b in range(a):
+            same = [
+                _overlap(row[a], row[b]) >= ALIKE
+                for row, n in zip(words, counts, strict=True)
+                if min(n[a], n[b]) >= LONG
+            ]
+            # two texts of one item are a copy where most of those that both wrote are
+            if 2 * len(same) > len(words):
+                alike[a, b] = alike[b, a] = np.mean(same)
+    own, across = _across(words, blocks)
+    others = [np.delete(own, a) for a in range(agents)]
+    usual = np.array([np.nanmedian(x) if (~np.isnan(x)).any() else np.nan for x in others])
+    template = (own > TEMPLATE) & ~(own < 2 * usual)
+    means = row_means(np.where(np.eye(agents, dtype=np.bool_), np.nan, across))
+    constant = np.array([len({row[a] for row in panel.texts} - {None}) == 1 for a in range(agents)])
+    foreign = np.array(
+        [means[a] < FOREIGN * np.nanmedian(np.delete(means, a)) for a in range(agents)]
+    )
+    return TextFacts(alike, _groups(alike > 0.5), template, own, foreign & ~constant)
+
+
+def _across(words: Words, blocks: Sequence[Places]) -> tuple[Floats, Floats]:
+    """[agents] share of its words that an agent's texts of two items have in common; [agents,
+    peers] share of the words of the shorter of two agents' texts of two items that both have."""
+    agents = len(words[0])
+    own, shared, pairs = np.zeros(agents), np.zeros((agents, agents)), np.zeros((agents, agents))
+    for places in blocks:
+        for at in places:
+            for other in places:
+                for a in range(agents) if at != other else ():
+                    for b in range(agents):
+                        x, y = words[at][a], words[other][b]
+                        if x and y:
+                            pairs[a, b] += 1
+                            shared[a, b] += len(x & y) / min(len(x), len(y))
+                            own[a] += _overlap(x, y) if a == b else 0
+    return divide(own, np.diagonal(pairs)), divide(shared, pairs)
+
+
+def _overlap(one: frozenset[str], two: frozenset[str]) -> float:
+    return len(one & two) / max(len(one | two), 1)
+
+
+def _groups(linked: Mask) -> NDArray[np.intp]:
+    """[agents] one number for all that are linked, directly or by others."""
+    from scipy.sparse.csgraph import connected_components
+
+    return np.asarray(connected_components(linked, directed=False)[1], dtype=np.intp)
+
+
+def _said(text: str | None) -> bool:
+    return bool(text and _WORD.search(text))
