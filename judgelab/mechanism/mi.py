@@ -32,7 +32,7 @@ class Mi(LogprobMechanism):
     """
 
     per: Per = "token"
-    name = "mi"
+    name: str = "mi"  # mi, or mi_sum (per text)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """The same under every definition."""

@@ -130,7 +130,7 @@ def _word(sure: bool, nothing: bool, less: bool) -> Verdict:
     return "much less" if less else "something" if sure else "not known"
 
 
-def _shares(effect: Floats, group: NDArray[np.intp]) -> tuple[Estimates, list[Floats]]:
+def shares(effect: Floats, group: NDArray[np.intp]) -> tuple[Estimates, list[Floats]]:
     """Shares of the median of the others, with 95 % intervals; and p of each bar, one-sided.
 
     None where the others' own effect is not surely above 0.

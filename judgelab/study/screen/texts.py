@@ -17,9 +17,11 @@ from judgelab.stats.intervals.arrays import Floats, Mask, divide, row_means
 from judgelab.stats.screen.blocks import Places
 
 _WORD = re.compile(r"[぀-ヿ㐀-鿿]|[^\W぀-ヿ㐀-鿿]+")
+MOST = 0.5  # share of items on which two agents are copies
 ALIKE = 0.8  # share of their words from which two texts are nearly the same
 LONG = 8  # words below which two texts may well be the same by themselves
 TEMPLATE = 0.5  # share of its words that an agent's texts of two items have in common
+MORE = 1.5  # times as much as the median other agent's
 FOREIGN = 1 / 3  # of the words that others share across items
 
 Words = list[list[frozenset[str]]]
@@ -133,13 +135,13 @@ def text_facts(panel: Panel, blocks: Sequence[Places]) -> TextFacts:
     own, across = _across(words, blocks)
     others = [np.delete(own, a) for a in range(agents)]
     usual = np.array([np.nanmedian(x) if (~np.isnan(x)).any() else np.nan for x in others])
-    template = (own > TEMPLATE) & ~(own < 2 * usual)
+    template = (own > TEMPLATE) & ~(own < MORE * usual)
     means = row_means(np.where(np.eye(agents, dtype=np.bool_), np.nan, across))
     constant = np.array([len({row[a] for row in panel.texts} - {None}) == 1 for a in range(agents)])
     foreign = np.array(
         [means[a] < FOREIGN * np.nanmedian(np.delete(means, a)) for a in range(agents)]
     )
-    return TextFacts(alike, _groups(alike > 0.5), template, own, foreign & ~constant)
+    return TextFacts(alike, linked(alike), template, own, foreign & ~constant)
 
 
 def _across(words: Words, blocks: Sequence[Places]) -> tuple[Floats, Floats]:
@@ -164,11 +166,11 @@ def _overlap(one: frozenset[str], two: frozenset[str]) -> float:
     return len(one & two) / max(len(one | two), 1)
 
 
-def _groups(linked: Mask) -> NDArray[np.intp]:
-    """[agents] one number for all that are linked, directly or by others."""
+def linked(alike: Floats) -> NDArray[np.intp]:
+    """[agents] one number for all that are alike on most items, directly or by others."""
     from scipy.sparse.csgraph import connected_components
 
-    return np.asarray(connected_components(linked, directed=False)[1], dtype=np.intp)
+    return np.asarray(connected_components(alike > MOST, directed=False)[1], dtype=np.intp)
 
 
 def _said(text: str | None) -> bool:

@@ -1,0 +1,1 @@
+"""Is the screen right? Planted agents, null panels, released agents, rankings by people."""

@@ -1,0 +1,139 @@
+"""A screen on tables of known truth, on the real path, offline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import judgelab
+from judgelab.core.errors import ConfigError
+from judgelab.python.results import RunResult
+
+WORDS = {
+    "n": "Adams Baker Clark Davis Evans Frank Ghosh Hills Irwin Jones Klein Lopez",
+    "p": "Aarhus Bergen Cadiz Dublin Exeter Faro Ghent Halle Izmir Jena Kiel Lund",
+    "t": "bridge school harbour museum station library market theatre hospital airport",
+    "v": "opened closed sold repaired painted searched rented flooded",
+}
+GREEK = "κείμενο άνθρωπος πόλη σπίτι δρόμος χρόνος νερό γη ήλιος θάλασσα"
+STYLES = (
+    "{n} {v} the {t} in {p} on day {d}, which cost {c} euros.",
+    "On day {d} the {t} of {p} was {v} by {n}; the bill came to {c} euros.",
+    "{p}: {t} {v} by {n}. It happened on day {d} and took {c} euros.",
+    "It was {n} who {v} the {t} at {p}. Day {d}. Price: {c} euros.",
+)
+DULL = ("The text reports on what somebody did, where, when and for how much money.",) * 3
+
+
+def facts(item: int) -> dict[str, object]:
+    rng = np.random.default_rng(item)
+    drawn: dict[str, object] = {k: str(rng.choice(words.split())) for k, words in WORDS.items()}
+    return drawn | {"d": int(rng.integers(100, 999)), "c": int(rng.integers(1000, 99999))}
+
+
+def table(items: int = 24, **more: object) -> pd.DataFrame:
+    """Four honest agents, and those of ``more``: name -> text of an item."""
+    makers = {f"honest {k}": (lambda i, s=s: s.format(**facts(i))) for k, s in enumerate(STYLES)}
+    rows = [
+        {"id": f"doc {i}", "agent": name, "text": make(i)}
+        for i in range(items)
+        for name, make in {**makers, **more}.items()  # type: ignore[dict-item]
+    ]
+    return pd.DataFrame(rows)
+
+
+def screened(data: pd.DataFrame, folder: Path, *words: str) -> RunResult:
+    found = judgelab.run("study=screen", *words, data=data, paths__root=str(folder))
+    assert found is not None
+    return found
+
+
+def verdicts(found: RunResult) -> dict[str, object]:
+    return {
+        key.removeprefix("verdict/"): value
+        for key, value in found.content["summary"].items()
+        if key.startswith("verdict/")
+    }
+
+
+def shifted(item: int) -> str:
+    return STYLES[0].format(**facts(item + 500))
+
+
+PLANTED = {"dull": lambda i: DULL[i % 3], "elsewhere": shifted}
+
+
+def test_planted_agents_are_named_whatever_things_are_called(tmp_path: Path) -> None:
+    data = table(**PLANTED)
+    found = screened(data, tmp_path)
+    words = verdicts(found)
+    assert {name for name, word in words.items() if word == "nothing"} == set(PLANTED)
+    assert [word for name, word in words.items() if "honest" in name] == ["something"] * 4
+    for name in PLANTED:
+        assert name in found.content["title"]
+
+    names = {name: f"x{k}" for k, name in enumerate(sorted(words, reverse=True))}
+    turned = data.sample(frac=1, random_state=1)
+    turned["id"] = "new " + turned["id"].str[::-1]
+    turned["agent"] = turned["agent"].map(names)
+    again = verdicts(screened(turned, tmp_path))
+    assert {names[name]: word for name, word in words.items()} == again
+
+    twice = pd.concat([data, data.assign(id="again " + data["id"])])
+    double = screened(twice, tmp_path)
+    for key in ("items", "critics", "verdict/dull", "verdict/honest 0"):
+        assert double.content["summary"][key] == found.content["summary"][key]
+    assert double.tables["agents"].equals(found.tables["agents"])
+
+
+def test_copies_templates_and_other_languages_are_said_as_what_they_are(tmp_path: Path) -> None:
+    def copy(item: int) -> str:
+        return STYLES[1].format(**facts(item)) + " Indeed."
+
+    def template(item: int) -> str:
+        return (
+            "Thank you for your question about this matter, which we have read with great care "
+            f"and interest before we wrote an answer: {STYLES[1].format(**facts(item))[:40]}"
+        )
+
+    def greek(item: int) -> str:
+        return " ".join(np.random.default_rng(item).choice(GREEK.split(), 8))
+
+    found = screened(table(copy=copy, template=template, greek=greek), tmp_path)
+    said = dict(found.content["answer"])
+    assert "copy" in said["Copies"]
+    assert "honest 1" in said["Copies"]
+    assert "template" in said["Templates"]
+    assert verdicts(found)["copy"] == verdicts(found)["template"] == "something"
+    assert verdicts(found)["greek"] == "not known"
+
+
+def test_nothing_is_said_where_nobody_says_anything(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    words = " ".join(WORDS.values()).split()
+    rows = [
+        {"id": str(i), "agent": f"a{k}", "text": " ".join(rng.choice(words, 12))}
+        for i in range(24)
+        for k in range(5)
+    ]
+    found = screened(pd.DataFrame(rows), tmp_path)
+    assert not verdicts(found)
+    assert found.content["summary"]["critics"] == 0
+    assert "Nothing can be said" in found.content["title"]
+
+
+@pytest.mark.parametrize(("agents", "items"), [(2, 24), (4, 6)])
+def test_too_little_is_refused(agents: int, items: int, tmp_path: Path) -> None:
+    data = table(items)
+    kept = data["agent"].isin(sorted(set(data["agent"]))[:agents])
+    with pytest.raises(ConfigError, match="at least 3 systems on at least 8 items"):
+        screened(data[kept], tmp_path)
+
+
+def test_no_ranking_without_belief(tmp_path: Path) -> None:
+    found = screened(table(), tmp_path, "study.belief=null")
+    assert found.content["summary"]["ranking"] == "unknown"
+    assert "ranking" not in found.tables
