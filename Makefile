@@ -17,7 +17,7 @@ CPU_TESTS = tests/e2e/test_finetune.py tests/unit/evaluation_lm/test_transformer
   $(addprefix tests/unit/scoring/test_,four_bits.py load.py scoring.py tree.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help size demo smollm2 test test-fast test-cpu-paths coverage check docs bench tables intervals trust check-faults check-gpu check-finetune-gpu bench-scoring
+.PHONY: help size demo smollm2 test test-fast test-cpu-paths coverage check docs bench tables intervals trust screen check-faults check-gpu check-finetune-gpu bench-scoring
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 24
@@ -66,6 +66,9 @@ intervals: $(DEV) ## how often the intervals hold on simulated data of known tru
 
 trust: $(DEV) ## whether the audit's answers are right: tables of known truth, real pools (20 minutes)
 	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.trust --data $(DATA) --write
+
+screen: $(DEV) ## whether the screen is right: planted, null and released agents, rankings (40 minutes)
+	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.screen --data $(DATA) --write
 
 bench-scoring: $(DEV) smollm2 ## log-probability engines against lm-evaluation-harness (wants a quiet machine)
 	$(BIN)/python -m pip install -q --use-pep517 --disable-pip-version-check -c constraints.txt -e '.[bench]'

@@ -20,7 +20,7 @@ from judgelab.mechanism.mi import Mi
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.screen.blocks import Places, blocked, centred, deal
 from judgelab.stats.screen.verdicts import pooled, screen
-from judgelab.study.screen.case import LENGTH, Case, Critic, decide
+from judgelab.study.screen.case import LENGTH, Critic, ScreenCase, decide
 from judgelab.study.screen.ranking import Bar, RankingBelief
 from judgelab.study.screen.texts import (
     TextFacts,
@@ -46,7 +46,7 @@ class Measured:
     critics: Sequence[Critic]
     facts: TextFacts
 
-    def part(self, agents: Sequence[int], blocks: Sequence[int]) -> Case:
+    def part(self, agents: Sequence[int], blocks: Sequence[int]) -> ScreenCase:
         """What the screen finds of some agents on some blocks."""
         panel, places = self._cut(agents, blocks)
         critics = [
@@ -101,7 +101,7 @@ def planted_rows(one: Measured, count: int, seed: int = 0) -> list[Row]:
     rows = list[Row]()
     for plant in PLANTED:
         told = {"planted": Counter[str](), "others": Counter[str]()}
-        copied = 0
+        copied = apart = 0
         for _ in range(count):
             agents, blocks = _drawn(one, generator, honest, 5)
             if plant == "copy" and honest[1] not in agents:
@@ -111,10 +111,12 @@ def planted_rows(one: Measured, count: int, seed: int = 0) -> list[Row]:
             told["planted"][words[-1]] += 1
             told["others"].update(words[:-1])
             copied += bool(case.copies)
+            apart += len(agents) in case.apart
         for who, counts in told.items():
             shares = {word: counts[word] / counts.total() for word in WORDS}
             row = {"set": one.of.name, "planted": plant, "of": who, **shares}
-            rows.append({**row, "named_copies": copied / count, "panels": count})
+            beside = {"copies_named": copied / count, "planted_stands_apart": apart / count}
+            rows.append({**row, **beside, "panels": count})
     return rows
 
 

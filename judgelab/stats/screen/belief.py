@@ -19,6 +19,7 @@ from scipy.special import stdtr
 from judgelab.stats.intervals.arrays import Floats, divide, row_means
 
 FEATURES = ("reliability", "length", "critics")
+REACH = 2.0  # standard deviations of a feature on the public sets
 RIDGE = 1.0  # times the rows: coefficients of standardised features shrink by half
 
 
@@ -39,13 +40,15 @@ class Belief:
         return max(len(self.sets) - 1, 1)
 
     def tau(self, features: Mapping[str, float]) -> float:
-        """Predicted Kendall's tau; a feature that is not known counts as usual."""
+        """Predicted Kendall's tau; a feature that is not known counts as usual, and one beyond
+        those that were seen as the last of them."""
         steps = {
-            name: (features[name] - self.means[name]) / self.sds[name]
+            name: np.clip((features[name] - self.means[name]) / self.sds[name], -REACH, REACH)
             for name in FEATURES
             if not np.isnan(features[name])
         }
-        return self.intercept + sum(self.slopes[name] * step for name, step in steps.items())
+        total = self.intercept + sum(self.slopes[name] * step for name, step in steps.items())
+        return float(np.clip(total, -1, 1))
 
     def probability(self, features: Mapping[str, float], least: float) -> float:
         """That tau is at least so much."""

@@ -22,7 +22,7 @@ SHARE = (0.0, 1.0)
 
 
 @dataclass(frozen=True)
-class Exam:
+class SourceExam:
     """How a critic did."""
 
     auc: Floats  # [items] share of its same-item pairs that score above its others
@@ -43,13 +43,13 @@ class Exam:
         parts = {"auc": self.auc, "tpr": self.hits, "tnr": self.rejections}
         return {name: item_mean(values, SHARE) for name, values in parts.items()}
 
-    def ahead(self, other: Exam | None) -> Estimate:
+    def ahead(self, other: SourceExam | None) -> Estimate:
         """AUC less another's on the same items; None: less chance."""
         bar = 0.5 if other is None else other.auc
         return item_change(self.auc - bar, 1.0)
 
 
-def sit(scores: Floats, blocks: Sequence[Places]) -> Exam:
+def sit(scores: Floats, blocks: Sequence[Places]) -> SourceExam:
     """The exam of one critic.
 
     Args:
@@ -57,7 +57,7 @@ def sit(scores: Floats, blocks: Sequence[Places]) -> Exam:
         blocks: the items of each.
     """
     even = centred(scores)
-    return Exam(_aucs(even, blocks), *_decisions(even, blocks), _orders(scores))
+    return SourceExam(_aucs(even, blocks), *_decisions(even, blocks), _orders(scores))
 
 
 def weight(even: Floats, blocks: Sequence[Places], agents: Mask) -> float:
@@ -65,7 +65,7 @@ def weight(even: Floats, blocks: Sequence[Places], agents: Mask) -> float:
     part = even[:, agents][:, :, agents]
     if part.shape[1] < 2:
         return 0.0
-    return Exam(np.empty(0), *_decisions(part, blocks), np.nan).weight
+    return SourceExam(np.empty(0), *_decisions(part, blocks), np.nan).weight
 
 
 def _split(even: Floats) -> tuple[Floats, Floats]:

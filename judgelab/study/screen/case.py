@@ -15,7 +15,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
 from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
 from judgelab.stats.screen.blocks import Places, centred, effects
-from judgelab.stats.screen.exam import Exam, sit
+from judgelab.stats.screen.exam import SourceExam, sit
 from judgelab.stats.screen.verdicts import FEWEST, Screened, Verdict, pooled, screen, shares
 from judgelab.study.screen.texts import TextFacts, word_counts
 
@@ -42,7 +42,7 @@ class Sat:
     """A critic after the exam."""
 
     critic: Critic
-    exam: Exam
+    exam: SourceExam
     ahead: Estimate  # AUC less that of length, or chance where that is better
     over_words: Estimate  # AUC less that of shared words
 
@@ -53,7 +53,7 @@ class Sat:
 
 
 @dataclass(frozen=True)
-class Case:
+class ScreenCase:
     """Everything that the page is made of."""
 
     panel: Panel
@@ -111,6 +111,14 @@ class Case:
         far = shares(effect, np.arange(len(self.ranked)))[0].high < APART
         return [self.ranked[k] for k in np.flatnonzero(far & (better > (len(far) - 1) / 2))]
 
+    def among_informative(self, one: Sat) -> float:
+        """AUC of a critic's exam on pairs of systems that say something; NaN of fewer than two."""
+        chosen = self.those("something")
+        if len(chosen) < 2:
+            return np.nan
+        exam = sit(one.critic.scores[:, chosen][:, :, chosen], self.blocks)
+        return exam.estimates["auc"].value
+
     @cached_property
     def words(self) -> Floats:
         """[agents] mean words of a text."""
@@ -125,12 +133,12 @@ class Case:
 
 def decide(
     panel: Panel, blocks: Sequence[Places], critics: Sequence[Critic], facts: TextFacts
-) -> Case:
+) -> ScreenCase:
     """Hold the exam, and screen with those who pass it."""
     exams = {one.name: sit(one.scores, blocks) for one in critics}
     sat = [_sat(one, exams) for one in critics]
     pool = [one for one in sat if one.qualifies]
-    case = Case(panel, blocks, sat, facts, None)
+    case = ScreenCase(panel, blocks, sat, facts, None)
     if not pool:
         return case
     even = [centred(one.critic.scores) for one in pool]
@@ -147,10 +155,10 @@ def decide(
         one.critic.name: effects(cells.swapaxes(0, 1), blocks, facts.group)
         for cells, one in zip(even, pool, strict=True)
     }
-    return Case(panel, blocks, sat, facts, found, verdicts, reasons, by_critic)
+    return ScreenCase(panel, blocks, sat, facts, found, verdicts, reasons, by_critic)
 
 
-def _sat(critic: Critic, exams: dict[str, Exam]) -> Sat:
+def _sat(critic: Critic, exams: dict[str, SourceExam]) -> Sat:
     own, length = exams[critic.name], exams[LENGTH]
     bars = [own.ahead(None), own.ahead(length)]
     words = own.ahead(exams[WORDS])

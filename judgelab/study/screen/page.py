@@ -13,7 +13,7 @@ from judgelab.engine.provenance import origin_of, sources
 from judgelab.stats.screen.belief import FEATURES
 from judgelab.study.common.tables import about, named_columns
 from judgelab.study.common.templates import sentences, table
-from judgelab.study.screen.case import LENGTH, WORDS, Case, Sat
+from judgelab.study.screen.case import LENGTH, WORDS, Sat, ScreenCase
 from judgelab.study.screen.ranking import Bar, RankingBelief
 
 HEADLINES = (Headline("says_nothing", "Systems that say nothing about their item", lower=True),)
@@ -32,11 +32,19 @@ FEATURE_NAMES = {
 MOST_ODD = 12  # rows of the table of items
 
 
-def page(context: Context, case: Case, bar: Bar) -> Result:
-    """Everything as one result."""
+def page(
+    context: Context, case: ScreenCase, bar: Bar, attacks: Table, works: Sequence[str]
+) -> Result:
+    """Everything as one result.
+
+    Args:
+        attacks, works: see ``attacks_table``.
+    """
     ranking = RankingBelief(case, bar)
-    title, *said = sentences(__package__, "answer.md.j2", **_facts(case, ranking))
-    tables = [_agents(case), _critics(case), _belief(ranking), _odd(case)]
+    title, *said = sentences(
+        __package__, "answer.md.j2", **_facts(case, ranking), works=works, tried=attacks.rows
+    )
+    tables = [_agents(case), _critics(case), attacks, _belief(ranking), _odd(case)]
     if ranking.standing == "believed":
         tables.insert(1, _ranking(case))
     return Result(
@@ -52,7 +60,7 @@ def page(context: Context, case: Case, bar: Bar) -> Result:
     )
 
 
-def _facts(case: Case, ranking: RankingBelief) -> dict[str, Any]:
+def _facts(case: ScreenCase, ranking: RankingBelief) -> dict[str, Any]:
     """What the answer is made of."""
     named = {word: [case.names[k] for k in case.those(word)] for word in ORDER}
     reasons = dict.fromkeys(reason for reason in case.reasons if reason)
@@ -61,6 +69,8 @@ def _facts(case: Case, ranking: RankingBelief) -> dict[str, Any]:
         "names": names,
         "nothing": named["nothing"],
         "less": named["much less"],
+        "short": _words(case, case.those("much less")),
+        "long": _words(case, case.those("something")),
         "something": named["something"],
         "unknown": named["not known"],
         "odd": bool(named["nothing"] or named["much less"]),
@@ -85,6 +95,7 @@ def _facts(case: Case, ranking: RankingBelief) -> dict[str, Any]:
             {
                 "name": one.critic.name,
                 "auc": one.exam.estimates["auc"].value,
+                "informative": case.among_informative(one),
                 "qualifies": one.qualifies,
                 "plain": one.critic.name != WORDS and not one.over_words.low > 0,
             }
@@ -94,12 +105,16 @@ def _facts(case: Case, ranking: RankingBelief) -> dict[str, Any]:
     }
 
 
-def _alike(case: Case, those: Sequence[int]) -> float:
+def _words(case: ScreenCase, those: Sequence[int]) -> str:
+    return f"{np.median(case.words[those]):.0f}" if those else ""
+
+
+def _alike(case: ScreenCase, those: Sequence[int]) -> float:
     part = case.facts.alike[np.ix_(those, those)]
     return float(np.nanmean(part))
 
 
-def _agents(case: Case) -> Table:
+def _agents(case: ScreenCase) -> Table:
     """One row each; by verdict and name, so that the order is no ranking."""
     found = case.screened
     rows = list[Row]()
@@ -118,17 +133,18 @@ def _agents(case: Case) -> Table:
     return table(__package__, "agents", rows, critic=asked[0] if asked else "")
 
 
-def _critics(case: Case) -> Table:
+def _critics(case: ScreenCase) -> Table:
     rows: list[Row] = []
     for one in case.sat:
+        found = one.exam.estimates
         row: dict[str, Value] = {"critic": one.critic.name, "takes_part": _part(one)}
-        for name, estimate in one.exam.estimates.items():
-            row |= named_columns(name, estimate)
-        row |= named_columns("gain_over_length_and_chance", one.ahead)
+        row |= named_columns("auc", found["auc"])
+        row["auc_of_those_that_say_something"] = case.among_informative(one)
+        row |= {"tpr": found["tpr"].value, "tnr": found["tnr"].value}
+        row |= named_columns("over_length_or_chance", one.ahead)
         if one.critic.name not in (WORDS, LENGTH):
-            row |= named_columns("gain_over_shared_words", one.over_words)
-            row["orders"] = one.exam.orders
-        rows.append(row)
+            row |= named_columns("over_shared_words", one.over_words)
+        rows.append(row | {"both_orders": one.exam.orders})
     return table(__package__, "critics", rows)
 
 
@@ -150,7 +166,7 @@ def _belief(ranking: RankingBelief) -> Table:
     return table(__package__, "belief", rows)
 
 
-def _ranking(case: Case) -> Table:
+def _ranking(case: ScreenCase) -> Table:
     found = case.ranking
     assert found is not None
     rows: list[Row] = [
@@ -165,7 +181,7 @@ def _ranking(case: Case) -> Table:
     return table(__package__, "ranking", rows)
 
 
-def _odd(case: Case) -> Table:
+def _odd(case: ScreenCase) -> Table:
     """Items on which agents that say nothing, say much less or stand apart share least."""
     rows = list[Row]()
     odd = [*case.those("nothing"), *case.those("much less"), *case.apart]
@@ -185,7 +201,7 @@ def _odd(case: Case) -> Table:
     return table(__package__, "odd_items", rows)
 
 
-def _summary(context: Context, case: Case, ranking: RankingBelief) -> Mapping[str, Value]:
+def _summary(context: Context, case: ScreenCase, ranking: RankingBelief) -> Mapping[str, Value]:
     counts = {word.replace(" ", "_"): len(case.those(word)) for word in ORDER}
     made = about(context, case.panel, "screen") | {
         "items": len(case.panel.items),

@@ -10,7 +10,7 @@ from typing import Literal
 
 from judgelab.stats.intervals.arrays import row_means
 from judgelab.stats.screen.belief import Belief, features
-from judgelab.study.screen.case import Case
+from judgelab.study.screen.case import ScreenCase
 
 Standing = Literal["believed", "not believed", "unknown", "few"]
 
@@ -28,7 +28,7 @@ class Bar:
 class RankingBelief:
     """What is known of the ranking of a case."""
 
-    case: Case
+    case: ScreenCase
     bar: Bar
 
     @cached_property

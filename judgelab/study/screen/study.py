@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
@@ -26,7 +26,8 @@ from judgelab.stats.screen.belief import Belief
 from judgelab.stats.screen.blocks import FEWEST, Places, blocked, deal
 from judgelab.study.common.judges import NamedJudge, asks_of, named
 from judgelab.study.common.panels import score_records, text_records, write_replies, write_sources
-from judgelab.study.screen.case import Case, Critic, decide
+from judgelab.study.screen.attacks import attacked_panels, attacks_table
+from judgelab.study.screen.case import Critic, ScreenCase, decide
 from judgelab.study.screen.page import page
 from judgelab.study.screen.ranking import Bar
 from judgelab.study.screen.texts import block_panel, control_scores, distinct, item_keys, text_facts
@@ -50,10 +51,14 @@ class Screen(Study):
         block: items of a block; n items of A agents take about n x block x A^2 scores.
         tau, probability: a ranking is shown where ``belief`` gives Kendall's tau with people to be
             at least ``tau`` at least this probability.
+        attacks: name -> attack; each is tried on one system's texts at a time where ``attacked``
+            says so, which asks four times as much for each.
         belief: what rankings without labels were worth on public sets; null: none is believed.
     """
 
     judges: Any = None
+    attacks: Mapping[str, Any] = field(default_factory=dict)
+    attacked: bool = False
     block: Annotated[int, Field(ge=FEWEST)] = 6
     tau: Share = 0.5
     probability: Share = 0.8
@@ -78,8 +83,10 @@ class Screen(Study):
     def ask(self, context: Context) -> None:
         """See Study."""
         panel, blocks = self._dealt(context)
+        panels = [panel, *(self._panels(context, panel).values())]
         for own in self._asked(context).values():
-            _measured(own, panel, blocks)
+            for one in panels:
+                _measured(own, one, blocks)
 
     def run(self, context: Context) -> Result:
         """Ask the critics, let them sit the exam, test the agents, and say it.
@@ -89,18 +96,19 @@ class Screen(Study):
                 items.
         """
         panel, blocks = self._dealt(context)
-        critics, logs = list[Critic](), {}
-        for name, own in self._asked(context).items():
-            lm = LoggedLM(own.evaluation_lm, texts=True)
-            scores, attrs = _measured(replace(own, evaluation_lm=lm), panel, blocks)
-            estimator = own.estimator(attrs)
-            critics.append(Critic(name, scores, estimator.model, estimator))
-            logs[name] = lm.log
-        for name, scores in control_scores(panel, blocks).items():
-            critics.append(Critic(name, scores, name))
-        case = decide(panel, blocks, critics, text_facts(panel, blocks))
-        self._write(context, case, logs)
-        return page(context, case, Bar(self.belief, self.tau, self.probability))
+        logged = {
+            name: replace(own, evaluation_lm=LoggedLM(own.evaluation_lm, texts=True))
+            for name, own in self._asked(context).items()
+        }
+        measure = partial(_critics, logged)
+        case = decide(panel, blocks, measure(panel, blocks), text_facts(panel, blocks))
+        tried = attacks_table(case, self._panels(context, panel), measure)
+        self._write(context, case, {name: own.evaluation_lm for name, own in logged.items()})
+        return page(context, case, Bar(self.belief, self.tau, self.probability), *tried)
+
+    def _panels(self, context: Context, panel: Panel) -> dict[str, Panel]:
+        """The attacked panels that are tried."""
+        return attacked_panels(context, panel, self.attacks if self.attacked else {})
 
     def _asked(self, context: Context) -> dict[str, Context]:
         """Critic -> the context in which it is asked."""
@@ -122,17 +130,28 @@ class Screen(Study):
         return panel, deal(item_keys(panel), self.block)
 
     @staticmethod
-    def _write(context: Context, case: Case, logs: Mapping[str, Any]) -> None:
+    def _write(context: Context, case: ScreenCase, asked: Mapping[str, Any]) -> None:
         panel = case.panel
         context.run_dir.write_table("records/clean_texts.parquet", text_records(panel))
         write_sources(context, panel)
-        write_replies(context, panel, logs)
+        write_replies(context, panel, {name: lm.log for name, lm in asked.items()})
         if case.screened is not None:
             names = [agent.name for agent in panel.agents]
             coords = {"item": [item.id for item in panel.items], "agent": names}
             agent = xr.DataArray(case.screened.effect, dims=("item", "agent"), coords=coords)
             table = score_records(panel, Scores(agent=agent))
             context.run_dir.write_table("records/clean_scores.parquet", table)
+
+
+def _critics(asked: Mapping[str, Context], panel: Panel, blocks: Sequence[Places]) -> list[Critic]:
+    """Everybody who scores pairs: LMs, and rules."""
+    critics = []
+    for name, own in asked.items():
+        scores, attrs = _measured(own, panel, blocks)
+        estimator = own.estimator(attrs)
+        critics.append(Critic(name, scores, estimator.model, estimator))
+    rules = control_scores(panel, blocks).items()
+    return [*critics, *(Critic(name, scores, name) for name, scores in rules)]
 
 
 def _measured(
