@@ -59,6 +59,7 @@ class Measured:
             self.facts.template[agents],
             self.facts.own[agents],
             self.facts.foreign[agents],
+            self.facts.source_p[agents],
         )
         return decide(panel, places, critics, facts)
 

@@ -108,11 +108,12 @@ class Mechanism(Protocol):
         Raises:
             ConfigError: it scores texts one by one.
         """
-        scores = self.score(self.measure(panel, lm, seed=seed)) if self.subject == "pair" else None
-        pairs = scores and (scores.pair if scores.directed is None else scores.directed)
-        if pairs is None:
-            raise ConfigError(
-                f"mechanism={self.name} does not hold texts against each other: choose one that "
-                "does (mi_sum, tvd_mi, gem)."
-            )
-        return pairs
+        if self.subject == "pair":
+            scores = self.score(self.measure(panel, lm, seed=seed))
+            pairs = scores.pair if scores.directed is None else scores.directed
+            if pairs is not None:
+                return pairs
+        raise ConfigError(
+            f"mechanism={self.name} does not hold texts against each other: choose one that does "
+            "(mi_sum, tvd_mi, gem)."
+        )

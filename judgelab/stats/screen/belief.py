@@ -118,8 +118,12 @@ def fit(rows: Sequence[Mapping[str, float]], taus: Sequence[float], of: Sequence
         predicted = middle + (x[own] - mean) / sd @ slopes
         errors.append(float(np.mean((y[own] - predicted) ** 2)))
     mean, sd, slopes, middle = solve(np.ones(len(y)))
-    parts = (dict(zip(FEATURES, map(float, part), strict=True)) for part in (mean, sd, slopes))
-    return Belief(middle, *parts, float(np.sqrt(np.mean(errors))), sets)
+
+    def by_name(values: Floats) -> dict[str, float]:
+        return dict(zip(FEATURES, map(float, values), strict=True))
+
+    error = float(np.sqrt(np.mean(errors)))
+    return Belief(middle, by_name(mean), by_name(sd), by_name(slopes), error, sets)
 
 
 def _ranks(values: Floats) -> Floats:

@@ -16,13 +16,14 @@ from judgelab.stats.intervals.means import item_mean
 from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
 from judgelab.stats.screen.blocks import Places, centred, effects
 from judgelab.stats.screen.exam import SourceExam, sit
-from judgelab.stats.screen.verdicts import FEWEST, Screened, Verdict, pooled, screen, shares
+from judgelab.stats.screen.verdicts import FEWEST, LEVEL, Screened, Verdict, pooled, screen, shares
 from judgelab.study.screen.texts import TextFacts, word_counts
 
 APART = 0.75
 """Share of the median other agent's effect that an agent surely stays below who stands apart."""
 WORDS, LENGTH = "shared words", "length"
 ALIKE = "It writes in other words than the others (another language?), so critics cannot compare it"
+SOURCE = "It shares words with the sources of its items, though hardly any with the other systems"
 FEW = f"It has fewer than {FEWEST} texts"
 WEAK = "The critics are too weak, or the items too few"
 
@@ -147,12 +148,15 @@ def decide(
     verdicts, reasons = list[Verdict](), list[str]()
     texts = (~np.isnan(found.effect)).sum(axis=0)
     for k, word in enumerate(found.verdict):
-        foreign = bool(facts.foreign[k]) and word in ("nothing", "much less")
-        verdicts.append("not known" if foreign else word)
-        why = ALIKE if foreign else FEW if texts[k] < FEWEST else WEAK
+        accused = word in ("nothing", "much less")
+        excuse = ALIKE if facts.foreign[k] else ""
+        if word == "nothing" and facts.source_p[k] <= LEVEL:
+            excuse = SOURCE
+        verdicts.append("not known" if accused and excuse else word)
+        why = excuse if accused else FEW if texts[k] < FEWEST else WEAK
         reasons.append(why if verdicts[-1] == "not known" else "")
     by_critic = {
-        one.critic.name: effects(cells.swapaxes(0, 1), blocks, facts.group)
+        one.critic.name: effects(list(cells.swapaxes(0, 1)), blocks, facts.group)
         for cells, one in zip(even, pool, strict=True)
     }
     return ScreenCase(panel, blocks, sat, facts, found, verdicts, reasons, by_critic)

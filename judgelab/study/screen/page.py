@@ -11,13 +11,14 @@ from judgelab.core.result import Headline, Result, Row, Table, Value
 from judgelab.engine.context import Context
 from judgelab.engine.provenance import origin_of, sources
 from judgelab.stats.screen.belief import FEATURES
+from judgelab.stats.screen.verdicts import Verdict
 from judgelab.study.common.tables import about, named_columns
 from judgelab.study.common.templates import sentences, table
 from judgelab.study.screen.case import LENGTH, WORDS, Sat, ScreenCase
 from judgelab.study.screen.ranking import Bar, RankingBelief
 
 HEADLINES = (Headline("says_nothing", "Systems that say nothing about their item", lower=True),)
-ORDER = ("nothing", "much less", "not known", "something")
+ORDER: Sequence[Verdict] = ("nothing", "much less", "not known", "something")
 PHRASES = {
     "nothing": "says nothing about its item that could be seen",
     "much less": "says much less about its item than the others",
@@ -87,6 +88,7 @@ def _facts(case: ScreenCase, ranking: RankingBelief) -> dict[str, Any]:
         ],
         "apart": [names[k] for k in case.apart],
         "pool": case.pool,
+        "sources": not np.isnan(case.facts.source_p).any(),
         "ranking": ranking,
         "tau": f"{bar.tau:g}",
         "probability": bar.probability,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.stats.intervals.arrays import Floats, Mask, divide, row_means
 from judgelab.stats.screen.blocks import Places
+from judgelab.stats.screen.verdicts import permutation_p
 
 _WORD = re.compile(r"[぀-ヿ㐀-鿿]|[^\W぀-ヿ㐀-鿿]+")
 MOST = 0.5  # share of items on which two agents are copies
@@ -39,6 +40,9 @@ class TextFacts:
     # [agents] whether it shares so few words with others, whatever the item, that critics cannot
     # be expected to see anything: another language, another script
     foreign: Mask
+    # [agents] p of the exact test that its words are no more those of its item's source than of
+    # others'; NaN without sources
+    source_p: Floats
 
 
 def distinct(panel: Panel) -> Panel:
@@ -117,6 +121,26 @@ def control_scores(panel: Panel, blocks: Sequence[Places]) -> dict[str, Floats]:
     return {"shared words": shared, "length": length}
 
 
+def source_scores(panel: Panel, blocks: Sequence[Places]) -> Floats | None:
+    """[agents, blocks, m, m] share of the words of an agent's text of the i-th item that are in the
+    source of the j-th, rare ones counting more; None where the data have no sources."""
+    sources = [frozenset(_WORD.findall(item.source.casefold())) for item in panel.items]
+    if len({one for one in sources if one}) < len(sources) / 2:
+        return None
+    words = words_of(panel)
+    counts = Counter(word for one in sources for word in one)
+    rarity = {word: math.log(1 + len(sources) / n) for word, n in counts.items()}
+    most = max(map(len, blocks))
+    found = np.full((len(panel.agents), len(blocks), most, most), np.nan)
+    for k, places in enumerate(blocks):
+        for i, at in enumerate(places):
+            for a, text in enumerate(words[at]):
+                for j, other in enumerate(places) if text else ():
+                    shared = sum(rarity[word] for word in text & sources[other])
+                    found[a, k, i, j] = shared / len(text)
+    return found
+
+
 def text_facts(panel: Panel, blocks: Sequence[Places]) -> TextFacts:
     """Copies, templates and agents that critics cannot compare with the others."""
     words, agents = words_of(panel), len(panel.agents)
@@ -141,7 +165,9 @@ def text_facts(panel: Panel, blocks: Sequence[Places]) -> TextFacts:
     foreign = np.array(
         [means[a] < FOREIGN * np.nanmedian(np.delete(means, a)) for a in range(agents)]
     )
-    return TextFacts(alike, linked(alike), template, own, foreign & ~constant)
+    by_source = source_scores(panel, blocks)
+    p = [np.nan] * agents if by_source is None else [permutation_p(one) for one in by_source]
+    return TextFacts(alike, linked(alike), template, own, foreign & ~constant, np.array(p))
 
 
 def _across(words: Words, blocks: Sequence[Places]) -> tuple[Floats, Floats]:

@@ -111,6 +111,24 @@ def test_copies_templates_and_other_languages_are_said_as_what_they_are(tmp_path
     assert verdicts(found)["greek"] == "not known"
 
 
+def test_a_lone_truthful_system_is_cleared_by_the_sources(tmp_path: Path) -> None:
+    """Three systems agree on other items' facts; one writes of its own, and has the source."""
+    makers = {
+        f"wrong {k}": (lambda i, s=s: s.format(**facts(i + 500))) for k, s in enumerate(STYLES)
+    }
+    makers["right"] = lambda i: STYLES[0].format(**facts(i))
+    rows = [
+        {"id": f"{i}", "agent": name, "text": make(i), "source": STYLES[3].format(**facts(i))}
+        for i in range(36)
+        for name, make in makers.items()
+    ]
+    data = pd.DataFrame(rows)
+    assert verdicts(screened(data.drop(columns="source"), tmp_path))["right"] == "nothing"
+    cleared = screened(data, tmp_path)
+    assert verdicts(cleared)["right"] == "not known"
+    assert "sources" in dict(cleared.content["answer"])["Not known"]
+
+
 def test_nothing_is_said_where_nobody_says_anything(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     words = " ".join(WORDS.values()).split()
