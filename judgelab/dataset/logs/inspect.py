@@ -35,7 +35,7 @@ def read(files: Sequence[Opened], log: Log) -> None:
     log.counts["epochs"] = len({sample.get("epoch") for _, sample in samples})
     for model, sample in samples:
         scores = sample.get("scores") or {}
-        key = sample.get("uuid") or id(sample)
+        key = (model, sample.get("uuid") or id(sample))
         if sample.get("invalidation") or (sample.get("error") and not scores):
             log.left_out["samples with errors" if sample.get("error") else "invalid samples"] += 1
         elif key in seen:  # the log of a retry repeats what was done

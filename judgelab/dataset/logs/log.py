@@ -23,6 +23,7 @@ NAMES: Mapping[str, Sequence[str]] = {
 }
 """Fact -> names under which people keep it in tools that leave names to them."""
 
+OVERALL = "overall"  # the criterion of what has none, where others have one
 SINGULAR = {"criteria": "criterion", "people": "person"}
 
 
@@ -118,8 +119,8 @@ class Log:
         for line, unit in enumerate(self.units.values(), start=1):
             groups: dict[str, dict[bool, list[Said]]] = {}
             for (criterion, by_person, _, _), one in unit.said.items():
-                own = groups.setdefault(criterion if several else "", {True: [], False: []})
-                own[by_person].append(one)
+                name = (criterion or OVERALL) if several else ""
+                groups.setdefault(name, {True: [], False: []})[by_person].append(one)
             for criterion, own in (groups or {"": {}}).items():
                 spoken = {"labels": tuple(own.get(True, ())), "verdicts": tuple(own.get(False, ()))}
                 facts = unit.facts | {"line": line, "criterion": criterion} | spoken

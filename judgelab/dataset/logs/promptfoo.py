@@ -33,7 +33,7 @@ def read(files: Sequence[Opened], log: Log) -> None:
     results = list(each(files, "results"))
     keys = [str(row.get("promptId") or part(row, "prompt").get("label")) for row in results]
     prompts = list(dict.fromkeys(keys))
-    whole = any(list(map(_by_model, _parts(row)[1])) != [True] for row in results)
+    whole = any([*map(_by_model, _parts(row)[1])] not in ([], [True]) for row in results)
     tests = dict[str, str]()
     for key, row in zip(keys, results, strict=True):
         output = part(row, "response").get("output")
