@@ -270,6 +270,8 @@ def chat_key(identity: str, request: ChatRequest) -> bytes:
         parts["top_logprobs"] = request.top_logprobs
     if request.labels:
         parts["labels"] = list(request.labels)
+    if request.schema:
+        parts["schema"] = request.schema
     return digest("chat" + json.dumps(parts, sort_keys=True))
 
 

@@ -306,10 +306,19 @@ def chat_call(
         body[limit] = request.max_tokens
     if request.top_logprobs:
         body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
+    if request.schema:
+        form = {"name": "verdict", "strict": True, "schema": json.loads(request.schema)}
+        body["response_format"] = {"type": "json_schema", "json_schema": form}
     if extra:
         body["extra_body"] = dict(extra)
     tokens = estimate([m.content for m in request.messages])
     return Call("chat", body, request.key, (tokens, request.max_tokens or UNBOUNDED))
+
+
+def refuses_format(answer: Answer) -> bool:
+    """Whether a server says that it takes no ``response_format``, or none of this kind."""
+    named = re.search(r"response_?format|json_?schema|structured.output", answer.reason or "", re.I)
+    return answer.status in ("400", "422") and named is not None
 
 
 def reply_of(answer: Answer, request: ChatRequest) -> Reply:

@@ -109,6 +109,8 @@ class ChatRequest:
     # is the reply, found from their probabilities; nothing is generated, and temperature, bound,
     # repeat and top_logprobs do not matter
     labels: tuple[str, ...] = ()
+    # JSON schema of the reply, which an endpoint is asked to keep to where it can; "" of free text
+    schema: str = ""
 
 
 @dataclass(frozen=True)

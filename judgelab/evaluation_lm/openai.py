@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from ipaddress import ip_address
 from pathlib import Path
@@ -19,7 +20,15 @@ from judgelab.calls.meter import Meter
 from judgelab.calls.pace import KeptState, Limits, Pace, rate_file
 from judgelab.calls.prompts import FramedPrompts, Mode, RawPrompts
 from judgelab.calls.remote import CallPool, Remote
-from judgelab.calls.sending import ASKED, TokenLimit, chat_call, keep_body, reply_of
+from judgelab.calls.sending import (
+    ASKED,
+    Answer,
+    TokenLimit,
+    chat_call,
+    keep_body,
+    refuses_format,
+    reply_of,
+)
 from judgelab.core.errors import CapabilityError, ConfigError, require
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import WITHOUT_PROBABILITIES, Capability, ChatRequest, LogProb, Pairs, Reply
@@ -92,6 +101,8 @@ class OpenAI(FramedLM, Remote):
         self._meter, self._probed = Meter(), False
         self._tell: Callable[[str], None] = lambda words: None
         self._ignored, self._reported = 0, False  # logprobs of a chat
+        self._takes_schema: bool | None = None  # whether the server takes response_format
+        self._first_schema = asyncio.Lock()
         self._opened: tuple[Caller, CallPool] | None = None
         self._beside: Path | None = None  # the call cache, where processes share a rate
         self._raw = RawPrompts(self.model, self.logprobs)
@@ -106,6 +117,11 @@ class OpenAI(FramedLM, Remote):
         if self.framing.plain:
             return asked
         return f"{asked} {self.framing.identity} tokenizer={self._source.name}"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Whether it took ``response_format``, where that was asked for."""
+        return {} if self._takes_schema is None else {"response_format": self._takes_schema}
 
     @property
     def presentation(self) -> Presentation:
@@ -142,13 +158,32 @@ class OpenAI(FramedLM, Remote):
         caller, pool = self._open()
 
         async def one(request: ChatRequest) -> Reply:
-            call = chat_call(request, self.model, self.extra_body or {}, self.token_limit)
-            reply = reply_of(await caller.call(call), request)
+            reply = reply_of(await self._answered(caller, request), request)
             self._check_alternatives(reply)
             return reply
 
         jobs = [partial(one, request) for request in requests]
         yield from pool.stream(jobs, AHEAD * self.limits.concurrency, caller.halt)
+
+    async def _answered(self, caller: Caller, request: ChatRequest) -> Answer:
+        """The answer to a request; one with a schema is asked in words alone where the server takes
+        none, which the first such request finds out while the others wait."""
+
+        async def put(asked: ChatRequest) -> Answer:
+            extra = self.extra_body or {}
+            return await caller.call(chat_call(asked, self.model, extra, self.token_limit))
+
+        if not request.schema or self._takes_schema:
+            return await put(request)
+        async with self._first_schema:
+            if self._takes_schema is None:
+                answer = await put(request)
+                if not refuses_format(answer):
+                    self._takes_schema = True if answer.body is not None else None
+                    return answer
+                self._takes_schema = False
+                self._tell(f"{self.base_url} takes no response_format: JSON is asked for in words")
+        return await put(replace(request, schema="") if self._takes_schema is False else request)
 
     def stream_logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs

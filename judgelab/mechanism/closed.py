@@ -9,23 +9,28 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.exchange import shares
+from judgelab.core.exchange import Exchange, shares
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.prompt import Prompt
+from judgelab.core.reply.json_verdict import json_verdict, schema, spelled
 from judgelab.mechanism.protocol import Mechanism
 
 if TYPE_CHECKING:
     import xarray as xr
 
-ReplyMode = Literal["generated", "labels", "auto"]
+Key = TypeVar("Key", bound=Hashable)
+
+ReplyMode = Literal["generated", "labels", "auto", "json"]
+JSON = "json.txt"  # what is added to a prompt that is to be answered in JSON
+JSON_TOKENS = 500  # upper bound on such a reply, where max_tokens is less
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,8 @@ class ClosedMechanism(Mechanism):
     # ``generated``: the LM writes a reply, and the label is read out of it; ``labels``: from the
     # log-probabilities of the allowed replies; ``auto``: labels where the LM can tell them, the
     # temperature is 0, and there is a prompt for it: ours beside our own prompt, or one that the
-    # user gave for it. A user's own ``prompt`` may ask for reasons
+    # user gave for it. A user's own ``prompt`` may ask for reasons; ``json``: the LM writes a JSON
+    # object of reason and verdict (``response_format`` where a server takes it), read strictly
     reply: ReplyMode = "auto"
 
     def __post_init__(self) -> None:
@@ -51,10 +57,10 @@ class ClosedMechanism(Mechanism):
                 f"mechanism.reply=labels draws no replies, but mechanism.temperature is "
                 f"{self.temperature:g}: set it to 0, or mechanism.reply=generated."
             )
-        if self.reply == "labels" and not self._several:
+        if self.reply in ("labels", "json") and not self._several:
             raise ConfigError(
-                "mechanism.reply=labels needs two grades to choose from, whole numbers: change "
-                "the scale, or set mechanism.reply=generated."
+                f"mechanism.reply={self.reply} needs two grades to choose from, whole numbers: "
+                "change the scale, or set mechanism.reply=generated."
             )
 
     @property
@@ -88,7 +94,7 @@ class ClosedMechanism(Mechanism):
                 f"mechanism.reply=labels needs an LM that can tell how likely a reply is, and "
                 f"{lm.identity.split()[0]} cannot: set mechanism.reply=auto or generated."
             )
-        if self.reply != "auto" or alone is None:
+        if self.reply != "auto" or alone is None:  # never for JSON
             return self.reply == "labels"
         meant = self.prompt.shipped or (alone is not self.prompt and not alone.shipped)
         return able and meant and self._several and self.temperature == 0
@@ -115,17 +121,48 @@ class ClosedMechanism(Mechanism):
             labels: of a question with its own.
         """
         messages = self.asked(lm).messages(**values)
+        allowed = self.labels if labels is None else labels
         if self.by_labels(lm):
-            allowed = self.labels if labels is None else labels
             return ChatRequest(messages, key=key, labels=tuple(allowed))
-        return ChatRequest(
+        made = ChatRequest(
             messages, self.temperature, self.max_tokens, top_logprobs=top_logprobs, key=key
+        )
+        if self.reply != "json":
+            return made
+        choices = dict.fromkeys(_first_spellings(allowed), 0.0)
+        more, last = Prompt(JSON).text(choices=spelled(choices)), messages[-1]
+        told = (*messages[:-1], replace(last, content=f"{last.content}\n\n{more}"))
+        bound = max(self.max_tokens, JSON_TOKENS)
+        return replace(made, messages=told, max_tokens=bound, schema=schema(choices))
+
+    def read(
+        self,
+        said: Exchange[Key],
+        read: Callable[[Key, Reply], float],
+        why: Callable[[Key, str], str],
+        values: Callable[[Key], Mapping[str, float]],
+    ) -> dict[Key, float]:
+        """What replies say (``Exchange.read``); as JSON, where that was asked for.
+
+        Args:
+            values: of a question, what an allowed reply says -> its value.
+        """
+        if self.reply != "json":
+            return said.read(read, why)
+
+        def strictly(key: Key, text: str | None) -> tuple[float, str]:
+            return json_verdict(text, values(key))
+
+        return said.read(
+            lambda key, reply: strictly(key, reply.text)[0],
+            lambda key, text: strictly(key, text)[1],
         )
 
     def attrs(self, lm: EvaluationLM) -> dict[str, str]:
         """For the measured dataset: which prompt, and how the replies came about."""
-        mode = "labels" if self.by_labels(lm) else "generated"
-        return {"prompt": self.asked(lm).identity, "reply": mode}
+        mode = "labels" if self.by_labels(lm) else "json" if self.reply == "json" else "generated"
+        more = f" + {Prompt(JSON).identity}" if mode == "json" else ""
+        return {"prompt": f"{self.asked(lm).identity}{more}", "reply": mode}
 
 
 @dataclass(frozen=True)
@@ -138,6 +175,19 @@ class TwoPromptMechanism(ClosedMechanism):
     def label_prompt(self) -> Prompt | None:
         """The prompt for replies by labels, if there is one."""
         return self.prompt_labels
+
+
+def _first_spellings(labels: Mapping[str, str]) -> list[str]:
+    """Of several replies that say the same the first."""
+    first: dict[str, str] = {}
+    for text, said in labels.items():
+        first.setdefault(said, text)
+    return list(first.values())
+
+
+def json_values(labels: Mapping[str, str], values: Mapping[str, float]) -> dict[str, float]:
+    """Verdict as it stands in JSON -> its value; of ``labels`` and what each says is worth."""
+    return {text: values[labels[text]] for text in _first_spellings(labels)}
 
 
 def whole_grades(low: float, high: float) -> dict[str, str]:

@@ -26,7 +26,12 @@ from judgelab.core.scores import (
     with_calls,
     without_noise,
 )
-from judgelab.mechanism.closed import ClosedMechanism, TwoPromptMechanism, with_shares
+from judgelab.mechanism.closed import (
+    ClosedMechanism,
+    TwoPromptMechanism,
+    json_values,
+    with_shares,
+)
 from judgelab.mechanism.protocol import Definition
 
 VERDICTS = {"a": 1.0, "b": 0.0, "c": 0.5}  # label -> did the text shown as A win
@@ -60,9 +65,11 @@ class PairMechanism(ClosedMechanism):
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``verdict`` [item, agent, peer]: 1 if agent, shown first, beat peer; NaN if unread."""
         said = self.ask(panel, lm)
-        read = said.read(
+        read = self.read(
+            said,
             lambda _, reply: stated_label(reply.text, self.verdicts),
             lambda _, text: no_label(text, self.spoken),
+            lambda _: json_values(self.labels, self.verdicts),
         )
         dims, agents = ("item", "agent", "peer"), len(panel.agents)
         data = measured(panel, verdict=(dims, filled((len(panel.items), agents, agents), read)))

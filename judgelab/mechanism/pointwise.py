@@ -59,9 +59,11 @@ class GradeMechanism(ClosedMechanism, TextMechanism):
                 shown = {"task": panel.task_description, "source": self.source(item)}
                 requests[k, j] = self.request(lm, key, {**shown, "text": text})
         said = Exchange.put(lm, requests)
-        value = said.read(
+        value = self.read(
+            said,
             lambda _, reply: stated_grade(reply.text, *self.bounds),
             lambda _, text: no_grade(text, *self.bounds),
+            lambda _: {grade: float(grade) for grade in self.labels},
         )
         shape = len(panel.items), len(panel.agents)
         data = measured(panel, value=(dims, filled(shape, value)))

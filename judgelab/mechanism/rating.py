@@ -97,6 +97,14 @@ class Rating(MetricMechanism, ClosedMechanism):
     name: str = "rating"  # rating or acu_rating
     measurement = "rating"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.reply == "json" and self.aggregate == "expected":
+            raise ConfigError(
+                "mechanism.aggregate=expected takes the probabilities of a grade's token, which a "
+                "reply in JSON has not: set mechanism.reply=generated, or aggregate=number."
+            )
+
     @property
     def labels(self) -> Mapping[str, str]:
         """Of the shortest scale: each metric has its own."""
@@ -132,9 +140,12 @@ class Rating(MetricMechanism, ClosedMechanism):
                     requests[k, j, m, draw] = asked if asked.labels else replace(asked, repeat=draw)
         said = Exchange.put(lm, requests)
         self._refuse_without_probabilities(said.replies.values(), lm)
-        read = said.read(
+        scales = [whole_grades(metric.low, metric.high) for metric in metrics]
+        read = self.read(
+            said,
             lambda cell, reply: self._read(reply, metrics[cell[2]]),
             lambda cell, text: no_grade(text, metrics[cell[2]].low, metrics[cell[2]].high),
+            lambda cell: {grade: float(grade) for grade in scales[cell[2]]},
         )
         shape = (len(panel.items), len(panel.agents), len(metrics), self.repeats)
         data = ratings(panel, filled(shape, read), metrics, criteria)

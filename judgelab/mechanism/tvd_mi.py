@@ -26,7 +26,7 @@ from judgelab.core.scores import (
     with_calls,
     without_noise,
 )
-from judgelab.mechanism.closed import TwoPromptMechanism, with_shares
+from judgelab.mechanism.closed import TwoPromptMechanism, json_values, with_shares
 from judgelab.mechanism.logprob import measure_logprob
 from judgelab.mechanism.mi import pointwise_mi
 from judgelab.mechanism.protocol import BY_LOGPROB, Definition
@@ -121,9 +121,11 @@ class TvdMi(TwoPromptMechanism):
             values = {"task": panel.task_description, "a": a, "b": b}
             requests[cell] = self.request(lm, key, values)
         said = Exchange.put(lm, requests)
-        read = said.read(
+        read = self.read(
+            said,
             lambda _, reply: stated_label(reply.text, GRADES),
             lambda _, text: no_label(text, LABELS),
+            lambda _: json_values(self.labels, GRADES),
         )
         agents, pair = len(panel.agents), ("item", "agent", "peer")
         grades = filled((len(panel.items), agents, agents, 1 + partner.shape[1]), read)

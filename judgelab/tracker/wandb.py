@@ -27,7 +27,7 @@ from judgelab.tracker.dashboard import credentials_mode
 from judgelab.tracker.protocol import Mirror, TrackedRun, TrackedSweep, bars, headline, in_words
 
 COMMAND = "python -m judgelab.tracker.dashboard"
-PRIVATE = ("records/", "calls.jsonl", "items.html", "label.html", "report.html", "config.yaml")
+PRIVATE = ("records/", "calls", "items.html", "label.html", "report.html", "config.yaml")
 """How names of files begin that hold texts, replies, item ids, people's names and what each said,
 the command line and paths of this machine."""
 SINGLE = frozenset({"item", "rater"})

@@ -49,6 +49,14 @@ def chat(body: Body, settings: Mapping[str, Any]) -> Body:
     options = LABELS[kind]
     text = f"I choose {options[number(prompt) % len(options)]}"
     text = verdict(body["model"], prompt) or text
+    if "response_format" in body and settings.get("no_format"):
+        raise LookupError(400, "response_format is not supported by this model")
+    if settings.get("json"):  # each fourth as it must not be
+        said = verdict(body["model"], prompt) or options[number(prompt) % len(options)]
+        said = int(said) if said.isdigit() else said
+        text = json.dumps({"reason": "It says more.", "verdict": said})
+        odd = ('{"verdict": "one"}', f"{text} So it is.", f"[{text}]", text.replace("verdict", "v"))
+        text = odd[number(prompt) % 4] if number(prompt, "odd") % 4 == 0 else text
     message: Body = {"role": "assistant", "content": text}
     choice: Body = {"index": 0, "message": message, "finish_reason": "stop"}
     if body.get("logprobs") and not settings.get("ignore"):

@@ -68,7 +68,7 @@ class Server:
         try:
             x.whole = answer(x.body, self.settings)
         except LookupError as cause:
-            return await x.fail(int(cause.args[0]), "not supported here")
+            return await x.fail(int(cause.args[0]), str((*cause.args, "not supported here")[1]))
         used = x.whole["usage"]
         x.tokens = used["prompt_tokens"], used["completion_tokens"]
         if fault is not None:

@@ -38,7 +38,7 @@ def answer_of(text: str | None) -> str:
     the conversation that the model makes up (``### Human: ...``). The middle of a long reply goes
     too; a JSON object in it stays whole (see ``fields``).
     """
-    answer = _without_thoughts(text or "")
+    answer = without_thoughts(text or "")
     if answer is None:
         return ""
     plain = unicodedata.normalize("NFKC", ends(answer))
@@ -55,7 +55,7 @@ def ends(text: str) -> str:
     return text if len(text) <= 2 * END else f"{text[:END]}\n\n…\n\n{text[-END:]}"
 
 
-def _without_thoughts(text: str) -> str | None:
+def without_thoughts(text: str) -> str | None:
     """The text without thoughts; None where some begin and never end."""
     kept, at, within = list[str](), 0, False
     for mark in _THOUGHTS.finditer(text):
