@@ -85,9 +85,10 @@ def opened(path: str | Sequence[str]) -> Records | Log:
     reader = logs[0][0]
     log = Log(reader.TOOL, reader.ITEMS)
     reader.read([file for _, file in logs], log)
-    if not log.units:
-        raise DataError(f"{path!r} was read as {reader.TOOL}, and holds nothing that was scored.")
+    log.without_texts()
     log.left_out += Counter({"files of other kinds": len(files) - len(logs)})
+    if not log.units:
+        raise DataError(f"{path!r} holds nothing that was scored. {log.sentence}")
     return log
 
 

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from judgelab.core.errors import listed
 from judgelab.dataset.files import Row, cell_text, unpacked
+from judgelab.dataset.meaning import LONGEST, MOST, is_figure
 from judgelab.dataset.rows import TEXT, JudgedRow, Said, fault_of
 
 NAMES: Mapping[str, Sequence[str]] = {
@@ -113,6 +114,19 @@ class Log:
         several = len(people) > 1 or len(judges) > 1
         return list(dict.fromkeys(name for name, *_ in keys)) if several else [""]
 
+    def without_texts(self) -> None:
+        """Leave out criteria that are answered in free texts, such as remarks."""
+        cells: dict[str, list[str]] = {}
+        for unit in self.units.values():
+            for (name, *_), one in unit.said.items():
+                cells.setdefault(name, []).append(one.cell)
+        for name, its in cells.items():
+            words = {cell for cell in its if not is_figure(cell)}
+            if len(words) > MOST or 2 * sum(len(cell) > LONGEST for cell in its) > len(its):
+                self.left_out["criteria in free texts"] += 1
+                for unit in self.units.values():
+                    unit.said = {key: one for key, one in unit.said.items() if key[0] != name}
+
     def rows(self) -> tuple[list[JudgedRow], list[str]]:
         """A row of each unit and criterion; and which are not as a row must be."""
         rows, faults, several = list[JudgedRow](), list[str](), len(self.criteria) > 1
@@ -142,7 +156,7 @@ class Log:
             "judges": len({who for _, by_person, who, _ in keys if not by_person}),
             "people": len({who for _, by_person, who, _ in keys if by_person}),
         }
-        told = f"Read as {self.tool}: {listed(_counted(sizes))}."
+        told = f"Read as {self.tool}: {listed(_counted(sizes)) or 'nothing'}."
         return f"{told} Left out: {listed(_counted(self.left_out))}." if self.left_out else told
 
 
