@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import (
@@ -22,6 +22,7 @@ from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.resources import conf
 
 FOLDER = conf() / "criteria"
+RUBRIC_STEPS = ("Read both texts.", "Choose the level whose meaning fits best.")
 
 Likelihood = Literal["text", "text_given_source", "source_given_text", "sentences_in_context"]
 """What an LM that only gives log-probabilities takes for a metric, nats per token: log P(text);
@@ -78,6 +79,9 @@ def criteria_tasks() -> frozenset[str]:
 def load_criteria(name_or_path: str) -> Criteria:
     """Criteria by the name of a task (``conf/criteria/<name>.yaml``) or from a user's own YAML.
 
+    A user's own may be a rubric: ``question``, and ``levels``, name -> meaning, the worst first.
+    Levels that are words are graded by their places from 0.
+
     Raises:
         ConfigError: there are none of that name.
         DataError: the file lacks something; the message says where.
@@ -94,6 +98,8 @@ def load_criteria(name_or_path: str) -> Criteria:
     try:
         raw = path.read_bytes()
         content = yaml.safe_load(raw.decode("utf-8"))
+        if isinstance(content, dict) and content.keys() & {"question", "levels"}:
+            content = _of_rubric(content, path)
         metrics = [
             {"scale": content["scale"], **({"criterion": one} if isinstance(one, str) else one)}
             | {"name": name}
@@ -111,5 +117,29 @@ def load_criteria(name_or_path: str) -> Criteria:
         raise DataError(f"The criteria {str(path)!r}, {where}: {first['msg']}.") from cause
     except (yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as cause:
         raise DataError(
-            f"The criteria {str(path)!r} are no YAML of text, source, scale and metrics: {cause}."
+            f"The criteria {str(path)!r} are no YAML of text, source, scale and metrics, or of "
+            f"question and levels: {cause}."
         ) from cause
+
+
+def _of_rubric(content: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """A question and its levels as one metric, the names of levels in its scale."""
+    levels: Any = content.get("levels")
+    said = isinstance(levels, dict) and len(levels) > 1 and all(map(_is_text, levels.values()))
+    if content.keys() != {"question", "levels"} or not said or not _is_text(content["question"]):
+        raise DataError(
+            f"The rubric {str(path)!r} must be a question and its levels, two names or more with "
+            "what each means, the worst first: 'question: TEXT' and 'levels: {NAME: MEANING, ...}'."
+        )
+    scale = levels
+    if not all(type(name) is int for name in levels):
+        # YAML reads yes and no as true and false
+        names = [("no", "yes")[one] if isinstance(one, bool) else one for one in levels]
+        told = zip(names, levels.values(), strict=True)
+        scale = {k: f"{name}: {meaning}" for k, (name, meaning) in enumerate(told)}
+    rubric = {"criterion": content["question"], "steps": RUBRIC_STEPS}
+    return {"text": "answer", "source": "source", "scale": scale, "metrics": {"rubric": rubric}}
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())

@@ -44,6 +44,14 @@ class MetricMechanism(Mechanism):
         """Those with criteria; any where the criteria are given."""
         return criteria_tasks() if self.criteria is None else frozenset()
 
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Of the scales of all its metrics, where the criteria are given."""
+        if self.criteria is None:
+            return None
+        metrics = load_criteria(self.criteria).metrics
+        return min(float(one.low) for one in metrics), max(float(one.high) for one in metrics)
+
     def rated(self, panel: Panel) -> tuple[Criteria, tuple[Metric, ...]]:
         """The criteria for a panel, and which of their metrics are rated.
 

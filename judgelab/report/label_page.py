@@ -196,4 +196,6 @@ def _command(rows: ItemRows, config: Mapping[str, Any]) -> str:
     more = [f"study.rules.{key}={rules[key]}" for key in ("minimum", "recall") if rules.get(key)]
     if rows.kind == "category" and dataset.get("positive") is not None:
         more.append(f"dataset.positive={dataset['positive']}")
-    return command_line([f"study={name}", "dataset=table", f"dataset.kind={rows.kind}", *more])
+    # 0 and 1 are two classes
+    kind = "category" if rows.kind == "grade" and _scale(rows) == [0, 1] else rows.kind
+    return command_line([f"study={name}", "dataset=table", f"dataset.kind={kind}", *more])

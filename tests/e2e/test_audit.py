@@ -67,6 +67,28 @@ def audited(judgelab: Command, file: Path, text: str, more: str) -> Done:
     return judgelab("study=audit", "dataset=table", f"dataset.path={file}", "tracker=none", more)
 
 
+def test_a_rubric_of_two_levels_is_audited_class_by_class(
+    judgelab: Command, tmp_path: Path
+) -> None:
+    """A judge that is asked for pass or fail was held against grades."""
+    rubric, file = tmp_path / "rubric.yaml", tmp_path / "labels.csv"
+    rubric.write_text("question: Is it right?\nlevels: {fail: it is wrong, pass: it is right}")
+    table = gate().head(40).fillna("pass").drop(columns="gpt")
+    table.assign(source="How tall?", text=[f"{k} m" for k in range(40)]).to_csv(file, index=False)
+    asked = ("mechanism=rating", f"mechanism.criteria={rubric}", "mechanism.reply=json")
+    with scripted(tmp_path / "server", json=True) as server:
+        lm = ("evaluation_lm=openai", "evaluation_lm.model=m", "evaluation_lm.api_key_env=null")
+        at = f"evaluation_lm.base_url={server.url}"
+        done = judgelab(
+            "study=audit", "dataset=table", f"dataset.path={file}", "tracker=none", *asked, *lm, at
+        )
+    assert done.returncode == 0, done.stderr
+    assert {"confusion", "classes"} <= {one["name"] for one in result(tmp_path)["tables"]}
+    said = pd.read_parquet(next(tmp_path.glob("runs/*/records/judgments.parquet")))
+    assert set(said["category"].dropna()) == {"pass", "fail"}
+    assert 0 < said.loc[said["role"] == "judge", "value"].isna().sum() < 40
+
+
 def test_four_rows_with_two_judges_and_a_grade(judgelab: Command, tmp_path: Path) -> None:
     """The commonest table there is was "cannot reshape array of size 0"."""
     rows = "id,human,a,b\n1,4,5,3\n2,2,1,2\n3,5,4,4\n4,1,2,1\n"

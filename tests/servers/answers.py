@@ -52,8 +52,8 @@ def chat(body: Body, settings: Mapping[str, Any]) -> Body:
     if "response_format" in body and settings.get("no_format"):
         raise LookupError(400, "response_format is not supported by this model")
     if settings.get("json"):  # each fourth as it must not be
-        said = verdict(body["model"], prompt) or options[number(prompt) % len(options)]
-        said = int(said) if said.isdigit() else said
+        allowed = json.loads(f"[{re.findall(r'exactly one of: (.*)[.]', prompt)[-1]}]")
+        said = verdict(body["model"], prompt) or allowed[number(prompt) % len(allowed)]
         text = json.dumps({"reason": "It says more.", "verdict": said})
         odd = ('{"verdict": "one"}', f"{text} So it is.", f"[{text}]", text.replace("verdict", "v"))
         text = odd[number(prompt) % 4] if number(prompt, "odd") % 4 == 0 else text

@@ -19,7 +19,14 @@ from judgelab.engine.replies import reasons, still_open
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.stats.trust.agreement import Places
 from judgelab.study.audit.conditions import in_turn
-from judgelab.study.audit.graded import as_grades, as_pairs, better, judgments_of, places
+from judgelab.study.audit.graded import (
+    as_classes,
+    as_grades,
+    as_pairs,
+    better,
+    judgments_of,
+    places,
+)
 from judgelab.study.audit.held import LEVEL, Bars, Held
 from judgelab.study.common.judges import NamedJudge, asks_nobody
 from judgelab.study.common.stopping import Elimination, Stop, until_clear
@@ -42,7 +49,7 @@ def gather(
     """Recorded judgments, recorded metrics where they are the mechanism, and those asked for now.
 
     A judge that compares two texts makes the units pairs; one that grades texts makes two
-    categories the grades 0 and 1.
+    categories the grades 0 and 1, which stay categories where its scale has no other grade.
 
     Args:
         panel: texts as written.
@@ -57,7 +64,7 @@ def gather(
         DataError: there are no texts to ask about, or they are sorted into classes without order.
     """
     contexts = _contexts(context, judges)
-    table = judgments_of(panel)
+    table = before = judgments_of(panel)
     if any(one.mechanism.subject == "choice" for one in contexts.values()):
         table = as_pairs(table)
     elif contexts and table.kind == "category":
@@ -78,6 +85,8 @@ def gather(
         names = [str(name) for name in unread[:20]] if isinstance(unread, list) else []
         hint = f" Columns were not read: dataset.judges=[{','.join(names)}] makes them judges."
         raise ConfigError(NOBODY + (hint if names else ""))
+    if all(one.mechanism.bounds == (0.0, 1.0) for one in contexts.values()):
+        table = as_classes(table, before)
     return table, asked, stopped
 
 

@@ -104,6 +104,21 @@ def as_grades(table: JudgmentTable) -> JudgmentTable:
     return replace(table, kind="grade", levels=(), positive="", **said)
 
 
+def as_classes(table: JudgmentTable, before: JudgmentTable) -> JudgmentTable:
+    """The other way: grades 1 and 0 as the two classes that people's labels were before.
+
+    The table as it is where they were none, or where a judge gave another grade.
+    """
+    known = table.verdicts[~np.isnan(table.verdicts)]
+    if before.kind != "category" or table.kind != "grade" or not np.isin(known, (0, 1)).all():
+        return table
+    good = before.levels.index(before.positive)
+    said = {name: getattr(table, name) for name in ("verdicts", "again")}
+    said = {name: np.where(x == 1, good, np.where(x == 0, 1 - good, x)) for name, x in said.items()}
+    own = {name: getattr(before, name) for name in ("kind", "levels", "positive", "labels")}
+    return replace(table, **own, **said)
+
+
 def better(one: Floats, two: Floats) -> Floats:
     """1 where the one value is higher, 0 where the other is, .5 where they are equal; NaN kept."""
     return np.asarray((np.sign(np.round(one - two, 12)) + 1) / 2, np.float64)

@@ -68,6 +68,37 @@ def test_a_fault_of_criteria_is_named(tmp_path: Path, key: str, value: str, said
         load_criteria(criteria(tmp_path, **{key: value}))
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no YAML of"),
+        ("question: ''\nlevels: {bad: no use, good: of use}", "must be a question"),
+        ("question: Of use?\nlevels: {good: of use}", "must be a question"),
+        ("question: Of use?\nlevels: [bad, good]", "must be a question"),
+        ("question: Of use?\nlevels: {bad: , good: of use}", "must be a question"),
+        ("question: Of use?\nlevel: {bad: no use, good: of use}", "must be a question"),
+    ],
+)
+def test_a_fault_of_a_rubric_is_named(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "rubric.yaml").write_text(text)
+    with pytest.raises(DataError, match=said):
+        load_criteria(str(tmp_path / "rubric.yaml"))
+    with pytest.raises(ConfigError, match="there is no file"):
+        load_criteria(str(tmp_path / "gone.yaml"))
+
+
+@pytest.mark.parametrize("levels", ["{no: of none, yes: of use}", "{0: of none, 1: of use}"])
+def test_a_rubric_is_one_question_whose_levels_are_grades(tmp_path: Path, levels: str) -> None:
+    file = tmp_path / "rubric.yaml"
+    file.write_text(f"question: Is it of use?\nlevels: {levels}")
+    lm = ScriptedChat(lambda request: '{"reason": "so", "verdict": 1}')
+    rubric = Rating(Prompt("rating.txt"), criteria=str(file), reply="json")
+    data = rubric.measure(panel_of([["a", "b"]]), lm, seed=0)
+    assert data["rating"].values.ravel().tolist() == [1.0, 1.0]
+    assert "sha256" in data.attrs["criteria"] and rubric.bounds == (0.0, 1.0)
+    assert all(words in lm.seen[0].messages[-1].content for words in ("Is it of use?", "of none"))
+
+
 def test_the_expected_grade_weighs_the_alternatives_of_its_token() -> None:
     half, quarter = math.log(0.5), math.log(0.25)
     first = (("Grade", -0.1), ("4", -3.0))
