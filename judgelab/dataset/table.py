@@ -203,16 +203,12 @@ class LabelledTable(LimitedDataset):
         Raises:
             ConfigError, DataError: as of the class.
         """
-        for name in ("columns", "raters", "judges"):
-            given = getattr(self, name)
-            if (
-                any(own is not None for own in given.values())
-                if name == "columns" and given
-                else given
-            ):
+        columns = [own for own in (self.columns or {}).values() if own is not None]
+        for name, given in (("columns", columns), ("raters", self.raters), ("judges", self.judges)):
+            if given:
                 raise ConfigError(
-                    f"dataset.{name} is for tables, and {where} was read as {log.tool}, where it "
-                    "is known who people and judges are: leave it out."
+                    f"dataset.{name} is for tables; {where} was read as {log.tool}, which says who "
+                    "people and judges are: leave it out."
                 )
         rows, faults = log.rows()
         refuse(where, faults)

@@ -10,7 +10,7 @@ from judgelab.dataset.logs.log import Log, Opened, either, part, prose, rows_of
 from judgelab.dataset.rows import TEXT
 
 TOOL = "a DeepEval test run"
-ITEMS = "test cases"
+ITEMS = "cases"
 METRICS = ("metricsData", "metrics_data")
 
 
