@@ -16,7 +16,6 @@ import numpy as np
 import yaml
 
 from judgelab.core.judgments import Kind
-from judgelab.core.panel import rng_for
 from judgelab.report.item_rows import UNIT, ItemRows, item_rows, record
 from judgelab.report.jobs import command_line
 from judgelab.store.run_dir import RunDir
@@ -54,11 +53,11 @@ def write(run_dir: RunDir, render: Callable[..., str]) -> bool:
     drawn = _draw(rows, seed, texts)
     hidden = json.dumps(_hidden(rows, drawn, seed, judgments), ensure_ascii=False)
     names = json.dumps([rows.kind, *([rows.item[k], rows.first[k], rows.second[k]] for k in drawn)])
-    digest = hashlib.sha256(names.encode(errors="surrogatepass")).hexdigest()[:8]
+    digest = _lot(seed, names).hex()[:8]
     data = {
         "run": f"{run_dir.path.name} {digest}",
         "kind": rows.kind,
-        "levels": [name for name in rows.levels if name in set(judgments.get("category", ()))],
+        "levels": _levels(rows, judgments),
         "scale": _scale(rows),
         "units": [_shown(rows, k, seed, texts) for k in drawn],
         "look": _contested(rows, drawn),
@@ -79,12 +78,14 @@ def _texts(run_dir: RunDir) -> dict[tuple[str, str], str]:
     found: dict[tuple[str, str], str] = {}
     if texts is not None:
         known = texts.dropna(subset="text")
-        found |= {(i, a): t for i, a, t in known[["item", "agent", "text"]].itertuples(index=False)}
+        names = zip(known["item"].tolist(), known["agent"].tolist(), strict=True)
+        found |= zip(names, known["text"].tolist(), strict=True)
     for column, whose in (("source", ""), ("reference", "\0")):
         if about is None:
             break
         known = about.dropna(subset=column)
-        found |= {(i, whose): text for i, text in known[["item", column]].itertuples(index=False)}
+        pairs = zip(known["item"].tolist(), known[column].tolist(), strict=True)
+        found |= {(item, whose): text for item, text in pairs}
     return found
 
 
@@ -94,10 +95,9 @@ def _draw(rows: ItemRows, seed: int, texts: Mapping[tuple[str, str], str]) -> li
     The order depends on the seed and on names alone, so that two people get the same one.
     """
 
-    def place(k: int) -> tuple[float, str, float]:
-        item, pair = str(rows.item[k]), (str(rows.first[k]), str(rows.second[k]))
-        own = rng_for(seed, "label", item, *pair).random()
-        return rng_for(seed, "label", item).random(), item, own
+    def place(k: int) -> tuple[bytes, bytes]:
+        names = str(rows.item[k]), str(rows.first[k]), str(rows.second[k])
+        return _lot(seed, names[0]), _lot(seed, *names)
 
     drawn, left = list[int](), ROOM
     for k in sorted(range(len(rows)), key=place):
@@ -111,6 +111,12 @@ def _draw(rows: ItemRows, seed: int, texts: Mapping[tuple[str, str], str]) -> li
     return drawn
 
 
+def _lot(seed: int, *names: str) -> bytes:
+    """A random number that depends on the seed and the names alone."""
+    words = "\x1f".join((str(seed), *names))
+    return hashlib.sha256(words.encode(errors="surrogatepass")).digest()
+
+
 def _agents(rows: ItemRows, k: int) -> list[str]:
     return [name for name in (rows.first[k], rows.second[k]) if name]
 
@@ -118,7 +124,7 @@ def _agents(rows: ItemRows, k: int) -> list[str]:
 def _swapped(rows: ItemRows, k: int, seed: int) -> bool:
     """Whether the text that is stored second is shown as A, so that no place has an advantage."""
     names = str(rows.item[k]), *_agents(rows, k)
-    return len(names) > 2 and bool(rng_for(seed, "side", *names).random() < 0.5)
+    return len(names) > 2 and _lot(seed, "side", *names)[0] < 128
 
 
 def _shown(
@@ -130,6 +136,12 @@ def _shown(
         "reference": texts.get((item, "\0")) or None,
         "texts": own[::-1] if _swapped(rows, k, seed) else own,
     }
+
+
+def _levels(rows: ItemRows, judgments: DataFrame) -> list[str]:
+    """Names of categories that somebody gave, in order."""
+    given = set(judgments["category"].dropna().unique()) if rows.levels else set()
+    return [name for name in rows.levels if name in given]
 
 
 def _contested(rows: ItemRows, drawn: list[int]) -> list[int]:
@@ -157,17 +169,18 @@ def _scale(rows: ItemRows) -> list[int]:
 
 def _hidden(rows: ItemRows, drawn: list[int], seed: int, judgments: DataFrame) -> list[Any]:
     """Of each unit: names, whether A is the second text, and what was said of it, as cells."""
-    columns = [name for name in OF_UNIT if name in judgments]
-    of_unit = dict(tuple(judgments.groupby(UNIT, sort=False)))
+    of_unit: dict[tuple[Any, ...], list[Any]] = {}
+    kept = judgments["item"].isin({rows.item[k] for k in drawn})
+    for row in judgments[kept].astype(object).to_dict("records"):
+        of_unit.setdefault(tuple(row[name] for name in UNIT), []).append(row)
     units = []
     for k in drawn:
         names = rows.item[k], rows.first[k], rows.second[k]
-        said = of_unit[names]
-        facts = {name: said[name].iloc[0] for name in columns}
+        facts = {name: of_unit[names][0].get(name, "") for name in OF_UNIT}
         one: dict[str, Any] = {"names": names, "swapped": _swapped(rows, k, seed)}
         one |= {name: fact for name, fact in facts.items() if fact == fact and fact != ""}
         one |= {"labels": [], "verdicts": []}
-        for row in said.to_dict("records"):
+        for row in of_unit[names]:
             cell = _cell(row, rows.kind)
             if row["role"] == "rater":
                 one["labels"].append([row["by"], cell])
