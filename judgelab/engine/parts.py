@@ -131,7 +131,7 @@ def _check(
     wanted = " or ".join(sorted("+".join(sorted(needed)) for needed in options))
     key = "evaluation_lm" if axis == "evaluation_lm" else f"evaluation_lm@{axis}"
     raise CapabilityError(
-        f"{who} needs an LM that can do {wanted}, but {lm.identity.split()[0]} only does "
+        f"{who} needs an LM with {wanted}, but {lm.identity.split()[0]} only has "
         f"{', '.join(sorted(lm.capabilities))}: choose another with {key}=OPTION "
-        "(smollm2 can do all, without a key or a network)."
+        "(smollm2 has all, without a key or a network)."
     )

@@ -94,7 +94,7 @@ class TvdMi(TwoPromptMechanism):
         data["partner"] = (("item", "draw"), np.array(ids)[partner])
         data.attrs["critic"] = "chat" if chat else "likelihood"
         data.attrs["drawn"] = (
-            f"for each item {self.negatives} other, whose texts its own are held against, by the "
+            f"for each item {self.negatives} other, with whose texts its own are compared, by the "
             "seed and the items' ids"
         )
         return data

@@ -107,7 +107,7 @@ def _first(named: Mapping[str, SweepJob], by: Headline) -> Iterator[str]:
     yield f"{by.name}: {first} is first with {_shown(best, by)}."
     low, high = _ends(best, by)
     if math.isnan(low):
-        yield "Without an interval nothing says how sure that is."
+        yield "Without an interval nobody can say how sure that is."
     else:
         ends = {name: _ends(job, by) for name, job in others}
         behind = {n for n, (a, b) in ends.items() if (a > high if by.lower else b < low)}
@@ -120,13 +120,13 @@ def _first(named: Mapping[str, SweepJob], by: Headline) -> Iterator[str]:
         if len(others) >= MANY:
             yield f"The best of {len(named)} looks better than it is: try it on other items."
     if by.chance is not None and not low > by.chance:
-        yield "Not even that is shown to be better than guessing."
+        yield "Even that is not shown to be better than guessing."
     gains = {name: read_estimate(job.summary, by.gain)["low"] for name, job in named.items()}
     gains = {name: least for name, least in gains.items() if least is not None}
     if more := [name for name, least in gains.items() if least > 0]:
         yield f"{some(more, MOST)} surely {'tells' if len(more) == 1 else 'tell'} more than length."
     elif gains:
-        yield "None surely tells more than length alone."
+        yield "None surely tells more than length."
 
 
 def name_of(

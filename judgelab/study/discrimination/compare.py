@@ -90,10 +90,10 @@ def _under_attack(found: Sequence[SweepJob]) -> list[tuple[str, str]]:
         return []
     sure = {name: one for name, one in falls.items() if one["high"] < 0}
     if not sure:
-        return [("Under attack", "No surely lower AUC in any run.")]
+        return [("Under attack", "In no run is the AUC surely lower.")]
     worst = min(sure, key=lambda name: float(sure[name]["value"]))
     ends = format.estimate(*(sure[worst][part] for part in ("value", "low", "high")))
-    said = f"{len(sure)} of {format.counted(len(falls), 'run')} have a surely lower AUC"
+    said = f"In {len(sure)} of {format.counted(len(falls), 'run')} the AUC is surely lower"
     return [("Under attack", f"{said}; most of all {worst}, by {ends}.")]
 
 

@@ -45,7 +45,7 @@ LEVEL = 0.90
 SIZE = "parameters"  # column of benchmarks: billions
 NAMES = ("model", "candidate")
 """Columns that may name the models; the first that is there does."""
-NO_BASELINE = "There is no human baseline."
+NO_BASELINE = "No candidate is marked as human (study.humans)."
 PARTS = ("candidate", "kind", "parameters", "value", "low", "high", "n", "unscored", "rank")
 BOARDS_NOTE = (
     "Mean score of each candidate by each metric, 90 % interval over items; parameters in "

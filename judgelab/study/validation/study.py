@@ -141,10 +141,10 @@ class Validation(Study):
         undecided, honest = verdicts.count("undecided"), sum(one in HONEST for one in verdicts)
         words = (
             f"In {honest} of {counted(len(rows), 'run')} the metric does what an honest one does: "
-            "it punishes what is worse and does not rise with what is not better."
+            "it falls where texts get worse, and does not rise where they do not get better."
         )
         if undecided:
-            words += f" {counted(undecided, 'run').capitalize()} undecided: more items decide."
+            words += f" {counted(undecided, 'run').capitalize()} undecided: add items."
         made = Comparison(
             name="metrics_by_attacks",
             rows=frame({"rows": rows, "columns": list(rows[0])}),

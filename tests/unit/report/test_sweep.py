@@ -223,7 +223,7 @@ def test_titles_of_runs_are_the_answer(tmp_path: Path) -> None:
 def test_no_interval_and_many_runs_are_said(tmp_path: Path) -> None:
     figures = [{"clean/auc": value} for value in (0.7, 0.9)]
     ((_, said),) = answer(finished(tmp_path / "few", figures))
-    assert "nothing says how sure" in said and "reach" not in said
+    assert "nobody can say how sure" in said and "reach" not in said
     many = [flat("clean/auc", 0.7 + k / 100, 0.6, 0.9) for k in range(9)]
     assert (
         "The best of 9 looks better than it is" in answer(finished(tmp_path / "many", many))[0][1]

@@ -29,10 +29,10 @@ def row(name: str, low: float, high: float) -> Row:
     [
         (
             [row("a", 1, 1), row("b", 2, 3), row("c", 2, 3)],
-            "Decided who is first",
+            "a is first",
             "no other may be first",
         ),
-        ([row("a", 1, 2), row("b", 1, 3), row("c", 1, 3)], "Not decided", "b and c may be first"),
+        ([row("a", 1, 2), row("b", 1, 3), row("c", 1, 3)], "Who is first", "b and c may be first"),
         ([row("a", math.nan, math.nan), row("b", math.nan, math.nan)], "No order", "too few items"),
         ([row("a", 1, 1)], "One candidate", "nothing to rank"),
     ],
@@ -92,7 +92,7 @@ def flat(key: str, value: float, low: float, high: float) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("left", "chosen", "heading", "words"),
     [
-        (2, (0.8, 0.7, 0.9), "2 of 4 judges qualify", "that the exams help is not shown"),
+        (2, (0.8, 0.7, 0.9), "2 of 4 judges qualify", "nothing shows that the exams help"),
         (2, (0.8, 0.66, 0.9), "2 of 4 judges qualify", "the exams helped"),
         (2, (0.3, 0.2, 0.49), "2 of 4 judges qualify", "the exams hurt"),
         (4, (0.8, 0.7, 0.9), "All judges qualify", "as people do 80 times in 100"),
@@ -157,7 +157,7 @@ def test_fine_tuning(change: Estimate, held: int, heading: str, words: str) -> N
         (6, (0.8, 0.51, 0.9), (0.4, 0.3, 0.5), "Orders systems as people do", "Report the ranking"),
         (3, (0.8, 0.5, 0.9), (0.4, 0.3, 0.5), "Not shown to order", "study=plan study.train_run="),
         (0, (0.3, 0.2, 0.4), (-0.4, -0.5, -0.3), "Orders systems against", "another metric"),
-        (3, None, (0.4, 0.0, 0.5), "3 of 6 pairs are sure", "not shown to go along"),
+        (3, None, (0.4, 0.0, 0.5), "3 of 6 pairs are sure", "Nothing shows that"),
         (6, None, None, "All pairs are sure", "Report the ranking"),
         (1, None, None, "1 of 6 pairs are sure", "study=plan study.train_run="),
     ],

@@ -52,7 +52,7 @@ def test_mutual_information_may_be_above_what_can_be_certified(tmp_path: Path) -
     lm = ScriptedLogProb(lambda context, target: -50.0 if len(context) < 20 else -10.0)
     made = Ceiling().run(context(tmp_path, Mi(), lm))
     assert made.summary["pointwise MI of texts/kl"] == pytest.approx(40)
-    said = "Too high to be proved by so many items without assumptions on the data: "
+    said = "Too high to be proved by so many items without assumptions about the data: "
     assert made.answer[0][1].startswith(f"{said}pointwise MI of texts (kl).")
 
 

@@ -112,7 +112,7 @@ def test_what_is_missing_is_counted_with_its_reason(tmp_path: Path) -> None:
     ("given", "error", "said"),
     [
         ([], ConfigError, "There is no judge to audit"),
-        (["mechanism=pairwise"], CapabilityError, "needs an LM that can do chat"),
+        (["mechanism=pairwise"], CapabilityError, "needs an LM with chat"),
         (asked("one"), ConfigError, "study.judges.one says not by which mechanism"),
         (["mechanism=rouge_l", "attack=padding"], ConfigError, "set attack=none"),
         (["+study.judges.a={lm: 3}"], ConfigError, "study.judges.a.lm is not a known key"),

@@ -138,7 +138,7 @@ def test_a_perturbation_that_changes_nothing_says_nothing(tmp_path: Path) -> Non
     assert drawn(result)
     idle = Discernment(only=["reordering_major"], **QUICK)
     nothing = idle.run(lab(tmp_path, ScriptedChat(counts_typos), panel=panel))
-    assert nothing.answer[0][1].startswith("No text was changed, so nothing is known")
+    assert nothing.answer[0][1].startswith("No text was changed, so nothing shows")
     for one in rows(nothing, "averages", "statistic").values():
         assert one["value"] is None and (one["n"], one["unscored"]) == (0, 0)
     assert drawn(nothing)
@@ -176,7 +176,7 @@ def test_where_only_unchanged_texts_are_rated_nothing_is_known(tmp_path: Path) -
     assert (found["seen"], found["n"], found["unscored"]) == ("unscored", 0, 8), "and not D = 0"
     few = study.run(lab(tmp_path / "few", ScriptedChat(rule), panel=panel_of(*texts[4:7])))
     assert rows(few, "averages", "statistic")["average_ew"]["perturbations"] == 0, "too few texts"
-    assert few.answer[0][1].endswith("(rating) sees: reordering_major (1 of 3 texts).")
+    assert "by reordering_major (1 of 3 texts) to say what" in few.answer[0][1]
     assert result.summary["not_seen_count"] == 0
 
 

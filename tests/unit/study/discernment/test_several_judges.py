@@ -115,12 +115,12 @@ def at_random_or_nothing(request: ChatRequest) -> str | None:
         ([at_random, counts_typos], "judge 2 discerns most", "Surely less on the same items"),
         (
             [at_random, counts_typos, counts_typos],
-            "Not decided who discerns most",
+            "Who discerns most is not decided",
             "items: judge 1. Not shown to be behind it: judge 3.",
         ),
         ([at_random, lambda _: "3"], "No judge is shown to discern more than", "chance reaches"),
-        ([nothing, nothing], "Not known who discerns more", "No judge has enough ratings"),
-        ([counts_typos, nothing], "Not decided who", "Without enough ratings: judge 2."),
+        ([nothing, nothing], "Who discerns more is not known", "No judge has enough ratings"),
+        ([counts_typos, nothing], "Who discerns most", "Without enough ratings: judge 2."),
         (
             [at_random_or_nothing, counts_typos],
             "judge 2 discerns most",
@@ -137,7 +137,7 @@ def test_the_answer_is_as_loud_as_the_tests(
     said = result.answer[0]
     assert said[0].startswith(heading) and words in said[1] and "nan" not in str(result.answer)
     if len(rules) == 3:
-        assert result.answer[1][1] == "No judge sees reordering_minor: let people look at that."
+        assert result.answer[1][1] == "No judge sees reordering_minor: let people check for that."
     assert drawn(result)[0].caption and json.dumps(result.to_json(), allow_nan=False)
 
 
@@ -161,7 +161,7 @@ def test_who_cannot_rate_is_refused_by_name_before_anybody_is_asked(tmp_path: Pa
     with pytest.raises(ConfigError, match=r"study\.judges\.r: .*mechanism=rouge_l holds texts"):
         judgelab.run(judges=[{"name": "r", "mechanism": "rouge_l"}], **given)
     chat = {"name": "c", "evaluation_lm": "openai", "evaluation_lm.model": "m"}
-    with pytest.raises(CapabilityError, match="rating_likelihood needs an LM that can do logprob"):
+    with pytest.raises(CapabilityError, match="rating_likelihood needs an LM with logprob"):
         judgelab.run(judges=[chat], **given)
     one = judgelab.run("+evaluation_lm@study.judges.own=compression", limit=2, **given)
     assert one is not None and list(one.tables["judges"]["judge"]) == ["own"]

@@ -97,7 +97,7 @@ def test_without_annotation_there_are_exams_a_pool_and_agreement(run: Run) -> No
     assert exam(found, "consistency")["oracle"]["n"] == 12 * 6
     pairs = {(row["judge"], row["with"]): row for row in found["by_name"]["agreement"]}
     assert pairs["longer", "oracle"]["value"] < 0.5
-    assert any("no human annotation" in note for note in found["notes"])
+    assert any("Without human labels" in note for note in found["notes"])
 
 
 @pytest.mark.slow
@@ -179,7 +179,7 @@ def test_every_share_says_of_how_many_pairs_nobody_decided(run: Run) -> None:
     ("more", "message"),
     [
         (["study.judges=null"], "study.judges"),
-        (["mechanism=gptscore"], "only does chat"),
+        (["mechanism=gptscore"], "only has chat"),
         (["study.self_confidence.easy=[brief,nobody]"], "no agent is called 'nobody'"),
         (["mechanism=length"], "mechanism=length asks no LM, and cannot take exams"),
         (["study.pertinence.question=lm"], "have no answer yet"),
@@ -212,7 +212,7 @@ def test_a_threshold_that_all_share_and_an_exam_without_a_setting_are_said(run: 
     rows = exam(found, "consistency")
     assert {row["value"] for row in rows.values()} == {1.0}
     assert all(row["passed"] is True for row in rows.values())
-    assert any("tells none from another" in note for note in found["notes"])
+    assert any("it separates no judges" in note for note in found["notes"])
     assert {row["exam"] for row in found["by_name"]["exams"]} == {"consistency", "pertinence"}
     assert found["summary"]["pool"] == "C+P"
     [said] = [note for note in found["notes"] if "was not held" in note]

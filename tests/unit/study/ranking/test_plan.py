@@ -153,7 +153,7 @@ def test_a_judge_fitted_elsewhere_is_tested_here(tmp_path: Path) -> None:
     assert trained.summary["here/r"] == pytest.approx(real)
     assert trained.summary["judge/from"] == "training data"
     assert len(tables(trained)["calibration_error"]) == 6
-    assert any("they take no part" in note for note in trained.notes)
+    assert any("only test the judge" in note for note in trained.notes)
     scores(tmp_path / "other", human=0.1)
     with pytest.raises(DataError, match="no judge can be fitted there"):
         outcome(tmp_path / "d", *table_study(here, *train))
