@@ -40,6 +40,7 @@ class Screened:
 
     effect: Floats  # [items, agents] pooled score with peers of the item less that of others
     p: Floats  # of the exact test; NaN where there is none
+    sure: Mask  # whether it says something, by that test
     share: Estimates  # of the median other agent's effect
     verdict: Sequence[Verdict]
 
@@ -92,7 +93,7 @@ def screen(
     none, less = (false_discoveries(np.where(few, np.nan, one)) for one in below)
     sure = false_discoveries(np.where(few, np.nan, p))
     verdict = [_word(*one) for one in zip(sure, none, less, strict=True)]
-    return Screened(effect, p, share, verdict)
+    return Screened(effect, p, sure, share, verdict)
 
 
 def permutation_p(cells: Floats, draws: int = DRAWS, seed: int = 0) -> float:

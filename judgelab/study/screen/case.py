@@ -148,13 +148,13 @@ def decide(
     verdicts, reasons = list[Verdict](), list[str]()
     texts = (~np.isnan(found.effect)).sum(axis=0)
     for k, word in enumerate(found.verdict):
-        accused = word in ("nothing", "much less")
-        excuse = ALIKE if facts.foreign[k] else ""
+        why = FEW if texts[k] < FEWEST else WEAK
         if word == "nothing" and facts.source_p[k] <= LEVEL:
-            excuse = SOURCE
-        verdicts.append("not known" if accused and excuse else word)
-        why = excuse if accused else FEW if texts[k] < FEWEST else WEAK
-        reasons.append(why if verdicts[-1] == "not known" else "")
+            word, why = "not known", SOURCE
+        elif word in ("nothing", "much less") and facts.foreign[k]:
+            word, why = "something" if found.sure[k] else "not known", ALIKE
+        verdicts.append(word)
+        reasons.append(why if word == "not known" else "")
     by_critic = {
         one.critic.name: effects(list(cells.swapaxes(0, 1)), blocks, facts.group)
         for cells, one in zip(even, pool, strict=True)

@@ -151,6 +151,22 @@ def test_too_little_is_refused(agents: int, items: int, tmp_path: Path) -> None:
         screened(data[kept], tmp_path)
 
 
+def test_a_ranking_is_shown_where_it_is_believed_and_attacks_are_tried(tmp_path: Path) -> None:
+    def sorry(item: int) -> str:
+        return shifted(item) if item % 6 else STYLES[2].format(**facts(item))
+
+    data = table(36, sorry=sorry)
+    words = ("study.tau=0", "study.probability=0.5", "study.attacked=true")
+    found = screened(data, tmp_path, *words)
+    assert verdicts(found)["sorry"] == "much less"
+    assert found.content["summary"]["ranking"] == "believed"
+    assert set(found.tables["ranking"]["system"]) == {f"honest {k}" for k in range(4)}
+    tried = found.tables["attacks"]
+    assert set(tried["attack"]) == {"padding", "repetition", "format", "pattern"}
+    assert "Cheats" in dict(found.content["answer"])
+    assert "much less" in found.content["title"]
+
+
 def test_no_ranking_without_belief(tmp_path: Path) -> None:
     found = screened(table(), tmp_path, "study.belief=null")
     assert found.content["summary"]["ranking"] == "unknown"
