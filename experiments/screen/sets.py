@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
@@ -38,20 +38,28 @@ class KnownSet:
     categories: tuple[str, ...] = ()
 
 
-def known_sets(data: Path) -> Iterator[KnownSet]:
-    """All that lie in a folder of released data."""
-    graded = _summeval(data), _rose(data), _auto_pre(data)
-    for name, texts, people in graded:
-        yield planted(name, texts, people)
-    reviews = pd.read_parquet(data / "gem/gem_iclr2023_300x3_reviews.parquet")
-    reviews["agent"] = "reviewer " + reviews["review_no"].astype(str)
-    reviews = reviews[reviews["paper_idx"] < 100]
-    yield planted(
-        "gem", reviews.pivot(index="paper_id", columns="agent", values="review_summary_gpt4o")
-    )
-    released = pd.read_parquet(data / "peer_prediction/responses.parquet")
-    for domain in DOMAINS:
-        yield _domain(domain, released[released["domain"] == domain])
+def names() -> list[str]:
+    """Of all sets; those with 30 agents, which take longest, first."""
+    return [*DOMAINS, *GRADED, "gem"]
+
+
+def known_set(name: str, data: Path) -> KnownSet:
+    """One of them, from a folder of released data."""
+    if name in GRADED:
+        return planted(name, *GRADED[name](data))
+    if name == "gem":
+        rows = pd.read_parquet(data / "gem/gem_iclr2023_300x3_reviews.parquet")
+        rows["agent"] = "reviewer " + rows["review_no"].astype(str)
+        rows = rows[rows["paper_idx"] < 100]
+        return planted(
+            name, rows.pivot(index="paper_id", columns="agent", values="review_summary_gpt4o")
+        )
+    rows = pd.read_parquet(data / "peer_prediction/responses.parquet")
+    rows = rows[rows["domain"] == name]
+    texts = rows.pivot_table(index="item_id", columns="agent", values="response", aggfunc="first")
+    texts = texts.sort_index().head(ITEMS)
+    category = rows.drop_duplicates("agent").set_index("agent")["category"].to_dict()
+    return KnownSet(name, _panel(texts), categories=tuple(category[k] for k in texts.columns))
 
 
 def planted(name: str, texts: pd.DataFrame, people: pd.Series | None = None) -> KnownSet:
@@ -82,39 +90,40 @@ def _without_some(text: str) -> str:
     return " ".join(word for k, word in enumerate(words) if k % 20 != 7)
 
 
-def _panel(texts: pd.DataFrame, categories: Mapping[str, str] | None = None) -> Panel:
-    agents = tuple(Agent(str(name), (categories or {}).get(name)) for name in texts.columns)
+def _panel(texts: pd.DataFrame) -> Panel:
     rows = texts.where(texts.notna(), None).to_numpy(object)
     items = tuple(Item(str(name), "") for name in texts.index)
-    return Panel(items, agents, tuple(map(tuple, rows)))
+    return Panel(items, tuple(Agent(str(name)) for name in texts.columns), tuple(map(tuple, rows)))
 
 
-def _summeval(data: Path) -> tuple[str, pd.DataFrame, pd.Series]:
+Graded = tuple[pd.DataFrame, pd.Series]
+
+
+def _summeval(data: Path) -> Graded:
     rows = pd.read_parquet(data / "summeval/summeval_1200_human.parquet")
     grade = rows[["coherence", "consistency", "fluency", "relevance"]].mean(axis=1)
     texts = rows.pivot(index="doc_id", columns="system_id", values="summary")
-    return "summeval", texts, grade.groupby(rows["system_id"]).mean()
+    return texts, grade.groupby(rows["system_id"]).mean()
 
 
-def _rose(data: Path) -> tuple[str, pd.DataFrame, pd.Series]:
+def _rose(data: Path) -> Graded:
     rows = pd.read_parquet(data / "rose/rose_cnndm_100docs_x_12systems.parquet")
     texts = rows.pivot(index="example_id", columns="system", values="summary")
-    return "rose", texts, rows.groupby("system")["acu"].mean()
+    return texts, rows.groupby("system")["acu"].mean()
 
 
-def _auto_pre(data: Path) -> tuple[str, pd.DataFrame, pd.Series]:
+def _auto_pre(data: Path) -> Graded:
     rows = pd.read_parquet(data / "auto_pre/answers.parquet")
     rows = rows[(rows["dataset"] == "XSum") & (rows["task_prompt"].astype(str) == "1")]
     texts = rows.pivot_table(index="task_id", columns="model", values="answer", aggfunc="first")
     graded = pd.read_parquet(data / "auto_pre/human_pointwise.parquet")
     graded = graded[graded["dataset"] == "XSum"]
     people = graded.groupby("model")["median"].mean()
-    return "auto_pre", texts[[name for name in texts if name in people.index]], people
+    return texts[[name for name in texts if name in people.index]], people
 
 
-def _domain(domain: str, rows: pd.DataFrame) -> KnownSet:
-    texts = rows.pivot_table(index="item_id", columns="agent", values="response", aggfunc="first")
-    texts = texts.sort_index().head(ITEMS)
-    category = rows.drop_duplicates("agent").set_index("agent")["category"].to_dict()
-    names = tuple(category[name] for name in texts.columns)
-    return KnownSet(domain, _panel(texts, category), categories=names)
+GRADED: Mapping[str, Callable[[Path], Graded]] = {
+    "summeval": _summeval,
+    "rose": _rose,
+    "auto_pre": _auto_pre,
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,15 +13,16 @@ import numpy as np
 from scipy.stats import kendalltau
 
 from experiments.results import Row
-from experiments.screen.sets import PLANTED, KnownSet
+from experiments.screen.sets import PLANTED, KnownSet, known_set
 from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Panel
+from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Panel
 from judgelab.engine.context import estimator_of
+from judgelab.evaluation_lm.compression import Compression
 from judgelab.mechanism.mi import Mi
+from judgelab.stats.discrimination.auc import row_auc
 from judgelab.stats.intervals.arrays import Floats, row_means
-from judgelab.stats.screen.blocks import Places, blocked, centred, deal
-from judgelab.stats.screen.verdicts import pooled, screen
-from judgelab.study.screen.case import LENGTH, Critic, ScreenCase, decide
+from judgelab.stats.screen.blocks import Places, blocked, deal
+from judgelab.study.screen.case import Critic, ScreenCase, decide
 from judgelab.study.screen.ranking import Bar, RankingBelief
 from judgelab.study.screen.texts import (
     TextFacts,
@@ -63,6 +65,11 @@ class Measured:
         )
         return decide(panel, places, critics, facts)
 
+    @property
+    def names(self) -> list[str]:
+        """Of the agents."""
+        return [agent.name for agent in self.panel.agents]
+
     def _cut(self, agents: Sequence[int], blocks: Sequence[int]) -> tuple[Panel, list[Places]]:
         chosen = [self.blocks[k] for k in blocks]
         items = np.concatenate(chosen)
@@ -75,6 +82,20 @@ class Measured:
         )
         ends = np.cumsum([0, *map(len, chosen)])
         return panel, [np.arange(a, b) for a, b in pairwise(ends)]
+
+
+def trials(name: str, data: Path, cache: Path, panels: int) -> dict[str, list[Row]]:
+    """Rows by table, of one set."""
+    lm = Compression(workers=1)
+    one = measure(known_set(name, data), lm, cache)
+    lm.close()
+    released = bool(one.of.categories)
+    return {
+        "planted": [] if released else planted_rows(one, panels),
+        "null": [null_rows(one, panels)],
+        "released": released_rows(one, data) if released else [],
+        "ranking": [] if one.of.people is None else belief_rows(one, 2 * panels),
+    }
 
 
 def measure(one: KnownSet, lm: EvaluationLM, cache: Path) -> Measured:
@@ -93,43 +114,44 @@ def measure(one: KnownSet, lm: EvaluationLM, cache: Path) -> Measured:
     return Measured(one, panel, blocks, critics, text_facts(panel, blocks))
 
 
-def planted_rows(one: Measured, count: int, seed: int = 0) -> list[Row]:
+def planted_rows(one: Measured, count: int) -> list[Row]:
     """Verdicts on planted and honest agents, in panels of five honest ones, ten blocks and one
-    planted; "others" are honest agents beside it."""
-    names = [agent.name for agent in one.panel.agents]
-    honest = [k for k, name in enumerate(names) if name not in PLANTED]
-    generator = np.random.default_rng((seed, 11))
+    planted; and how often a critic alone, or length, puts the planted one below an honest one."""
+    generator = np.random.default_rng(11)
     rows = list[Row]()
     for plant in PLANTED:
-        told = {"planted": Counter[str](), "others": Counter[str]()}
+        planted, others, below = Counter[str](), Counter[str](), list[Floats]()
         copied = apart = 0
         for _ in range(count):
-            agents, blocks = _drawn(one, generator, honest, 5)
-            if plant == "copy" and honest[1] not in agents:
-                agents[0] = honest[1]
-            case = one.part([*agents, names.index(plant)], blocks)
-            words = list(case.verdicts) or ["not known"] * (len(agents) + 1)
-            told["planted"][words[-1]] += 1
-            told["others"].update(words[:-1])
+            agents, blocks = _drawn(one, generator)
+            if plant == "copy":
+                agents[0] = 1  # whom it copies
+            case = one.part([*dict.fromkeys(agents), one.names.index(plant)], blocks)
+            words = list(case.verdicts) or ["not known"] * len(case.names)
+            planted[words[-1]] += 1
+            others.update(words[:-1])
             copied += bool(case.copies)
-            apart += len(agents) in case.apart
-        for who, counts in told.items():
-            shares = {word: counts[word] / counts.total() for word in WORDS}
-            row = {"set": one.of.name, "planted": plant, "of": who, **shares}
-            beside = {"copies_named": copied / count, "planted_stands_apart": apart / count}
-            rows.append({**row, **beside, "panels": count})
+            apart += len(words) - 1 in case.apart
+            means = [*(row_means(effect.T) for effect in case.effects.values()), case.words]
+            if len(means) == 3:
+                below.append(np.array([np.mean(x[-1] < x[:-1]) for x in means]))
+        row: Row = {"set": one.of.name, "planted": plant}
+        row |= {word: planted[word] / count for word in WORDS}
+        row |= {"copy named": copied / count, "stands apart": apart / count}
+        names = (f"AUC, {name}" for name in ("compression", "shared words", "length"))
+        row |= dict(zip(names, np.mean(below, axis=0).tolist(), strict=True))
+        honest = {f"honest: {word}": others[word] / others.total() for word in WORDS[:2]}
+        rows.append({**row, **honest, "panels": count})
     return rows
 
 
-def null_rows(one: Measured, count: int, seed: int = 0) -> Row:
+def null_rows(one: Measured, count: int) -> Row:
     """One agent's texts are dealt anew to the items of their block: how often is it said to say
     something, and how often is one of the five others accused?"""
-    generator = np.random.default_rng((seed, 12))
-    names = [agent.name for agent in one.panel.agents]
-    honest = [k for k, name in enumerate(names) if name not in PLANTED]
+    generator = np.random.default_rng(12)
     alarms, accused, p = 0, 0, list[float]()
     for _ in range(count):
-        agents, blocks = _drawn(one, generator, honest, 5)
+        agents, blocks = _drawn(one, generator)
         dealt = one
         for k in blocks:
             dealt = _dealt_anew(dealt, agents[0], k, generator)
@@ -143,12 +165,13 @@ def null_rows(one: Measured, count: int, seed: int = 0) -> Row:
     return {**row, "p_below_05": below, "honest_one_accused": accused / count}
 
 
-def _drawn(
-    one: Measured, generator: np.random.Generator, among: Sequence[int], least: int
-) -> tuple[list[int], list[int]]:
-    agents = generator.permutation(among)[: max(least, 3)].tolist()
+def _drawn(one: Measured, generator: np.random.Generator) -> tuple[list[int], list[int]]:
+    """Five agents of good faith and ten blocks, or as many as there are."""
+    honest = [k for k, name in enumerate(one.names) if name not in PLANTED]
+    if one.of.categories:
+        honest = [k for k in honest if one.of.categories[k] in GOOD_FAITH]
     blocks = generator.permutation(len(one.blocks))[:10].tolist()
-    return agents, blocks
+    return generator.permutation(honest)[:5].tolist(), blocks
 
 
 def _dealt_anew(one: Measured, agent: int, block: int, generator: np.random.Generator) -> Measured:
@@ -164,25 +187,48 @@ def _dealt_anew(one: Measured, agent: int, block: int, generator: np.random.Gene
     return replace(one, critics=critics)
 
 
-def alone(one: Measured, critic: str) -> Floats:
-    """[agents] mean effect by one critic; of length the mean words of a text."""
-    if critic == LENGTH:
-        return one.part(range(len(one.panel.agents)), range(len(one.blocks))).words
-    (scores,) = (centred(c.scores) for c in one.critics if c.name == critic)
-    found = screen(pooled([scores], one.blocks, [critic]), one.blocks, one.facts.group)
-    return row_means(found.effect.T)
+def released_rows(one: Measured, data: Path) -> list[Row]:
+    """AUC over agents of good faith against two kinds, and how many are named."""
+    category = np.array(one.of.categories)
+    good = np.isin(category, sorted(GOOD_FAITH))
+    case = one.part(range(len(category)), range(len(one.blocks)))
+    assert case.screened is not None
+    scores = {name: row_means(effect.T) for name, effect in case.effects.items()}
+    scores |= {"pool": row_means(case.screened.effect.T), "length": case.words}
+    file = np.load(data / f"peer_prediction/matrices/{one.of.name}.npz")
+    for key, name in (("tvd_mi", "GPT-4o-mini, TVD-MI"), ("mi", "Llama-3.3-70B, MI")):
+        scores[name] = _recorded(file[key], one.of.name, data)
+    named = np.isin(np.array(case.verdicts), ["nothing", "much less"])
+    rows = list[Row]()
+    for critic, values in scores.items():
+        row: Row = {"domain": one.of.name, "critic": critic}
+        kinds = {kind: category == kind for kind in sorted(PROBLEMATIC)}
+        for kind, those in kinds.items():
+            row[f"AUC, {kind}"] = float(row_auc(values[None, good], values[None, those])[0])
+        for kind, those in (kinds | {"good faith": good}).items() if critic == "pool" else ():
+            row[f"named, {kind}"] = f"{named[those].sum()} of {those.sum()}"
+        rows.append(row)
+    return rows
 
 
-def belief_rows(one: Measured, count: int, seed: int = 0) -> list[Row]:
+def _recorded(cells: Floats, domain: str, data: Path) -> Floats:
+    """[agents] mean of the recorded scores of both directions, in the order of their names."""
+    meta = json.loads((data / "peer_prediction/meta.json").read_text(encoding="utf-8"))
+    names = [agent["name"] for agent in meta["agents"][domain]]
+    even = (cells + cells.transpose(0, 2, 1)) / 2
+    means = even[:, ~np.eye(len(names), dtype=np.bool_)].reshape(len(even), len(names), -1)
+    return np.asarray(means.mean(axis=(0, 2))[np.argsort(names)], np.float64)
+
+
+def belief_rows(one: Measured, count: int) -> list[Row]:
     """What is known without people of rankings of six agents and more, and tau with people."""
     people = one.of.people
     assert people is not None
-    generator = np.random.default_rng((seed, 13))
+    generator = np.random.default_rng(13)
     graded = np.flatnonzero(~np.isnan(people))
     rows = list[Row]()
     while len(rows) < count:
-        most = int(generator.integers(6, len(graded) + 1))
-        agents = generator.permutation(graded)[:most].tolist()
+        agents = generator.permutation(graded)[: generator.integers(6, len(graded) + 1)].tolist()
         blocks = generator.permutation(len(one.blocks))[: generator.integers(6, 17)].tolist()
         case = one.part(agents, blocks)
         known = RankingBelief(case, Bar(None, 0.5, 0.8)).features

@@ -41,4 +41,5 @@ class Mi(LogprobMechanism):
 
     def measure_pairs(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.DataArray:
         """d_ij of each direction, in nats."""
-        return pointwise_mi(self.measure(panel, lm, seed=seed), self.per)
+        measured = self.measure(panel, lm, seed=seed)
+        return pointwise_mi(measured, self.per).assign_attrs(measured.attrs)

@@ -102,6 +102,8 @@ class Mechanism(Protocol):
     def measure_pairs(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.DataArray:
         """[item, agent, peer] score of each text with each other of its item, nothing taken off.
 
+        Its attributes say how it was measured, as those of ``measure`` do.
+
         For studies that put texts about several items beside each other, and hold their own
         controls against what these score.
 
@@ -109,10 +111,11 @@ class Mechanism(Protocol):
             ConfigError: it scores texts one by one.
         """
         if self.subject == "pair":
-            scores = self.score(self.measure(panel, lm, seed=seed))
+            measured = self.measure(panel, lm, seed=seed)
+            scores = self.score(measured)
             pairs = scores.pair if scores.directed is None else scores.directed
             if pairs is not None:
-                return pairs
+                return pairs.assign_attrs(measured.attrs)
         raise ConfigError(
             f"mechanism={self.name} does not hold texts against each other: choose one that does "
             "(mi_sum, tvd_mi, gem)."

@@ -102,8 +102,10 @@ class TvdMi(TwoPromptMechanism):
     def measure_pairs(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.DataArray:
         """The critic's grade of each ordered pair; of the likelihood critic what it grades by."""
         if self._asks_chat(lm):
-            return self._by_chat(panel, lm, np.empty((len(panel.items), 0), np.int64))["p"]
-        return pointwise_mi(measure_logprob(panel, lm), "sum")
+            data = self._by_chat(panel, lm, np.empty((len(panel.items), 0), np.int64))
+            return data["p"].assign_attrs(data.attrs, critic="chat")
+        data = measure_logprob(panel, lm)
+        return pointwise_mi(data, "sum").assign_attrs(data.attrs, critic="likelihood")
 
     def _asks_chat(self, lm: EvaluationLM) -> bool:
         able = super().requires[0] <= lm.capabilities

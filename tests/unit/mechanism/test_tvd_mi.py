@@ -46,6 +46,14 @@ def test_p_and_q_are_stored_apart_and_all_ordered_pairs_are_asked() -> None:
     assert (binary.agent.values == 0).all()  # "little" is not acceptance
 
 
+def test_pairs_alone_ask_about_no_other_item() -> None:
+    lm = ScriptedChat(lambda r: "[[Significant Gain]]" if same_source(r) else "[[No Gain]]")
+    pairs = TvdMi(PROMPT).measure_pairs(panel_of(TEXTS), lm, seed=0)
+    assert len(lm.seen) == 4 * 6
+    assert pairs.attrs["critic"] == "chat"
+    assert np.nansum(pairs.values) == 4 * 6
+
+
 def test_refused_and_unreadable_replies_are_unscored_not_zero() -> None:
     def rule(request: ChatRequest) -> str | None:
         if "ann" in request.messages[0].content and "bob" in request.messages[0].content:
