@@ -57,9 +57,10 @@ function label(value) {
   own.labels[at] = { value: placed(at, value), n: ++own.n, round: own.round, mode: own.mode };
   keep();
   const places = order(), from = places.indexOf(at), left = k => !(k in own.labels);
-  const next = places.slice(from + 1).find(left) ?? places.find(left);
-  if (next === undefined) note(`All ${count(units.length, NOUN)} are labelled: export them.`);
+  const next = places.slice(from + 1).find(left) ?? places.find(left), given = Object.keys(own.labels).length;
   show(next ?? at);
+  if (next === undefined) note(`All ${count(units.length, NOUN)} are labelled: export them.`);
+  else if (given === own.goal) note(`${count(given, NOUN)} are labelled, as you wanted: export them, or go on.`);
 }
 function undo() {
   if (mine().seen[at]) return;
@@ -135,11 +136,12 @@ function others(k) {
       table.append(row);
     };
     line("item", names[0]);
-    const shown = hidden()[k].swapped ? [names[2], names[1]] : names.slice(1);
-    shown.filter(Boolean).forEach((name, j) => line(kind === "preference" ? "AB"[j] : "written by", name));
-    for (const [who, said] of labels) line(who, said);
+    const shown = (hidden()[k].swapped ? [names[2], names[1]] : names.slice(1)).filter(Boolean);
+    const letter = name => kind === "preference" ? "AB"[shown.indexOf(name)] ?? "neither" : name;
+    for (const name of shown) line(kind === "preference" ? letter(name) : "written by", name);
+    for (const [who, said] of labels) line(who, letter(said));
     for (const [who, place, , said] of verdicts)
-      line(kind === "preference" ? `${who}, shown ${names[1 + place]} first` : who, said);
+      line(kind === "preference" ? `${who}, ${letter(names[1 + place])} shown first` : who, said && letter(said));
     box.append(table);
   });
   if (own.seen[k]) box.open = true;
@@ -158,7 +160,8 @@ function csv() {
   const reached = Math.max(-1, ...drawn), counts = given.filter(([k]) => Number(k) <= reached);
   const rounds = new Set(counts.map(([, one]) => one.round)).size, pair = kind === "preference";
   const human = pair ? "preference" : "human", rows = [], told = new Set();
-  const before = Math.max(0, ...hidden().map(one => one.turn ?? 0)); // turns of the data's own labels
+  // the last turn of the data's own labels; where all came at once, mine have the same one
+  const before = Math.max(1, ...hidden().map(one => one.turn ?? 0));
   for (const [k, unit] of units.entries()) {
     const { names: [id, agent, other], swapped, labels, verdicts, ...facts } = hidden()[k], mark = own.labels[k];
     const base = { id, agent, other, stratum: facts.stratum, cluster: facts.cluster };
@@ -171,7 +174,7 @@ function csv() {
     if (mark !== undefined) {
       const cell = pair ? { 1: agent, 0: other }[mark.value] ?? "tie" : mark.value;
       row.drawn = within ? 1 : 0;
-      if (within) Object.assign(row, { rater, [human]: cell, turn: before + (rounds > 1 ? mark.n : 1) });
+      if (within) Object.assign(row, { rater, [human]: cell, turn: rounds > 1 ? before + mark.n : before + (before > 1) });
       else row.label_for_looking = cell;
     }
     rows.push(row);
@@ -197,10 +200,12 @@ function save() {
   link.click();
   own.exported = own.n;
   keep();
+  const name = kept.rater || "me", known = hidden().some(one => one.labels.some(([who]) => who === name));
   const sampled = data.sampled && counted && counted < units.length ? " study.sampled=true" : "";
   note(`${file} holds ${count(counted, "label")} of the random draw.`
     + (skipped ? ` ${count(skipped, NOUN)} of the draw ${skipped === 1 ? "was" : "were"} skipped: if hard ones were, estimates are too good.` : "")
-    + (looked ? ` ${count(looked, "label")} for looking (column label_for_looking) are in it, and no audit counts them.` : ""));
+    + (looked ? ` ${count(looked, "label")} for looking (column label_for_looking) are in it, and no audit counts them.` : "")
+    + (known ? ` ${name} labelled before, and these labels take the place of earlier ones: give another name if you are somebody else.` : ""));
   const line = make("p", "Audit it: ");
   line.append(make("code", `${data.command} dataset.path=${file}${sampled}`));
   $("next").append(line, make("p", "Where one person labels, say what is enough: study.rules.minimum=0.8. "
