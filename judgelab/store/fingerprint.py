@@ -98,10 +98,11 @@ def _entries(node: Any) -> Iterator[tuple[str, Any]]:
 
 def _files(node: Any) -> Iterator[str]:
     for key, value in _entries(node):
-        if key in FILE_KEYS and isinstance(value, str):
-            path = Path(value).expanduser()  # a folder without DONE is no run, and refused later
+        several = value if isinstance(value, list) else [value]
+        for one in (one for one in several if key in FILE_KEYS and isinstance(one, str)):
+            path = Path(one).expanduser()  # a folder without DONE is no run, and refused later
             if path.exists() and (key not in RUNS or RunDir(path).done):
-                yield value
+                yield one
 
 
 def _own_sources(node: Any) -> Iterator[tuple[str, Path]]:

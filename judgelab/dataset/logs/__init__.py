@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import zipfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -112,9 +111,12 @@ def _files(paths: Sequence[str]) -> list[Path]:
 
 def _content(file: Path) -> Any:
     """The rows of a table, ``Records``; or one object of JSON."""
-    if file.is_file() and zipfile.is_zipfile(file):
-        return unzipped(file)
-    if file.is_file() and file.suffix.lower() in (".json", ".eval"):
+    if not file.is_file():
+        raise DataError(f"There is no file {str(file)!r}: check dataset.path.")
+    with file.open("rb") as content:
+        if content.read(2) == b"PK":  # a zip, whole or not
+            return unzipped(file)
+    if file.suffix.lower() in (".json", ".eval"):
         value = json_value(file)
         return value if isinstance(value, dict) else records_of(value, file)
     return read_records(str(file))

@@ -11,12 +11,14 @@ from judgelab.dataset.logs.log import Log, Opened, each, either, rows_of
 TOOL = "AlpacaEval annotations"
 ITEMS = "instructions"
 NEEDED = {"instruction", "output_1", "output_2", "preference"}
+NAMES = {"annotator", "annotator_index"}  # of whoever prefers, one of these
 MIDDLE = 1.5  # 1 is the first output, 2 the second; 0 and 1.5 are ties
 
 
 def recognises(content: Any) -> bool:
-    """Two outputs of an instruction with a preference."""
-    return any(row.keys() >= NEEDED for row in rows_of(content)[:20])
+    """Two outputs of an instruction with a preference and who had it."""
+    first = rows_of(content)[:20]
+    return any(row.keys() >= NEEDED and row.keys() & NAMES for row in first)
 
 
 def read(files: Sequence[Opened], log: Log) -> None:
@@ -38,7 +40,7 @@ def read(files: Sequence[Opened], log: Log) -> None:
         cell = "tie" if value in (0, MIDDLE) else one if value < MIDDLE else two
         if value == value and value % 1 not in (0, 0.5):
             log.left_out["fractions of preferences: the likelier output counts"] += 1
-        name = cell_text(either(row, "annotator", "annotator_index")) or "annotator"
+        name = cell_text(either(row, *sorted(NAMES))) or "annotator"
         if name.isdigit() or "human" in name.lower():
             unit.label(f"annotator {name}" if name.isdigit() else name, value == value and cell)
         else:

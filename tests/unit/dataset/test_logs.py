@@ -318,7 +318,7 @@ def test_metrics_and_overall_ratings_are_criteria(tmp_path: Path) -> None:
     [
         ({"some": {"object": 1}}, "no log of a known tool: an Inspect log, promptfoo results"),
         (inspect() | {"samples": []}, "holds nothing that was scored"),
-        (archive(inspect())[:400], "not usable JSON|valid UTF-8"),
+        (archive(inspect())[:400], "no whole Inspect log"),
     ],
 )
 def test_what_is_no_log(tmp_path: Path, content: Any, told: str) -> None:
