@@ -50,15 +50,16 @@ def pooled(
 ) -> list[Floats]:
     """For each agent all critics' centred scores as one, weighted by the exam of the *others*.
 
-    An agent's own texts take no part in its weights, so that its test stays exact. Critics of one
-    family share the weight of one.
+    An agent's own texts take no part in its weights, so that its test stays exact. Where the others
+    alone (two, one of whom says nothing) show no critic to be worth anything, all count alike.
+    Critics of one family share the weight of one.
 
     Args:
         critics: centred scores [blocks, agents, peers, m, m] of each.
         families: of each critic, its LM for one.
 
     Returns:
-        [blocks, peers, m, m] of each agent, NaN where no critic is worth anything.
+        [blocks, peers, m, m] of each agent.
     """
     agents = critics[0].shape[1]
     apart = ~np.eye(agents, dtype=np.bool_)
@@ -67,7 +68,8 @@ def pooled(
     found = []
     for agent in range(agents):
         others = np.arange(agents) != agent
-        worth = np.array([weight(one, blocks, others) for one in even]) / crowd
+        worth = np.array([weight(one, blocks, others) for one in even])
+        worth = (worth if worth.any() else np.ones(len(even))) / crowd
         cells = np.stack([one[:, agent] for one in even])
         known = ~np.isnan(cells)
         shares = worth[:, None, None, None, None] * known

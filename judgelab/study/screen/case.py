@@ -10,6 +10,7 @@ import numpy as np
 
 from judgelab.core.estimator import Estimator
 from judgelab.core.panel import Panel
+from judgelab.report import format
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
@@ -69,8 +70,8 @@ class ScreenCase:
 
     @property
     def names(self) -> list[str]:
-        """Of the agents."""
-        return [agent.name for agent in self.panel.agents]
+        """Of the agents, each on one line."""
+        return [format.text(agent.name) for agent in self.panel.agents]
 
     @property
     def pool(self) -> list[Sat]:

@@ -108,6 +108,10 @@ def test_copies_of_each_other_do_not_vouch_for_each_other() -> None:
     assert list(screened(scores).verdict[3:]) == ["something"] * 2
 
 
+def test_of_three_agents_one_that_says_nothing_is_found() -> None:
+    assert list(screened(panel([1, 1, 0], blocks=20)).verdict) == ["something"] * 2 + ["nothing"]
+
+
 def test_exam_is_cross_fitted_and_uniform_of_noise() -> None:
     blocks = deal([f"{k:03d}" for k in range(M * 60)], M)
     good, noise = (sit(panel([x] * 4, 60), blocks) for x in (1.0, 0.0))
