@@ -7,7 +7,7 @@ import errno
 import importlib
 import os
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -34,6 +34,15 @@ class PartialRunError(JudgelabError):
 
 class DataError(JudgelabError):
     """An input file or dataset is not what its description says."""
+
+
+class ChoiceError(DataError):
+    """Data can be read in several ways: each is said, with the overrides that choose it."""
+
+    def __init__(self, sentence: str, choices: Mapping[str, Sequence[str]]) -> None:
+        lines = (f"  {meaning}: {' '.join(words)}" for meaning, words in choices.items())
+        super().__init__("\n".join([sentence, *lines]))
+        self.sentence, self.choices = sentence, choices
 
 
 class CapabilityError(JudgelabError):

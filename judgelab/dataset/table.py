@@ -5,18 +5,18 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ValidationError
 
-from judgelab.core.errors import ConfigError, DataError, did_you_mean
+from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.judgments import Kind
 from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Agent, Panel
 from judgelab.dataset import LimitedDataset
+from judgelab.dataset.columns import COLUMNS, Layout, Wide, layout
 from judgelab.dataset.files import (
     MISSING,
     Records,
@@ -48,35 +48,6 @@ from judgelab.dataset.rows import (
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-COLUMNS: Mapping[str, Sequence[str]] = {
-    "id": ("item", "item_id", "case_id", "example_id", "sample_id"),
-    "source": (),
-    "reference": (),
-    "synopsis": (),
-    "agent": ("system", "model"),
-    "other": ("other_agent", "other_system"),
-    "category": (),
-    "text": ("response", "output"),
-    "other_text": ("other_response", "other_output"),
-    "rater": ("annotator",),
-    "human": ("label", "human_score", "human_label", "human_verdict", "gold", "ground_truth"),
-    "preference": (),
-    "judge": (),
-    "order": (),
-    "verdict": ("judge_label", "judge_verdict"),
-    "score": (),
-    "reason": (),
-    "run": ("repeat", "epoch", "trial"),
-    "criterion": (),
-    "words": (),
-    "other_words": (),
-    "stratum": (),
-    "cluster": (),
-    "turn": (),
-}
-"""What a table can say -> other names of the column; ``docs/datasets.md`` says what each means."""
-
-Wide = str | Sequence[str | int] | Mapping[str | int, str | Sequence[str]] | None
 PAIR = ("first", "second")  # systems of a pair that has no names
 FIGURES = {"human", "preference", "order", "verdict", "score", "words", "other_words", "turn"}
 COMMA = re.compile(r"[-+]?\d+,\d+", re.ASCII)
@@ -168,31 +139,23 @@ class LabelledTable(LimitedDataset):
         """
         if not records.rows:
             refuse(where, records.faults)
-        raters = _wide(self.raters, "raters", records.columns)
-        judges = _wide(self.judges, "judges", records.columns)
-        own = {column for its in (raters, judges) for names in its.values() for column in names}
-        columns = self._mapped(records.columns, own, where)
+        own = layout(records, self.columns, self.raters, self.judges, where)
+        columns = own.columns
         if "category" not in (self.columns or {}) and not _good_faith(records, columns):
             columns.pop("category", None)  # of texts or topics, and not of agents
-        judged = columns.get("judge")
-        if judged and not columns.keys() & {"verdict", "score"}:
-            raise DataError(
-                f"{where} has a column {judged!r} and none of verdicts: write "
-                f"dataset.judges=[{judged}] if it holds one judge's verdicts, or, if it names "
-                "judges, what they said with dataset.columns.verdict=COLUMN."
-            )
-        rows, faults = _rows(records, columns, raters, judges)
+        rows, faults = _rows(records, own)
         refuse(where, list(dict.fromkeys([*records.faults, *faults])))
         meaning = self._meaning(rows, where)
         together = gathered(rows, meaning, where, records.noun)
-        used = {*columns.values()} | own
-        not_read = [name for name in records.columns if name not in used]
-        self._refuse_silent(together, judges, not_read)
+        not_read = [name for name in records.columns if name not in own.used]
+        self._refuse_silent(together, own.judges, not_read)
         facts = dict(facts) | {
             "kind": meaning.kind,
             "preferences": meaning.preferences.coding if meaning.kind == "preference" else None,
             "columns": columns | {k: False for k, v in (self.columns or {}).items() if v is False},
             "columns_not_read": not_read,
+            "columns_taken": own.line,
+            "columns_of_labels": own.labels,
             "task_description": self.task_description,
         }
         return self._named(together, facts, limit)
@@ -258,38 +221,6 @@ class LabelledTable(LimitedDataset):
                 f"or judge has one, with dataset.raters=[...] and dataset.judges=[...].{listed}"
             )
 
-    def _mapped(self, present: Sequence[str], own: set[str], where: str) -> dict[str, str]:
-        """Column, as judgelab calls it -> the table's name; own are those of one person or judge.
-
-        Raises:
-            DataError: a column is missing, or its name is written wrongly.
-        """
-        given = {k: v for k, v in (self.columns or {}).items() if v is not None}
-        for name, column in given.items():
-            if column is not False:
-                _present(str(column), present, f"columns.{name}")
-        low = {name.strip().lower(): name for name in reversed(present)}
-        names = {name: str(column) for name, column in given.items() if column}
-        taken = own | set(names.values())
-        for name, others in COLUMNS.items():
-            free = (low[one] for one in (name, *others) if one in low and low[one] not in taken)
-            if name not in given and (its := next(free, None)):
-                names[name] = its
-        none = {name for name, column in given.items() if column is False}
-        there, read = names.keys() | given.keys(), own | set(names.values())
-        _refuse_misspelled(where, present, there, none, read)
-        if "id" not in names:
-            raise DataError(
-                f"{where} has no column 'id', which says what an item is: add it, or name it with "
-                f"dataset.columns.id=COLUMN. Columns are: {', '.join(present)[:300]}."
-            )
-        if "preference" in names and "agent" in names and "other" not in names:
-            raise DataError(
-                f"{where} has preferences between the text of 'agent' and another one, but no "
-                "column 'other' that names it (dataset.columns.other=COLUMN)."
-            )
-        return names
-
     def _meaning(self, rows: Sequence[JudgedRow], where: str) -> Meaning:
         """How cells are read, from settings and cells."""
         cells: dict[str, Counter[str]] = {RATERS: Counter()}
@@ -330,29 +261,31 @@ def _good_faith(records: Records, columns: Mapping[str, str]) -> bool:
     return "agent" in columns and any(cell.strip() in GOOD_FAITH | PROBLEMATIC for cell in cells)
 
 
-def _rows(
-    records: Records,
-    columns: Mapping[str, str],
-    raters: Mapping[str, Sequence[str]],
-    judges: Mapping[str, Sequence[str]],
-) -> tuple[list[JudgedRow], list[str]]:
+def _rows(records: Records, layout: Layout) -> tuple[list[JudgedRow], list[str]]:
     """What rows say, long or wide; and what of them is no text, or not as a row must be."""
-    own = {column for its in (raters, judges) for names in its.values() for column in names}
-    used = [name for name in records.columns if name in own or name in columns.values()]
-    figures = own | {column for name, column in columns.items() if name in FIGURES}
-    rows, faults = [], []
-    for line, record in records.rows:
+    used = [name for name in records.columns if name in layout.used]
+    words = {column for name, column in layout.columns.items() if name not in FIGURES}
+    rows, faults, sources = list[JudgedRow](), list[str](), dict[str, int]()
+    for k, (line, record) in enumerate(records.rows, start=1):
         cells = dict[str, str]()
         for name in used:
             cell = cell_text(record.get(name))
             if cell is None:
                 why = "is no number and no Unicode text"
                 faults.append(f"{records.noun} {line}: the cell {name!r} {why}")
-            elif records.comma and name in figures and COMMA.fullmatch(cell.strip()):
+            elif records.comma and name not in words and COMMA.fullmatch(cell.strip()):
                 cell = cell.replace(",", ".")
             cells[name] = cell or ""
+        own = {name: cells[column] for name, column in layout.columns.items()}
+        if layout.numbers:
+            source = own.get("source", "").strip()
+            number = sources.setdefault(source or f"row {k}", len(sources) + 1)
+            own["id"] = str(number)
+            if layout.numbers == "rows":
+                own["id"] = str(k)
+                own.setdefault("cluster", f"source {number}")  # such rows are not independent
         try:
-            rows.append(_row(line, cells, columns, raters, judges))
+            rows.append(_row(line, own, cells, layout.raters, layout.judges))
         except ValidationError as cause:
             faults.append(f"{records.noun} {line}: {fault_of(cause)}")
     return rows, faults
@@ -360,17 +293,16 @@ def _rows(
 
 def _row(
     line: int,
+    own: dict[str, str],
     cells: Mapping[str, str],
-    columns: Mapping[str, str],
     raters: Mapping[str, Sequence[str]],
     judges: Mapping[str, Sequence[str]],
 ) -> JudgedRow:
     """What a row says, its systems named."""
-    own = {name: cells[column] for name, column in columns.items()}
-    pairs = bool(columns.keys() & {"other", "other_text", "preference"})
-    if "agent" not in columns:
+    pairs = bool(own.keys() & {"other", "other_text", "preference"})
+    if "agent" not in own:
         own["agent"] = PAIR[0] if pairs else TEXT
-        if pairs and "other" not in columns:
+        if pairs and "other" not in own:
             own["other"] = PAIR[1]
     if own.get("category", "").strip().lower() in MISSING:
         own.pop("category", None)
@@ -392,49 +324,3 @@ def _row(
         verdicts.append(("judge" if judge is None else judge, verdict or score, order, reason, run))
     facts = {name: cell for name, cell in own.items() if name not in ("human", "preference")}
     return JudgedRow.model_validate(facts | {"line": line, "labels": labels, "verdicts": verdicts})
-
-
-def _wide(given: Wide, setting: str, present: Sequence[str]) -> dict[str, list[str]]:
-    """Name -> its columns, of a setting that lists columns, or maps names to them."""
-    many = [given] if isinstance(given, str) else given or ()
-    named = many if isinstance(many, Mapping) else {name: str(name) for name in many}
-    wide = {str(n): [its] if isinstance(its, str) else list(its) for n, its in named.items()}
-    for column in (column for its in wide.values() for column in its):
-        _present(column, present, setting)
-    return wide
-
-
-def _present(column: str, present: Sequence[str], setting: str) -> None:
-    if column not in present:
-        hint = did_you_mean(column, present)
-        raise DataError(f"There is no column {column!r} (dataset.{setting}).{hint}")
-
-
-def _refuse_misspelled(
-    where: str, present: Sequence[str], there: Set[str], none: Set[str], read: Set[str]
-) -> None:
-    """Refuse a column whose name is that of a missing one with letters swapped or left out.
-
-    Args:
-        there, none: what has a column, and what the user says has none.
-        read: columns that have a meaning.
-    """
-    spellings = {one: name for name, others in COLUMNS.items() for one in (name, *others)}
-    for column in present:
-        low = column.strip().lower()
-        if column in read or len(low) < 4 or low in spellings:
-            continue
-        near = {one: name for one, name in spellings.items() if _alike(low, one)}
-        missing = [one for one, name in near.items() if name not in there]
-        if missing and none.isdisjoint(near.values()):
-            one = missing[0]
-            raise DataError(
-                f"{where} has no column {one!r}; there is {column!r}: rename it, or set "
-                f"dataset.columns.{near[one]}={column} (false: it is none)."
-            )
-
-
-def _alike(low: str, one: str) -> bool:
-    """Whether a name is another one with letters swapped or left out."""
-    letters = set(low) <= set(one) and low[0] == one[0] and low not in one and one not in low
-    return letters and SequenceMatcher(None, low, one).ratio() >= 0.8

@@ -181,7 +181,8 @@ def test_columns_by_other_names(tmp_path: Path) -> None:
     assert panel.items[0].human == {"x": 3.0}
     assert panel.provenance["columns_not_read"] == ["Human", "note"]
     assert "Did you mean 'grade'" in refusal(tmp_path, rows, columns={"id": "Nr", "human": "grad"})
-    assert "dataset.columns.id=COLUMN" in refusal(tmp_path, rows)
+    said = refusal(tmp_path, rows.replace("2,x", "2,y"))
+    assert "dataset.columns.id=COLUMN" in said and "dataset.columns.id=false" in said
     without = load(tmp_path, rows, columns={"id": "Nr", "human": "grade", "agent": False})
     assert without.agents[0].name == "response"
     with pytest.raises(ConfigError, match="Did you mean 'human'"):
@@ -266,7 +267,7 @@ def test_ten_bad_rows_are_told_and_the_others_counted(tmp_path: Path) -> None:
         (b"id,id\n1,2\n", "own.csv", "two columns 'id'"),
         (b"id,agent,preference\n1,x,x\n", "own.csv", "no column 'other'"),
         (b"id,note\n1,x\n", "own.csv", "no label, no verdict and no text"),
-        (b"id,ann,gpt\n1,2,3\n", "own.csv", "dataset.raters=[...]"),
+        (b"id,ann,bob\n1,2,3\n", "own.csv", "dataset.raters=[...]"),
         (b"id,text,writer\n1,x,a\n1,y,b\n", "own.csv", "dataset.columns.agent=COLUMN"),
         (b'{"id": 1, "human": [3]}\n[1]\n{', "own.jsonl", "3 problems"),
         (b'{"id": {"0": 1}}', "own.json", "is no list of records"),

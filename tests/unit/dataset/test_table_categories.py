@@ -220,17 +220,17 @@ def test_a_misspelled_column_is_named(column: str, role: str, name: str) -> None
 
 
 def test_columns_that_are_no_misspellings() -> None:
-    names = "sources texts tests change store labels models judges source_id judge2_verdict rates"
+    names = "sources texts tests change store labels models judges source_id rates"
     more = "annotation annotators responses response_id turns difference worlds order_2 mode scope"
     for name in [*names.split(), *more.split(), "words", "total", "time"]:
         assert table_of(("id", name, "human"), ("3", 1), ("4", 0)).kind == "category"
 
 
 def test_other_names_of_columns() -> None:
-    columns = ("case_id", "model", "human_label", "gold", "judge_verdict")
+    columns = ("case_id", "model", "human_label", "note", "judge_verdict")
     panel = panel_of(columns, *[("m", k % 2, "x", k % 2) for k in range(4)])
     assert panel.judgments is not None and panel.judgments.names == ("judge",)
-    assert panel.agents[0].name == "m" and panel.provenance["columns_not_read"] == ["gold"]
+    assert panel.agents[0].name == "m" and panel.provenance["columns_not_read"] == ["note"]
 
 
 def test_free_text_is_no_category() -> None:

@@ -54,7 +54,7 @@ def test_what_is_no_data_is_refused(tmp_path: Path) -> None:
     odd = pd.DataFrame({"human": [1 + 2j]})
     with pytest.raises(DataError, match="cannot be written as a table"):
         judgelab.audit(odd, paths__root=str(tmp_path))
-    nameless = pd.DataFrame({"human": [1]})
+    nameless = pd.DataFrame({"agent": ["a", "b"], "human": [1, 2]})
     with pytest.raises(DataError, match="^The frame has no column 'id'"):
         judgelab.audit(nameless, paths__root=str(tmp_path))
 
