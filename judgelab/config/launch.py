@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -20,12 +22,25 @@ from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.config.settings import IF_KNOWN
 from judgelab.config.targets import hand_on_trust
-from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean, disk_fault
-from judgelab.core.resources import conf
+from judgelab.core.errors import (
+    ChoiceError,
+    ConfigError,
+    JudgelabError,
+    PartialRunError,
+    did_you_mean,
+    disk_fault,
+)
+from judgelab.core.resources import PROGRAM, conf
 from judgelab.core.terminal import say
 
 SHORT = {"debug=true": "debug=trace", "debug=false": "debug=none"}
 """Words of the command line for others: Hydra takes a truth value for no option."""
+FLAGS = {
+    "dataset.columns.human": "--human",
+    "dataset.raters": "--human",
+    "dataset.judges": "--judge",
+}
+"""Settings that ``judgelab audit`` has options for."""
 TRACED = ("debug=trace", "debug=fast", "debug.traceback=true")
 
 
@@ -60,6 +75,9 @@ def guarded(main: Callable[[], Any]) -> None:
     except KeyboardInterrupt:
         say("Interrupted: the same command continues where this run stopped.", sys.stderr)
         sys.exit(130)
+    except PartialRunError as cause:  # its sentence says so itself
+        say(str(cause), sys.stderr)
+        sys.exit(cause.exit_code)
     except Exception as cause:
         if any(word.lstrip("+").lower() in TRACED for word in sys.argv):
             raise
@@ -147,6 +165,9 @@ def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:
     Args:
         words: overrides that were given; None: those of the command line.
     """
+    if isinstance(cause, ChoiceError) and words is None:
+        commands = (f"  {what}:\n    {_command(more)}" for what, more in cause.choices.items())
+        return "\n".join([cause.sentence, *commands])
     if isinstance(cause, JudgelabError):
         return str(cause)
     if full := disk_fault(cause):
@@ -172,6 +193,25 @@ def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:
         f"Unexpected {type(cause).__name__}: {' '.join(str(cause).split())} "
         "(this is a fault of judgelab: debug=true shows where)"
     )
+
+
+def _command(more: Sequence[str]) -> str:
+    """The command that was given, and these overrides; as options of a verb where it has some."""
+    name = "judgelab" if Path(sys.argv[0]).name == "judgelab" else PROGRAM
+    given = sys.argv[1:]
+    if given[:1] == ["audit"]:
+        place = given.index("--") if "--" in given else len(given)
+        own, rest = given[:place], given[place + 1 :]
+        for word in more:
+            key, _, value = word.partition("=")
+            names = yaml.safe_load(value)
+            if key in FLAGS and not isinstance(names, dict):
+                for one in names if isinstance(names, list) else [names]:
+                    own += [FLAGS[key], str(one)]
+            else:
+                rest = [*rest, word]
+        given, more = own, ["--", *rest] if rest else []
+    return shlex.join([*name.split(), *given, *more])
 
 
 def _compose_sentence(cause: BaseException, words: Sequence[str]) -> str:

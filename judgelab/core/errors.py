@@ -36,7 +36,7 @@ class DataError(JudgelabError):
     """An input file or dataset is not what its description says."""
 
 
-class ChoiceError(DataError):
+class ChoiceError(ConfigError, DataError):
     """Data can be read in several ways: each is said, with the overrides that choose it."""
 
     def __init__(self, sentence: str, choices: Mapping[str, Sequence[str]]) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from typing import Literal
+from functools import partial
+from typing import Literal, NoReturn
 
 from judgelab.config.composing import written
 from judgelab.core.errors import ChoiceError, DataError, did_you_mean, listed, some
@@ -22,7 +23,7 @@ COLUMNS: Mapping[str, Sequence[str]] = {
     "source": ("input", "question", "prompt", "query", "instruction"),
     "reference": ("expected", "target", "expected_output", "reference_answer"),
     "synopsis": (),
-    "agent": ("system", "model"),
+    "agent": ("system", "model", "model_name", "model_id"),
     "other": ("other_agent", "other_system"),
     "category": (),
     "text": (
@@ -76,7 +77,6 @@ LEVELS = 12
 """More different words than these are no labels; grades may have more."""
 
 Wide = str | Sequence[str | int] | Mapping[str | int, str | Sequence[str]] | None
-Names = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Layout:
             roles = {"id": [f"numbers of {self.numbers}"]} | roles
         people = [*roles.pop("human", ()), *(c for names in self.raters.values() for c in names)]
         spoken = [*roles.pop("verdict", ()), *roles.pop("score", ())]
-        spoken += [c for names in self.judges.values() for c in names]
+        spoken += [" + ".join(names) for names in self.judges.values()]
         roles |= {"labels of people": people, "verdicts of judges": spoken}
         return "; ".join(f"{role}: {some(names)}" for role, names in roles.items() if names)
 
@@ -135,29 +135,32 @@ def layout(
     for name, column in given.items():
         if column is not False:
             _present(str(column), records.columns, f"columns.{name}")
-    raters = _wide(raters, "raters", records.columns)
-    judges = _wide(judges, "judges", records.columns)
-    reading = _Reading(records, where, raters, judges, {k for k, v in given.items() if v is False})
-    reading.columns |= {name: str(column) for name, column in given.items() if column}
+    people, machines = (
+        _wide(own, setting, records.columns)
+        for own, setting in ((raters, "raters"), (judges, "judges"))
+    )
+    none = {name for name, column in given.items() if column is False}
+    named = {name: str(column) for name, column in given.items() if column}
+    reading = _Reading(records, where, people, machines, none, named)
     reading.find_facts(given.keys())
-    if not raters and "human" not in given:
+    if not people and "human" not in given:
         reading.find_people()
-    if not judges and "verdict" not in given:
-        reading.find_judges(given.keys())
-    reading.find_references(given.keys())
-    there = reading.columns.keys() | given.keys()
+    if not machines and "verdict" not in given:
+        reading.find_judges("score" in given)
+    if "reference" not in given:
+        reading.find_references()
+    found = reading.columns
     used = {name for name in records.columns if name not in reading.free}
-    _refuse_misspelled(where, records.columns, there, reading.none, used)
-    numbers = reading.find_items(given.get("id"))
-    if reading.columns.keys() >= {"preference", "agent"} and "other" not in reading.columns:
+    _refuse_misspelled(where, records.columns, found.keys() | given.keys(), none, used)
+    numbers = reading.find_items("id" in none)
+    if found.keys() >= {"preference", "agent"} and "other" not in found:
         raise DataError(
             f"{where} has preferences between the text of 'agent' and another one, but no "
             "column 'other' that names it (dataset.columns.other=COLUMN)."
         )
-    either = [reading.columns[one] for one in ("verdict", "score") if one in reading.columns]
     labels = [name for name in reading.free if reading.speaks(name)]
-    labels += [name for name in either if _plain(name) in EITHER]
-    return Layout(reading.columns, reading.raters, reading.judges, numbers, labels)
+    labels += [found[one] for one in ("verdict", "score") if _plain(found.get(one, "")) in EITHER]
+    return Layout(found, reading.raters, reading.judges, numbers, labels)
 
 
 @dataclass
@@ -169,7 +172,7 @@ class _Reading:
     raters: dict[str, list[str]]
     judges: dict[str, list[str]]
     none: set[str]  # what the user says has no column
-    columns: dict[str, str] = field(default_factory=dict)
+    columns: dict[str, str]
     _words: dict[str, Counter[str]] = field(default_factory=dict)
 
     @property
@@ -179,10 +182,30 @@ class _Reading:
         names = (name for name in self.records.columns if _plain(name) not in self.none)
         return sorted(name for name in names if name not in used)
 
-    def named(self, names: Iterable[str]) -> list[str]:
-        """The free columns of these names, in the order of the names."""
+    @property
+    def people(self) -> bool:
+        """Whether the labels of people are known."""
+        return bool(self.raters or self.columns.keys() & {"human", "preference"})
+
+    @property
+    def verdicts(self) -> Set[str]:
+        """``verdict`` and ``score``, as far as their columns are known."""
+        return self.columns.keys() & {"verdict", "score"}
+
+    def named(self, *names: str) -> list[str]:
+        """The free columns of these names, in the order of the names; of equal columns the first.
+
+        Columns are equal that hold the same in each row.
+        """
         free = {_plain(name): name for name in reversed(self.free)}
-        return [free[one] for one in map(_plain, names) if one in free]
+        return self.different([free[one] for one in map(_plain, names) if one in free])
+
+    def different(self, names: Sequence[str]) -> list[str]:
+        """Without columns that hold what an earlier one holds."""
+        rows = self.records.rows
+        cells = {name: [cell_text(row.get(name)) for _, row in rows] for name in names}
+        earlier = (cells[one] in [cells[x] for x in names[:k]] for k, one in enumerate(names))
+        return [one for one, again in zip(names, earlier, strict=True) if not again]
 
     def words(self, column: str) -> Counter[str]:
         """What the cells say, but for missing ones; a list or object is no word."""
@@ -196,60 +219,50 @@ class _Reading:
         """Whether these are grades, or few words, short and often said; one in twenty may stray."""
         words = self.words(column)
         short = {one: n for one, n in words.items() if len(one) <= LONGEST}
-        if not short or STRAY * (words.total() - sum(short.values())) > words.total():
+        total = sum(short.values())
+        if not short or STRAY * (words.total() - total) > words.total():
             return False
         figures = sum(n for one, n in short.items() if is_figure(one))
-        few = len(short) <= LEVELS and 2 * len(short) <= sum(short.values())
-        return 2 * figures > words.total() or few or self.plainly(column)
+        few = len(short) <= LEVELS and 2 * len(short) <= total
+        return 2 * figures > total or few or self.plainly(column)
 
     def plainly(self, column: str) -> bool:
         """Whether all is yes or no, in words that everybody knows."""
         words = self.words(column)
         return bool(words) and words.keys() <= YES | NO
 
-    def different(self, names: Sequence[str]) -> list[str]:
-        """Without columns that hold what an earlier one holds."""
-        cells = {
-            name: tuple(cell_text(row.get(name)) for _, row in self.records.rows) for name in names
-        }
-        return [
-            name for k, name in enumerate(names) if cells[name] not in map(cells.get, names[:k])
-        ]
-
-    def refuse(self, what: str, choices: Mapping[str, Sequence[str]]) -> None:
+    def refuse(self, what: str, choices: Mapping[str, Sequence[str]]) -> NoReturn:
         """Raise ChoiceError: the table can be read so, or so."""
         raise ChoiceError(f"{self.where}: {what}. Choose:", choices)
 
+    def one(self, role: str, names: Sequence[str], words: Callable[[str], str]) -> Sequence[str]:
+        """The one column of these, or none; several are refused."""
+        if len(names) > 1:
+            choices = {f"{role}: {name}": [words(name)] for name in names}
+            self.refuse(f"{listed(names)} may each be the column of the {role}", choices)
+        return names
+
     def find_facts(self, given: Set[str]) -> None:
-        """Columns that say what is judged, and by whom."""
+        """Columns that say what is judged, and by whom; those of references come later."""
         wide = {"rater"} if self.raters else set()
         wide |= {"judge", "order", "reason"} if self.judges else set()
-        for name, others in COLUMNS.items():
-            if name in given or name in wide or name in SPOKEN:
-                continue
-            own, usual = self.named([name]), self.different(self.named(others))
-            if name == "reference":
-                usual = []  # people's labels may be called so
+        for name in [x for x in COLUMNS if x not in {*given, *wide, *SPOKEN}]:
+            own, usual = self.named(name), self.named(*COLUMNS[name])
             if name == "rater":
-                own, usual = ([c for c in cs if not self.plainly(c)] for cs in (own, usual))
-            if not own and len(usual) > 1:
-                choices = {f"{name} is {one}": (_column(name, one),) for one in usual}
-                self.refuse(f"{listed(usual)} are usual names of the column {name!r}", choices)
-            for column in (own or usual)[:1]:
-                self.columns[name] = column
+                own, usual = ([x for x in its if not self.plainly(x)] for its in (own, usual))
+            if name != "reference" or own:  # people's labels may be called as references are
+                its = own or self.one(name, usual, partial(_column, name))
+                self.columns |= dict.fromkeys([name], its[0]) if its else {}
 
     def find_people(self) -> None:
         """The column of people's labels, or one for each person."""
-        usual = [name for name in self.named(OFTEN_PEOPLE) if self._said(name, "label")]
-        people = [name for name in self.free if self._of(name, PEOPLE, "human")]
-        people = self.different(people)
+        usual = [name for name in self.named(*OFTEN_PEOPLE) if self._said(name, "label")]
+        people = self.different([name for name in self.free if self._of(name, PEOPLE, "human")])
         groups = dict[str, list[str]]()
         for name in people:  # annotator_1 and annotator_2 are of one kind, human and expert of two
-            kind = " ".join(one for one in _tokens(name) if len(one) > 1 and not one.isdigit())
-            groups.setdefault(kind, []).append(name)
-        options = list(groups.values()) or [[one] for one in self.different(usual)]
-        others = [name for name in self.different([*people, *usual]) if name not in people]
-        others = others if people else []
+            groups.setdefault(" ".join(_parts(name)), []).append(name)
+        options = list(groups.values()) or [[one] for one in usual]
+        others = [one for one in self.different([*people, *usual]) if people and one not in people]
         if len(options) > 1 or (options and others):
             self._refuse_people(options, others)
         for names in options:
@@ -258,86 +271,70 @@ class _Reading:
             else:
                 self.columns["human"] = names[0]
 
-    def _refuse_people(self, options: Sequence[Sequence[str]], others: Sequence[str]) -> None:
+    def _refuse_people(self, options: Sequence[Sequence[str]], others: Sequence[str]) -> NoReturn:
         every = [name for names in options for name in names] + list(others)
-        choices = {f"people: {listed(names)}": _people(names) for names in options}
-        choices[f"people: {listed(every)}"] = _people(every)
+        choices = {f"people: {listed(names)}": [_people(names)] for names in (*options, every)}
         if not any(self._of(name, MACHINES, "verdict") for name in self.free):
             for name in others or every:
                 rest = [one for names in options for one in names if one != name]
-                what = f"people: {listed(rest)}; judge: {name}"
-                choices[what] = (*_people(rest), _judges([name]))
+                choices[f"people: {listed(rest)}; judge: {name}"] = [_people(rest), _judges(name)]
         self.refuse(f"people's labels may stand in {listed(every)}", choices)
 
-    def find_judges(self, given: Set[str]) -> None:
-        """The column of verdicts, and of scores; or one for each judge."""
-        people = self.raters or self.columns.keys() & {"human", "preference"}
-        if "judge" in self.columns or "score" in given:
-            for name in ("verdict", "score"):
-                for column in self.named((name, *COLUMNS[name]))[: name not in given]:
-                    self.columns[name] = column
-        judges = self.different([c for c in self.free if self._of(c, MACHINES, "verdict")])
-        if "judge" in self.columns or "score" in given:
-            if len(judges) == 1 and not self.columns.keys() & {"verdict", "score"}:
+    def find_judges(self, scored: bool) -> None:
+        """The column of verdicts, and of scores; or one for each judge.
+
+        Args:
+            scored: whether a setting names the column of scores.
+        """
+        if "judge" in self.columns or scored:
+            for name in [x for x in ("verdict", "score") if x not in self.columns]:
+                own = self.named(name, *COLUMNS[name])[:1]
+                self.columns |= dict.fromkeys([name], own[0]) if own else {}
+        judges = self.different([x for x in self.free if self._of(x, MACHINES, "verdict")])
+        if "judge" in self.columns or scored:
+            if len(judges) == 1 and not self.verdicts:
                 self.columns["verdict"] = judges[0]
-            self._check_names()
-            return
-        either = [c for c in self.named(EITHER) if self.speaks(c) or _plain(c) == "score"]
-        if not judges and people:
-            judges = self.different(either) or self._alike()
-            if len(judges) > 1:
-                choices = {f"judge: {one}": (_judges([one]),) for one in judges}
-                self.refuse(f"a judge's verdicts may stand in {listed(judges)}", choices)
+            return self._check_names()
+        either = [x for x in self.named(*EITHER) if self.speaks(x) or _plain(x) == "score"]
+        if not judges and self.people:
+            judges = list(self.one("judge", either or self._alike(), _judges))
         judges = judges or [one for one in either if _plain(one) == "score"]
         self._check_twice(judges)
         for name in judges:
-            role = "score" if _plain(name) == "score" else "verdict"
-            known = _plain(name) in map(_plain, ("verdict", *COLUMNS["verdict"], *EITHER))
-            if known and not self.columns.keys() & {"verdict", "score"}:
-                self.columns[role] = name
+            usual = _plain(name) in map(_plain, ("verdict", *COLUMNS["verdict"], *EITHER))
+            if usual and not self.verdicts:
+                self.columns["score" if _plain(name) == "score" else "verdict"] = name
             else:
                 self.judges[name] = [name]
 
     def _alike(self) -> list[str]:
-        """Columns with a judge's kind of name that hold the words of people, and no numbers."""
+        """Columns that hold people's words, no numbers, under a name that verdicts may have."""
         voices = [*self.raters, *filter(None, [self.columns.get("human")])]
         words = {one for name in voices for one in self.words(name) if not is_figure(one)}
-        return [
-            name
-            for name in self.free
-            if _tokens(name)[-1:] and _tokens(name)[-1] in SAID and self.words(name)
-            if self.words(name).keys() <= words
-        ]
+        named = [name for name in self.free if _tokens(name) and _tokens(name)[-1] in SAID]
+        return [name for name in named if set() < self.words(name).keys() <= words]
 
     def _check_names(self) -> None:
         """Refuse names of judges that are verdicts, or that stand beside no verdict."""
-        judge, spoken = self.columns.get("judge", ""), self.columns.keys() & {"verdict", "score"}
-        human = self.columns.get("human")
-        saying = self.plainly(judge) or all(map(is_figure, self.words(judge)))
-        if not judge or (spoken and not self.plainly(judge)):
+        judge, human = self.columns.get("judge", ""), self.columns.get("human")
+        if not judge or (self.verdicts and not self.plainly(judge)):
             return
         choices = {}
-        if saying or not spoken:
-            choices[f"one judge's verdicts: {judge}"] = (_judges([judge]),)
-            if human:
-                choices = {
-                    f"people: {human}; one judge's verdicts: {judge}": (
-                        *_people([human]),
-                        _judges([judge]),
-                    )
-                }
-        for name in sorted(spoken):
-            column = self.columns[name]
-            choices[f"one judge's verdicts: {column}"] = (_judges([column]),)
-        if human and not spoken:
-            what = f"names of judges: {judge}; their verdicts: {human}"
-            choices[what] = (_column("verdict", human),)
+        if self.plainly(judge) or self.words(judge).keys() & self.words(human or "").keys():
+            people = [_people([human])] if human else []
+            what = f"people: {human}; judge: {judge}" if human else f"judge: {judge}"
+            choices[what] = [*people, _judges(judge)]
+        for column in (self.columns[name] for name in sorted(self.verdicts)):
+            choices[f"judge: {column}"] = [_judges(column)]
+        if human and not self.verdicts:
+            what = f"judges are named in {judge}, and said what stands in {human}"
+            choices[what] = [_column("verdict", human)]
         if len(choices) > 1:
             self.refuse(f"{judge!r} may hold verdicts, or names of judges", choices)
         raise DataError(
-            f"{self.where} has a column {judge!r} and none of verdicts: write "
-            f"{_judges([judge])} if it holds one judge's verdicts, or, if it names "
-            "judges, what they said with dataset.columns.verdict=COLUMN."
+            f"{self.where} has a column {judge!r} and none of verdicts: write {_judges(judge)} if "
+            "it holds one judge's verdicts, or, if it names judges, what they said with "
+            "dataset.columns.verdict=COLUMN."
         )
 
     def _check_twice(self, judges: Sequence[str]) -> None:
@@ -347,48 +344,51 @@ class _Reading:
         for name in judges:
             who = [one for one in _tokens(name) if one not in SAID] or [name]
             whose.setdefault(tuple(who[: 1 if pairs else None]), []).append(name)
-        for names in whose.values():
-            if len(names) > 1:
-                choices = {f"judge: {one}": (_judges([one]),) for one in names}
-                choices[f"judges: {listed(names)}"] = (_judges(names),)
-                if pairs and len(names) == 2:
-                    both = f"dataset.judges={written({'judge': names})}"
-                    choices[f"one judge, the second shown in the other order: {names}"] = (both,)
-                self.refuse(f"{listed(names)} seem to be of one judge", choices)
+        for names in (names for names in whose.values() if len(names) > 1):
+            choices = {f"judge: {one}": [_judges(one)] for one in names}
+            choices[f"{len(names)} judges"] = [_judges(*names)]
+            if pairs and len(names) == 2:
+                both = f"dataset.judges={written({'judge': names})}"
+                choices[f"one judge, which saw the pairs of {names[1]} in the other order"] = [both]
+            self.refuse(f"{listed(names)} seem to be of one judge", choices)
 
-    def find_references(self, given: Set[str]) -> None:
+    def find_references(self) -> None:
         """The column of references, unless people's labels may stand there."""
-        names = self.different(self.named(COLUMNS["reference"]))
-        texts = [one for one in self.named(OFTEN_PEOPLE[1:]) if not self.speaks(one)]
-        if "reference" in given or "reference" in self.columns or not (names or texts):
+        texts = [one for one in self.named(*OFTEN_PEOPLE[1:]) if not self.speaks(one)]
+        names = self.named(*COLUMNS["reference"]) or texts
+        if "reference" in self.columns or not names:
             return
-        labels = [one for one in names if self.plainly(one)]
-        people = self.raters or self.columns.keys() & {"human", "preference"}
-        if labels and not people and (self.judges or self.columns.keys() & {"verdict", "score"}):
-            choices = {f"people: {labels[0]}": tuple(_people(labels[:1]))}
-            choices[f"reference: {labels[0]}"] = (_column("reference", labels[0]),)
-            self.refuse(f"{labels[0]!r} may hold people's labels, or right answers", choices)
-        if len(names) > 1:
-            choices = {f"reference: {one}": (_column("reference", one),) for one in names}
-            self.refuse(f"{listed(names)} are usual names of the column 'reference'", choices)
-        self.columns["reference"] = (names or texts)[0]
+        if self.plainly(names[0]) and not self.people and (self.judges or self.verdicts):
+            choices = {f"people: {names[0]}": [_people(names[:1])]}
+            choices[f"reference: {names[0]}"] = [_column("reference", names[0])]
+            self.refuse(f"{names[0]!r} may hold people's labels, or right answers", choices)
+        [self.columns["reference"]] = self.one("reference", names, partial(_column, "reference"))
 
-    def find_items(self, given: object) -> Literal["", "rows", "sources"]:
-        """What an item is where no column is called so: a row, or a source."""
+    def find_items(self, rows: bool) -> Literal["", "rows", "sources"]:
+        """What an item is where no column is called so: a row, or a source.
+
+        Args:
+            rows: whether a setting says that it is a row.
+        """
+        names = ("agent", "other", "rater", "judge", "run", "criterion")
+        several = any(len(self.words(self.columns.get(name, ""))) > 1 for name in names)
+        called = [name for name in self.free if "id" in _tokens(name)]
+        keys = [name for name in called if len(self.words(name)) < len(self.records.rows)]
+        if called and not (rows or keys):  # another one for each row: whichever is meant
+            self.columns.setdefault("id", called[0])
         if "id" in self.columns:
             return ""
-        keys = [name for name in self.free if "id" in _tokens(name)]
-        several = [
-            name
-            for name in ("agent", "other", "rater", "judge", "run", "criterion")
-            if name in self.columns and len(self.words(self.columns[name])) > 1
-        ]
-        if given is False or not (keys or several):
+        if several and keys and not rows:
+            [self.columns["id"]] = self.one("item", keys, partial(_column, "id"))
+            return ""
+        if rows or not (keys or several):
             return "rows"
         if keys:
-            choices = {f"an item is a {one}": (_column("id", one),) for one in keys}
-            choices["each row is an item"] = (_column("id", False),)
-            self.refuse(f"no column is called 'id', and {listed(keys)} may be it", choices)
+            alone = _column("id", False)
+            choices = {
+                f"rows of one {x} belong together": [alone, _column("cluster", x)] for x in keys
+            }
+            self.refuse("no column is called 'id'", choices | {"each row stands alone": [alone]})
         if "source" in self.columns:
             return "sources"
         raise DataError(
@@ -399,15 +399,13 @@ class _Reading:
 
     def _of(self, column: str, its: Set[str], role: str) -> bool:
         """Whether name and cells are of what these say; a judge may have a size."""
-        tokens = {one for one in _tokens(column) if len(one) > 1 and not one.isdigit()}
-        more = SIZES if its is MACHINES else set()
-        if not tokens & its or not tokens <= its | SAID | more:
-            return False
-        return self._said(column, role, *COLUMNS[role])
+        parts, more = set(_parts(column)), SIZES if its is MACHINES else set[str]()
+        return bool(parts & its) and parts <= its | SAID | more and self._said(column, role)
 
-    def _said(self, column: str, *names: str) -> bool:
+    def _said(self, column: str, role: str) -> bool:
         """Whether it is called so, or holds what people and judges say."""
-        return _plain(column) in map(_plain, names) or self.speaks(column)
+        names = map(_plain, (role, *COLUMNS.get(role, ())))
+        return _plain(column) in names or self.speaks(column)
 
 
 def _plain(name: str) -> str:
@@ -419,18 +417,23 @@ def _tokens(name: str) -> list[str]:
     return [one.casefold() for one in TOKEN.findall(name)]
 
 
+def _parts(name: str) -> list[str]:
+    """The same without numbers and single letters, which tell apart what is of one kind."""
+    return [one for one in _tokens(name) if len(one) > 1 and not one.isdigit()]
+
+
 def _column(name: str, column: str | bool) -> str:
     return f"dataset.columns.{name}={written(column)}"
 
 
-def _people(names: Sequence[str]) -> tuple[str, ...]:
-    """The words that say whose labels these columns hold."""
+def _people(names: Sequence[str]) -> str:
+    """The word that says whose labels these columns hold."""
     if len(names) == 1:
-        return (_column("human", names[0]),)
-    return (f"dataset.raters={written(list(names))}",)
+        return _column("human", names[0])
+    return f"dataset.raters={written(list(names))}"
 
 
-def _judges(names: Sequence[str]) -> str:
+def _judges(*names: str) -> str:
     return f"dataset.judges={written(list(names))}"
 
 
@@ -460,9 +463,11 @@ def _refuse_misspelled(
         read: columns that have a meaning.
     """
     spellings = {one: name for name, others in COLUMNS.items() for one in (name, *others)}
+    known = {*map(_plain, spellings)}
     for column in present:
         low = column.strip().lower()
-        if column in read or len(low) < 4 or _plain(low) in map(_plain, spellings):
+        plain = _plain(low)
+        if column in read or len(low) < 4 or {plain, plain.removesuffix("s")} & known:
             continue
         near = {one: name for one, name in spellings.items() if _alike(low, one)}
         missing = [one for one, name in near.items() if name not in there]

@@ -61,6 +61,18 @@ class Study(Protocol):
         judges = {f"study.judges.{name}": one for name, one in (self.judges or {}).items()}
         return {key: (mechanism, one) for key, one in (judges or {"evaluation_lm": lm}).items()}
 
+    @classmethod
+    def gate(cls, result: Mapping[str, Any]) -> int:
+        """Exit code for a pipeline: 0 use, 4 do not use, 5 not known yet.
+
+        Args:
+            result: result.json of one of its runs.
+
+        Raises:
+            ConfigError: its answer is none of these.
+        """
+        raise ConfigError(f"{cls.__name__} gives no verdict that a pipeline could stop at.")
+
     @abstractmethod
     def ask(self, context: Context) -> None:
         """Put every question to the LMs that ``run`` would put, and nothing more.

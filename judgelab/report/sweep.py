@@ -70,7 +70,7 @@ def write(folder: Path) -> Path:
     return into.write_text("report.html", text)
 
 
-def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
+def screen(found: Sequence[SweepJob], folder: Path | None) -> list[RenderableType]:
     """The answer, the one table, what failed with the command that repeats it, notes, files."""
     parts: list[RenderableType] = ["", *(console.line(w, "yellow") for w in warnings(found))]
     sections = comparisons(found)
@@ -97,12 +97,10 @@ def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
     common = finished[0].notes if finished else ()
     common = [note for note in common if all(note in job.notes for job in finished)]
     parts += ["", *(console.line(format.text(note)) for note in common)]
-    return [
-        *parts,
-        "",
-        f"report   {folder / 'report.html'}",
-        f"table    {folder / 'comparison.csv'}",
-    ]
+    if folder is not None:  # runs that no sweep made have no page of their own
+        files = {"report": "report.html", "table": "comparison.csv"}
+        parts += ["", *(f"{what:<9}{folder / name}" for what, name in files.items())]
+    return parts
 
 
 def _rehearsal(found: Sequence[SweepJob]) -> str:

@@ -20,7 +20,12 @@ VOLATILE = frozenset(
     | {"trusted_packages", "retry"}
 )
 COUNTED = (".py", ".yaml", ".txt", ".jsonl", ".json", ".csv", ".parquet")  # kinds of our files
-SEEN_ONLY = ("python", "report", "tracker")  # folders of code that cannot change a number
+SEEN_ONLY = (
+    "command",
+    "python",
+    "report",
+    "tracker",
+)  # folders of code that cannot change a number
 # at any depth: change no number
 NEUTRAL = frozenset({"workers", "limits", "api_key_env", "tokens_per_second"})
 PRICES = ("prices.yaml", "judge_prices.yaml")  # of conf: a cost is a number of the run

@@ -23,6 +23,7 @@ FLOORS = (
     ("engine",),
     ("study",),
     ("python",),
+    ("command",),
 )
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 

@@ -10,7 +10,8 @@ from itertools import combinations
 import numpy as np
 
 from judgelab.calls.log import LoggedLM
-from judgelab.core.errors import ConfigError, DataError
+from judgelab.config.composing import written
+from judgelab.core.errors import ChoiceError, ConfigError, DataError
 from judgelab.core.estimator import Estimator
 from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Mask
 from judgelab.core.panel import Panel, rng_for
@@ -82,9 +83,11 @@ def gather(
         table = one.into(table)
     if not table.judges:
         unread = panel.provenance.get("columns_not_read")
-        names = [str(name) for name in unread[:20]] if isinstance(unread, list) else []
-        hint = f" Columns were not read: dataset.judges=[{','.join(names)}] makes them judges."
-        raise ConfigError(NOBODY + (hint if names else ""))
+        names = [str(name) for name in unread[:4]] if isinstance(unread, list) else []
+        choices = {
+            f"if a judge's are in {one!r}": [f"dataset.judges={written([one])}"] for one in names
+        }
+        raise ChoiceError(NOBODY, choices)
     if all(one.mechanism.bounds == (0.0, 1.0) for one in contexts.values()):
         table = as_classes(table, before)
     return table, asked, stopped

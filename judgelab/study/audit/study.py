@@ -9,9 +9,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from judgelab.core.errors import ConfigError
+from judgelab.config.composing import written
+from judgelab.core.errors import ChoiceError, ConfigError
 from judgelab.core.judgments import Floats, JudgmentTable
 from judgelab.core.lm import EvaluationLM
+from judgelab.core.panel import Panel
 from judgelab.core.result import Result, Value
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
@@ -21,7 +23,7 @@ from judgelab.report.page import render
 from judgelab.stats.intervals.arrays import divide
 from judgelab.study.audit.asking import Asking, gather
 from judgelab.study.audit.averages import averages
-from judgelab.study.audit.conditions import evidence
+from judgelab.study.audit.conditions import Word, evidence
 from judgelab.study.audit.held import Bars, Held
 from judgelab.study.audit.manipulation import Manipulation
 from judgelab.study.audit.page import page
@@ -35,6 +37,8 @@ LABEL = (
     "label 30 items or more on {page} (open it in a browser), and audit what it exports. What "
     "judges said is kept and in the export."
 )
+GATE: Mapping[Word, int] = {"do not use": 4, "not known yet": 5}
+"""Verdict -> exit code, the worst first."""
 ADD = "add a column human (dataset.columns.human=COLUMN), or choose a study that needs no labels."
 
 
@@ -88,6 +92,13 @@ class Audit(Study):
         """See Study."""
         return asks_of(self.judges, mechanism, lm) or {"evaluation_lm": (mechanism, lm)}
 
+    @classmethod
+    def gate(cls, result: Mapping[str, Any]) -> int:
+        """See Study; of several judges the worst verdict counts."""
+        rows = next(one["rows"] for one in result["tables"] if one["name"] == "judges")
+        words = {row["verdict"] for row in rows}
+        return next((code for word, code in GATE.items() if word in words), 0)
+
     def ask(self, context: Context) -> None:
         """See Study; without stopping, as that is the most that it can ask."""
         context.no_attack("audit")
@@ -110,7 +121,7 @@ class Audit(Study):
         if not table.labelled.any():
             there = label_page.write(context.run_dir, render)
             where = LABEL.format(page=context.run_dir.path / label_page.FILE)
-            raise ConfigError(NO_LABELS + (where if there else ADD))
+            raise ChoiceError(NO_LABELS + (where if there else ADD), _maybe_labels(panel))
         weight = _weight(table) if self.sampled == "strata" else None
         held = Held(table, self.rules, weight, stopped is not None or _in_turns(table))
         probes, extra = None, []
@@ -130,6 +141,14 @@ class Audit(Study):
     def _cost(self, one: Asking) -> Mapping[str, Value]:
         own = self.judges[one.name].price if one.name in self.judges else None
         return spent(one.lm.log, one.context.evaluation_lm, own, self.prices)
+
+
+def _maybe_labels(panel: Panel) -> dict[str, list[str]]:
+    """What may hold people's labels -> the words that say so."""
+    names: Any = panel.provenance.get("columns_of_labels", ())
+    return {
+        f"if people's are in {one!r}": [f"dataset.columns.human={written(one)}"] for one in names
+    }
 
 
 def _weight(table: JudgmentTable) -> Floats:

@@ -63,7 +63,7 @@ def test_it_is_the_run_of_the_command_line(
     assert capsys.readouterr().out == "", "what was found is returned, not printed"
     assert mine.path.name.startswith("discrimination-length-samsum-padding-")
     monkeypatch.setattr(sys, "argv", ["run.py", *words.split(), "tracker=none"])
-    command_line.run()
+    command_line.main()
     assert f"Finished before, nothing to do (force=true repeats it): {mine.path}" in (
         capsys.readouterr().out
     )

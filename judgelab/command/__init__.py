@@ -1,0 +1,1 @@
+"""What is done by a verb: ``judgelab audit FILE`` and others, and the fixture of pytest."""

@@ -1,0 +1,188 @@
+"""``judgelab audit FILE`` and its like: what needs none of Hydra's grammar."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from judgelab.store.run_dir import RunDir
+
+FILES = "a CSV, TSV, JSON, JSONL or parquet file"
+MORE = "after -- any setting of a run: -- study.rules.recall=.7 tracker=wandb dry_run=true"
+GATE = "exit with 4 on 'do not use', 5 on 'not known yet' (the worst of all judges counts), else 0"
+
+
+def parser(name: str = "judgelab") -> argparse.ArgumentParser:
+    """Of all verbs."""
+    top = argparse.ArgumentParser(prog=name, description=__doc__)
+    verbs = top.add_subparsers(dest="verb", required=True)
+    audit = verbs.add_parser("audit", help="may this judge decide on my data?", epilog=MORE)
+    audit.add_argument("file", metavar="FILE", help=f"labels and verdicts: {FILES}")
+    audit.add_argument("--judge", action="append", metavar="COL", help="a column of verdicts")
+    audit.add_argument("--human", action="append", metavar="COL", help="a column of labels")
+    audit.add_argument("--positive", metavar="LABEL", help="the label that matters, as pass")
+    audit.add_argument("--minimum", metavar="SHARE", help="least agreement that you accept, as .8")
+    drawn = "labelled rows were drawn at random, or so within strata; all: every row is labelled"
+    audit.add_argument("--labels", choices=("random", "strata", "all"), help=drawn)
+    audit.add_argument("--before", metavar="RUN", help="an earlier audit: what changed since")
+    audit.add_argument("--gate", action="store_true", help=GATE)
+    screen = verbs.add_parser("screen", help="what do texts without labels show?", epilog=MORE)
+    screen.add_argument("file", metavar="FILE", help=f"texts: {FILES}")
+    screen.add_argument("--agent", metavar="COL", help="the column that says who wrote the text")
+    compare = verbs.add_parser("compare", help="runs beside each other")
+    compare.add_argument("runs", metavar="RUN", nargs="+", help="folder of a run, or of a sweep")
+    for one in (audit, screen):
+        one.add_argument("--out", metavar="DIR", help="where runs are kept (outputs)")
+        one.add_argument("--details", action="store_true", help="unfold every table of the page")
+    for one in (audit, screen, compare):
+        one.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
+    pack = verbs.add_parser("pack", help="put a finished run's calls, config and result in a file")
+    pack.add_argument("run", type=Path, help="folder of a finished run (outputs/runs/...)")
+    pack.add_argument("--out", type=Path, help="the file; beside the run's folder by default")
+    pack.add_argument("--texts", action="store_true", help="put the dataset's own file in, too")
+    replay = verbs.add_parser("replay", help="make a packed run again, without its LMs")
+    replay.add_argument("file", type=Path, help="what judgelab pack wrote")
+    replay.add_argument("--root", type=Path, default=Path("outputs/replays"), help="where")
+    return top
+
+
+def main(words: Sequence[str], name: str) -> None:
+    """Do what the words of a command line say.
+
+    Args:
+        name: of the program, for help.
+    """
+    own = list(words[: words.index("--")]) if "--" in words else list(words)
+    given = parser(name).parse_args(own)  # before all that is slow to import
+    from judgelab.config.launch import guarded
+
+    guarded(partial(_carry_out, given, list(words[len(own) + 1 :])))
+
+
+def _carry_out(given: argparse.Namespace, more: list[str]) -> None:
+    if given.verb in ("pack", "replay"):
+        _pack(given)
+    elif given.verb == "compare":
+        _compare(given)
+    else:
+        _run(given, more)
+
+
+def _words(given: argparse.Namespace) -> Iterator[str]:
+    """The run as overrides."""
+    from judgelab.config.composing import written
+
+    yield from (f"study={given.verb}", "dataset=table", "tracker=none")
+    yield f"dataset.path={written(given.file)}"
+    options = vars(given)
+    people = options.get("human") or []
+    human = people[0] if len(people) == 1 else None
+    values = {
+        "paths.root": given.out,
+        "study.details": given.details or None,
+        "dataset.judges": options.get("judge"),
+        "dataset.columns.human": human,
+        "dataset.raters": None if human else people or None,
+        "dataset.columns.agent": options.get("agent"),
+        "dataset.positive": options.get("positive"),
+        "study.sampled": {"random": True, "strata": "strata"}.get(options.get("labels") or ""),
+        "study.before": options.get("before"),
+    }
+    yield from (f"{key}={written(value)}" for key, value in values.items() if value is not None)
+    if options.get("minimum"):
+        yield f"study.rules.minimum={given.minimum}"
+
+
+def _run(given: argparse.Namespace, more: Sequence[str]) -> None:
+    """Carry a run out, and print it; the exit code is the gate's."""
+    from judgelab.config.composing import composed_call
+    from judgelab.config.launch import check_folder, spelled
+    from judgelab.config.targets import located
+    from judgelab.core.errors import ConfigError, PartialRunError
+    from judgelab.engine.execution import Invocation
+    from judgelab.engine.run import carry_out
+    from judgelab.store.run_dir import RunDir
+
+    check_folder(more)
+    if any(word.startswith("-") for word in more):
+        raise ConfigError("After -- come settings, KEY=VALUE: a sweep is for run.py -m.")
+    keys = {word.partition("=")[0] for word in more}
+    words = [one for one in _words(given) if one.partition("=")[0] not in keys]
+    cfg, hydra = composed_call([*words, *map(spelled, more)])
+    trusted = list(cfg.trusted_packages) if "trusted_packages" in keys else []
+    call, still = Invocation.of(hydra, quiet=given.json), None
+    with redirect_stdout(sys.stderr if given.json else sys.stdout):
+        try:
+            run_dir = carry_out(cfg, call, trusted)
+        except PartialRunError as cause:
+            if cause.run is None:
+                raise
+            run_dir, still = RunDir(cause.run), cause
+    if run_dir is None:  # a dry run
+        return
+    result = run_dir.read_json("result.json")
+    code = 0
+    if vars(given).get("gate"):
+        code = located(cfg.study["_target_"], "study").gate(result)
+    if given.json:
+        print(json.dumps(told(run_dir, result), ensure_ascii=False, indent=2))
+    if still is not None:
+        raise still
+    sys.exit(code)
+
+
+def told(run_dir: RunDir, result: Mapping[str, Any]) -> dict[str, Any]:
+    """A run for programs: verdicts, sentences, figures with interval and n, and where its page is.
+
+    Args:
+        result: the run's result.json.
+    """
+    from judgelab.core.result import estimated, read_estimate
+
+    first: Any = next((x for x in result["tables"] if x["rows"]), {"name": "rows", "rows": []})
+    answer, flat = result.get("answer", []), result["summary"]
+    return {
+        "sentence": result.get("title") or next((text for _, text in answer), ""),
+        "verdicts": {row["judge"]: row["verdict"] for row in first["rows"] if "verdict" in row},
+        "answer": dict(answer),
+        "figures": {key: read_estimate(flat, key) for key in estimated(flat)},
+        str(first["name"]): first["rows"],
+        "notes": result["notes"],
+        "partial": result.get("partial"),
+        "page": str(run_dir.path / "report.html"),
+        "run": str(run_dir.path),
+    }
+
+
+def _compare(given: argparse.Namespace) -> None:
+    """Print runs side by side, or a sweep again."""
+    from judgelab.python import compare, load
+    from judgelab.python.results import RunComparison
+    from judgelab.report import console, sweep
+    from judgelab.report.sweep_answer import best_first
+
+    alone = load(given.runs[0]) if len(given.runs) == 1 else None
+    both = alone if isinstance(alone, RunComparison) else compare(given.runs)
+    page = Path(given.runs[0]) / "report.html" if both is alone else None
+    if given.json:
+        runs = json.loads(both.summary.to_json(orient="records"))
+        found = {"runs": runs, "warnings": both.warnings, "page": page and str(page)}
+        print(json.dumps(found, ensure_ascii=False, indent=2))
+    else:
+        console.page(sweep.screen(best_first(both.jobs), page and page.parent))
+
+
+def _pack(given: argparse.Namespace) -> None:
+    from judgelab.engine import packing
+
+    if given.verb == "pack":
+        packing.pack(given.run, given.out, given.texts)
+    elif not packing.replay(given.file, given.root):
+        sys.exit(1)
