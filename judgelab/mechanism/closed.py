@@ -11,6 +11,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -130,7 +131,7 @@ class ClosedMechanism(Mechanism):
         if self.reply != "json":
             return made
         choices = dict.fromkeys(_first_spellings(allowed), 0.0)
-        more, last = Prompt(JSON).text(choices=spelled(choices)), messages[-1]
+        more, last = _in_json().text(choices=spelled(choices)), messages[-1]
         told = (*messages[:-1], replace(last, content=f"{last.content}\n\n{more}"))
         bound = max(self.max_tokens, JSON_TOKENS)
         return replace(made, messages=told, max_tokens=bound, schema=schema(choices))
@@ -161,7 +162,7 @@ class ClosedMechanism(Mechanism):
     def attrs(self, lm: EvaluationLM) -> dict[str, str]:
         """For the measured dataset: which prompt, and how the replies came about."""
         mode = "labels" if self.by_labels(lm) else "json" if self.reply == "json" else "generated"
-        more = f" + {Prompt(JSON).identity}" if mode == "json" else ""
+        more = f" + {_in_json().identity}" if mode == "json" else ""
         return {"prompt": f"{self.asked(lm).identity}{more}", "reply": mode}
 
 
@@ -175,6 +176,12 @@ class TwoPromptMechanism(ClosedMechanism):
     def label_prompt(self) -> Prompt | None:
         """The prompt for replies by labels, if there is one."""
         return self.prompt_labels
+
+
+@cache
+def _in_json() -> Prompt:
+    """Asks for JSON; read once, not with each question."""
+    return Prompt(JSON)
 
 
 def _first_spellings(labels: Mapping[str, str]) -> list[str]:
