@@ -59,7 +59,7 @@ def attacks_table(
             rows.append({**row, "places_gained": places, "items": change.n})
             if change.low > RISES and name not in works:
                 works.append(name)
-    rows.sort(key=lambda row: -abs(float(row["gain"] or 0)))
+    rows.sort(key=lambda row: -float(row["gain"] or 0))
     return table(__package__, "attacks", rows), works
 
 

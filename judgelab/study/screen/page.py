@@ -127,7 +127,9 @@ def _agents(case: ScreenCase) -> Table:
     for k in order if found is not None else ():
         assert found is not None
         row: dict[str, Value] = {"system": case.names[k], "verdict": PHRASES[case.verdicts[k]]}
-        row |= named_columns("share_of_others", found.share.at(k)) | {"p": float(found.p[k])}
+        share = named_columns("percent_of_median_other", found.share.at(k)).items()
+        row |= {key: round(100 * float(value or 0.0), 1) for key, value in share}
+        row["p"] = float(found.p[k])
         if asked:
             row |= named_columns("shared", case.information(k))
         texts = int((~np.isnan(found.effect[:, k])).sum())

@@ -114,7 +114,8 @@ class Screen(Study):
         """Critic -> the context in which it is asked."""
         judges: dict[str, NamedJudge] = self.judges
         own = {name: one.within(context) for name, one in judges.items()}
-        return own or {context.mechanism.name: context}
+        model = context.evaluation_lm.presentation.model
+        return own or {f"{model} ({context.mechanism.name})": context}
 
     def _dealt(self, context: Context) -> tuple[Panel, list[Places]]:
         """The texts as written, each item once, and blocks of items."""
