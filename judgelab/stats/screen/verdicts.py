@@ -31,7 +31,8 @@ LEVEL = 0.05  # of false discoveries, among the agents that are named for one th
 DRAWS = 2000
 FEWEST = 10  # texts below which nothing is said of an agent
 NOTHING, LESS = 0.1, 0.5
-"""Shares of the median other agent's effect below which an agent says nothing, or much less."""
+"""Shares of the median other agent's effect below which an agent says nothing, or shares much less:
+it may say less, or say it in fewer words or words of its own."""
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ from judgelab.study.screen.ranking import Bar, RankingBelief
 HEADLINES = (Headline("says_nothing", "Systems that say nothing about their item", lower=True),)
 ORDER: Sequence[Verdict] = ("nothing", "much less", "not known", "something")
 PHRASES = {
-    "nothing": "says nothing about its item that could be seen",
-    "much less": "says much less about its item than the others",
-    "something": "says something about its item",
+    "nothing": "says nothing that could be seen",
+    "much less": "shares much less than the others",
+    "something": "says something",
     "not known": "not known",
 }
 FEATURE_NAMES = {
