@@ -295,6 +295,7 @@ def shuffled(table: JudgmentTable, rng: np.random.Generator) -> JudgmentTable:
         labels=moved(table.labels[:, raters]),
         levels=tuple(table.levels[k] for k in levels),
         verdicts=moved(table.verdicts),
+        again=moved(table.again),
     )
 
 
@@ -333,6 +334,7 @@ def swapped(table: JudgmentTable, chosen: Any) -> JudgmentTable:
         units=replace(units, first=first, second=second, words=words),
         labels=np.where(at[:, None], 1 - table.labels, table.labels),
         verdicts=np.where(at[:, None], 1 - table.verdicts[:, :, ::-1], table.verdicts),
+        again=np.where(at[:, None, None], 1 - table.again[:, :, ::-1], table.again),
     )
 
 
@@ -347,6 +349,7 @@ def doubled(table: JudgmentTable) -> JudgmentTable:
         labels=table.labels[twice],
         verdicts=table.verdicts[:, twice],
         asked=table.asked[:, twice],
+        again=table.again[:, twice],
     )
 
 

@@ -78,6 +78,8 @@ class Panel:
     # recorded judgments, and labels of people, rater by rater, where the data have such; whoever
     # takes the head of the panel takes that of the judgments
     judgments: JudgmentTable | None = None
+    # criterion -> the same, where the data hold several questions; ``judgments`` is then None
+    criteria: Mapping[str, JudgmentTable] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         require_unique("item id", (item.id for item in self.items))
@@ -111,8 +113,17 @@ class Panel:
             return self
         items, said = self.items[:limit], self.judgments
         kept = {item.id for item in items}
-        said = said and said.at(np.array([name in kept for name in said.units.item], np.bool_))
-        return replace(self, items=items, texts=self.texts[:limit], judgments=said)
+
+        def of_kept(table: JudgmentTable) -> JudgmentTable:
+            return table.at(np.array([name in kept for name in table.units.item], np.bool_))
+
+        return replace(
+            self,
+            items=items,
+            texts=self.texts[:limit],
+            judgments=said and of_kept(said),
+            criteria={name: of_kept(table) for name, table in self.criteria.items()},
+        )
 
     @property
     def digest(self) -> str:
@@ -126,8 +137,8 @@ class Panel:
                 sha.update(json.dumps(plain, sort_keys=True).encode() + b"\x05")
         for agent in self.agents:
             sha.update(f"{agent.name}\x03{agent.category}\x03{agent.reference}\x04".encode())
-        if self.judgments is not None:
-            sha.update(self.judgments.digest.encode())
+        for table in filter(None, (self.judgments, *self.criteria.values())):
+            sha.update(table.digest.encode())
         return sha.hexdigest()[:16]
 
 

@@ -358,6 +358,19 @@ class Categories:
         )
 
 
+def same_levels(others: Iterable[str], levels: Sequence[str]) -> dict[str, str]:
+    """Name of a level elsewhere -> its name here: the same word, or the only yes or no of these.
+
+    A name that is none of them stays what it is.
+    """
+    here, found = {word(level): level for level in levels}, dict[str, str]()
+    for name in others:
+        one = word(name)
+        alike = [level for key, level in here.items() for x in (YES, NO) if one in x and key in x]
+        found[name] = here.get(one) or (alike[0] if len(alike) == 1 else name)
+    return found
+
+
 def _name(value: object) -> str:
     text = str(value).lower() if isinstance(value, bool) else cell_text(value)
     if not text or not text.strip():

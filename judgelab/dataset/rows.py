@@ -154,6 +154,26 @@ def near(name: str, known: Iterable[str]) -> str:
     return f", did{hint[4:]}" if hint.startswith(" Did") else ""
 
 
+def by_criterion(rows: Iterable[JudgedRow], where: str, noun: str) -> dict[str, list[JudgedRow]]:
+    """Criterion, sorted -> its rows, and those of texts alone; without criteria the key is "".
+
+    Raises:
+        DataError: some labels or verdicts are of a criterion, and others of none.
+    """
+    of_texts, by_name, faults = list[JudgedRow](), dict[str, list[JudgedRow]](), list[str]()
+    rows = list(rows)
+    several = any(row.criterion for row in rows)
+    for row in rows:
+        if row.criterion or not several:
+            by_name.setdefault(row.criterion, []).append(row)
+        elif row.labels or row.verdicts:
+            faults.append(f"{noun} {row.line}: criterion is empty, and other rows have one")
+        else:
+            of_texts.append(row)
+    refuse(where, faults)
+    return {name: [*of_texts, *by_name[name]] for name in sorted(by_name)}
+
+
 def gathered(
     rows: Iterable[JudgedRow], meaning: Meaning, where: str, noun: str = "line"
 ) -> Gathered:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ValidationError
 
-from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.judgments import Kind
+from judgelab.core.errors import ConfigError, DataError, did_you_mean
+from judgelab.core.judgments import JudgmentTable, Kind
 from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Agent, Panel
 from judgelab.dataset import LimitedDataset
 from judgelab.dataset.columns import COLUMNS, Layout, Wide, layout
@@ -40,6 +40,7 @@ from judgelab.dataset.rows import (
     Category,
     Gathered,
     JudgedRow,
+    by_criterion,
     fault_of,
     gathered,
     near,
@@ -75,6 +76,7 @@ class LabelledTable(LimitedDataset):
         labels: name of a category -> its spellings, where people and judges use other words.
         positive: the category that matters; null: of two the yes (1, true, pass, good, ...).
         preferences: first, second, tie -> what cells say; null: as they are usually written.
+        criterion: which, of several in a column ``criterion``; null: all, which are audited apart.
         numbering: what "1" or "A" is: ``stored``, the text of ``agent`` in either order; or
             ``shown``, the text that was shown first.
         agents: name -> category (Faithful, Style, Strategic, Low Effort, Other) of those that have
@@ -97,6 +99,7 @@ class LabelledTable(LimitedDataset):
     labels: Mapping[Any, Any] | None = None
     positive: Any = None
     preferences: Mapping[str, object] | None = None
+    criterion: str | None = None
     numbering: Literal["stored", "shown"] = "stored"
     agents: Mapping[str, Category | None] | None = None
     task: str = "summarization"
@@ -145,10 +148,10 @@ class LabelledTable(LimitedDataset):
             columns.pop("category", None)  # of texts or topics, and not of agents
         rows, faults = _rows(records, own)
         refuse(where, list(dict.fromkeys([*records.faults, *faults])))
-        meaning = self._meaning(rows, where)
-        together = gathered(rows, meaning, where, records.noun)
+        together, criteria = self._gathered(rows, where, records.noun)
         not_read = [name for name in records.columns if name not in own.used]
-        self._refuse_silent(together, own.judges, not_read)
+        self._refuse_silent([together, *criteria.values()], own.judges, not_read)
+        meaning = together.meaning
         facts = dict(facts) | {
             "kind": meaning.kind,
             "preferences": meaning.preferences.coding if meaning.kind == "preference" else None,
@@ -158,7 +161,7 @@ class LabelledTable(LimitedDataset):
             "columns_of_labels": own.labels,
             "task_description": self.task_description,
         }
-        return self._named(together, facts, limit)
+        return self._named(together, criteria, facts, limit)
 
     def _of_log(self, log: Log, where: str, limit: int | None) -> Panel:
         """The panel of another tool's log, whose columns are known.
@@ -175,21 +178,29 @@ class LabelledTable(LimitedDataset):
                 )
         rows, faults = log.rows()
         refuse(where, faults)
-        meaning = self._meaning(rows, where)
-        together = gathered(rows, meaning, where, "entry")
+        together, criteria = self._gathered(rows, where, "entry")
         facts = log_facts(self.path) | {
-            "kind": meaning.kind,
+            "kind": together.meaning.kind,
             "log": log.sentence,
             "task_description": self.task_description,
         }
-        panel = self._named(together, facts, limit)
-        if panel.judgments is None:
-            return panel
-        told = {**panel.judgments.facts, "log": log.sentence}
-        return replace(panel, judgments=replace(panel.judgments, facts=told))
+        panel = self._named(together, criteria, facts, limit)
 
-    def _named(self, together: Gathered, facts: Mapping[str, object], limit: int | None) -> Panel:
-        """The panel with the categories of its agents."""
+        def told(table: JudgmentTable) -> JudgmentTable:
+            return replace(table, facts={**table.facts, "log": log.sentence})
+
+        judgments = panel.judgments and told(panel.judgments)
+        several = {name: told(table) for name, table in panel.criteria.items()}
+        return replace(panel, judgments=judgments, criteria=several)
+
+    def _named(
+        self,
+        together: Gathered,
+        criteria: Mapping[str, Gathered],
+        facts: Mapping[str, object],
+        limit: int | None,
+    ) -> Panel:
+        """The panel with the categories of its agents, and the tables of several criteria."""
         given = {str(name): category for name, category in (self.agents or {}).items()}
         for name in given:
             if name not in together.agents:
@@ -198,13 +209,55 @@ class LabelledTable(LimitedDataset):
         names = dict.fromkeys([*given, *together.agents])
         categories = {name: together.fact("category", name) for name in names} | given
         agents = [Agent(name, categories[name]) for name in names]
-        return together.panel(facts, limit, self.task, agents)
+        panel = together.panel(facts, limit, self.task, agents)
+        if not criteria:
+            return panel
+        own_tables = {
+            name: one.panel({}, None, self.task, ()).judgments for name, one in criteria.items()
+        }
+        known = {name: table for name, table in own_tables.items() if table is not None}
+        return replace(panel, judgments=None, criteria=known).head(len(panel.items))
+
+    def _gathered(
+        self, rows: Sequence[JudgedRow], where: str, noun: str
+    ) -> tuple[Gathered, dict[str, Gathered]]:
+        """What rows say; of several criteria the texts alone, and what is said by each of them.
+
+        Raises:
+            ConfigError: ``criterion`` is none of theirs.
+            DataError: rows contradict each other.
+        """
+        by_name = by_criterion(rows, where, noun)
+        if self.criterion is not None and self.criterion not in by_name:
+            hint = did_you_mean(self.criterion, by_name)
+            known = ", ".join(name for name in by_name if name) or "none"
+            raise ConfigError(
+                f"dataset.criterion={self.criterion} is no criterion of {where} ({known}).{hint}"
+            )
+        if self.criterion is not None:
+            by_name = {self.criterion: by_name[self.criterion]}
+        if len(by_name) == 1:
+            ((_, own),) = by_name.items()
+            return gathered(own, self._meaning(own, where), where, noun), {}
+        texts = [row.model_copy(update={"labels": (), "verdicts": ()}) for row in rows]
+        kind: Kind = "preference" if any(row.other for row in rows) else "grade"
+        meaning = Meaning(kind, Preferences.of({}, None), Categories(), {}, False)
+        together = gathered(texts, meaning, where, noun)
+        places = {name: f"{where}, criterion {name!r}" for name in by_name}
+        return together, {
+            name: gathered(own, self._meaning(own, places[name]), places[name], noun)
+            for name, own in by_name.items()
+        }
 
     def _refuse_silent(
-        self, together: Gathered, judges: Mapping[str, Sequence[str]], not_read: Sequence[str]
+        self,
+        several: Sequence[Gathered],
+        judges: Mapping[str, Sequence[str]],
+        not_read: Sequence[str],
     ) -> None:
         """Refuse a judge whose columns are empty, and a table that says nothing."""
-        heard = {judge for judge, *_ in together.verdicts}
+        together, labels = several[0], any(one.labels for one in several)
+        heard = {judge for one in several for judge, *_ in one.verdicts}
         for name, columns in judges.items():
             if name not in heard:
                 raise DataError(
@@ -213,7 +266,7 @@ class LabelledTable(LimitedDataset):
                     "out of dataset.judges."
                 )
         texts = any(name in ("text", "source") for name, *_ in together.facts)
-        if not (heard or together.labels or texts):
+        if not (heard or labels or texts):
             listed = f" Not read are: {', '.join(not_read)[:300]}." if not_read else ""
             raise DataError(
                 f"{together.where} holds no label, no verdict and no text: name its columns with "

@@ -72,16 +72,18 @@ class MetricMechanism(Mechanism):
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Mean over draws, then over metrics; NaN where a metric has no rating.
 
-        Diagnostics hold each metric's mean, and the share ``unread``.
+        Diagnostics hold each metric's mean, and the share ``unread`` of what was asked for.
         """
         per_metric = mean_over(measured["rating"], "draw")
-        agent = per_metric.mean("metric", skipna=False)
+        # equal grades are a tie, in whatever order they were added up
+        agent = per_metric.mean("metric", skipna=False).round(12)
         rated = measured["rating"].notnull()
         beside = {
             f"mean_{name}": float(known.mean()) if (known := one[~np.isnan(one)]).size else np.nan
             for name, one in zip(measured["metric"].values, per_metric.values.T, strict=True)
         }
-        beside["unread"] = float(1 - rated.mean()) if rated.size else np.nan
+        asked = int(measured.attrs.get("asked", rated.size))
+        beside["unread"] = 1 - int(rated.sum()) / asked if asked else np.nan
         return Scores(agent=agent, pair=weaker_of_two(agent), diagnostics=beside)
 
 
@@ -157,7 +159,7 @@ class Rating(MetricMechanism, ClosedMechanism):
         )
         shape = (len(panel.items), len(panel.agents), len(metrics), self.repeats)
         data = ratings(panel, filled(shape, read), metrics, criteria)
-        data = data.assign_attrs(self.attrs(lm))
+        data = data.assign_attrs(self.attrs(lm), asked=len(requests))
         scale = whole_grades(min(m.low for m in metrics), max(m.high for m in metrics))
         data = with_shares(data, ("item", "agent", "metric"), said.replies, scale, graded=True)
         if noted:

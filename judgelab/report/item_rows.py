@@ -105,7 +105,7 @@ class ItemRows:
 
 
 def item_rows(run_dir: RunDir, mechanism: str) -> ItemRows | None:
-    """The rows of a run; None where its records hold no texts.
+    """The rows of a run; None where its records hold no texts, or labels of several criteria.
 
     Args:
         mechanism: what scores are called that no judge gave.
@@ -117,6 +117,8 @@ def item_rows(run_dir: RunDir, mechanism: str) -> ItemRows | None:
         return None
     long = record(run_dir, "judgments")
     if long is not None:
+        if "criterion" in long:
+            return None  # a text has labels of several questions: dataset.criterion chooses one
         if "run" in long:  # the verdict that counts is the first one
             long = long[long["run"] == 0]
         return _rows(long[UNIT].drop_duplicates(), long)

@@ -31,10 +31,10 @@ NEUTRAL = frozenset({"workers", "limits", "api_key_env", "tokens_per_second"})
 PRICES = ("prices.yaml", "judge_prices.yaml")  # of conf: a cost is a number of the run
 DATA = ("benchmarks", "criteria", "perturbation", "expert_weights")  # of conf, without options
 SCORING = ("pyppmd", "rouge-score", "sacrebleu", "sentencex")  # a release could change a number
-RUNS = ("run", "train_run")
+RUNS = ("run", "train_run", "before")
 FILE_KEYS = frozenset(
     {"path", "file", "taxonomy", "benchmarks", "adapter", "model", "criteria"}
-    | {"perturbations", "weights", "run", "train_run", "prices", "system_file", "wording"}
+    | {"perturbations", "weights", "run", "train_run", "before", "prices", "system_file", "wording"}
 )
 
 
@@ -107,7 +107,7 @@ def _files(node: Any) -> Iterator[str]:
         for one in (one for one in several if key in FILE_KEYS and isinstance(one, str)):
             path = Path(one).expanduser()  # a folder without DONE is no run, and refused later
             if path.exists() and (key not in RUNS or RunDir(path).done):
-                yield one
+                yield f"{one}/DONE" if key == "before" else one  # checksums of what it held
 
 
 def _own_sources(node: Any) -> Iterator[tuple[str, Path]]:

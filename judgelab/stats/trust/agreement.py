@@ -156,6 +156,8 @@ class GradedRows:
     weight: Floats
     cluster: Places  # numbers from 0
     across: bool  # whether texts of different items are compared
+    # whether texts are compared by the grades of different people, as few texts share one
+    strangers: bool = False
 
     def sums(self, values: Floats, judged: Mask) -> Sums:
         """Credits [clusters] of values [units] on texts judged [units]."""
@@ -182,7 +184,13 @@ class GradedRows:
 
 
 def graded_rows(
-    labels: Floats, item: Places, cluster: Places, *, leave_out: bool, across: bool
+    labels: Floats,
+    item: Places,
+    cluster: Places,
+    weight: Floats,
+    *,
+    leave_out: bool,
+    across: bool,
 ) -> GradedRows:
     """Rows of graded texts.
 
@@ -191,30 +199,32 @@ def graded_rows(
 
     Args:
         item: [units] numbers from 0.
+        weight: [units] of the text. A pair of texts of two items weighs the product; one of a
+            single item, which was drawn once, the root of it.
         across: texts of different items are compared, else texts of one item.
         leave_out: each person in turn, of texts that two or more graded.
     """
     known = ~np.isnan(labels)
     k = known.sum(axis=1)
     total = np.where(known, labels, 0.0).sum(axis=1)
+    each = weight if across else np.sqrt(weight)
     if not leave_out:
         unit = np.flatnonzero(k)
         group = np.zeros(len(unit), np.intp) if across else item[unit]
-        ones, nobody = np.ones(len(unit)), np.full(len(unit), np.nan)
+        nobody = np.full(len(unit), np.nan)
         mean = np.round(total[unit] / k[unit], 9)
-        return GradedRows(unit, mean, nobody, group, ones, cluster[unit], across)
+        return GradedRows(unit, mean, nobody, group, each[unit], cluster[unit], across)
     unit, person = np.nonzero(known & (k > 1)[:, None])
     own = labels[unit, person]
     rest = np.round((total[unit] - own) / (k[unit] - 1), 9)
     place = np.zeros(len(unit), np.intp) if across else item[unit]
-    weight = np.ones(len(unit))
-    if _shared(place, person) >= 0.5 * _shared(place, np.zeros_like(person)) / max(
+    share, shared = each[unit], _shared(place, person)
+    strangers = shared < 0.5 * _shared(place, np.zeros_like(person)) / max(
         float(k[k > 1].mean()) if (k > 1).any() else 1.0, 1.0
-    ):
-        group = _cells(place, person.astype(float))
-    else:
-        group, weight = place, 1 / k[unit]
-    return GradedRows(unit, rest, own, group, weight, cluster[unit], across)
+    )
+    group = place if strangers else _cells(place, person.astype(float))
+    share = share / k[unit] if strangers else share
+    return GradedRows(unit, rest, own, group, share, cluster[unit], across, strangers)
 
 
 def _shared(place: Places, person: Places) -> float:

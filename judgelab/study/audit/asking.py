@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 
-from judgelab.calls.log import LoggedLM
+from judgelab.calls.log import CallLog, LoggedLM
 from judgelab.config.composing import written
 from judgelab.core.errors import ChoiceError, ConfigError, DataError
 from judgelab.core.estimator import Estimator
 from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Mask
+from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply, WrappedLM
 from judgelab.core.panel import Panel, rng_for
 from judgelab.engine.context import Context
 from judgelab.engine.replies import reasons, still_open
 from judgelab.mechanism.recorded_scores import RecordedScores
+from judgelab.scale.local import Spread
 from judgelab.stats.trust.agreement import Places
 from judgelab.study.audit.conditions import in_turn
 from judgelab.study.audit.graded import (
@@ -45,7 +48,12 @@ NO_SOURCE = (
 
 
 def gather(
-    context: Context, panel: Panel, judges: Mapping[str, NamedJudge], stop: Stop, rules: Bars
+    context: Context,
+    panel: Panel,
+    judges: Mapping[str, NamedJudge],
+    stop: Stop,
+    rules: Bars,
+    repeats: int = 1,
 ) -> tuple[JudgmentTable, list[Asking], Elimination | None]:
     """Recorded judgments, recorded metrics where they are the mechanism, and those asked for now.
 
@@ -56,6 +64,7 @@ def gather(
         panel: texts as written.
         judges: the study's own; by default the run's mechanism and evaluation LM are the judge.
         stop: when enough is asked; by default everything is.
+        repeats: how often each question is put.
 
     Returns:
         What people and judges said; who was asked; what came of stopping early, if it was wanted.
@@ -73,7 +82,7 @@ def gather(
     table = _with_metrics(table, context, panel)
     at, held = places(table, panel)
     _check_texts(panel, contexts, held)
-    asked = [Asking(name, one, table) for name, one in contexts.items()]
+    asked = [Asking(name, one, table, repeats) for name, one in contexts.items()]
     stopped = None
     if stop.on and asked:
         stopped, table = _until_clear(asked, table, panel, at, held, stop, rules)
@@ -133,13 +142,17 @@ class Asking:
 
     Attributes:
         values: [units, orders] NaN where it was not asked, or said nothing.
+        again: [units, orders, repeats - 1] the same when it was asked again; none of a judge that
+            cannot but repeat itself, as nothing is drawn for its verdicts.
         asked: [units].
         open: verdicts of calls that were not sent or not answered: the same command asks again.
     """
 
-    def __init__(self, name: str, context: Context, table: JudgmentTable) -> None:
+    def __init__(self, name: str, context: Context, table: JudgmentTable, repeats: int) -> None:
         self.name, self.context, self.kind = name, context, table.kind
         self.lm = LoggedLM(context.evaluation_lm, texts=True)
+        self._more = LoggedLM(context.evaluation_lm)
+        self.again = np.full((len(table.units), table.orders, repeats - 1), np.nan)
         self.values = np.full((len(table.units), table.orders), np.nan)
         self.asked = np.zeros(len(table.units), np.bool_)
         self.open = 0
@@ -148,8 +161,23 @@ class Asking:
     def ask(self, panel: Panel, at: Places, chosen: Mask) -> None:
         """Ask about the chosen units, in rounds where not all pairs of an item are wanted."""
         context = replace(self.context, evaluation_lm=self.lm)
-        at, whole = at[chosen], None
-        for part in _shown(context, context.read(panel), at):
+        read = context.read(panel)
+        self.values[chosen], self.estimator = self._verdicts(context, read, at[chosen])
+        self.asked |= chosen
+        for k in range(self.again.shape[-1]):
+            lm = Again(self._more, k + 1)
+            spread = partial(_spread_again, self.context.spread, k + 1)
+            context = replace(self.context, evaluation_lm=lm, spread=spread)
+            said, _ = self._verdicts(context, read, at[chosen])
+            if lm.asked:
+                self.again[chosen, :, k] = said
+
+    def _verdicts(
+        self, context: Context, panel: Panel, at: Places
+    ) -> tuple[Floats, Estimator | None]:
+        """[units, orders] of these units, and what they are estimates by."""
+        whole = None
+        for part in _shown(context, panel, at):
             context.tell(self.name, 0)
             data = context.measure(part)
             if whole is not None:
@@ -161,12 +189,22 @@ class Asking:
             item, one, two = at.T
             verdict = whole["verdict"].transpose("item", "agent", "peer").values
             both = verdict[item, one, two], 1 - verdict[item, two, one]
-            self.values[chosen] = np.stack(both, axis=1)
-        else:
-            grade = scores.agent.transpose("item", "agent").values
-            self.values[chosen] = _of_grades(grade, at, self.kind)
-        self.asked |= chosen
-        self.estimator = scores.estimator
+            return np.stack(both, axis=1), scores.estimator
+        grade = scores.agent.transpose("item", "agent").values
+        return _of_grades(grade, at, self.kind), scores.estimator
+
+    @property
+    def log(self) -> CallLog:
+        """All its calls."""
+        log = CallLog()
+        log.rows = self.lm.log.rows | self._more.log.rows
+        return log
+
+    @property
+    def made(self) -> dict[str, object]:
+        """How its verdicts came about: its estimator, and which models its servers named."""
+        own = {} if self.estimator is None else asdict(self.estimator)
+        return {**own, "answered": sorted(self.lm.models)}
 
     def into(self, table: JudgmentTable) -> JudgmentTable:
         """The table with what it said; a call that was not sent is no question."""
@@ -177,7 +215,46 @@ class Asking:
         way = self.context.mechanism
         facts = JudgeFacts(self.name, way.subject != "choice", way.bounds is not None)
         why = reasons(self.lm.log, table, missing & ~unsent)
-        return table.with_judge(facts, self.values, asked & ~unsent, why)
+        return table.with_judge(facts, self.values, asked & ~unsent, why, self.again)
+
+
+class Again(WrappedLM):
+    """An LM that is asked the same once more: its replies are drawn anew.
+
+    Closed questions and log-probabilities have no draws.
+
+    Attributes:
+        asked: whether a question had any.
+    """
+
+    STEP = 1000  # more than the replies that a mechanism takes to one question
+
+    def __init__(self, lm: EvaluationLM, run: int) -> None:
+        super().__init__(lm)
+        self.asked, self._run = False, run
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        """The LM's."""
+        return self.lm.logprob(contexts, targets, pairs)
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        """The LM's."""
+        self.asked |= any(not one.labels for one in requests)
+        return self.lm.chat([self._drawn(one) for one in requests])
+
+    def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
+        """The LM notes it."""
+        super().unread(self._drawn(request), reply, reason)
+
+    def _drawn(self, one: ChatRequest) -> ChatRequest:
+        return one if one.labels else replace(one, repeat=one.repeat + self.STEP * self._run)
+
+
+def _spread_again(spread: Spread, run: int, part: Callable[[EvaluationLM], object]) -> None:
+    """Workers, too, ask once more."""
+    spread(lambda lm: part(Again(lm, run)))
 
 
 def _until_clear(

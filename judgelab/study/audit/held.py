@@ -139,7 +139,12 @@ class Held:
             item = np.unique(names, return_inverse=True)[1].astype(np.intp)
         # where most items have one text, texts of other items are compared
         across = self._single and not self.looks
-        return graded_rows(labels, item, cluster, leave_out=leave_out, across=across)
+        return graded_rows(labels, item, cluster, weight, leave_out=leave_out, across=across)
+
+    @property
+    def strangers(self) -> bool:
+        """Of grades: whether people's grades of different texts are compared with each other."""
+        return isinstance(self.beside, GradedRows) and self.beside.strangers
 
     def judged(self, judge: int) -> Mask:
         """[units] that the judge was asked about."""
@@ -291,14 +296,17 @@ class Held:
         mass = self._people
         there = self.judged(judge) & (mass.sum(axis=1) > 0)
         people, said = mass[there], self.answers(judge)[there]
+        weight = np.ones(len(people)) if self.weight is None else self.weight[there]
+        weight = divide(weight, weight.mean() if len(weight) else 1.0)
         n = max(len(people), 1)
-        rows, columns = people.mean(axis=0), said.mean(axis=0)
+        rows, columns = weight @ people / n, weight @ said / n
         agreed = (people * said).sum(axis=1)
-        po, pe = float(agreed.mean()) if len(people) else np.nan, float(rows @ columns)
+        po, pe = float(weight @ agreed) / n if len(people) else np.nan, float(rows @ columns)
         value = (po - pe) / (1 - pe) if pe < 1 else np.nan
         value = 0.0 if abs(value) < ROUNDING else value  # a constant answer
         each = people @ columns + said @ rows - 2 * pe
         off = (agreed - po - (1 - value) * each) / (1 - pe) if pe < 1 else each * np.nan
+        off = weight * off
         cluster = self.cluster[there]
         sums, present = (cluster_sums(x, cluster) for x in (off, np.ones(len(off))))
         groups = (present > 0).sum()

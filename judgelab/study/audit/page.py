@@ -15,7 +15,9 @@ from judgelab.engine.provenance import origin_of
 from judgelab.stats.intervals.arrays import average_ranks
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.conditions import WORDS, Evidence, Word
+from judgelab.study.audit.drift import drift_rows
 from judgelab.study.audit.held import Held
+from judgelab.study.audit.noise import noise_rows
 from judgelab.study.audit.words import STANDINGS, Audited, answer, cards, say
 from judgelab.study.common.tables import named_columns as columns
 from judgelab.study.common.templates import render, table
@@ -47,6 +49,11 @@ def page(
     else:
         top = [_confusion(held, single), _classes(held, single)] if single.classes else [agreement]
         top, folded = [*top, averages], [judges, conditions, *extra]
+    kind, noun = held.table.kind, "pair" if held.table.kind == "preference" else "text"
+    noises = [row for one in audited.noises.values() for row in noise_rows(kind, one)]
+    top.append(table(__package__, "noise", noises, noun=noun))
+    changes = drift_rows(audited.drifts)
+    top.append(table(__package__, "drift", changes, noun=noun, before=audited.before))
     top.append(_disagreements(held, [one.name for one, _ in ranked]))
     top, folded = ([one for one in tables if one.rows] for tables in (top, folded))
     rest = [one for one in (*top, *folded) if one is not judges]
@@ -64,7 +71,7 @@ def page(
         sections=[section] if folded else [],
         title=title,
         cards=cards(single) if single is not None else (),
-        chart=_chart(audited) if single is None else None,
+        chart=chart({"": audited}) if single is None else None,
     )
 
 
@@ -126,7 +133,8 @@ def _agreement(audited: Audited) -> Table:
         for rule, sums in held.rules(held.table.names.index(one.name)).items():
             each = sums.estimates().at()
             rows.append({"who": f"rule: {rule}", "agreement": each.value, "items": each.n})
-    return table(__package__, "agreement", rows, leaves_out=held.leaves_out)
+    said = {"leaves_out": held.leaves_out, "strangers": held.strangers}
+    return table(__package__, "agreement", rows, weighted=held.weight is not None, **said)
 
 
 def _confusion(held: Held, one: Evidence) -> Table:
@@ -141,7 +149,7 @@ def _confusion(held: Held, one: Evidence) -> Table:
         if one.confusion[:, -1].any():
             row["judge: no verdict"] = cells[-1]
         rows.append(row | {"sum": sum(cells)})
-    return table(__package__, "confusion", rows, whole=whole)
+    return table(__package__, "confusion", rows, whole=whole, weighted=held.weight is not None)
 
 
 def _classes(held: Held, one: Evidence) -> Table:
@@ -194,17 +202,22 @@ def _summary(audited: Audited) -> dict[str, Value]:
     return summary
 
 
-def _chart(audited: Audited) -> Chart:
-    """A row for each judge, the best first; one unit of the drawing is one pixel of a phone."""
-    held, needed = audited.held, audited.held.bars.minimum
+def chart(audits: Mapping[str, Audited]) -> Chart:
+    """A row for each judge, the best first; one unit of the drawing is one pixel of a phone.
+
+    Args:
+        audits: by criterion, or of "".
+    """
+    needed = next(iter(audits.values())).held.bars.minimum
     rows = [
         {
-            "name": one.name,
+            "name": ": ".join(filter(None, (criterion, one.name))),
             "mark": MARKS[one.verdict.word],
             "rule": max(one.controls.values()),
-            "people": one.people[1].value if held.leaves_out and one.people else None,
+            "people": one.people[1].value if audited.held.leaves_out and one.people else None,
             **{part: getattr(one.agreement, part) for part in ("value", "low", "high")},
         }
+        for criterion, audited in audits.items()
         for one, _ in audited.ranked
         if one.agreement.n
     ]

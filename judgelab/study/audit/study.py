@@ -8,29 +8,36 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import pandas as pd
 
 from judgelab.config.composing import written
-from judgelab.core.errors import ChoiceError, ConfigError
+from judgelab.core.bounds import Count
+from judgelab.core.errors import ChoiceError, ConfigError, DataError, some
 from judgelab.core.judgments import Floats, JudgmentTable
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.result import Result, Value
+from judgelab.core.result import Result, Table, Value
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Mechanism
+from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.report import label_page
 from judgelab.report.page import render
 from judgelab.stats.intervals.arrays import divide
 from judgelab.study.audit.asking import Asking, gather
 from judgelab.study.audit.averages import averages
 from judgelab.study.audit.conditions import Word, evidence
+from judgelab.study.audit.criteria import stacked
+from judgelab.study.audit.drift import Before
+from judgelab.study.audit.graded import judgments_of
 from judgelab.study.audit.held import Bars, Held
 from judgelab.study.audit.manipulation import Manipulation
-from judgelab.study.audit.page import page
+from judgelab.study.audit.noise import judge_noise
+from judgelab.study.audit.page import chart, page
 from judgelab.study.audit.words import Audited
 from judgelab.study.common.judges import asks_of, named, spent
 from judgelab.study.common.panels import text_records, write_replies, write_sources
-from judgelab.study.common.stopping import Stop
+from judgelab.study.common.stopping import Elimination, Stop
 
 NO_LABELS = "Nobody labelled anything, so there is nothing to hold a judge against: "
 LABEL = (
@@ -56,6 +63,9 @@ class Audit(Study):
         judges: name -> evaluation_lm, mechanism and preprocessor, each as far as it is not the
             run's; or an LM alone. A file, or a list, of option names becomes that
             (``judgelab.config.judges``).
+        repeats: how often judges that are asked get each question; what they say after the first
+            time is their noise.
+        before: folder of an earlier audit; what changed since is shown.
         manipulate: whether manipulated texts are tried; that asks several times as much.
         sampled: whether the labelled items are a random sample (true), or one within strata
             (strata); null: not known, unless all are labelled.
@@ -67,6 +77,8 @@ class Audit(Study):
     manipulation: Manipulation
     rules: Bars
     judges: Any = None
+    repeats: Count = 1
+    before: str | None = None
     manipulate: bool = False
     sampled: bool | Literal["strata"] | None = None
     details: bool = False
@@ -103,7 +115,11 @@ class Audit(Study):
         """See Study; without stopping, as that is the most that it can ask."""
         context.no_attack("audit")
         panel = context.panels(raw=True)["clean"]
-        table, asked, _ = gather(context, panel, self.judges, Stop(), self.rules)
+        if self.before:
+            Before(self.before)
+        if panel.criteria:
+            return
+        table, asked, _ = gather(context, panel, self.judges, Stop(), self.rules, self.repeats)
         if self.manipulate:
             contexts = {one.name: one.context for one in asked}
             self.manipulation.ask(context, contexts, panel, table)
@@ -112,19 +128,75 @@ class Audit(Study):
         """Ask, hold against people, decide, and say it."""
         context.no_attack("audit")
         panel = context.panels(raw=True)["clean"]
-        table, asked, stopped = gather(context, panel, self.judges, self.stop, self.rules)
-        context.run_dir.write_table("records/judgments.parquet", table.long())
+        before = Before(self.before) if self.before else None
         if any(text is not None for row in panel.texts for text in row):
             context.run_dir.write_table("records/clean_texts.parquet", text_records(panel))
             write_sources(context, panel)
+        if panel.criteria:
+            return self._several(context, panel, before)
+        table, asked, stopped = self._gather(context, panel)
+        context.run_dir.write_table("records/judgments.parquet", table.long())
         write_replies(context, panel, {one.name: one.lm.log for one in asked})
         if not table.labelled.any():
             there = label_page.write(context.run_dir, render)
             where = LABEL.format(page=context.run_dir.path / label_page.FILE)
             raise ChoiceError(NO_LABELS + (where if there else ADD), _maybe_labels(panel))
+        audited, extra = self._audited(context, panel, table, asked, stopped, before)
+        estimators = [one.estimator for one in asked if one.estimator]
+        result = page(audited, extra, self.details, estimators)
+        judges = {one.name: one.made for one in asked if one.estimator}
+        return replace(result, provenance={**result.provenance, "judges": judges})
+
+    def _several(self, context: Context, panel: Panel, before: Before | None) -> Result:
+        """An audit of each criterion by what the data hold, on one page.
+
+        Raises:
+            ConfigError: judges are to be asked, which are asked one question; or no criterion has
+                both labels and verdicts.
+        """
+        names = some(list(panel.criteria))
+        if self.judges or context.mechanism.name != RecordedScores.name:
+            raise ConfigError(
+                f"The data hold several criteria ({names}), and a judge is asked about one: choose "
+                "it with dataset.criterion=NAME."
+            )
+        tables = [table.long().assign(criterion=name) for name, table in panel.criteria.items()]
+        context.run_dir.write_table("records/judgments.parquet", pd.concat(tables))
+        audits, left = dict[str, Audited](), list[str]()
+        for name, table in panel.criteria.items():
+            if not table.labelled.any() or not table.judges:
+                left.append(name)
+                continue
+            known = before if before is not None and before.judged(name) else None
+            audits[name], _ = self._audited(context, panel, table, [], None, known, name)
+        if not audits:
+            raise ConfigError(f"{NO_LABELS}no criterion ({names}) has labels and verdicts. {ADD}")
+        if before is not None and not any(one.drifts for one in audits.values()):
+            raise DataError(f"{before.name} judged none of these criteria: {names}.")
+        pages = {name: page(one, [], self.details, []) for name, one in audits.items()}
+        return stacked(pages, chart(audits), left)
+
+    def _gather(
+        self, context: Context, panel: Panel
+    ) -> tuple[JudgmentTable, list[Asking], Elimination | None]:
+        return gather(context, panel, self.judges, self.stop, self.rules, self.repeats)
+
+    def _audited(
+        self,
+        context: Context,
+        panel: Panel,
+        table: JudgmentTable,
+        asked: Sequence[Asking],
+        stopped: Elimination | None,
+        before: Before | None,
+        criterion: str = "",
+    ) -> tuple[Audited, list[Table]]:
+        """What is known of every judge, and the table of manipulations that were tried."""
+        if criterion:
+            table = judgments_of(replace(panel, judgments=table))
         weight = _weight(table) if self.sampled == "strata" else None
         held = Held(table, self.rules, weight, stopped is not None or _in_turns(table))
-        probes, extra = None, []
+        probes, extra = None, list[Table]()
         if self.manipulate:
             contexts = {one.name: one.context for one in asked}
             probes, tried = self.manipulation.run(context, contexts, panel, table, self.rules.probe)
@@ -132,15 +204,24 @@ class Audit(Study):
         # all labelled is a random sample of themselves
         sampled = True if self.sampled is None and table.labelled.all() else self.sampled
         judged = zip(evidence(held, probes), averages(held, sampled), strict=True)
-        costs = {one.name: self._cost(one) for one in asked}
-        open_ = sum(one.open for one in asked)
-        audited = Audited(held, list(judged), panel, stopped, open_, costs)
-        estimators = [one.estimator for one in asked if one.estimator]
-        return page(audited, extra, self.details, estimators)
+        several = (judge_noise(held, k) for k in range(len(table.judges)))
+        made = {one.name: one.made for one in asked if one.estimator}
+        audited = Audited(
+            held,
+            list(judged),
+            panel,
+            stopped,
+            sum(one.open for one in asked),
+            {one.name: self._cost(one) for one in asked},
+            {one.name: one for one in several if one is not None},
+            "" if before is None else before.name,
+            [] if before is None else before.drifts(held, made, criterion),
+        )
+        return audited, extra
 
     def _cost(self, one: Asking) -> Mapping[str, Value]:
         own = self.judges[one.name].price if one.name in self.judges else None
-        return spent(one.lm.log, one.context.evaluation_lm, own, self.prices)
+        return spent(one.log, one.context.evaluation_lm, own, self.prices)
 
 
 def _maybe_labels(panel: Panel) -> dict[str, list[str]]:

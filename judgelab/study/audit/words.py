@@ -17,7 +17,9 @@ from judgelab.core.result import Card, Value
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.averages import AverageAnswer, AverageWord
 from judgelab.study.audit.conditions import WORDS, Evidence
+from judgelab.study.audit.drift import Drift
 from judgelab.study.audit.held import CLASS, Held
+from judgelab.study.audit.noise import JudgeNoise
 from judgelab.study.common.stopping import Elimination
 from judgelab.study.common.templates import hundredth, sentences, spoken
 
@@ -46,6 +48,9 @@ class Audited(NamedTuple):
     open: int  # verdicts that were not given, as calls were not sent or not answered
     # judge -> columns of what it cost, of those that were asked
     costs: Mapping[str, Mapping[str, Value]]
+    noises: Mapping[str, JudgeNoise] = {}  # judge -> its noise, of those asked several times
+    before: str = ""  # drifts: the earlier run, and what changed since
+    drifts: Sequence[Drift] = ()
 
     @property
     def ranked(self) -> list[tuple[Evidence, AverageAnswer | None]]:
@@ -75,6 +80,10 @@ def answer(audited: Audited) -> tuple[str, list[tuple[str, str]]]:
         "rules": audited.held.bars,
         "ties": _ties(table),
         "one": None,
+        "noise": _noise_facts(audited.noises),
+        "before": audited.before,
+        "drifts": audited.drifts,
+        "ways": _ways(audited.drifts),
     }
     if len(ranked) == 1:
         ((one, average),) = ranked
@@ -213,6 +222,31 @@ def _groups(audited: Audited) -> list[dict[str, Any]]:
             }
         )
     return groups
+
+
+def _noise_facts(noises: Mapping[str, JudgeNoise]) -> dict[str, Any] | None:
+    """The judges that contradict themselves least and most, and people beside them."""
+    if not noises:
+        return None
+    order = sorted(noises.values(), key=lambda one: (one.own.differ.value, one.name))
+    # not the same where judges were asked about other texts
+    people = {one.people and (one.people.units, one.people.differ.value) for one in order}
+    return {
+        "least": order[0],
+        "most": order[-1],
+        "people": order[0].people if len(people) == 1 else None,
+    }
+
+
+def _ways(drifts: Sequence[Drift]) -> dict[str, list[str]]:
+    """How agreement changed, in words -> judges."""
+    words = {
+        "less": "less agreement with people",
+        "more": "more agreement",
+        "open": "no change that is shown",
+    }
+    ways = {said: [one.judge for one in drifts if one.way == way] for way, said in words.items()}
+    return {said: names for said, names in ways.items() if names}
 
 
 def _ties(table: JudgmentTable) -> tuple[float, float] | None:

@@ -30,7 +30,7 @@ def batches(units: int = 24, people: int = 5, each: int = 2, grades: int = 4) ->
     return np.where(order < each, labels, NAN)
 
 
-def by_pairs(labels, item, values, judged, across, leave_out, same_person, people=False):
+def by_pairs(labels, item, values, judged, weight, across, leave_out, same_person, people=False):
     """Credits and stakes [units], from a loop over pairs of rows (text, person left out)."""
     known, rows = ~np.isnan(labels), []
     for u in range(len(labels)):
@@ -50,6 +50,12 @@ def by_pairs(labels, item, values, judged, across, leave_out, same_person, peopl
         if abs(target - other) < 1e-9:
             continue
         right = np.sign(said - told) * np.sign(target - other)
+        # a pair of an item was drawn once, one of two items twice
+        w, x = (
+            (w * weight[u], x * weight[v])
+            if across
+            else (w * weight[u] ** 0.5, x * weight[v] ** 0.5)
+        )
         for unit in (u, v):
             total[unit] += w * x * (0.0 if np.isnan(right) else (1 + right) / 2)
             count[unit] += w * x
@@ -70,8 +76,9 @@ def test_pairs_of_graded_texts_are_those_of_a_loop(
     values = rng.integers(0, 4, 24).astype(float)
     values[[1, 8]] = NAN
     judged = rng.random(24) < 0.9
-    found = graded_rows(labels, item, units, leave_out=leave_out, across=across)
-    given = labels, item, values, judged, across, leave_out, complete
+    weight = 0.5 + rng.random(6)[item]
+    found = graded_rows(labels, item, units, weight, leave_out=leave_out, across=across)
+    given = labels, item, values, judged, weight, across, leave_out, complete
     close(found.sums(values, judged), *by_pairs(*given))
     if leave_out:
         close(found.of_people(judged), *by_pairs(*given, people=True))
@@ -87,7 +94,8 @@ def test_what_pairs_of_clusters_add_has_the_spread_of_leaving_out_clusters() -> 
 
     def share(kept: np.ndarray) -> Sums:
         there = np.unique(cluster[kept], return_inverse=True)[1]
-        rows = graded_rows(labels[kept], there, there, leave_out=False, across=True)
+        ones = np.ones(kept.sum())
+        rows = graded_rows(labels[kept], there, there, ones, leave_out=False, across=True)
         return rows.sums(values[kept], np.ones(kept.sum(), np.bool_))
 
     whole = share(cluster >= 0)
