@@ -102,11 +102,17 @@ class RunResult:
 
     @property
     def verdicts(self) -> dict[str, str]:
-        """Of an audit: judge -> use, not known yet or do not use."""
+        """Of an audit: judge -> use, not known yet or do not use; of several criteria each one's.
+
+        Of those the key is ``CRITERION: JUDGE``.
+        """
         judges: Any = self.tables.get("judges", {})
         if "verdict" not in judges:
             return {}
-        return dict(zip(judges["judge"], judges["verdict"], strict=True))
+        names = judges["judge"]
+        if "criterion" in judges:
+            names = judges["criterion"] + ": " + names
+        return dict(zip(names, judges["verdict"], strict=True))
 
     @property
     def primary(self) -> str:

@@ -44,10 +44,10 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class Drift:
-    """One judge, then and now."""
+    """One judge, now and then."""
 
-    judge: str
-    earlier: str  # its name then
+    judge: str  # judge, earlier: its name now, and then
+    earlier: str
     changed: Estimate  # share of its verdicts that are others now
     agreement: Change
     classes: Sequence[Change]
@@ -113,10 +113,6 @@ class Before:
             raise ConfigError(f"study.before={self.folder!r} cannot be read: {cause}.") from cause
         said = said[said["role"] == "judge"]
         return said[said["run"] == 0] if "run" in said else said
-
-    def judged(self, criterion: str) -> bool:
-        """Whether something was said then of this criterion."""
-        return len(self.of(criterion)) > 0
 
     def of(self, criterion: str) -> DataFrame:
         """What judges said then; of one criterion, where there are several."""

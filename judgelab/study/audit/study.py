@@ -134,7 +134,8 @@ class Audit(Study):
             write_sources(context, panel)
         if panel.criteria:
             return self._several(context, panel, before)
-        table, asked, stopped = self._gather(context, panel)
+        asking = context, panel, self.judges, self.stop, self.rules, self.repeats
+        table, asked, stopped = gather(*asking)
         context.run_dir.write_table("records/judgments.parquet", table.long())
         write_replies(context, panel, {one.name: one.lm.log for one in asked})
         if not table.labelled.any():
@@ -167,7 +168,7 @@ class Audit(Study):
             if not table.labelled.any() or not table.judges:
                 left.append(name)
                 continue
-            known = before if before is not None and before.judged(name) else None
+            known = before if before is not None and len(before.of(name)) else None
             audits[name], _ = self._audited(context, panel, table, [], None, known, name)
         if not audits:
             raise ConfigError(f"{NO_LABELS}no criterion ({names}) has labels and verdicts. {ADD}")
@@ -175,11 +176,6 @@ class Audit(Study):
             raise DataError(f"{before.name} judged none of these criteria: {names}.")
         pages = {name: page(one, [], self.details, []) for name, one in audits.items()}
         return stacked(pages, chart(audits), left)
-
-    def _gather(
-        self, context: Context, panel: Panel
-    ) -> tuple[JudgmentTable, list[Asking], Elimination | None]:
-        return gather(context, panel, self.judges, self.stop, self.rules, self.repeats)
 
     def _audited(
         self,
