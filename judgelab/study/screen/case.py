@@ -23,10 +23,10 @@ from judgelab.study.screen.texts import TextFacts, word_counts
 APART = 0.75
 """Share of the median other agent's effect that an agent surely stays below who stands apart."""
 WORDS, LENGTH = "shared words", "length"
-ALIKE = "It writes in other words than the others (another language?), so critics cannot compare it"
-SOURCE = "It shares words with the sources of its items, though hardly any with the other systems"
-FEW = f"It has fewer than {FEWEST} texts"
-WEAK = "The critics are too weak, or the items too few"
+OTHER = "Other words than the others' (another language?), so that critics cannot compare them"
+SOURCE = "Words shared with the sources of the items, though hardly any with the other systems"
+FEW = f"Fewer than {FEWEST} texts"
+WEAK = "Critics too weak, or items too few"
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def decide(
         if word == "nothing" and facts.source_p[k] <= LEVEL:
             word, why = "not known", SOURCE
         elif word in ("nothing", "much less") and facts.foreign[k]:
-            word, why = "something" if found.sure[k] else "not known", ALIKE
+            word, why = "something" if found.sure[k] else "not known", OTHER
         verdicts.append(word)
         reasons.append(why if word == "not known" else "")
     by_critic = {

@@ -63,7 +63,7 @@ def page(
 
 def _facts(case: ScreenCase, ranking: RankingBelief) -> dict[str, Any]:
     """What the answer is made of."""
-    named = {word: [case.names[k] for k in case.those(word)] for word in ORDER}
+    named = {word: sorted(case.names[k] for k in case.those(word)) for word in ORDER}
     reasons = dict.fromkeys(reason for reason in case.reasons if reason)
     names, bar = case.names, ranking.bar
     return {
@@ -76,17 +76,17 @@ def _facts(case: ScreenCase, ranking: RankingBelief) -> dict[str, Any]:
         "unknown": named["not known"],
         "odd": bool(named["nothing"] or named["much less"]),
         "not_known": [
-            (reason, [name for name, why in zip(names, case.reasons, strict=True) if why == reason])
+            (reason, sorted(n for n, why in zip(names, case.reasons, strict=True) if why == reason))
             for reason in reasons
         ],
         "copies": [
-            {"names": [names[k] for k in those], "share": _alike(case, those)}
+            {"names": sorted(names[k] for k in those), "share": _alike(case, those)}
             for those in case.copies
         ],
         "templates": [
             (names[k], float(case.facts.own[k])) for k in np.flatnonzero(case.facts.template)
         ],
-        "apart": [names[k] for k in case.apart],
+        "apart": sorted(names[k] for k in case.apart),
         "pool": case.pool,
         "sources": not np.isnan(case.facts.source_p).any(),
         "ranking": ranking,

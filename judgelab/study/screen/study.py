@@ -24,7 +24,8 @@ from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.screen.belief import Belief
 from judgelab.stats.screen.blocks import FEWEST, Places, blocked, deal
-from judgelab.study.common.judges import NamedJudge, asks_of, named
+from judgelab.stats.screen.verdicts import FEWEST as TEXTS
+from judgelab.study.common.judges import NamedJudge, asks_nobody, asks_of, named
 from judgelab.study.common.panels import score_records, text_records, write_replies, write_sources
 from judgelab.study.screen.attacks import attacked_panels, attacks_table
 from judgelab.study.screen.case import Critic, ScreenCase, decide
@@ -33,7 +34,7 @@ from judgelab.study.screen.ranking import Bar
 from judgelab.study.screen.texts import block_panel, control_scores, distinct, item_keys, text_facts
 
 Share = Annotated[float, Field(ge=0, le=1)]
-AGENTS, ITEMS = 3, 2 * FEWEST
+AGENTS, ITEMS = 3, TEXTS
 
 
 @dataclass(frozen=True)
@@ -114,8 +115,8 @@ class Screen(Study):
         """Critic -> the context in which it is asked."""
         judges: dict[str, NamedJudge] = self.judges
         own = {name: one.within(context) for name, one in judges.items()}
-        model = context.evaluation_lm.presentation.model
-        return own or {f"{model} ({context.mechanism.name})": context}
+        name, model = context.mechanism.name, context.evaluation_lm.presentation.model
+        return own or {name if asks_nobody(context.mechanism) else f"{model} ({name})": context}
 
     def _dealt(self, context: Context) -> tuple[Panel, list[Places]]:
         """The texts as written, each item once, and blocks of items."""

@@ -147,7 +147,7 @@ def test_nothing_is_said_where_nobody_says_anything(tmp_path: Path) -> None:
 def test_too_little_is_refused(agents: int, items: int, tmp_path: Path) -> None:
     data = table(items)
     kept = data["agent"].isin(sorted(set(data["agent"]))[:agents])
-    with pytest.raises(ConfigError, match="at least 3 systems on at least 8 items"):
+    with pytest.raises(ConfigError, match="at least 3 systems on at least 10 items"):
         screened(data[kept], tmp_path)
 
 
