@@ -7,6 +7,7 @@ import re
 import shlex
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,9 @@ def guarded(main: Callable[[], Any]) -> None:
     except PartialRunError as cause:  # its sentence says so itself
         say(str(cause), sys.stderr)
         sys.exit(cause.exit_code)
+    except BrokenPipeError:  # whoever read the output is gone, as head is after ten lines
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more is written
+        sys.exit(141)
     except Exception as cause:
         if any(word.lstrip("+").lower() in TRACED for word in sys.argv):
             raise
@@ -191,7 +195,7 @@ def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:
         return _compose_sentence(cause, sys.argv[1:] if words is None else words)
     return (
         f"Unexpected {type(cause).__name__}: {' '.join(str(cause).split())} "
-        "(this is a fault of judgelab: debug=true shows where)"
+        f"(this is a fault of {_culprit(cause)}: debug=true shows where)"
     )
 
 
@@ -212,6 +216,16 @@ def _command(more: Sequence[str]) -> str:
                 rest = [*rest, word]
         given, more = own, ["--", *rest] if rest else []
     return shlex.join([*name.split(), *given, *more])
+
+
+def _culprit(cause: BaseException) -> str:
+    """The user's own module in which the fault arose, else judgelab."""
+    for frame, _ in reversed(list(traceback.walk_tb(cause.__traceback__))):
+        module, file = str(frame.f_globals.get("__name__")), Path(frame.f_code.co_filename)
+        installed = any(file.is_relative_to(place) for place in (sys.prefix, sys.base_prefix))
+        if module.startswith("judgelab.") or not installed:
+            return module.partition(".")[0]
+    return "judgelab"
 
 
 def _compose_sentence(cause: BaseException, words: Sequence[str]) -> str:

@@ -88,14 +88,14 @@ def refuse_unscored(context: Context, panels: Panels) -> None:
         sum(int(one.measured.attrs.get(key, 0)) for one in panels.values()) for key in COUNTED
     )
     said = f"{context.mechanism.name} scored none of {texts:,} texts"
-    if calls:
+    if failed or unread:
         raise DataError(
             f"{said}: of {calls:,} calls {failed:,} failed and {unread:,} replies could not be "
             "read (records/clean_reply_texts.parquet). Mend the cause, then ask again with "
             "retry=unscored."
         )
     raise DataError(
-        f"{said}. Where no item has two texts that it holds against each other, or it needs "
+        f"{said}. If it compares an item's texts, no item has two texts to compare; if it needs "
         f"references, {GIVE_REFERENCES}; or choose another mechanism."
     )
 

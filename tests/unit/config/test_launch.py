@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+from pathlib import Path
+
 import pytest
 
-from judgelab.config.launch import check_folder, check_sweep, rehearsed
+from judgelab.config.launch import check_folder, check_sweep, rehearsed, sentence
 from judgelab.core.errors import ConfigError
 
 
@@ -49,3 +52,16 @@ def test_a_rehearsal_adds_what_nobody_set() -> None:
 def test_a_rehearsal_of_nothing_is_refused(words: list[str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         rehearsed(words)
+
+
+def test_a_fault_of_somebodys_own_module_is_not_called_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "surprising.py").write_text("def fails():\n    raise ValueError('no')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError, match="no") as own:
+        importlib.import_module("surprising").fails()
+    assert "fault of surprising" in sentence(own.value)
+    with pytest.raises(TypeError) as ours:
+        rehearsed(5)  # type: ignore[arg-type]
+    assert "fault of judgelab" in sentence(ours.value)
