@@ -102,8 +102,10 @@ def _words(given: argparse.Namespace) -> Iterator[str]:
 
 def _run(given: argparse.Namespace, more: Sequence[str]) -> None:
     """Carry a run out, and print it; the exit code is the gate's."""
+    from hydra.errors import HydraException
+
     from judgelab.config.composing import composed_call
-    from judgelab.config.launch import check_folder, spelled
+    from judgelab.config.launch import check_folder, sentence, spelled
     from judgelab.config.targets import located
     from judgelab.core.errors import ConfigError, PartialRunError
     from judgelab.engine.execution import Invocation
@@ -115,7 +117,11 @@ def _run(given: argparse.Namespace, more: Sequence[str]) -> None:
         raise ConfigError("After -- come settings, KEY=VALUE: a sweep is for run.py -m.")
     keys = {word.partition("=")[0] for word in more}
     words = [one for one in _words(given) if one.partition("=")[0] not in keys]
-    cfg, hydra = composed_call([*words, *map(spelled, more)])
+    words += map(spelled, more)
+    try:
+        cfg, hydra = composed_call(words)
+    except HydraException as cause:
+        raise ConfigError(sentence(cause, words)) from cause
     trusted = list(cfg.trusted_packages) if "trusted_packages" in keys else []
     call, still = Invocation.of(hydra, quiet=given.json), None
     with redirect_stdout(sys.stderr if given.json else sys.stdout):

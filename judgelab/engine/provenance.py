@@ -28,6 +28,8 @@ def sources(context: Context, panel: Panel, last: Panel | None = None) -> Iterat
         f"{len(panel.items)} items, {len(panel.agents) - references} candidates, "
         f"{references} references."
     )
+    if taken := origin.get("columns_taken"):
+        yield f"Columns: {taken}."
     if isinstance(origin.get("references"), str):  # a list names reviewers, who are counted above
         has = sum(bool((item.reference or "").strip()) for item in panel.items)
         those = f"References are those {origin['references']}"

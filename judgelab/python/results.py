@@ -13,6 +13,7 @@ import yaml
 
 from judgelab.config import AXES
 from judgelab.config.composing import written
+from judgelab.config.targets import located
 from judgelab.core.errors import DataError, did_you_mean
 from judgelab.core.result import PARTS, estimated, read_estimate
 from judgelab.report import format, style
@@ -113,6 +114,17 @@ class RunResult:
         if "criterion" in judges:
             names = judges["criterion"] + ": " + names
         return dict(zip(names, judges["verdict"], strict=True))
+
+    def assert_usable(self) -> None:
+        """Of an audit: AssertionError with its first sentence, unless every judge may be used.
+
+        Raises:
+            ConfigError: its study gives no such verdict.
+        """
+        config = yaml.safe_load((self.path / "config.yaml").read_text(encoding="utf-8"))
+        if located(config["study"]["_target_"], "study").gate(self.content) != 0:
+            first, _, _ = self.verdict.partition("\n")
+            raise AssertionError(f"{first} ({self.path / 'report.html'})")
 
     @property
     def primary(self) -> str:

@@ -31,7 +31,7 @@ WHICH = (ROOT / "docs" / "howto" / "which_judge.md").read_text(encoding="utf-8")
 HEAD, *ROWS = re.search(r"```csv\n(.*?)```", OWN, flags=re.DOTALL)[1].splitlines()  # type: ignore[index]
 TEXTS = "\n".join([HEAD, *(f"q{k}{row.removeprefix('q1')}" for k in range(4) for row in ROWS)])
 RUN = [command for command in COMMANDS if command not in {*ELSEWHERE, *COMPOSED}]
-OWN_DATA = "dataset.path=judged.csv"
+OWN_DATA = " judged.csv"
 NOTEBOOK = (ROOT / "docs" / "howto" / "notebook.md").read_text(encoding="utf-8")
 
 
@@ -65,16 +65,18 @@ def test_command(command: str, tmp_path: Path, root: Path, request: pytest.Fixtu
         command += f" OUT={tmp_path}/tables.json"
     if OWN_DATA in command:
         write_csv(tmp_path / "judged.csv")
-        command = command.replace("judged.csv", str(tmp_path / "judged.csv"))
+        command = command.replace(OWN_DATA, f" {tmp_path}/judged.csv")
     words = shlex.split(command)
-    if words[:2] == ["python", "run.py"]:
+    if words[0] == "judgelab":
+        done = command_line(root, *words[1:])
+    elif words[:2] == ["python", "run.py"]:
         with loaded_once() if "smollm2" in command else nullcontext():
             done = command_line(root, *words[2:], "tracker=none")
     else:
         done = process(root, words)
     assert done.returncode == 0, done.stderr[-2000:]
     assert "Traceback" not in done.stderr
-    if OWN_DATA in command:
+    if OWN_DATA in documented:
         (shown,) = re.findall(r"```csv\n(.*?)```", README, re.DOTALL)
         assert shown in (tmp_path / "judged.csv").read_text(encoding="utf-8")
     answer = " ".join(SHOWN.get(documented, "").split())

@@ -1,0 +1,54 @@
+"""The fixture ``judge_audit`` of pytest: a test fails where a judge may not be used."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from judgelab.python.results import RunResult
+
+
+@pytest.fixture
+def judge_audit(tmp_path: Path) -> Callable[..., RunResult]:
+    """``judge_audit(df_or_path, minimum=.8).assert_usable()``; runs are kept in ``tmp_path``."""
+
+    def audit(
+        data: DataFrame | str | os.PathLike[str],
+        *,
+        judges: str | Sequence[str] | None = None,
+        humans: str | Sequence[str] | None = None,
+        minimum: float | None = None,
+        **settings: Any,
+    ) -> RunResult:
+        """Audit a table.
+
+        Args:
+            judges, humans: columns of verdicts, and of labels; None: as ``judgelab audit`` does.
+            minimum: the least agreement that you accept.
+            settings: as ``judgelab.audit`` takes them.
+
+        Raises:
+            JudgelabError: the table cannot be audited.
+        """
+        from judgelab.python import audit as run
+
+        own = {"dataset__judges": judges, "dataset__raters": humans}
+        given: dict[str, Any] = {
+            key: [names] if isinstance(names, str) else list(names)
+            for key, names in own.items()
+            if names
+        }
+        if minimum is not None:
+            given["study__rules__minimum"] = minimum
+        result = run(data, **{"paths__root": str(tmp_path / "judgelab"), **given, **settings})
+        assert result is not None  # of a dry run there is nothing to hold on to
+        return result
+
+    return audit

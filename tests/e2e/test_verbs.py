@@ -1,0 +1,143 @@
+"""``judgelab audit FILE``: the run of Hydra's words, its gate, its JSON; the fixture of pytest."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from judgelab.__main__ import VERBS
+from judgelab.command.verbs import parser
+from tests.e2e.conftest import ROOT, Command, only_run, process, result
+
+LABEL = ("fail", "pass")
+
+
+def table(
+    folder: Path, right: float, rows: int = 200, head: str = "human_label,judge_label"
+) -> str:
+    """A file of so many texts; the judge says what people say on this share of each class."""
+    lines = [f"case_id,output,{head}"]
+    for k in range(rows):
+        good = k % 2
+        said = good if random.Random(k).random() < right else 1 - good
+        text = "word " * (3 + random.Random(-k).randrange(20))
+        lines.append(f"c{k},{text},{LABEL[good]},{LABEL[said]}")
+    file = folder / "judged.csv"
+    file.write_text("\n".join(lines) + "\n")
+    return str(file)
+
+
+def test_it_is_the_run_of_the_long_command(judgelab: Command, tmp_path: Path) -> None:
+    file = table(tmp_path, 0.97)
+    done = judgelab("audit", file, "--minimum", ".8", "--positive", "pass", "--details")
+    assert done.returncode == 0, done.stderr
+    before, folder = result(tmp_path), only_run(tmp_path)
+    words = ("study=audit", "dataset=table", f"dataset.path={file}", "dataset.positive=pass")
+    more = ("study.rules.minimum=.8", "study.details=true", "tracker=none")
+    again = judgelab(*words, *more)
+    assert "Finished before" in again.stdout and only_run(tmp_path) == folder
+    assert result(tmp_path) == before
+    line = (
+        "id: case_id; text: output; labels of people: human_label; verdicts of judges: judge_label"
+    )
+    assert line in " ".join(done.stdout.split()) and line in (folder / "report.html").read_text()
+
+
+@pytest.mark.parametrize(("right", "rows", "code"), [(0.97, 200, 0), (0.5, 200, 4), (0.9, 20, 5)])
+def test_a_pipeline_stops_at_the_verdict(
+    judgelab: Command, tmp_path: Path, right: float, rows: int, code: int
+) -> None:
+    words = ("audit", table(tmp_path, right, rows), "--minimum", ".8")
+    assert judgelab(*words).returncode == 0
+    done = judgelab(*words, "--gate", "--json")
+    assert done.returncode == code, done.stderr
+    told = json.loads(done.stdout)
+    assert told["verdicts"]["judge"] == {0: "use", 4: "do not use", 5: "not known yet"}[code]
+    one = told["figures"]["best_agreement"]
+    assert one["low"] < one["value"] < one["high"] and one["n"] == rows
+    assert Path(told["page"]).is_file() and told["sentence"] == result(tmp_path)["title"]
+
+
+def test_of_several_judges_the_worst_counts(judgelab: Command, tmp_path: Path) -> None:
+    file = Path(table(tmp_path, 0.97))
+    head, *rows = file.read_text().splitlines()
+    good = [f"{head},gpt_verdict", *(f"{row},{LABEL[k % 3 == 0]}" for k, row in enumerate(rows))]
+    file.write_text("\n".join(good))
+    words = ("audit", str(file), "--minimum", ".8", "--gate")
+    assert judgelab(*words).returncode == 4
+    assert judgelab(*words, "--judge", "judge_label").returncode == 0
+
+
+def test_two_readings_are_two_commands(judgelab: Command, tmp_path: Path) -> None:
+    """What is refused offers complete commands, and each is understood."""
+    file = table(tmp_path, 0.97, head="label,judge")
+    done = judgelab("audit", file, "--minimum", ".8", "--", "study.rules.labels=20")
+    assert done.returncode == 1 and done.stdout == ""
+    commands = [shlex.split(one) for one in re.findall(r"python run.py (.*)", done.stderr)]
+    assert len(commands) == 2 and "--judge" in commands[0] and "--human" in commands[0]
+    assert judgelab(*commands[0]).returncode == 0
+    assert "Nobody labelled anything" in judgelab(*commands[1]).stderr
+    long = judgelab("study=audit", "dataset=table", f"dataset.path={file}", "tracker=none")
+    assert "dataset.judges=[judge]" in long.stderr and "study=audit" in long.stderr
+
+
+def test_faults_end_in_one_sentence(judgelab: Command, tmp_path: Path) -> None:
+    file = table(tmp_path, 0.97)
+    for words, said in (
+        (("--judge", "judge_lable"), "Did you mean 'judge_label'"),
+        (("--", "study.ruls.minimum=1"), "Did you mean 'study.rules"),
+        (("--", "-m"), "KEY=VALUE"),
+        (("--", "hydra.run.dir=x"), "paths.root=FOLDER"),
+    ):
+        done = judgelab("audit", file, *words)
+        assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_runs_stand_beside_each_other(judgelab: Command, tmp_path: Path) -> None:
+    file = table(tmp_path, 0.9)
+    for minimum in (".7", ".95"):
+        judgelab("audit", file, "--minimum", minimum)
+    runs = [str(run) for run in (tmp_path / "runs").iterdir()]
+    done = judgelab("compare", *runs)
+    assert done.returncode == 0 and "Comparison of 2 runs" in done.stdout
+    told = json.loads(judgelab("compare", *runs, "--json").stdout)
+    assert len(told["runs"]) == 2 and told["page"] is None
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_needs_one_screen(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parser("judgelab").parse_args([verb, "--help"])
+    assert len(capsys.readouterr().out.splitlines()) <= 40
+
+
+OWN_TEST = """
+def test_good(judge_audit):
+    judge_audit({good!r}, minimum=.8).assert_usable()
+
+def test_bad(judge_audit):
+    judge_audit({bad!r}, minimum=.8, judges="judge_label").assert_usable()
+"""
+
+
+def test_a_test_of_pytest_holds_a_judge_to_its_bar(tmp_path: Path) -> None:
+    for name, right in (("good", 0.97), ("bad", 0.5)):
+        (tmp_path / name).mkdir()
+        table(tmp_path / name, right)
+    files = {name: str(tmp_path / name / "judged.csv") for name in ("good", "bad")}
+    (tmp_path / "test_judge.py").write_text(OWN_TEST.format(**files))
+    plugin = ["-p", "judgelab.command.pytest_plugin"]  # an installed wheel names it
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *plugin, "test_judge.py"]
+    done = process(
+        tmp_path, command, cwd=tmp_path, PYTHONPATH=os.environ.get("PYTHONPATH", str(ROOT))
+    )
+    assert "1 failed, 1 passed" in done.stdout, done.stdout
+    assert "AssertionError: Do not use judge_label" in done.stdout
+    assert 'judgelab = "judgelab.command.pytest_plugin"' in (ROOT / "pyproject.toml").read_text()
