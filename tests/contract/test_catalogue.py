@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
 
 from experiments import catalogue
 from judgelab.config import frame, resolved
+from judgelab.config.composing import composed
 from judgelab.engine.parts import build_parts
 from judgelab.engine.run import execute
 
@@ -27,12 +26,6 @@ RUN = [  # some of every axis that need no more than seconds
 ]
 SHORT = ["limit=4", "tracker=none"]
 OPTIONS = [one for axis in catalogue.AXES for one in catalogue.options(axis)]
-
-
-@pytest.fixture(autouse=True)
-def _composer() -> Iterator[None]:
-    with initialize_config_dir(str(catalogue.CONF), version_base="1.3"):
-        yield
 
 
 @pytest.mark.parametrize("page", catalogue.made(), ids=lambda path: path.stem)
@@ -55,7 +48,7 @@ def test_an_option_has_a_line_and_a_command_that_builds(option: catalogue.Option
     assert words[:2] == ["python", "run.py"]
     assert f"{option.axis}={option.name}" in words or option.name in words[-1], "it shows it"
     assert 10 <= len(option.what) <= 150 and not option.what.endswith("."), "one short sentence"
-    config = resolved(compose("config", overrides=words[2:]))
+    config = resolved(composed(words[2:]))
     frame(config)
     build_parts(config)
 
@@ -68,7 +61,7 @@ def test_a_command_runs(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     [option] = [one for one in OPTIONS if f"{one.axis}={one.name}" == choice]
     words = [*shlex.split(option.command)[2:], *SHORT, f"paths.root={tmp_path}"]
-    execute(compose("config", overrides=words))
+    execute(composed(words))
     said = capsys.readouterr().out
     dry = "dry_run=true" in words
     assert ("nothing was asked" in said) == dry

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
 import pytest
 import yaml
-from hydra import compose, initialize_config_dir
 
 from judgelab.config import AXES, build, resolved
-from judgelab.config.composing import read_option
+from judgelab.config.composing import composed, read_option
 from judgelab.config.targets import located
 from judgelab.core.criteria import criteria_tasks
 from judgelab.core.lm import Capability
@@ -24,12 +22,6 @@ CONF = ROOT / "conf"
 OPTIONS = sorted(
     (path.parent.name, path.stem) for axis in AXES for path in (CONF / axis).glob("*.yaml")
 )
-
-
-@pytest.fixture(autouse=True)
-def _composer() -> Iterator[None]:
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        yield
 
 
 def test_every_module_of_an_axis_is_an_option_or_serves_one() -> None:
@@ -50,7 +42,7 @@ def test_mechanisms_and_lms_declare_what_the_check_reads() -> None:
     tasks = {str(yaml.safe_load(file.read_text("utf-8")).get("task")) for file in files}
     for axis, name in OPTIONS:
         if axis == "mechanism":
-            config = resolved(compose("config", overrides=[f"mechanism={name}"]))
+            config = resolved(composed([f"mechanism={name}"]))
             mechanism = build(config["mechanism"], "mechanism")
             assert mechanism.name == name
             assert all(needed <= set(Capability) for needed in mechanism.requires)

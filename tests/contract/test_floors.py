@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
+from packaging.requirements import Requirement
+
+from experiments import size
 
 PACKAGE = Path(__file__).resolve().parents[2] / "judgelab"
 AXES = (
@@ -156,3 +162,45 @@ def test_no_room_below_knows_a_study_or_a_figure_by_name(name: str) -> None:
         for file, said in words_of(name)
         if said in {*STUDIES, *keys} or named.search(said)
     ]
+
+
+BUDGETS = yaml.safe_load(size.BUDGETS.read_text("utf-8"))
+measured = cache(lambda: {name: one for name, one, _ in size.rooms()})
+
+
+def test_no_room_is_over_its_budget() -> None:
+    for kind, budgets in BUDGETS.items():
+        for room, budget in budgets.items():
+            now = getattr(measured()[room], kind)
+            assert now <= budget, f"{room} has {now:,} {kind} of {budget:,}: give something up"
+
+
+def test_the_table_names_every_room() -> None:
+    rooms = {f"judgelab/{path.parent.name}" for path in size.ROOT.glob("judgelab/*/*.py")}
+    assert rooms <= {*measured()} and next(iter(measured())) == "judgelab"
+
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+REQUIRED = {
+    r.name: r
+    for line in (
+        *PROJECT["dependencies"],
+        *(x for extra in PROJECT["optional-dependencies"].values() for x in extra),
+    )
+    if (r := Requirement(line)).name != "judgelab"
+}
+
+
+def test_hydra_is_not_older_than_its_security_release() -> None:
+    allowed = REQUIRED["hydra-core"].specifier
+    assert not any(allowed.contains(old) for old in ("1.3.0", "1.3.2", "1.3.3"))
+    assert allowed.contains("1.3.4")
+
+
+def test_pinned_releases_are_among_those_required() -> None:
+    pins = dict(re.findall(r"(?m)^([\w.-]+)==(\S+)$", (ROOT / "constraints.txt").read_text()))
+    pinned = {name: pins[name] for name in REQUIRED if name in pins}
+    assert {"hydra-core", "torch", "pyppmd"} <= set(pinned)
+    for name, version in pinned.items():
+        assert REQUIRED[name].specifier.contains(version), name

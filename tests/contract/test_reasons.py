@@ -13,10 +13,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hydra import compose, initialize_config_dir
 
 from judgelab.calls.log import CallLog
 from judgelab.config import build, frame, resolved
+from judgelab.config.composing import composed
 from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.result import Result
 from judgelab.engine.models import Models
@@ -94,7 +94,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
     def call(lms: EvaluationLM | dict[str, FailingLM], *overrides: str) -> Done:
         judges = lms if isinstance(lms, dict) else {}
         lm = next(iter(lms.values())) if isinstance(lms, dict) else lms
-        config = resolved(compose("config", overrides=[*common, *overrides]))
+        config = resolved(composed([*common, *overrides]))
         folder = RunDir(tmp_path / "run")
         models = Models(frame(config), folder.path)
         parts = _with(config, lm, judges).with_lms(models.use)
@@ -106,8 +106,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
         models.close()
         return Done(result, models.log, tuple(judges.values()) or (lm,), folder.path)
 
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        yield call
+    yield call
 
 
 def _with(config: dict[str, Any], lm: EvaluationLM, judges: dict[str, FailingLM]) -> Parts:
@@ -166,13 +165,12 @@ def of_each_agent(done: Done) -> None:
 
 def _asking() -> list[tuple[str, str]]:
     """Every mechanism that asks an LM, by each verb that it may ask by."""
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        found = []
-        for file in sorted((CONF / "mechanism").glob("*.yaml")):
-            config = resolved(compose("config", overrides=[f"mechanism={file.stem}"]))
-            verbs = frozenset().union(*build(config["mechanism"], "mechanism").requires)
-            found += [(kind, file.stem) for verb, kind in VERBS.items() if verb in verbs]
-        return found
+    found = []
+    for file in sorted((CONF / "mechanism").glob("*.yaml")):
+        config = resolved(composed([f"mechanism={file.stem}"]))
+        verbs = frozenset().union(*build(config["mechanism"], "mechanism").requires)
+        found += [(kind, file.stem) for verb, kind in VERBS.items() if verb in verbs]
+    return found
 
 
 ASKING = _asking()

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
 from hydra.types import RunMode
 
 from experiments.catalogue import CONF
 from experiments.printed import PRINTED, files
 from judgelab.config import fitting, frame, resolved
+from judgelab.config.composing import composed
 from judgelab.config.launch import rehearsed
 from judgelab.engine.parts import assigned, build_parts
 from tests import sweeps
@@ -34,19 +34,13 @@ TABLES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _composer() -> Iterator[None]:
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        yield
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sweeps.OVERRIDES)
 def test_every_value_of_every_axis_composes_and_builds(name: str) -> None:
     overrides = sweeps.OVERRIDES[name]
     assert sweeps.hydra_config(overrides).mode == RunMode.MULTIRUN, "without -m, too"
     for job in sweeps.covering(overrides):
-        config, _ = fitting(resolved(compose("config", overrides=job)))
+        config, _ = fitting(resolved(composed(job)))
         frame(config)
         build_parts(config)
 
@@ -54,7 +48,7 @@ def test_every_value_of_every_axis_composes_and_builds(name: str) -> None:
 @pytest.mark.parametrize("name", sweeps.REHEARSALS)
 def test_a_rehearsal_needs_no_key_and_no_network(name: str) -> None:
     for job in sweeps.covering(sweeps.REHEARSALS[name]):
-        config, _ = fitting(resolved(compose("config", overrides=job)))
+        config, _ = fitting(resolved(composed(job)))
         frame(config)
         build_parts(assigned(config)[0])
         assert config["rehearsal"] is True
@@ -87,7 +81,7 @@ def test_what_shows_data_has_its_sweep(kind: str, wanted: dict[str, set[int]]) -
 @pytest.mark.parametrize("name", sweeps.OVERRIDES)
 def test_printed_numbers_are_of_runs_of_the_sweep(name: str) -> None:
     overrides = sweeps.OVERRIDES[name]
-    config = compose("config", overrides=overrides)
+    config = composed(overrides)
     if config.printed is None:
         return
     values = {word for axis in sweeps.axes(overrides) for word in axis}
@@ -118,17 +112,15 @@ def test_an_experiment_composes_and_builds(
 
 def test_the_rehearsal_of_an_experiment_needs_no_key_and_no_network() -> None:
     words = rehearsed(["experiment=gem_finetune", "rehearsal=true"])
-    config = resolved(compose("config", overrides=words))
+    config = resolved(composed(words))
     parts = build_parts(assigned(config)[0])
     assert (parts.lms, config["dataset"]["source"]) == ({}, "sample")
-    small, real = (
-        one["study"]["settings"] for one in (config, resolved(compose("config", words[:1])))
-    )
+    small, real = (one["study"]["settings"] for one in (config, resolved(composed(words[:1]))))
     changed = {key for key, value in small.items() if real[key] != value}
     assert changed == {"model", "optimizer", "max_steps", "batch", "accumulate"}
 
 
 def test_candidates_have_a_size() -> None:
-    config = resolved(compose("config", overrides=["agents=gre_bench"]))
+    config = resolved(composed(["agents=gre_bench"]))
     table = (CONF / "benchmarks/gre_bench.csv").read_text(encoding="utf-8").splitlines()[1:]
     assert [line.split(",")[0] for line in table] == list(config["agents"]["models"])

@@ -16,10 +16,10 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 
 from judgelab.__main__ import main
+from judgelab.config.composing import composed
 from judgelab.engine.run import execute
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,8 +54,7 @@ def process(root: Path, command: list[str], cwd: Path = ROOT, **env: str) -> Don
 
 def inside(root: Path, job: Sequence[str]) -> None:
     """One run in this process, whose faults are raised as they are."""
-    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        execute(compose("config", overrides=[*job, f"paths.root={root}"]))
+    execute(composed([*job, f"paths.root={root}"]))
 
 
 def started(root: Path, job: Sequence[str]) -> subprocess.Popen[bytes]:

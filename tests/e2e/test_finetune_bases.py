@@ -21,7 +21,7 @@ pytest.importorskip("bitsandbytes", reason="needs the extra local")
 from experiments.gem import finetune_gpu  # noqa: E402
 from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
 from tests.e2e.conftest import command_line, inside, only_run, result  # noqa: E402
-from tests.stored_models import save_quantised, save_whole  # noqa: E402
+from tests.tiny_models import save_quantised, save_whole  # noqa: E402
 from tests.tiny_reviews import PROMPT, papers, write  # noqa: E402
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("training_here")]

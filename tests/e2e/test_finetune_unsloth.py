@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.e2e.conftest import started, trainers
-from tests.stored_models import save_whole
+from tests.tiny_models import save_whole
 from tests.tiny_reviews import PROMPT, papers, write
 
 torch = pytest.importorskip("torch", reason="needs the extra local")
@@ -31,7 +31,7 @@ from judgelab.finetune.settings import Settings  # noqa: E402
 from judgelab.scoring.source import find  # noqa: E402
 from judgelab.study import finetune as study  # noqa: E402
 from tests.e2e.test_finetune_bases import few_steps, trained  # noqa: E402
-from tests.stored_models import save_quantised  # noqa: E402
+from tests.tiny_models import save_quantised  # noqa: E402
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]

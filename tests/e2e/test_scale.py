@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
+from judgelab.config.composing import composed
 from judgelab.core.errors import ConfigError
 from judgelab.engine.run import execute
-from tests.e2e.conftest import ROOT, cached_calls, started
+from tests.e2e.conftest import cached_calls, started
 
 PAIRS = ("mechanism=tvd_mi", "mechanism.critic=likelihood", "attack=padding", "limit=4")
 STAGES = ("agents=prompted", "mechanism=judge", "limit=2", "dataset=samsum")
@@ -37,9 +37,8 @@ class Outcome:
 
 def run(root: Path, *overrides: str, lm: dict[str, Any] | None = None) -> Outcome:
     """One run in this process; ``lm`` takes the place of evaluation_lm's config."""
-    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        fixed = (f"paths.root={root}", "tracker=none", *FAST)
-        cfg = compose("config", overrides=[*fixed, *overrides])
+    fixed = (f"paths.root={root}", "tracker=none", *FAST)
+    cfg = composed([*fixed, *overrides])
     if lm is not None:
         OmegaConf.set_struct(cfg, False)
         cfg.evaluation_lm = {"_target_": "tests.noted_lm.Noted", "log": f"{root}/log", **lm}

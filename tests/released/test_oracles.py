@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hydra import compose, initialize_config_dir
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics.bleu import BLEU
 
@@ -23,6 +22,7 @@ from experiments.gem.reviews import read_reviews
 from experiments.peer_prediction.baseline import rouge1
 from experiments.peer_prediction.release import read_domain
 from judgelab.config import resolved
+from judgelab.config.composing import composed
 from judgelab.engine.parts import build_parts
 from judgelab.store.run_dir import RunDir
 
@@ -145,8 +145,7 @@ def test_the_study_on_summeval_is_the_tables(shared_data: Path, tmp_path: Path) 
         "mechanism=recorded_scores",
         "mechanism.metric=gpt-4-0314/rts",
     ]
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        parts = build_parts(resolved(compose("config", overrides=overrides)))
+    parts = build_parts(resolved(composed(overrides)))
     context = parts.context(run_dir=RunDir(tmp_path), seed=0, limit=None)
     summary = parts.study.run(context).summary
     golden = (Path(__file__).with_name("golden") / "ranking_confidence.jsonl").read_text()

@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached, Counted
 from judgelab.config import resolved
+from judgelab.config.composing import composed
 from judgelab.core.errors import CapabilityError, ConfigError, DataError
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM
 from judgelab.core.panel import Agent, Item, Panel, rng_for
 from judgelab.core.prompt import Prompt
-from judgelab.core.resources import conf
 from judgelab.engine.context import Context
 from judgelab.engine.parts import build_parts
 from judgelab.engine.study import Study
@@ -79,8 +78,7 @@ def test_what_an_lm_does_not_say_has_a_default_and_wrappers_pass_it_on(tmp_path:
 def test_a_class_without_its_base_is_refused_by_name(
     words: tuple[str, ...], target: str, said: str
 ) -> None:
-    with initialize_config_dir(str(conf()), version_base="1.3"):
-        config = resolved(compose("config", list(words)))
+    config = resolved(composed(list(words)))
     if target:
         config[target] = {"_target_": f"{__name__}.Bare"}
     with pytest.raises(ConfigError, match=said):

@@ -1,8 +1,10 @@
-"""Foreign texts on a terminal or in a spreadsheet: readable, and unable to do anything there."""
+"""Texts that reach a terminal or a spreadsheet are harmless there, and a full disk is named."""
 
 from __future__ import annotations
 
+import errno
 import io
+import sqlite3
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -10,8 +12,8 @@ from typing import NoReturn
 import pandas as pd
 import pytest
 
-from judgelab.config.launch import guarded
-from judgelab.core.errors import ConfigError
+from judgelab.config.launch import guarded, sentence
+from judgelab.core.errors import ConfigError, disk_fault
 from judgelab.core.terminal import harmless, quoted, say, unquoted
 from judgelab.report import console
 from judgelab.report.page import write_csv
@@ -100,3 +102,39 @@ def test_a_table_keeps_its_numbers_and_gives_names_back(tmp_path: Path) -> None:
         "plain,,",
     ]
     assert list(read_benchmarks(str(tmp_path / "board.csv")).index) == names
+
+
+QUOTA = RuntimeError("wrapped")
+QUOTA.__cause__ = OSError(errno.EDQUOT, "Disk quota exceeded")
+
+
+@pytest.mark.parametrize(
+    ("cause", "said"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "a.csv"), "a.csv cannot be written: no"),
+        (OSError("[Errno 28] Error writing bytes: No space left on device"), "A file cannot be"),
+        (QUOTA, "your disk quota is used up"),
+        (sqlite3.OperationalError("database or disk is full"), "no space is left"),
+        (OSError(errno.EFBIG, "File too large"), r"ulimit -f"),
+    ],
+)
+def test_faults_of_the_disk(cause: Exception, said: str) -> None:
+    assert said in sentence(cause)
+    assert "fault of judgelab" not in sentence(cause)
+
+
+def test_other_faults_are_not_the_disks(tmp_path: Path) -> None:
+    for cause in (ValueError("x"), FileNotFoundError(2, "No such file", "f"), MemoryError()):
+        assert disk_fault(cause) is None
+    assert disk_fault(sqlite3.OperationalError("disk I/O error"), tmp_path / "c.sqlite") is None
+
+
+def test_a_file_that_found_no_room_is_named_and_leaves_nothing(tmp_path: Path) -> None:
+    def write(path: Path) -> None:
+        path.write_text("half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space") as caught:
+        RunDir(tmp_path)._whole("result.json", write)
+    assert sentence(caught.value).startswith(f"{tmp_path / 'result.json'} cannot be written")
+    assert not list(tmp_path.iterdir())

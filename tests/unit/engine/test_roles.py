@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
 
+from judgelab.calls.cached import Counted
+from judgelab.calls.pace import Limits
 from judgelab.config import fitting, frame, resolved
 from judgelab.config.composing import composed
 from judgelab.config.launch import shown, spelled
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.engine import run
+from judgelab.core.lm import ChatRequest, Message
+from judgelab.engine import dry_run, run
+from judgelab.engine.dry_run import minutes_here, pace
 from judgelab.engine.parts import assigned, build_parts
+from judgelab.evaluation_lm.compression import Compression
+from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.store.fingerprint import fingerprint
 from judgelab.tracker.protocol import Careful
+from tests.scripted import ScriptedChat
 
 MINI = "model=gpt-4o-mini "
 
@@ -95,9 +102,54 @@ def test_a_fault_after_the_study_closes_the_mirror(
     module, name = place.split(".")
     monkeypatch.setattr(run, "Careful", Noted)
     monkeypatch.setattr(getattr(run, module), name, full)
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        settings = ["study=plan", "study.r=.3", "study.sd=.25", "study.delta=.05", "tracker=none"]
-        config = compose("config", overrides=[*settings, f"paths.root={tmp_path}"])
+    settings = ["study=plan", "study.r=.3", "study.sd=.25", "study.delta=.05", "tracker=none"]
+    config = composed([*settings, f"paths.root={tmp_path}"])
     with pytest.raises(OSError, match="No space left"):
         run.execute(config)
     assert closed == [place]
+
+
+WAIT = 0.02
+
+
+def questions(count: int) -> list[ChatRequest]:
+    return [ChatRequest((Message("user", f"question {i}"),), 0.0, 8) for i in range(count)]
+
+
+def slowly(request: ChatRequest) -> str:
+    time.sleep(WAIT)
+    return "one"
+
+
+def test_the_pace_is_that_of_a_few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dry_run, "TRIAL", 0.5)
+    lm = ScriptedChat(slowly)
+    counted = Counted(lm)
+    counted.begin("judging")
+    counted.chat(questions(10_000))
+    assert not lm.seen, "counting asks nothing"
+    found = pace(counted)
+    assert list(found) == ["chat"] and WAIT <= found["chat"] < 3 * WAIT
+    assert 3 < len(lm.seen) <= 0.5 / WAIT + 2
+    tally = counted.stages["judging"]
+    assert (tally.calls, tally.chats) == (10_000, 10_000)
+    assert minutes_here(tally, found) == pytest.approx(10_000 * found["chat"] / 60)
+    assert minutes_here(tally, {}) is None, "unknown, not 0"
+
+
+def test_the_pace_of_pairs_is_the_compressors_own() -> None:
+    counted = Counted(Compression())
+    counted.begin("clean")
+    contexts, targets = ["a context of some words " * 20], ["some words " * 10, "other text"]
+    counted.logprob(contexts, targets, [(0, 0), (0, 1)])
+    found = pace(counted)
+    assert list(found) == ["pair"] and 0 < found["pair"] < 1
+    assert counted.stages["clean"].chats == 0
+
+
+def test_a_paid_endpoint_is_not_tried() -> None:
+    nowhere = OpenAI("m", "http://127.0.0.1:9/v1", Limits(), api_key_env=None)
+    counted = Counted(nowhere)
+    counted.begin("judging")
+    counted.chat(questions(2))
+    assert pace(counted) == {}

@@ -6,11 +6,10 @@ import csv
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
 
 from experiments import printed_pools
-from experiments.catalogue import CONF
 from judgelab.config import resolved
+from judgelab.config.composing import composed
 from judgelab.engine.printed import printed
 
 
@@ -41,8 +40,7 @@ def test_a_run_of_a_sweep_has_its_numbers(
 ) -> None:
     """By the settings that a run has."""
     overrides = [f"{key}={option}" for key, option in words.items()]
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        config = resolved(compose("config", overrides=[f"sweep={sweep}", *overrides]))
+    config = resolved(composed([f"sweep={sweep}", *overrides]))
     choices = {key: one for key, one in words.items() if "." not in key}
     numbers = printed(config["printed"], config, {"mechanism": "pairwise", **choices})
     assert numbers[f"printed/{statistic}"] == value

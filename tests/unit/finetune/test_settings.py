@@ -8,20 +8,18 @@ import math
 import shlex
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from hydra import compose, initialize_config_dir
 
 torch = pytest.importorskip("torch", reason="needs the extra local")
 pytest.importorskip("peft", reason="needs the extra local")
 transformers = pytest.importorskip("transformers", reason="needs the extra local")
 
 from judgelab.config import build, frame, resolved  # noqa: E402
-from judgelab.config.composing import read_option  # noqa: E402
+from judgelab.config.composing import composed, read_option  # noqa: E402
 from judgelab.core.errors import ConfigError  # noqa: E402
 from judgelab.core.prompt import Prompt  # noqa: E402
 from judgelab.core.result import Result, Table  # noqa: E402
@@ -55,23 +53,16 @@ HISTORY: list[dict[str, Any]] = [
 ]
 
 
-@pytest.fixture
-def _composer() -> Iterator[None]:
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        yield
-
-
 def told(**changes: Any) -> Settings:
     return Settings(**{"name": "t", "model": "m", "prompt": Prompt("second_opinion.txt")} | changes)
 
 
-@pytest.mark.usefixtures("_composer")
 @pytest.mark.parametrize("name", OPTIONS)
 def test_settings_compose_inside_the_study_and_show_every_argument(name: str) -> None:
     overrides = ["study=finetune", f"finetune@study.settings={name}"]
     if name == "tiny":  # is for any small model
         overrides.append("study.settings.model=outputs/models/some")
-    config = resolved(compose("config", overrides=overrides))
+    config = resolved(composed(overrides))
     frame(config)
     study = build(config["study"], "study")
     assert study.settings.name == name
@@ -80,13 +71,12 @@ def test_settings_compose_inside_the_study_and_show_every_argument(name: str) ->
     assert set(inspect.signature(Settings).parameters) == set(node) - {"_target_"}
 
 
-@pytest.mark.usefixtures("_composer")
 def test_the_papers_settings_are_the_default_and_evaluation_papers_come_from_elsewhere() -> None:
     overrides = [
         *("study=finetune", "dataset=iclr2023", "agents=rules", "study.settings.r=8"),
         *("dataset@study.evaluation=jsonl", "study.evaluation.path=papers.jsonl"),
     ]
-    config = resolved(compose("config", overrides=overrides))["study"]
+    config = resolved(composed(overrides))["study"]
     study = build(config, "study")
     settings = study.settings
     assert (settings.r, settings.alpha, settings.batch, settings.accumulate) == (8, 16, 2, 4)
@@ -202,7 +192,6 @@ def test_the_card_tells_how_to_score_the_way_it_was_trained() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_composer")
 @pytest.mark.parametrize(
     "given",
     [
@@ -219,13 +208,13 @@ def test_the_card_tells_how_to_score_the_way_it_was_trained() -> None:
 )
 def test_the_command_makes_the_texts_of_the_training(given: list[str], tmp_path: Path) -> None:
     spoken = 'Die Prüferin \\"said" ${x}\\\\" it' + "'s, a=b\\\\"
-    config = resolved(compose("config", overrides=["study=finetune", "dataset=iclr2023", *given]))
+    config = resolved(composed(["study=finetune", "dataset=iclr2023", *given]))
     if "preprocessor.subject=null" in given:
         config["preprocessor"]["subject"] = spoken
     lab = build_parts(config).context(run_dir=RunDir(tmp_path), seed=0, limit=None)
     lab.run_dir.write_text("config.yaml", yaml.safe_dump(config))
     said = shlex.split(usage(told(), as_trained(lab)))[2:]
-    again = resolved(compose("config", overrides=["dataset=iclr2023", *said]))
+    again = resolved(composed(["dataset=iclr2023", *said]))
     frame(again)
     assert again["synopsis"] == config["synopsis"]
     raw = config["mechanism"]["reads"] == "raw"

@@ -21,7 +21,7 @@ from judgelab.mechanism.gem import Gem
 from judgelab.mechanism.lm_examiner import LmExaminer
 from judgelab.mechanism.rouge import Rouge
 from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb, panel_of
-from tests.stored_models import save_encoder
+from tests.tiny_models import save_encoder
 
 PROMPT = Prompt("second_opinion.txt")
 OTHER = ("Faithful", "Other", "Other")

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
 
 import judgelab
+from judgelab.config.composing import composed
 from judgelab.core.errors import DataError, JudgelabError
-from judgelab.core.resources import conf
 from judgelab.engine.run import execute
 from tests.scripted_judges import write_panel
 
@@ -41,8 +40,7 @@ def test_it_is_the_run_of_the_command_line(panel: Path) -> None:
     assert audited(panel, judges=entries, seed=3, rules={"minimum": 0.8}).path == found.path
     words = ["study=audit", "dataset=jsonl", f"dataset.path={panel}", f"study.judges={file}"]
     words += ["seed=3", "study.rules.minimum=.8", f"paths.root={panel.parent}"]
-    with initialize_config_dir(str(conf()), version_base="1.3"):
-        execute(compose("config", overrides=[*words, "tracker=none"]))
+    execute(composed([*words, "tracker=none"]))
     assert [found.path] == list((panel.parent / "runs").glob("*")), "recognised, not run again"
 
 

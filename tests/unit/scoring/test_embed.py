@@ -16,7 +16,7 @@ from transformers import AutoModel, AutoTokenizer
 from judgelab.core.errors import ConfigError
 from judgelab.scoring.embed import Embedder, pool
 from judgelab.scoring.source import digest
-from tests.stored_models import save_encoder
+from tests.tiny_models import save_encoder
 
 SHORT, LONG = "a short text", "another, rather longer one that goes on"
 POOLING = {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}

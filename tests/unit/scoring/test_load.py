@@ -26,8 +26,7 @@ from judgelab.scoring.engine import Engine, tree_refusal  # noqa: E402
 from judgelab.scoring.head import Asked, Head  # noqa: E402
 from judgelab.scoring.load import Form, load_encoder, load_model, quantised  # noqa: E402
 from judgelab.scoring.source import stored_quantization  # noqa: E402
-from tests.stored_models import save_quantised, save_whole  # noqa: E402
-from tests.tiny_models import SIZES, model  # noqa: E402
+from tests.tiny_models import SIZES, model, save_quantised, save_whole  # noqa: E402  # noqa: E402
 
 FULL = Form("float32", "none", "cpu")
 Weights = dict[str, Any]

@@ -3,61 +3,39 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pytest
 
 from judgelab.core.panel import Agent, Item, Panel
-from judgelab.core.result import Row
 from judgelab.stats.discrimination.effect_size import verdict
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.templates import paragraphs
 from judgelab.study.qualification.tables import answer as qualified
 from judgelab.study.validation.study import _human_correlations
+from tests.snapshots import same
 
 UNKNOWN = Estimate(math.nan)
+NOT_KNOWN = (math.nan, math.nan)
+Answer = Iterable[tuple[str, str]]
 
 
-def row(name: str, low: float, high: float) -> Row:
-    return {"candidate": name, "rank_low": low, "rank_high": high}
+def between(low: float, high: float, n: int = 30) -> Estimate:
+    return Estimate((low + high) / 2, low, high, n)
 
 
-@pytest.mark.parametrize(
-    ("rows", "heading", "words"),
-    [
-        (
-            [row("a", 1, 1), row("b", 2, 3), row("c", 2, 3)],
-            "a is first",
-            "no other may be first",
-        ),
-        ([row("a", 1, 2), row("b", 1, 3), row("c", 1, 3)], "Who is first", "b and c may be first"),
-        ([row("a", math.nan, math.nan), row("b", math.nan, math.nan)], "No order", "too few items"),
-        ([row("a", 1, 1)], "One candidate", "nothing to rank"),
-    ],
-)
-def test_who_is_first(rows: list[Row], heading: str, words: str) -> None:
+def leaderboard(**ranks: tuple[float, float]) -> Answer:
+    rows = [
+        {"candidate": k, "rank_low": low, "rank_high": high} for k, (low, high) in ranks.items()
+    ]
     given = {"rows": rows, "mechanism": "mi", "level": 0.9}
-    ((first, said),) = paragraphs("judgelab.study.leaderboard", "answer.md.j2", **given)
-    assert first.startswith(heading) and words in said and "nan" not in said
+    return paragraphs("judgelab.study.leaderboard", "answer.md.j2", **given)
 
 
-def test_every_verdict_has_a_heading_and_what_to_do() -> None:
-    ends: list[tuple[Any, Any]] = [(-1, -0.5), (-0.01, 0.01), (0.5, 1), (-1, 1)]
-    found = {
-        verdict(expects, Estimate(sum(e) / 2, *e, 90, clusters=30))
-        for expects in ("fall", "no_rise")
-        for e in ends
-    }
-    assert found == {"falls", "does not fall", "does not rise", "rises", "undecided"}
-    for word in found:
-        ((heading, said),) = validated(verdict=word, change=Estimate(0.1, 0.0, 0.2))
-        assert heading.endswith(" padding") and said.count(".") > 4
-    assert validated(unchanged=True)[0][0] == "Nothing was changed"
-
-
-def validated(spearman: Estimate | None = None, **given: Any) -> list[tuple[str, str]]:
+def validated(spearman: Estimate | None = None, **given: Any) -> Answer:
     known = {"mechanism": "gem", "attack": "padding", "expects": "fall", "unchanged": False}
     known |= {"change": None, "verdict": "", "interval": "95 %", "margin": 0.1}
     return paragraphs(
@@ -65,14 +43,94 @@ def validated(spearman: Estimate | None = None, **given: Any) -> list[tuple[str,
     )
 
 
-@pytest.mark.parametrize(
-    ("ends", "heading"),
-    [((0.1, 0.3), "Goes along"), ((-0.1, 0.3), "Not shown"), ((-0.3, -0.1), "Goes against")],
-)
-def test_with_people(ends: tuple[float, float], heading: str) -> None:
-    ((said, _),) = validated(Estimate(sum(ends) / 2, *ends, 30))
-    assert said.startswith(heading)
-    assert validated() == []
+def flat(key: str, value: float, low: float, high: float) -> dict[str, Any]:
+    return {key: value, f"{key}_low": low, f"{key}_high": high, f"{key}_n": 30}
+
+
+def exams(left: int, chosen: Any, everybody: Any, pool: str = "PRE") -> Answer:
+    made = {"judges": 4, "pool/judges": left, "pool": pool}
+    return qualified(made | flat("pool/accuracy", *chosen) | flat("all/accuracy", *everybody))
+
+
+def unlabelled() -> Answer:
+    made = {"judges": 4, "pool/judges": 4, "pool": "all"}
+    return qualified(made | flat("pool/agreement", 0.8, 0.7, 0.9))
+
+
+def symmetry(text: Estimate) -> Answer:
+    return paragraphs("judgelab.study", "symmetry.md.j2", text=text, token=UNKNOWN)
+
+
+def tuned(change: Estimate, held: int) -> Answer:
+    known = {"before": Estimate(3.0, n=9), "after": Estimate(2.8, n=9), "change": change}
+    given = {"part": "answer", "papers": 30, "held": held, **known}
+    return paragraphs("judgelab.study", "finetune.md.j2", **given)
+
+
+def ranking(sure: int, pairs: int, agreement: Estimate, r: Estimate) -> Answer:
+    summary = {"ranking/sure_pairs": sure, "ranking/pairs": pairs, "metric": "rating"}
+    summary["ranking/order_of"] = "people"
+    given = {"part": "answer", "summary": summary, "items": 30, "confidence": 0.95}
+    given |= {"agreement": agreement, "judge": SimpleNamespace(r=r)}
+    return paragraphs("judgelab.study.ranking", "answer.md.j2", **given)
+
+
+LESS, MORE = (0.6, 0.5, 0.65), (0.75, 0.65, 0.85)
+
+
+def answers() -> Iterator[tuple[str, Answer]]:
+    """On each edge."""
+    yield "leaderboard, decided", leaderboard(a=(1, 1), b=(2, 3), c=(2, 3))
+    yield "leaderboard, not decided", leaderboard(a=(1, 2), b=(1, 3), c=(1, 3))
+    yield "leaderboard, no order", leaderboard(a=NOT_KNOWN, b=NOT_KNOWN)
+    yield "leaderboard, one candidate", leaderboard(a=(1, 1))
+    for word in sorted(VERDICTS):
+        yield f"attacked, {word}", validated(verdict=word, change=Estimate(0.1, 0.0, 0.2))
+    yield "attacked, nothing changed", validated(unchanged=True)
+    yield "people, with", validated(between(0.1, 0.3))
+    yield "people, not shown", validated(between(-0.1, 0.3))
+    yield "people, against", validated(between(-0.3, -0.1))
+    yield "people, nobody", validated()
+    yield "exams, no help shown", exams(2, (0.8, 0.7, 0.9), MORE)
+    yield "exams, helped", exams(2, (0.8, 0.66, 0.9), LESS)
+    yield "exams, hurt", exams(2, (0.3, 0.2, 0.49), LESS)
+    yield "exams, all qualify", exams(4, (0.8, 0.7, 0.9), MORE)
+    yield "exams, nobody qualifies", exams(0, (math.nan,) * 3, MORE)
+    yield "no exams", exams(4, (0.5, 0.4, 0.6), (0.5, 0.4, 0.6), "all")
+    yield "no labels", unlabelled()
+    yield "orders, both", symmetry(between(0.1, 0.3))
+    yield "orders, not shown", symmetry(between(0.0, 0.3))
+    yield "orders, against", symmetry(between(-0.3, -0.1))
+    yield "orders, not known", symmetry(UNKNOWN)
+    yield "tuned, learned", tuned(Estimate(-0.2, -0.3, -0.1, 9), 9)
+    yield "tuned, not shown", tuned(Estimate(-0.2, -0.3, 0.0, 9), 9)
+    yield "tuned, worse", tuned(Estimate(0.2, 0.1, 0.3, 9), 9)
+    yield "tuned, few", tuned(Estimate(-0.2, n=2), 2)
+    yield "tuned, unscored", tuned(UNKNOWN, 1)
+    yield "ranking, as people", ranking(6, 6, between(0.51, 0.9), between(0.3, 0.5))
+    yield "ranking, not shown", ranking(3, 6, between(0.5, 0.9), between(0.3, 0.5))
+    yield "ranking, against", ranking(0, 6, between(0.2, 0.4), between(-0.5, -0.3))
+    yield "ranking, with texts alone", ranking(3, 6, UNKNOWN, between(0.0, 0.5))
+    yield "ranking, all sure", ranking(6, 6, UNKNOWN, UNKNOWN)
+    yield "ranking, one sure", ranking(1, 6, UNKNOWN, UNKNOWN)
+    yield "ranking, nothing", ranking(0, 0, UNKNOWN, UNKNOWN)
+
+
+VERDICTS = {"falls", "does not fall", "does not rise", "rises", "undecided"}
+
+
+def test_what_studies_say_on_each_edge() -> None:
+    same(Path(__file__).with_name("answers.txt"), answers())
+
+
+def test_a_verdict_is_of_where_the_interval_lies() -> None:
+    ends: list[tuple[Any, Any]] = [(-1, -0.5), (-0.01, 0.01), (0.5, 1), (-1, 1)]
+    found = {
+        verdict(expects, Estimate(sum(e) / 2, *e, 90, clusters=30))
+        for expects in ("fall", "no_rise")
+        for e in ends
+    }
+    assert found == VERDICTS
 
 
 def test_a_reference_that_nobody_graded_is_no_text_without_a_grade() -> None:
@@ -83,101 +141,3 @@ def test_a_reference_that_nobody_graded_is_no_text_without_a_grade() -> None:
     scored: Any = SimpleNamespace(panel=panel, values=values)
     found = _human_correlations(scored, "corrected", 50, 0)
     assert {(one.n, one.unscored) for one in found.values()} == {(3, 0)}
-
-
-def flat(key: str, value: float, low: float, high: float) -> dict[str, Any]:
-    return {key: value, f"{key}_low": low, f"{key}_high": high, f"{key}_n": 30}
-
-
-@pytest.mark.parametrize(
-    ("left", "chosen", "heading", "words"),
-    [
-        (2, (0.8, 0.7, 0.9), "2 of 4 judges qualify", "nothing shows that the exams help"),
-        (2, (0.8, 0.66, 0.9), "2 of 4 judges qualify", "the exams helped"),
-        (2, (0.3, 0.2, 0.49), "2 of 4 judges qualify", "the exams hurt"),
-        (4, (0.8, 0.7, 0.9), "All judges qualify", "as people do 80 times in 100"),
-        (0, (math.nan,) * 3, "No judge qualifies", "None of 4 passes"),
-    ],
-)
-def test_an_exam(left: int, chosen: Any, heading: str, words: str) -> None:
-    everybody = (0.6, 0.5, 0.65) if left == 2 and chosen[1] != 0.7 else (0.75, 0.65, 0.85)
-    made = {"judges": 4, "pool/judges": left, "pool": "PRE"}
-    made |= flat("pool/accuracy", *chosen) | flat("all/accuracy", *everybody)
-    (first, said), _ = qualified(made)
-    assert first == heading and words in said and "nan" not in said
-    assert ("than guessing" in said) == (chosen[1] <= 0.5)
-
-
-def test_without_exams_nobody_passes_and_without_labels_agreement_is_no_accuracy() -> None:
-    nothing = {"judges": 2, "pool/judges": 2, "pool": "all"} | flat("pool/accuracy", 0.5, 0.4, 0.6)
-    (first, said), _ = qualified(nothing)
-    assert first == "All judges together" and "not shown to be more often than guessing" in said
-    made = {"judges": 4, "pool/judges": 4, "pool": "all"} | flat("pool/agreement", 0.8, 0.7, 0.9)
-    (_, said), (_, then) = qualified(made)
-    assert "80 times in 100" in said and "no accuracy" not in said
-    assert "Agreement is not accuracy" in then
-
-
-@pytest.mark.parametrize(
-    ("ends", "heading"),
-    [
-        ((0.1, 0.3), "Both orders"),
-        ((0.0, 0.3), "The orders are not"),
-        ((-0.3, -0.1), "The orders contra"),
-        ((math.nan, math.nan), "Not known"),
-    ],
-)
-def test_symmetry(ends: tuple[float, float], heading: str) -> None:
-    text = Estimate(sum(ends) / 2, *ends, 30)
-    (first, said), *_ = paragraphs("judgelab.study", "symmetry.md.j2", text=text, token=UNKNOWN)
-    assert first.startswith(heading) and "nan" not in said
-
-
-@pytest.mark.parametrize(
-    ("change", "held", "heading", "words"),
-    [
-        (Estimate(-0.2, -0.3, -0.1, 9), 9, "It learned", "On 9 held-out papers a token costs 2.8"),
-        (Estimate(-0.2, -0.3, 0.0, 9), 9, "Not shown to have learned", "a change of -0.200"),
-        (Estimate(0.2, 0.1, 0.3, 9), 9, "It predicts reviews worse", "a change of 0.200"),
-        (Estimate(-0.2, n=2), 2, "Not known whether", "too few papers for an interval"),
-        (UNKNOWN, 1, "Trained", "the paper that was held out, but no text of them could be scored"),
-    ],
-)
-def test_fine_tuning(change: Estimate, held: int, heading: str, words: str) -> None:
-    known = {"before": Estimate(3.0, n=9), "after": Estimate(2.8, n=9), "change": change}
-    (first, said), *_ = paragraphs(
-        "judgelab.study", "finetune.md.j2", part="answer", papers=30, held=held, **known
-    )
-    assert first.startswith(heading) and words in said and "nan" not in said
-
-
-@pytest.mark.parametrize(
-    ("sure", "agreement", "r", "heading", "then"),
-    [
-        (6, (0.8, 0.51, 0.9), (0.4, 0.3, 0.5), "Orders systems as people do", "Report the ranking"),
-        (3, (0.8, 0.5, 0.9), (0.4, 0.3, 0.5), "Not shown to order", "study=plan study.train_run="),
-        (0, (0.3, 0.2, 0.4), (-0.4, -0.5, -0.3), "Orders systems against", "another metric"),
-        (3, None, (0.4, 0.0, 0.5), "3 of 6 pairs are sure", "Nothing shows that"),
-        (6, None, None, "All pairs are sure", "Report the ranking"),
-        (1, None, None, "1 of 6 pairs are sure", "study=plan study.train_run="),
-    ],
-)
-def test_a_ranking(sure: int, agreement: Any, r: Any, heading: str, then: str) -> None:
-    assert ranking_words(0, 0, None, None)[0][0] == "Nothing to rank"
-    (first, said), (_, next_) = ranking_words(sure, 6, agreement, r)
-    assert first.startswith(heading) and then in next_
-    assert f"{sure} of 6 pairs" in said and "nan" not in said + next_
-
-
-def ranking_words(sure: int, pairs: int, agreement: Any, r: Any) -> list[tuple[str, str]]:
-    summary = {"ranking/sure_pairs": sure, "ranking/pairs": pairs, "metric": "rating"}
-    return paragraphs(
-        "judgelab.study.ranking",
-        "answer.md.j2",
-        part="answer",
-        summary={**summary, "ranking/order_of": "people"},
-        items=30,
-        confidence=0.95,
-        agreement=Estimate(*agreement, 30) if agreement else UNKNOWN,
-        judge=SimpleNamespace(r=Estimate(*r, 30) if r else UNKNOWN),
-    )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
@@ -17,6 +17,12 @@ from judgelab.stats.discrimination.correlation import (
     Method,
     clustered_correlation,
     item_correlations,
+)
+from judgelab.stats.discrimination.structure import (
+    compression,
+    effective_rank,
+    overseer,
+    quadratic_against_linear,
 )
 from judgelab.stats.intervals.ends import fisher_ends
 from judgelab.stats.intervals.means import item_draws, with_p
@@ -109,3 +115,143 @@ def test_a_perfect_order_of_few_items_has_the_p_of_a_permutation(n: int, p: floa
     order = np.arange(float(n))[:, None]
     for other in (order**3, -order):
         assert clustered_correlation(order, other).p == pytest.approx(p)
+
+
+POINTS = st.lists(
+    st.tuples(st.integers(-40, 40).map(lambda v: v / 4), st.floats(-10, 10)),
+    min_size=5,
+    max_size=20,
+)
+
+
+@given(POINTS)
+def test_f_test_equals_sums_of_squares(points: list[tuple[float, float]]) -> None:
+    x, y = np.array(points).T
+    assume(len(np.unique(x)) >= 4 and np.ptp(y) > 0.1)
+    fit = quadratic_against_linear(x, y)
+    rss = []
+    for degree in (1, 2):
+        design = np.vander(x, degree + 1)
+        coefficients, *_ = np.linalg.lstsq(design, y, rcond=None)
+        rss.append(float(((y - design @ coefficients) ** 2).sum()))
+    assume(rss[1] > 1e-6)
+    f = (rss[0] - rss[1]) / (rss[1] / (len(x) - 3))
+    total = float(((y - y.mean()) ** 2).sum())
+    assert fit.n == len(x)
+    assert fit.f == pytest.approx(f, rel=1e-5, abs=1e-6)
+    assert fit.p == pytest.approx(stats.f.sf(f, 1, len(x) - 3), rel=1e-4, abs=1e-6)
+    assert fit.r2_linear == pytest.approx(1 - rss[0] / total, abs=1e-9)
+    assert fit.r2_quadratic == pytest.approx(1 - rss[1] / total, abs=1e-9)
+    assert 0 - 1e-9 <= fit.r2_linear <= fit.r2_quadratic + 1e-9 <= 1 + 2e-9
+    assert fit.curvature == pytest.approx(coefficients[0], rel=1e-6, abs=1e-9)
+
+
+@given(
+    st.floats(-5, 5),
+    st.floats(-3, 3).filter(lambda c: abs(c) > 0.01),
+    st.floats(-20, 20),
+)
+def test_a_parabola_is_recovered(peak: float, curvature: float, height: float) -> None:
+    x = np.arange(9.0)
+    fit = quadratic_against_linear(x, height + curvature * (x - peak) ** 2)
+    assert fit.curvature == pytest.approx(curvature)
+    assert fit.peak == pytest.approx(peak, abs=1e-6)
+    assert fit.r2_quadratic == pytest.approx(1)
+    assert fit.p < 1e-6
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e6])
+def test_a_straight_line_has_no_peak(shift: float) -> None:
+    x = np.arange(6.0) + shift
+    fit = quadratic_against_linear(x, 2 * (x - shift) + 1)
+    assert (fit.curvature, fit.f, fit.p) == (0, 0, 1)
+    assert math.isnan(fit.peak)
+    assert fit.r2_linear == pytest.approx(1)
+
+
+def test_nan_points_are_left_out() -> None:
+    x = [1.0, 2.0, 3.0, 4.0, 5.0, math.nan, 7.0]
+    y = [1.0, 3.0, 4.0, 3.0, 1.5, 9.0, math.nan]
+    assert quadratic_against_linear(x, y) == quadratic_against_linear(x[:5], y[:5])
+    assert quadratic_against_linear(x, y).n == 5
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        ([], []),
+        ([1.0, 2.0, 3.0], [1.0, 5.0, 2.0]),
+        ([1.0, 1.0, 2.0, 2.0], [1.0, 5.0, 2.0, 3.0]),
+        ([1.0, 2.0, 3.0, 4.0], [2.0, 2.0, 2.0, 2.0]),
+    ],
+    ids=["empty", "three points", "two distinct x", "constant y"],
+)
+def test_nothing_to_test_gives_nan(x: list[float], y: list[float]) -> None:
+    fit = quadratic_against_linear(x, y)
+    numbers = (fit.r2_linear, fit.r2_quadratic, fit.f, fit.p, fit.peak, fit.curvature)
+    assert all(math.isnan(number) for number in numbers)
+    assert fit.n == len(x)
+
+
+def symmetric(upper: list[list[float]]) -> np.ndarray:  # type: ignore[type-arg]
+    """[items, 3, 3] from the pairs 01, 02, 12 of each item."""
+    table = np.full((len(upper), 3, 3), np.nan)
+    for k, row in enumerate(upper):
+        for (i, j), value in zip(((0, 1), (0, 2), (1, 2)), row, strict=True):
+            table[k, i, j] = table[k, j, i] = value
+    return table
+
+
+PAIRS = symmetric([[0.4, 0.2, 0.0], [0.6, 0.4, 0.2], [0.8, 0.6, 0.4], [0.2, np.nan, np.nan]])
+
+
+def test_the_overseer_is_paid_for_all_ordered_pairs() -> None:
+    """Equation 2: the sum over i of u_i = sum over j != i, so each pair counts twice."""
+    found = overseer(PAIRS[:3])
+    assert found.value == pytest.approx(2 * (0.6 + 0.4 + 0.2))
+    by_agent = np.nansum(PAIRS[:3].mean(axis=0), axis=1)
+    assert found.value == pytest.approx(by_agent.sum())
+    assert found.low < found.value < found.high
+    assert overseer(PAIRS).value == pytest.approx((1.2 + 2.4 + 3.6 + 6 * 0.2) / 4)
+    nothing = overseer(np.full((4, 3, 3), np.nan))
+    assert np.isnan(nothing.value)
+    assert (nothing.n, nothing.unscored) == (0, 4)
+
+
+def test_effective_rank_is_that_of_the_eigenvalues_whatever_the_units() -> None:
+    rng = np.random.default_rng(2)
+    scores = rng.normal(size=(50, 4)) @ rng.normal(size=(4, 4)) * [1, 10, 100, 1e-3] + 5
+    eigen = np.linalg.eigvalsh(np.corrcoef(scores, rowvar=False))
+    assert effective_rank(scores).value == pytest.approx(eigen.sum() ** 2 / (eigen**2).sum())
+
+
+def test_agents_without_spread_or_scores_do_not_count() -> None:
+    rng = np.random.default_rng(3)
+    scores = rng.normal(size=(40, 3))
+    more = np.column_stack([scores, np.full(40, 7.0), np.full(40, np.nan)])
+    assert effective_rank(more).value == pytest.approx(effective_rank(scores).value)
+    assert np.isnan(effective_rank(more[:, 2:]).value)
+    holes = scores.copy()
+    holes[0, 0] = np.nan
+    assert effective_rank(holes).value == pytest.approx(effective_rank(scores).value, abs=0.1)
+
+
+def test_the_interval_of_the_effective_rank_covers() -> None:
+    """Two factors behind six agents, 30 items: near 95 of 100."""
+    rng = np.random.default_rng(4)
+    loads = np.kron(np.eye(2), np.ones(3))
+    r = (loads.T @ loads + np.eye(6) / 4) / 1.25
+    truth, held = 36 / (r**2).sum(), 0
+    for _ in range(50):
+        scores = rng.normal(size=(30, 2)) @ loads + rng.normal(size=(30, 6)) * 0.5
+        found = effective_rank(scores)
+        held += found.low <= truth <= found.high
+    assert 0.88 <= held / 50 <= 1
+
+
+def test_compression_is_a_ratio_of_sums_over_items_that_have_both() -> None:
+    found = compression([100, 300, 50, 200, 0], [10, 20, 0, 10, 5])
+    assert found.value == pytest.approx(600 / 40)
+    assert (found.n, found.unscored) == (3, 2)
+    assert found.low < 15 < found.high
+    assert np.isnan(compression([1, 2], [0, 0]).value)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from judgelab.mechanism.length import Length
 from judgelab.mechanism.mi import Mi
+from judgelab.report.jobs import SweepJob
 from judgelab.study.common.panels import measurement_records, score_records, text_records
+from judgelab.study.common.prompts import prompt_effects
+from judgelab.study.common.templates import sentences
 from tests.scripted import ScriptedLogProb, panel_of
 
 LM = ScriptedLogProb(lambda context, target: -float(len(context) + 2 * len(target)))
@@ -39,3 +46,56 @@ def test_scores_and_texts_by_item_and_agent() -> None:
     assert scores.score.tolist() == pytest.approx([2, np.nan], nan_ok=True)
     assert scores.category.tolist() == ["Faithful", "Low Effort"]
     assert text_records(panel).text.tolist()[0] == "a b"
+
+
+ITEMS, AGENTS = [f"i{k}" for k in range(12)], ["a", "b"]
+
+
+def job(folder: Path, words: str, scores: np.ndarray, **more: str) -> SweepJob:
+    run = folder / "-".join([words, *more.values()])
+    (run / "records").mkdir(parents=True)
+    cells = [(item, agent) for item in ITEMS for agent in AGENTS]
+    rows = pd.DataFrame(cells, columns=["item", "agent"]).assign(score=scores.ravel())
+    rows.sample(frac=1, random_state=len(words)).to_parquet(
+        run / "records" / "clean_scores.parquet"
+    )
+    choices = {"prompts": words, **more}
+    given = tuple(f"{key}={value}" for key, value in choices.items())
+    result: dict[str, Any] = {"summary": {"mechanism": "gem"}, "notes": []}
+    return SweepJob(0, given, choices, run, result, None)
+
+
+def test_the_change_is_that_of_the_items_whatever_their_order(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    ours = rng.normal(size=(12, 2))
+    change = rng.normal(0.5, 0.1, size=(12, 2))
+    theirs = ours + change
+    theirs[3] = np.nan
+    jobs = [job(tmp_path, "ours", ours), job(tmp_path, "authors", theirs)]
+    [made] = prompt_effects(jobs)
+    [row] = made.rows.to_dict("records")
+    kept = np.delete(change, 3, axis=0).mean(axis=1)
+    assert row["value"] == pytest.approx(kept.mean())
+    assert row["low"] < kept.mean() < row["high"]
+    assert (row["n"], row["unscored"]) == (11, 2)
+    [again] = prompt_effects(jobs[::-1])
+    assert again.rows.equals(made.rows)
+
+
+def test_runs_that_differ_in_more_are_no_pair(tmp_path: Path) -> None:
+    scores = np.arange(24.0).reshape(12, 2)
+    ours = job(tmp_path, "ours", scores, mechanism="gem")
+    theirs = job(tmp_path, "authors", scores, mechanism="gem_s")
+    assert prompt_effects([ours, theirs]) == []
+    mine = job(tmp_path, "authors", scores + 1, mechanism="gem")
+    [made] = prompt_effects([ours, theirs, mine])
+    assert made.rows["value"].tolist() == [1.0]
+
+
+def test_a_package_outside_has_templates_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "words.md.j2").write_text("{{ 3 | counted }} were seen.\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert sentences("mine", "words.md.j2") == ["3 items were seen."]

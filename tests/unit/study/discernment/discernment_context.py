@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from judgelab.agents import Recorded
-from judgelab.attack.none import NoAttack
 from judgelab.attack.protocol import Attack
 from judgelab.config import build
 from judgelab.core.lm import ChatRequest, EvaluationLM
@@ -22,28 +19,16 @@ from judgelab.core.result import Result
 from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.rating import Rating
-from judgelab.preprocessor.identity import Identity
 from judgelab.report.style import Drawn
 from judgelab.report.tables import frame
-from judgelab.store.run_dir import RunDir
-from judgelab.synopsis.writing import RecordedSynopsis as RecordedSynopsis
 from tests.drawings import draw
+from tests.judgment_tables import audit_context
 
 CONF = Path(__file__).resolve().parents[4] / "conf"
 SAMPLES = ("summeval", "sumpubmed", "billsum", "multi_news", "pubmed")
 RATING = Rating(Prompt("rating.txt"))
 TEXT = re.compile(r"\[summary\]\n(.*)\n\[End of the summary\]", re.DOTALL)
 QUICK: dict[str, Any] = {"replicates": 300}
-
-
-@dataclass(frozen=True)
-class Given:
-    """A dataset of items that are there already."""
-
-    panel: Panel
-
-    def load(self, limit: int | None = None) -> Panel:
-        return self.panel.head(limit)
 
 
 @cache
@@ -64,18 +49,9 @@ def lab(
     panel: Panel | None = None,
     attack: Attack | None = None,
 ) -> Context:
-    return Context(
-        dataset=Given(references() if panel is None else panel),
-        agents=Recorded(),
-        synopsis=RecordedSynopsis(),
-        evaluation_lm=lm,
-        preprocessor=Identity(),
-        attack=NoAttack() if attack is None else attack,
-        mechanism=mechanism,
-        run_dir=RunDir(folder),
-        seed=0,
-        limit=None,
-    )
+    given: dict[str, Any] = {} if attack is None else {"attack": attack}
+    texts = references() if panel is None else panel
+    return audit_context(texts, folder, evaluation_lm=lm, mechanism=mechanism, **given)
 
 
 def rows(result: Result, table: str, key: str) -> dict[Any, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -37,6 +36,7 @@ from judgelab.study.discrimination.study import answer
 from judgelab.study.leaderboard import Leaderboard
 from judgelab.study.validation import Validation
 from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb
+from tests.snapshots import same
 from tests.unit.study.discernment.discernment_context import rows
 from tests.unit.study.discrimination.discrimination_context import better, context, graded
 
@@ -45,7 +45,6 @@ LENGTH = Estimate(0.6, 0.5, 0.7, 40)
 MORE = {"length_auc": LENGTH, "auc_gain": Estimate(0.2, 0.1, 0.3, 40)}
 UNKNOWN = Estimate(math.nan)
 SNAPSHOT = Path(__file__).with_name("answers.txt")
-"""Written anew with ``SNAPSHOT=write pytest FILE``, to be read in a diff."""
 
 
 def attacked(attacked: Estimate, auc: Estimate, **more: Estimate) -> dict[str, Any]:
@@ -88,17 +87,13 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-def said(auc: Estimate = GOOD, attacked: Estimate = GOOD, **made: Any) -> str:
+def said(auc: Estimate = GOOD, attacked: Estimate = GOOD, **made: Any) -> list[tuple[str, str]]:
     figures = {"clean": {"auc": auc}, "attacked": {"auc": attacked}}
-    found = answer("mi", figures, **({"beside": MORE} | made))
-    return "\n".join(f"{heading}: {words}" for heading, words in found) or "(nothing)"
+    return answer("mi", figures, **({"beside": MORE} | made))
 
 
 def test_what_it_says_on_each_edge() -> None:
-    told = "\n\n".join(f"== {name}\n{said(**given)}" for name, given in CASES.items()) + "\n"
-    if os.environ.get("SNAPSHOT") == "write":
-        SNAPSHOT.write_text(told, encoding="utf-8")
-    assert told == SNAPSHOT.read_text(encoding="utf-8") and "nan" not in told
+    same(SNAPSHOT, ((name, said(**given)) for name, given in CASES.items()))
 
 
 def test_length_is_taken_in_the_direction_that_does_better() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from hydra import compose
 
 from judgelab.config import resolved
+from judgelab.config.composing import composed
 from judgelab.core.result import Result
 from judgelab.engine.context import Context
 from judgelab.engine.parts import build_parts
@@ -23,13 +23,13 @@ SMALL = ("study.bootstrap=200", "study.pairs=20", "study.evaluations=20")
 
 def outcome(folder: Path, *overrides: str) -> Result:
     """What the study of these overrides finds, without a page."""
-    parts = build_parts(resolved(compose("config", overrides=[*overrides, "tracker=none"])))
+    parts = build_parts(resolved(composed([*overrides, "tracker=none"])))
     return parts.study.run(parts.context(run_dir=RunDir(folder / "run"), seed=0, limit=None))
 
 
 def context_of(folder: Path, limit: int | None = None) -> Context:
     """The context of the default parts, for studies that measure nothing."""
-    parts = build_parts(resolved(compose("config", overrides=["study=plan"])))
+    parts = build_parts(resolved(composed(["study=plan"])))
     return parts.context(run_dir=RunDir(folder), seed=0, limit=limit)
 
 

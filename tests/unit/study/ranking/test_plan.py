@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hydra import compose
 
+from judgelab.config.composing import composed
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.engine.context import Context
 from judgelab.engine.run import execute
@@ -98,7 +98,7 @@ def test_a_plan_is_not_named_after_what_it_does_not_use(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = ["study.r=.3", "study.sd=.25", "study.delta=.05", f"paths.root={tmp_path}"]
-    execute(compose("config", overrides=["study=plan", "tracker=none", *given]))
+    execute(composed(["study=plan", "tracker=none", *given]))
     (run,) = (tmp_path / "runs").iterdir()
     assert re.fullmatch(r"plan-[0-9a-f]{12}", run.name)
     printed = capsys.readouterr().out

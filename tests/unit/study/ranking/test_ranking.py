@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hydra import compose
 from scipy.stats import kendalltau, spearmanr, ttest_rel
 
 from judgelab.config import build, resolved
+from judgelab.config.composing import composed
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.result import Result
 from judgelab.stats.ranking.confidence import confidence, required_n
@@ -219,7 +219,7 @@ def test_errors_stand_beside_the_noise(annotated: tuple[Result, pd.DataFrame]) -
 def test_a_dry_run_asks_what_a_run_asks(tmp_path: Path) -> None:
     """A plan asks nobody, and a finished run is read; else one question for every text."""
     lm = ScriptedChat(lambda request: "3")
-    mechanism = resolved(compose("config", overrides=["mechanism=acu_rating"]))["mechanism"]
+    mechanism = resolved(composed(["mechanism=acu_rating"]))["mechanism"]
     panel = panel_of([["one text", "another"], ["a third", None]])
     asking = lab(tmp_path, lm, build(mechanism, "mechanism"), panel)
     Plan().ask(asking)
