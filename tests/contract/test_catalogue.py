@@ -12,19 +12,7 @@ from experiments import catalogue
 from judgelab.config import frame, resolved
 from judgelab.config.composing import composed
 from judgelab.engine.parts import build_parts
-from judgelab.engine.run import execute
 
-RUN = [  # some of every axis that need no more than seconds
-    "study=symmetry",
-    "mechanism=acu_rating",
-    "mechanism=rating",
-    "mechanism=recorded_scores",
-    "attack=random_replacement",
-    "attack=sentence_deletion",
-    "attack=wrong_ending",
-    "evaluation_lm=llama33_70b",
-]
-SHORT = ["limit=4", "tracker=none"]
 OPTIONS = [one for axis in catalogue.AXES for one in catalogue.options(axis)]
 
 
@@ -51,18 +39,3 @@ def test_an_option_has_a_line_and_a_command_that_builds(option: catalogue.Option
     config = resolved(composed(words[2:]))
     frame(config)
     build_parts(config)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("choice", RUN)
-def test_a_command_runs(
-    choice: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    [option] = [one for one in OPTIONS if f"{one.axis}={one.name}" == choice]
-    words = [*shlex.split(option.command)[2:], *SHORT, f"paths.root={tmp_path}"]
-    execute(composed(words))
-    said = capsys.readouterr().out
-    dry = "dry_run=true" in words
-    assert ("nothing was asked" in said) == dry
-    assert len(list(tmp_path.glob("runs/*/result.json"))) == (0 if dry else 1)

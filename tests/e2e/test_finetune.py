@@ -12,15 +12,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
-torch = pytest.importorskip("torch", reason="needs the extra local")
-pytest.importorskip("peft", reason="needs the extra local")
-
-from judgelab.dataset.jsonl import Jsonl  # noqa: E402
-from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from judgelab.scoring.source import trained_on  # noqa: E402
-from tests.e2e.conftest import inside, only_run, started  # noqa: E402
-from tests.tiny_reviews import REVIEWER, papers, write  # noqa: E402
+from judgelab.dataset.jsonl import Jsonl
+from judgelab.evaluation_lm.transformers import Transformers
+from judgelab.scoring.source import trained_on
+from tests.e2e.conftest import inside, only_run, started
+from tests.tiny_reviews import REVIEWER, papers, write
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("training_here")]
 ROOT = Path(__file__).resolve().parents[2]

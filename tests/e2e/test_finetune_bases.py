@@ -13,16 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
-torch = pytest.importorskip("torch", reason="needs the extra local")
-pytest.importorskip("peft", reason="needs the extra local")
-pytest.importorskip("bitsandbytes", reason="needs the extra local")
-
-from experiments.gem import finetune_gpu  # noqa: E402
-from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from tests.e2e.conftest import command_line, inside, only_run, result  # noqa: E402
-from tests.tiny_models import save_quantised, save_whole  # noqa: E402
-from tests.tiny_reviews import PROMPT, papers, write  # noqa: E402
+from experiments.gem import finetune_gpu
+from judgelab.evaluation_lm.transformers import Transformers
+from tests.e2e.conftest import command_line, inside, only_run, result
+from tests.tiny_models import save_quantised, save_whole
+from tests.tiny_reviews import PROMPT, papers, write
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("training_here")]
 

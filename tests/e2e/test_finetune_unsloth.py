@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -13,25 +12,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from judgelab.core.errors import ConfigError, JudgelabError
+from judgelab.core.prompt import Prompt
+from judgelab.evaluation_lm.transformers import Transformers
+from judgelab.finetune.data import Example
+from judgelab.finetune.fit import Job, TrainingWatch, train_apart
+from judgelab.finetune.settings import Settings
+from judgelab.scoring.source import find
+from judgelab.study import finetune as study
 from tests.e2e.conftest import started, trainers
-from tests.tiny_models import save_whole
+from tests.e2e.test_finetune_bases import few_steps, trained
+from tests.tiny_models import save_quantised, save_whole
 from tests.tiny_reviews import PROMPT, papers, write
-
-torch = pytest.importorskip("torch", reason="needs the extra local")
-pytest.importorskip("peft", reason="needs the extra local")
-pytest.importorskip("bitsandbytes", reason="needs the extra local")
-pytest.importorskip("torch", reason="needs the extra local")
-
-from judgelab.core.errors import ConfigError, JudgelabError  # noqa: E402
-from judgelab.core.prompt import Prompt  # noqa: E402
-from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from judgelab.finetune.data import Example  # noqa: E402
-from judgelab.finetune.fit import Job, TrainingWatch, train_apart  # noqa: E402
-from judgelab.finetune.settings import Settings  # noqa: E402
-from judgelab.scoring.source import find  # noqa: E402
-from judgelab.study import finetune as study  # noqa: E402
-from tests.e2e.test_finetune_bases import few_steps, trained  # noqa: E402
-from tests.tiny_models import save_quantised  # noqa: E402
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,23 +66,6 @@ def test_it_trains_in_a_child_and_the_parent_scores_unpatched(
     targets = ["The reviewer appreciates code.", "The reviewer questions data."]
     table = lm.logprob(["First: tests."], targets, [(0, 0), (0, 1)])
     assert np.isfinite(table.total).all() and lm.facts["drift"] is not None
-
-
-def test_scored_in_its_process_the_model_would_be_another(base: Path, fake: Path) -> None:
-    """What the child is for: the fake does to scoring what unsloth does."""
-    whole = str(base.parent / "whole")
-    code = (
-        "import unsloth\n"
-        "from judgelab.evaluation_lm.transformers import Transformers\n"
-        f"lm = Transformers({whole!r}, dtype='float32', device_map='cpu', backend='tree')\n"
-        "texts = ['The reviewer appreciates the code.', 'The reviewer questions the data.']\n"
-        "lm.logprob(['First: tests and scripts.'], texts, [(0, 0), (0, 1)])\n"
-    )
-    env = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ['PYTHONPATH']}"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, check=False
-    )
-    assert done.returncode and "DriftError" in done.stderr
 
 
 def job(base: Path, folder: Path, backend: str) -> Job:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +21,6 @@ from judgelab.study.discernment.study import Discernment
 from tests.judgment_tables import audit_context
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
-DELETED = {"deletions_minor": 10, "deletions_major": 50}
-WORDS = {"word_deletions_minor": 5, "word_deletions_major": 25}
 
 BY_AN_LM = {"insertion", "entities"}
 CHECKED = {"grammar", "typos"}  # rules that cannot do to every text what they say; the others can
@@ -90,21 +87,6 @@ def test_all_rules_are_tested_on_all_references(run: Run) -> None:
         assert left == 0 or name.split("_")[0] in CHECKED, name
         texts = {i: t for i, t in run.texts[name].items() if i not in run.excluded(name)}
         assert all(text != run.originals[item] for item, text in texts.items()), name
-
-
-def test_rules_change_as_much_as_they_say(run: Run) -> None:
-    """Characters and words are as many fewer; sentences and references move and stay whole."""
-    for item, before in run.originals.items():
-        now = {name: texts[item] for name, texts in run.texts.items()}
-        words = len(before.split())
-        for name, count in DELETED.items():
-            assert len(before) - len(now[name]) == count
-        for name, count in WORDS.items():
-            assert words - len(now[name].split()) == min(count, words - 1)
-        for severity in ("minor", "major"):
-            assert Counter(now[f"reordering_{severity}"].split()) == Counter(before.split())
-        assert now["random_answer"] != before
-    assert sorted(run.texts["random_answer"].values()) == sorted(run.originals.values())
 
 
 def test_a_compressor_sees_damaged_words_and_no_swapped_sentences(run: Run) -> None:

@@ -100,24 +100,6 @@ def test_unscored_answers_are_asked_again(tmp_path: Path) -> None:
     assert working.count["computed"] == 2
 
 
-def test_a_kill_keeps_what_a_local_lm_answered_before(tmp_path: Path) -> None:
-    class Killed(Counting):
-        def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-            if any(r.messages[0].content == "q20" for r in requests):
-                raise KeyboardInterrupt
-            return super().chat(requests)
-
-    requests = [ask(f"q{k}") for k in range(30)]
-    cache = CallCache(tmp_path / "c.sqlite")
-    with pytest.raises(KeyboardInterrupt):
-        Cached(Killed("lm"), cache).chat(requests)
-    rest = Counting("lm")
-    assert [r.text for r in Cached(rest, cache).chat(requests)] == [
-        f"lm: q{k} #0" for k in range(30)
-    ]
-    assert rest.seen == requests[8:]
-
-
 def test_a_batch_grows_while_answers_come_quickly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -231,17 +213,6 @@ def test_the_manifest_tells_of_damaged_rows_whose_questions_were_asked_again(
         cached.close()
         raw(file, change)
     assert told == [(None, 2), (1, 1), (None, 0)]
-
-
-def test_a_newer_reply_takes_the_place_of_an_earlier_one_where_that_is_asked(
-    tmp_path: Path,
-) -> None:
-    cache = CallCache(tmp_path / "c.sqlite")
-    cache.add({b"k": "one", b"l": "one"})
-    cache.add({b"k": "two", b"l": "two"})
-    cache.add({b"k": "three"}, [b"k"])
-    assert cache.get([b"k", b"l"]) == {b"k": "three", b"l": "one"}
-    cache.close()
 
 
 def test_only_the_owner_may_read_a_cache(tmp_path: Path) -> None:

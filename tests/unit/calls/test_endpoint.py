@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import os
 import threading
@@ -17,7 +16,6 @@ from judgelab.calls.cached import Cached, Claims
 from judgelab.calls.caller import stamp
 from judgelab.calls.meter import Meter
 from judgelab.calls.pace import Limits
-from judgelab.calls.remote import CallPool
 from judgelab.calls.sending import EndpointError
 from judgelab.config import build
 from judgelab.core.errors import ConfigError, DataError
@@ -47,22 +45,6 @@ def test_every_role_keeps_a_file_of_its_own() -> None:
         "calls_llama-3.1.jsonl",
     ]
     assert len(set(files)) == len(files) and not any("/" in file for file in files)
-
-
-def test_a_pool_hands_over_what_is_there_before_it_raises() -> None:
-    async def good() -> int:
-        await asyncio.sleep(0.05)
-        return 1
-
-    async def bad() -> int:
-        raise ConfigError("no")
-
-    pool, got = CallPool(), []
-    with pytest.raises(ConfigError):
-        for item in pool.stream([good, good, bad, good, good], window=3):
-            got.append(item)
-    assert got == [(0, 1), (1, 1)]
-    pool.close()
 
 
 def test_a_claim_is_held_by_one_and_inherited_from_the_dead(tmp_path: Path) -> None:

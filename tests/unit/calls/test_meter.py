@@ -96,20 +96,6 @@ def test_what_earlier_executions_wrote_counts_but_for_a_torn_line(tmp_path: Path
     assert torn.endswith("sta") and json.loads(last)["sent"] == 4, "no number is used twice"
 
 
-def test_reservations_grow_with_what_replies_take() -> None:
-    """Also of calls that were sent before that was known, and of the same model's other meters."""
-    ledger, budget = Ledger(), Budget(max_cost=1000.0)
-    one, two = (Meter(None, EACH, budget, ledger, name, "m") for name in "ab")
-    one.ended(start(one, 1, 1), "timeout")
-    one.ended(start(one, 1, 2), "answered", (3, 40))
-    assert one.reserved == 3 * 1 + 20 * 1
-    with pytest.raises(BudgetReachedError, match="up to 23"):
-        start(two, 1, 48)  # 43 + 23 + 3 + 960
-    start(two, 1, 46)
-    one.close()
-    two.close()
-
-
 @pytest.mark.parametrize("longer", [0.2, 1, 20, 60])
 def test_replies_of_any_length_stay_within_the_budget(longer: float) -> None:
     """32 at once, whose lengths nobody expected."""

@@ -10,18 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs the extra local")
-pytest.importorskip("transformers", reason="needs the extra local")
-
-from experiments.random_llama import make_tokenizer, texts  # noqa: E402
-from judgelab.calls.pace import Limits  # noqa: E402
-from judgelab.calls.prompts import MISREAD  # noqa: E402
-from judgelab.core.errors import CapabilityError, ConfigError  # noqa: E402
-from judgelab.evaluation_lm.openai import OpenAI  # noqa: E402
-from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from tests.real_lm import SMOLLM2, loaded_once, needs_smollm2  # noqa: E402
-from tests.servers.process import real_lm  # noqa: E402
-from tests.tiny_models import model, tokenizer  # noqa: E402
+from experiments.random_llama import make_tokenizer, texts
+from judgelab.calls.pace import Limits
+from judgelab.calls.prompts import MISREAD
+from judgelab.core.errors import CapabilityError, ConfigError
+from judgelab.evaluation_lm.openai import OpenAI
+from judgelab.evaluation_lm.transformers import Transformers
+from tests.real_lm import SMOLLM2, loaded_once, needs_smollm2
+from tests.servers.process import real_lm
+from tests.tiny_models import model, tokenizer
 
 QUICK = Limits(timeout=60.0, backoff=0.05, longest_wait=0.2, retries=1, concurrency=2)
 CONTEXTS = [

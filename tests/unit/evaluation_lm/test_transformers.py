@@ -12,22 +12,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+import transformers
 
-torch = pytest.importorskip("torch", reason="needs the extra local")
-transformers = pytest.importorskip("transformers", reason="needs the extra local")
-
-from judgelab.config import build  # noqa: E402
-from judgelab.core.errors import ConfigError  # noqa: E402
-from judgelab.core.lm import (  # noqa: E402
+from judgelab.config import build
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import (
     Capability,
     ChatRequest,
     Message,
 )
-from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from judgelab.scoring.encode import Template  # noqa: E402
-from judgelab.scoring.engine import Engine  # noqa: E402
-from judgelab.scoring.replies import Trie, choose  # noqa: E402
-from tests.tiny_models import model, tokenizer  # noqa: E402
+from judgelab.evaluation_lm.transformers import Transformers
+from judgelab.scoring.encode import Template
+from judgelab.scoring.engine import Engine
+from judgelab.scoring.replies import Trie, choose
+from tests.tiny_models import model, tokenizer
 
 CONTEXTS = ["Summaries:\n", "Summaries:\nThe bridge is shut.\n", "Summaries:\nÖl und 日本語 🥐\n"]
 TARGETS = [

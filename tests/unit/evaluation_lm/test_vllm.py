@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+import transformers
 
-torch = pytest.importorskip("torch", reason="needs the extra local")
-transformers = pytest.importorskip("transformers", reason="needs the extra local")
-
-from experiments.random_llama import TEMPLATE, make_model, make_tokenizer, texts  # noqa: E402
-from judgelab.core.errors import ConfigError  # noqa: E402
-from judgelab.core.lm import ChatRequest, Message, Reply  # noqa: E402
-from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from judgelab.evaluation_lm.vllm import VLLM  # noqa: E402
+from experiments.random_llama import TEMPLATE, make_model, make_tokenizer, texts
+from judgelab.core.errors import ConfigError
+from judgelab.core.lm import ChatRequest, Message, Reply
+from judgelab.evaluation_lm.transformers import Transformers
+from judgelab.evaluation_lm.vllm import VLLM
 
 DATED = TEMPLATE.replace("{{ bos_token }}", "{{ bos_token }}{{ strftime_now('%d %b %Y') }}\n")
 
@@ -111,30 +109,6 @@ def test_template_and_end_token_are_those_of_the_local_lm(
     assert np.isnan(theirs.total[fits]).any() == (manner["template"] == "chat")
     reasons = [str(reason) for reason in theirs.reasons.values()]
     assert sum("control tokens" in one for one in reasons) == (3 if "chat" in str(manner) else 0)
-
-
-def test_the_engine_answers_as_transformers_do(folder: Path) -> None:
-    pytest.importorskip("vllm", reason="needs the extra gpu")
-    ours = Transformers(str(folder), dtype="float32", max_tokens=60)
-    theirs = VLLM(str(folder), dtype="float32", max_length=512, memory_share=0.2)
-    requests = [ask(f"Name a bird {k}.", top_logprobs=2) for k in range(4)]
-    requests += [ask("<|end|>"), ask("Name a bird 0.", max_tokens=1)]
-    expected, found = ours.chat(requests), theirs.chat(requests)
-    for a, b in zip(expected, found, strict=True):
-        assert (a.reason, a.settled, a.input_tokens) == (b.reason, b.settled, b.input_tokens)
-        assert (a.text or "").strip() == (b.text or "").strip()
-        assert len(a.top_logprobs) == len(b.top_logprobs)
-        for x, y in zip(a.top_logprobs, b.top_logprobs, strict=True):
-            assert np.abs(np.subtract([v for _, v in x], [v for _, v in y])).max() < 1e-2
-    pairs = [(0, 0), (0, 1)]
-    tables = [lm.logprob(["Fog stopped"], [" the ferry.", " it"], pairs) for lm in (ours, theirs)]
-    np.testing.assert_allclose(tables[0].total, tables[1].total, atol=1e-2)
-    for lm in (ours, theirs):
-        lm.framing = replace(lm.framing, template="chat", end_token=True)
-        lm.__dict__.pop("_encoder", None)
-    tables = [lm.logprob(["Fog stopped"], ["the ferry.", "it"], pairs) for lm in (ours, theirs)]
-    np.testing.assert_allclose(tables[0].total, tables[1].total, atol=1e-2)
-    theirs.close()
 
 
 def test_the_presentation_says_in_which_quantisation_weights_are_stored(tmp_path: Path) -> None:

@@ -10,10 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("torch", reason="needs the extra local")
-pytest.importorskip("transformers", reason="needs the extra local")
-pytest.importorskip("bitsandbytes", reason="needs the extra local")
-
 from experiments import check_gpu
 from experiments.check_gpu import JOBS, LIMIT, faults, off, worker
 from experiments.random_llama import SHAPES, save_model

@@ -13,9 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("torch", reason="needs the extra local")
-pytest.importorskip("peft", reason="needs the extra local")
-
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt

@@ -12,34 +12,32 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+import transformers
 import yaml
 
-torch = pytest.importorskip("torch", reason="needs the extra local")
-pytest.importorskip("peft", reason="needs the extra local")
-transformers = pytest.importorskip("transformers", reason="needs the extra local")
-
-from judgelab.config import build, frame, resolved  # noqa: E402
-from judgelab.config.composing import composed, read_option  # noqa: E402
-from judgelab.core.errors import ConfigError  # noqa: E402
-from judgelab.core.prompt import Prompt  # noqa: E402
-from judgelab.core.result import Result, Table  # noqa: E402
-from judgelab.engine.parts import build_parts  # noqa: E402
-from judgelab.finetune import fit  # noqa: E402
-from judgelab.finetune.card import card, same_writer, usage  # noqa: E402
-from judgelab.finetune.child import load  # noqa: E402
-from judgelab.finetune.data import Example  # noqa: E402
-from judgelab.finetune.fit import Job, Training, TrainingWatch, curve, train_apart  # noqa: E402
-from judgelab.finetune.settings import Settings, check  # noqa: E402
-from judgelab.finetune.train import COMPLETE, last_whole, train  # noqa: E402
-from judgelab.report.progress import Progress  # noqa: E402
-from judgelab.report.style import saved  # noqa: E402
-from judgelab.report.tables import frame as table_frame  # noqa: E402
-from judgelab.scoring.load import Form  # noqa: E402
-from judgelab.scoring.source import ModelSource  # noqa: E402
-from judgelab.store.run_dir import RunDir  # noqa: E402
-from judgelab.study.finetune import as_trained  # noqa: E402
-from tests.drawings import draw  # noqa: E402
-from tests.tiny_reviews import REVIEWER  # noqa: E402
+from judgelab.config import build, frame, resolved
+from judgelab.config.composing import composed, read_option
+from judgelab.core.errors import ConfigError
+from judgelab.core.prompt import Prompt
+from judgelab.core.result import Result, Table
+from judgelab.engine.parts import build_parts
+from judgelab.finetune import fit
+from judgelab.finetune.card import card, same_writer, usage
+from judgelab.finetune.child import load
+from judgelab.finetune.data import Example
+from judgelab.finetune.fit import Job, Training, TrainingWatch, curve, train_apart
+from judgelab.finetune.settings import Settings, check
+from judgelab.finetune.train import COMPLETE, last_whole, train
+from judgelab.report.progress import Progress
+from judgelab.report.style import saved
+from judgelab.report.tables import frame as table_frame
+from judgelab.scoring.load import Form
+from judgelab.scoring.source import ModelSource
+from judgelab.store.run_dir import RunDir
+from judgelab.study.finetune import as_trained
+from tests.drawings import draw
+from tests.tiny_reviews import REVIEWER
 
 ROOT = Path(__file__).resolve().parents[3]
 CONF = ROOT / "conf"

@@ -6,10 +6,6 @@ from copy import deepcopy
 from datetime import date
 
 import pytest
-
-pytest.importorskip("torch", reason="needs the extra local")
-pytest.importorskip("transformers", reason="needs the extra local")
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

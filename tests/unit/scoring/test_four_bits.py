@@ -5,19 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import bitsandbytes.nn.modules as modules
 import numpy as np
 import pytest
+import torch
+import transformers
+from bitsandbytes.functional import dequantize_4bit
 
-torch = pytest.importorskip("torch", reason="needs the extra local")
-transformers = pytest.importorskip("transformers", reason="needs the extra local")
-modules = pytest.importorskip("bitsandbytes.nn.modules", reason="needs the extra local")
-
-from bitsandbytes.functional import dequantize_4bit  # noqa: E402
-
-from judgelab.core.errors import ConfigError  # noqa: E402
-from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from judgelab.scoring.load import Form, check_gradients, load_model  # noqa: E402
-from tests.tiny_models import SIZES, tokenizer  # noqa: E402
+from judgelab.core.errors import ConfigError
+from judgelab.evaluation_lm.transformers import Transformers
+from judgelab.scoring.load import Form, check_gradients, load_model
+from tests.tiny_models import SIZES, tokenizer
 
 WIDTHS = (32, 64)  # below the 64 weights that share a scale in NF4, and as wide
 CONTEXTS = ["The council of Lund", "A ferry sank off the coast of Aldby"]

@@ -10,23 +10,20 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import accelerate
 import numpy as np
 import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
 
-torch = pytest.importorskip("torch", reason="needs the extra local")
-transformers = pytest.importorskip("transformers", reason="needs the extra local")
-pytest.importorskip("bitsandbytes", reason="needs the extra local")
-accelerate = pytest.importorskip("accelerate", reason="needs the extra local")
-
-from safetensors.torch import load_file, save_file  # noqa: E402
-
-from judgelab.core.errors import ConfigError  # noqa: E402
-from judgelab.evaluation_lm.transformers import Transformers  # noqa: E402
-from judgelab.scoring.engine import Engine, tree_refusal  # noqa: E402
-from judgelab.scoring.head import Asked, Head  # noqa: E402
-from judgelab.scoring.load import Form, load_encoder, load_model, quantised  # noqa: E402
-from judgelab.scoring.source import stored_quantization  # noqa: E402
-from tests.tiny_models import SIZES, model, save_quantised, save_whole  # noqa: E402  # noqa: E402
+from judgelab.core.errors import ConfigError
+from judgelab.evaluation_lm.transformers import Transformers
+from judgelab.scoring.engine import Engine, tree_refusal
+from judgelab.scoring.head import Asked, Head
+from judgelab.scoring.load import Form, load_encoder, load_model, quantised
+from judgelab.scoring.source import stored_quantization
+from tests.tiny_models import SIZES, model, save_quantised, save_whole
 
 FULL = Form("float32", "none", "cpu")
 Weights = dict[str, Any]

@@ -9,21 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-torch = pytest.importorskip("torch", reason="needs the extra local")
-pytest.importorskip("transformers", reason="needs the extra local")
-
-from hypothesis import given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
-
-from judgelab.scoring.encode import Encoder, RawText  # noqa: E402
-from judgelab.scoring.engine import Engine, score_rows  # noqa: E402
-from judgelab.scoring.head import Asked, Head  # noqa: E402
-from judgelab.scoring.kv import score_kv  # noqa: E402
-from judgelab.scoring.prefix_tree import Job, make_plan  # noqa: E402
-from judgelab.scoring.tree import score_tree  # noqa: E402
-from tests.tiny_models import model, tokenizer  # noqa: E402
+from judgelab.scoring.engine import Engine, score_rows
+from judgelab.scoring.head import Asked, Head
+from judgelab.scoring.kv import score_kv
+from judgelab.scoring.prefix_tree import Job, make_plan
+from judgelab.scoring.tree import score_tree
+from tests.tiny_models import model
 
 SAME = 1e-3  # nats per target
 FAST = ("llama", "llama_gqa", "qwen2", "gpt2")
@@ -200,32 +196,3 @@ def test_masked_tokens_take_nothing_from_the_others(masked: float) -> None:
     asked = Asked(rows, rows, torch.full((8,), 7), rows)
     found = Head(weight, bias, 4, 128).logprobs(hidden, asked)
     torch.testing.assert_close(found.double(), expected, rtol=0, atol=1e-4)
-
-
-TEXTS = st.one_of(
-    st.text(max_size=40),
-    st.sampled_from(
-        ["", "a", " ", "\n", "Öl", "日本語", "🥐🥐", "<|end|>", "e\u0301", "the\n\n", " s"]
-    ),
-)
-
-
-@pytest.mark.slow
-@settings(max_examples=40, deadline=None)
-@given(
-    contexts=st.lists(TEXTS, min_size=1, max_size=4),
-    targets=st.lists(TEXTS, min_size=1, max_size=4),
-    kind=st.sampled_from(FAST),
-    budget=st.sampled_from([1, 7, 64, 4096]),
-)
-def test_any_texts_score_alike(
-    contexts: list[str], targets: list[str], kind: str, budget: int
-) -> None:
-    encoder = Encoder(tokenizer(), RawText(), end_token=True)
-    pairs = [(c, t) for c in range(len(contexts)) for t in range(len(targets))]
-    jobs = [job for job in encoder.encode(contexts, targets, pairs) if job is not None]
-    assert len(jobs) == len(pairs)
-    lm = model(kind)
-    expected = oracle(lm, jobs)
-    for backend in ("tree", "kv"):
-        assert np.abs(Engine(lm, backend, budget).score(jobs) - expected).max() < SAME

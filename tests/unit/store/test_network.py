@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("huggingface_hub", reason="needs the extra local or hub")
-
 MODEL = """
 from judgelab.core.errors import ConfigError
 from judgelab.scoring.source import find

@@ -70,23 +70,6 @@ def test_resampled_effect_sizes_equal_a_loop(values: list[float], seed: int) -> 
             assert d == pytest.approx(drawn.mean() / drawn.std(ddof=1), rel=1e-6, abs=1e-9)
 
 
-def test_paired_effect_size_counts_and_brackets() -> None:
-    generator = np.random.default_rng(0)
-    items = generator.normal(1.0, 1.0, size=200)
-    items[:7] = np.nan
-    found = paired_effect_size(items)
-    assert (found.n, found.unscored) == (193, 7)
-    assert found.low < found.value < found.high
-    # Large-sample standard error of d_z: sqrt(1/n + d^2 / 2n).
-    error = math.sqrt((1 + found.value**2 / 2) / 193)
-    assert found.half_width == pytest.approx(1.96 * error, rel=0.15)
-    assert found.p < 1e-6
-    assert found == paired_effect_size(items)
-    assert found == paired_effect_size(items, seed=1), "no draws, no seed"
-    drawn = [paired_effect_size(items, seed=k, interval="percentile") for k in (0, 1)]
-    assert drawn[0] != drawn[1]
-
-
 def test_without_spread_everything_is_nan() -> None:
     nan, other = math.nan, list(range(7))
     for values in ([], [nan], [2.0], [2.0, nan], [3.0] * 3, [0.0] * 2, [0.1 + 0.2, 0.3, 0.3]):

@@ -6,19 +6,18 @@ import math
 from pathlib import Path
 
 import numpy as np
+import ppi_py as ppi
 import pytest
 from scipy.stats import pearsonr
 
-ppi = pytest.importorskip("ppi_py")
-
-from judgelab.stats.intervals.ends import t_ends  # noqa: E402
-from judgelab.stats.trust.partial_correlation import (  # noqa: E402
+from judgelab.stats.intervals.ends import t_ends
+from judgelab.stats.trust.partial_correlation import (
     dummies,
     leaving_out,
     partial_correlation,
     saving,
 )
-from judgelab.stats.trust.prediction_powered import (  # noqa: E402
+from judgelab.stats.trust.prediction_powered import (
     Corrected,
     LabelledPool,
     by_stratum,
@@ -26,7 +25,7 @@ from judgelab.stats.trust.prediction_powered import (  # noqa: E402
     people_alone,
     shift,
 )
-from tests.judgment_tables import frank  # noqa: E402
+from tests.judgment_tables import frank
 
 
 def drawn(

@@ -246,15 +246,3 @@ def test_response_styles_have_one_panel_for_each_judge(real: Path) -> None:
     assert [title for title in titles if title] == ["counts", "random", "length"]
     many = pd.concat([styles.assign(judge=f"judge {k}") for k in range(8)])
     assert len(draw("judges_response_styles", {"response_styles": many}).figure.axes) == 6 * 6
-
-
-def test_bars_are_the_papers_four_and_say_which_weights(real: Path) -> None:
-    board = compare(jobs(real))[0].rows
-    figure = draw("discernment_judges", {"judges": board}).figure
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    ends = ("without weights", "uniform weights")
-    assert labels[:4] == [f"{kind} D, {end}" for kind in ("average", "minimum") for end in ends]
-    assert len(figure.axes[0].patches) == 4 * 3
-    alike = board.assign(average=board["average_ew"], minimum=board["minimum_ew"])
-    figure = draw("discernment_judges", {"judges": alike}).figure
-    assert len(figure.axes[0].patches) == 2 * 3, "the same numbers are drawn once"

@@ -23,7 +23,6 @@ from judgelab.engine.study import Study
 from judgelab.mechanism.gem import Gem
 from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.length import Length
-from judgelab.mechanism.mi import Mi
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.rouge import Rouge
 from judgelab.mechanism.tvd_mi import TvdMi
@@ -37,7 +36,6 @@ from judgelab.study.leaderboard import Leaderboard
 from judgelab.study.validation import Validation
 from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb
 from tests.snapshots import same
-from tests.unit.study.discernment.discernment_context import rows
 from tests.unit.study.discrimination.discrimination_context import better, context, graded
 
 GOOD = Estimate(0.8, 0.7, 0.9, 40)
@@ -199,25 +197,6 @@ def test_the_summary_counts_calls_not_cells_of_means(result: Result) -> None:
     one_order, dropped = (result.summary[f"clean/{key}_pairs"] for key in ("one_order", "dropped"))
     assert 0 < one_order <= 12  # type: ignore[operator]
     assert one_order + 2 * dropped == 12  # type: ignore[operator]
-
-
-def test_tables_and_notes_show_them_and_no_agent_loses_a_score(result: Result) -> None:
-    assert result.summary["clean/unscored_texts"] == 0
-    assert result.summary["clean/auc"] == pytest.approx(1.0, abs=0.05)
-    agents = rows(result, "agents", "agent")
-    assert sum(row["missing_calls"] for row in agents.values()) == 24  # two texts a call
-    said = [note for note in result.notes if "gave nothing" in note]
-    assert said[0].startswith("12 of 144 calls on the clean panel gave nothing (8 could not be")
-
-
-def test_log_probabilities_that_failed_are_counted(tmp_path: Path) -> None:
-    lm = ScriptedLogProb(lambda c, t: np.nan if "7 of 3" in t else -len(t) + 0.1 * len(c))
-    made = STUDY.run(context(tmp_path, Mi(), lm))
-    assert made.summary["clean/calls"] == 12 * (4 * 3 + 4)
-    assert made.summary["clean/failed_calls"] == 4  # the text alone, and before three peers
-    assert made.summary["clean/dropped_pairs"] == 3
-    lost = pd.read_parquet(tmp_path / "records" / "clean_reply_texts.parquet")
-    assert (lost["item"].eq("i3").all(), lost["agent"].eq("a2").all(), len(lost)) == (True, True, 4)
 
 
 def test_recorded_verdicts_without_a_value_are_counted_too() -> None:

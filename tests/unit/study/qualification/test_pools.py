@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
-
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 
-from judgelab.calls.log import LoggedLM
-from judgelab.calls.pace import Limits
-from judgelab.core.errors import ConfigError
-from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.qualification.exams import confidence, mark, shares
-from judgelab.study.qualification.case import Case
 from judgelab.study.qualification.judge_responses import (
     ExamResult,
-    JudgePrices,
     JudgeResponses,
 )
 from judgelab.study.qualification.pools import (
     admitted,
     answer_scores,
     consistent,
-    examined,
     filtered_by_people,
-    single,
 )
-from judgelab.study.qualification.tables import _bias
-from tests.scripted import ScriptedChat
 
 NAN = np.nan
 NO_ANSWERS = shares(np.full((1, 1, 1), NAN))
@@ -99,57 +83,3 @@ def test_a_pool_is_weighted_by_the_exams_it_asks_for() -> None:
     responses = heard(np.ones((1, 5, 1, 2)), **taken)
     assert_allclose(admitted(responses, marks, ["consistency"]).power, [0.8])
     assert_allclose(admitted(responses, marks, list(marks)).power, [0.7])
-
-
-def test_a_bias_rate_says_what_it_leaves_out() -> None:
-    """The third judge decided half of the pairs."""
-    verdicts = np.ones((3, 4, 1, 2))
-    verdicts[2, :2] = NAN
-    responses = heard(verdicts)
-    pools = examined(responses, {})
-    case = Case(
-        responses=responses,
-        agents=["a0", "a1"],
-        marks={},
-        singles=[single(responses, k) for k in range(3)],
-        pools=pools,
-        gold=np.array([[1.0], [-1.0], [0.0], [-1.0]]),
-        human=np.full((4, 2), NAN),
-        family=["a0"],
-        currency="USD",
-        annotation_cost=NAN,
-        missing=(),
-        draws=5,
-        seed=0,
-    )
-    bias = {str(row["name"]): row for row in _bias(case)}
-    assert (bias["j2"]["n"], bias["j2"]["unscored"], bias["j2"]["accuracy_unscored"]) == (2, 1, 2)
-    assert bias["all"]["unscored"] == 0
-    found = case.gain(pools[0], case.singles[2])
-    assert (found.n, found.unscored) == (1, 2)
-    assert case.agreement([(case.singles[0], case.singles[2])]).unscored == 2
-
-
-def test_replies_are_paid_at_their_price_and_the_runs_list_counts(tmp_path: Path) -> None:
-    prices = JudgePrices("USD", 1000, {"j0": 40.0})
-    lms: dict[str, Any] = {
-        "j0": OpenAI("gpt-4o-mini", "http://127.0.0.1:9/v1", limits=Limits()),
-        "j1": ScriptedChat(lambda _: None),
-    }
-    log = SimpleNamespace(answered=10, input_tokens=2e6, output_tokens=1e6)
-    logged: Any = {name: SimpleNamespace(log=log, unwrapped=lm) for name, lm in lms.items()}
-    assert_allclose(prices.asked(logged), [2 * 0.15 + 0.60, 0])
-    assert_allclose(prices.asked({"j0": LoggedLM(lms["j0"])}), [0])
-    assert_allclose(prices.recorded({"j0": 10, "j1": 10, "j2": 0}), [0.4, NAN, 0])
-    own = tmp_path / "prices.yaml"
-    listed = replace(prices, models=str(own))
-    own.write_text("currency: USD\nmodels: {gpt-4o-mini: {input: 5, output: 7}}\n")
-    assert listed.asked(logged)[0] == pytest.approx(17)
-    own.write_text("currency: USD\nmodels: {other: {input: 5, output: 7}}\n")
-    assert listed.asked(logged)[0] == pytest.approx(120)
-    own.write_text("currency: EUR\nmodels: {gpt-4o-mini: {input: 5, output: 7}}\n")
-    with pytest.raises(ConfigError, match="both in one currency"):
-        listed.listed("j0", lms["j0"])
-    assert listed.listed("j1", lms["j1"]) is None
-    own.write_text("currency: USD\nmodels: {}\n")
-    assert np.isnan(replace(listed, judges={}).asked(logged)[0])

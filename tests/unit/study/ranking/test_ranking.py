@@ -15,8 +15,6 @@ from judgelab.config import build, resolved
 from judgelab.config.composing import composed
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.result import Result
-from judgelab.stats.ranking.confidence import confidence, required_n
-from judgelab.stats.ranking.pairs import EDGES, predict_pairs, ranked_pairs
 from judgelab.store.run_dir import RunDir
 from judgelab.study.ranking.plan import Plan
 from judgelab.study.ranking.ranking_confidence import RankingConfidence
@@ -78,43 +76,6 @@ def test_every_pair_has_its_confidence(annotated: tuple[Result, pd.DataFrame]) -
     systems = tables(result)["systems"]
     assert list(systems["value"]) == sorted(systems["value"], reverse=True)
     assert systems["above_next_people"].isna().sum() == 1
-
-
-def test_curves_are_algorithm_1(annotated: tuple[Result, pd.DataFrame]) -> None:
-    result, table = annotated
-    found, human = tables(result), table["human"].to_numpy()
-    curve = found["by_items"]
-    assert set(curve["n"]) == {25, 50, 60, 100, 200, 500, 1000}
-    row = curve[curve["n"] == 60].iloc[11]
-    exact = confidence(row["r"], 60, row["delta"], human, method="closed_form")
-    assert row["closed_form"] == pytest.approx(float(exact.value))
-    off = np.abs(curve["confidence"] - curve["closed_form"]) / curve["standard_error"]
-    assert off.max() < 4.5
-    row = found["trade_off"].iloc[10]
-    assert row["items"] == required_n(row["r"], row["delta"], sd=human.std())
-    noise = found["noise"]
-    assert np.abs(noise["simulated"] - noise["r"]).max() < 0.05
-    assert set(found["by_correlation"]["n"]) == {60}
-
-
-def test_predictions_are_held_against_the_bootstrap(
-    annotated: tuple[Result, pd.DataFrame],
-) -> None:
-    result, table = annotated
-    found, errors = tables(result), tables(result)["calibration_error"]
-    human, metric = (
-        table.pivot(index="item", columns="system", values=name).loc[table["item"].unique()]
-        for name in ("human", "metric")
-    )
-    pairs = ranked_pairs(human, metric, 60, draws=200, seed=0)
-    made = pd.DataFrame({"seen": pairs.unpaired, **predict_pairs(human, metric, pairs).unpaired})
-    assert (made["bias"] <= made["algorithm_1"]).all()
-    assert result.summary["ranking/agreement"] == pytest.approx(made["seen"].mean())
-    assert list(errors["n"]) == [21] * 6 and set(errors["clusters"]) == {7}
-    bins = made.groupby(np.digitize(made["algorithm_1"], EDGES))
-    off = bins["algorithm_1"].sum() - bins["seen"].sum()
-    assert errors["value"][0] == pytest.approx(off.abs().sum() / 21)
-    assert found["observed"].query("items == 'paired'")["n"].sum() == 21
 
 
 def test_a_metric_that_is_measured(tmp_path: Path) -> None:
