@@ -19,8 +19,7 @@ from pathlib import Path
 from judgelab.calls.cache import CallCache, PromptCache, ScoredPrompt
 from judgelab.calls.cached import Cached
 from judgelab.core.errors import DataError
-from judgelab.core.lm import ChatRequest, Message
-from tests.scripted import ScriptedChat, ScriptedLogProb
+from tests.scripted import ScriptedChat, ScriptedLogProb, ask
 
 WORDS = ("harbour", "fog", "bell", "keeper", "tide", "lamp", "stair", "crew", "log", "storm")
 ENDPOINT = "an endpoint"
@@ -43,7 +42,7 @@ def make(file: Path, rows: int = 150) -> Truth:
     scores.logprob(texts, texts, [(k, (k * 7) % rows) for k in range(rows)])
     scores.close()
     chat = Cached(ScriptedChat(lambda r: r.messages[0].content.upper()), CallCache(file))
-    chat.chat([ChatRequest((Message("user", text),)) for text in texts])
+    chat.chat([ask(text) for text in texts])
     chat.close()
     beside = PromptCache(file, ENDPOINT)
     prompts = {

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from omegaconf import OmegaConf
 
 from judgelab.config.targets import trusting
 
@@ -17,6 +20,24 @@ ROOT = Path(__file__).resolve().parents[1]
 def _own_classes() -> Iterator[None]:
     """Configs of tests name LMs and judges that stand in tests."""
     with trusting(["tests"]):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _files_are_parsed_once() -> Iterator[None]:
+    """Configs are composed some two thousand times, of the same few hundred files."""
+    load, kept = OmegaConf.load, dict[tuple[str, int, int], bytes]()
+
+    def remembered(file: Any) -> Any:
+        path = Path(file if isinstance(file, str | Path) else file.name)  # Hydra opens it first
+        there = path.stat()
+        key = (str(path), there.st_mtime_ns, there.st_size)
+        if key not in kept:
+            kept[key] = pickle.dumps(load(file))
+        return pickle.loads(kept[key])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(OmegaConf, "load", staticmethod(remembered))
         yield
 
 

@@ -25,8 +25,9 @@ from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
 from judgelab.calls.meter import Meter
 from judgelab.calls.pace import Limits
-from judgelab.core.lm import ChatRequest, LogProb, Message, Reply
+from judgelab.core.lm import LogProb, Reply
 from judgelab.evaluation_lm.openai import OpenAI
+from tests.scripted import ask
 from tests.servers.answers import Body, answer
 
 DEEP = 200_000
@@ -231,9 +232,7 @@ def _note_all(found: Found, lm: Cached, verb: str, part: range) -> None:
 
 def _ask(lm: Cached, verb: str, texts: list[str]) -> list[Any]:
     if verb == "chat":
-        return lm.chat(
-            [ChatRequest((Message("user", t),), top_logprobs=2 * (len(t) % 2)) for t in texts]
-        )
+        return lm.chat([ask(t, top_logprobs=2 * (len(t) % 2)) for t in texts])
     return lm.logprob(
         [f"{t}:" for t in texts], [" the fog"], [(k, 0) for k in range(len(texts))]
     ).rows

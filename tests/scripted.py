@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
+from judgelab.core.lm import (
+    Capability,
+    ChatRequest,
+    EvaluationLM,
+    LogProbTable,
+    Message,
+    Pairs,
+    Reply,
+)
 from judgelab.core.panel import Agent, Item, Panel
 
 
@@ -25,6 +34,11 @@ class ScriptedChat(EvaluationLM):
         self.seen += requests
         texts = [self.rule(request) for request in requests]
         return [Reply(t) if t is not None else Reply(None, "refused") for t in texts]
+
+
+def ask(text: str, *more: Any, **options: Any) -> ChatRequest:
+    """A user's message."""
+    return ChatRequest((Message("user", text),), *more, **options)
 
 
 def _refuse(request: ChatRequest) -> str:

@@ -15,9 +15,9 @@ from judgelab.calls.meter import Meter
 from judgelab.calls.models import price_of
 from judgelab.calls.pace import Limits
 from judgelab.config.settings import Budget
-from judgelab.core.lm import ChatRequest, Message
 from judgelab.evaluation_lm.openai import OpenAI
 from tests.check_faults.trial import PRICES, Findings, Place
+from tests.scripted import ask
 from tests.servers.account import Account
 from tests.servers.process import scripted
 
@@ -90,7 +90,7 @@ def job(number: int, url: str, folder: Path, calls: int, most: float) -> None:
     cached = Cached(lm, CallCache(folder / "calls.sqlite"))
     asked = [f"Judge {number}, question {k}" for k in range(calls)]
     with suppress(BudgetReachedError):
-        cached.chat([ChatRequest((Message("user", text),), max_tokens=100) for text in asked])
+        cached.chat([ask(text, max_tokens=100) for text in asked])
     cached.close()
     ledger.close()
 

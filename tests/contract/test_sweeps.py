@@ -38,7 +38,7 @@ TABLES = {
 @pytest.mark.parametrize("name", sweeps.OVERRIDES)
 def test_every_value_of_every_axis_composes_and_builds(name: str) -> None:
     overrides = sweeps.OVERRIDES[name]
-    assert sweeps.hydra_config(overrides).mode == RunMode.MULTIRUN, "without -m, too"
+    assert sweeps.of_all_jobs(overrides)[1].mode == RunMode.MULTIRUN, "without -m, too"
     for job in sweeps.covering(overrides):
         config, _ = fitting(resolved(composed(job)))
         frame(config)
@@ -81,7 +81,7 @@ def test_what_shows_data_has_its_sweep(kind: str, wanted: dict[str, set[int]]) -
 @pytest.mark.parametrize("name", sweeps.OVERRIDES)
 def test_printed_numbers_are_of_runs_of_the_sweep(name: str) -> None:
     overrides = sweeps.OVERRIDES[name]
-    config = composed(overrides)
+    config, _ = sweeps.of_all_jobs(overrides)
     if config.printed is None:
         return
     values = {word for axis in sweeps.axes(overrides) for word in axis}

@@ -23,13 +23,12 @@ from judgelab.core.lm import (
     ChatRequest,
     EvaluationLM,
     LogProbTable,
-    Message,
     Pairs,
     Reply,
 )
 from judgelab.engine.models import ModelInUse
 from tests.cache_damage import REFUSED, WRONG, cut, flip, make, outcome, trial
-from tests.scripted import ScriptedLogProb
+from tests.scripted import ScriptedLogProb, ask
 
 
 class Counting(EvaluationLM):
@@ -58,12 +57,6 @@ class Counting(EvaluationLM):
         return [Reply(f"{self.identity}: {r.messages[0].content} #{r.repeat}") for r in requests]
 
     def close(self) -> None: ...
-
-
-def ask(
-    text: str, repeat: int = 0, temperature: float = 0.0, key: tuple[str, ...] = ()
-) -> ChatRequest:
-    return ChatRequest((Message("user", text),), temperature, repeat=repeat, key=key)
 
 
 def test_pairs_are_computed_once_across_batches_and_processes(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from judgelab.calls.log import CallLog, LoggedCall, LoggedLM
 from judgelab.calls.models import alike, change, price_of, warning
 from judgelab.core.errors import DataError
 from judgelab.core.lm import ChatRequest, Message, Reply
-from tests.scripted import ScriptedLogProb
+from tests.scripted import ScriptedLogProb, ask
 from tests.unit.calls.test_cache import Counting
 
 
@@ -34,7 +34,7 @@ def test_unanswered_and_unread_calls_of_an_lm_are_noted_with_its_role(tmp_path: 
     log = CallLog()
     cache = CallCache(tmp_path / "c.sqlite")
     refusing = Cached(Counting("lm", refuse=True), cache, None, log, "writer_lm")
-    request = ChatRequest((Message("user", "hi"),), key=("judge", "q1", "a", "b"))
+    request = ask("hi", key=("judge", "q1", "a", "b"))
     refusing.chat([request])
     refusing.logprob(["c"], ["target"], [(0, 0)])
     answering = Cached(Counting("other"), CallCache(tmp_path / "c.sqlite"), None, log)
@@ -55,7 +55,7 @@ def test_tokens_are_those_that_the_lm_reports() -> None:
             return [Reply(None, "filtered", 7, 2, settled=True) for _ in requests]
 
     lm = LoggedLM(Reporting("reporting"))
-    lm.chat([ChatRequest((Message("user", "x" * 400),))] * 2)
+    lm.chat([ask("x" * 400)] * 2)
     assert (lm.log.answered, lm.log.input_tokens, lm.log.output_tokens) == (1, 7, 2)
     scored = LoggedLM(ScriptedLogProb(lambda c, t: float("nan") if t == "b" else -1.0))
     scored.logprob(["context "], ["a" * 40, "b"], [(0, 0), (0, 1), (0, 0)])

@@ -18,7 +18,6 @@ from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.evaluation_lm.transformers import Transformers
 from tests.real_lm import SMOLLM2, loaded_once, needs_smollm2
 from tests.servers.process import real_lm
-from tests.tiny_models import model, tokenizer
 
 QUICK = Limits(timeout=60.0, backoff=0.05, longest_wait=0.2, retries=1, concurrency=2)
 CONTEXTS = [
@@ -34,14 +33,6 @@ MANNERS: list[dict[str, Any]] = [
     {"template": "chat", "system": "Be kind.", "end_token": True},
     {"template": "none", "end_token": True},
 ]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("model") / "llama"
-    model("llama_gqa").save_pretrained(place)
-    tokenizer().save_pretrained(place)
-    return place
 
 
 @pytest.fixture(scope="module")

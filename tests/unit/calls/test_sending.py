@@ -28,9 +28,9 @@ from judgelab.calls.sending import (
     chat_call,
     reply_of,
 )
-from judgelab.core.lm import ChatRequest, Message
 from judgelab.evaluation_lm.openai import OpenAI
 from tests.odd_replies import WAITS, trial
+from tests.scripted import ask
 from tests.servers.process import scripted
 
 HASTY = Limits(timeout=2.0, backoff=0.01, longest_wait=0.05, retries=1, concurrency=4, breaker=None)
@@ -142,7 +142,7 @@ def test_a_prompt_with_a_gap_is_not_kept_and_not_taken_from_the_cache(tmp_path: 
     cache.close()
 
 
-REQUEST = ChatRequest((Message("user", "?"),), max_tokens=5)
+REQUEST = ask("?", max_tokens=5)
 HTTP = httpx.Request("POST", "http://h")
 
 

@@ -11,13 +11,12 @@ import yaml
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
 from judgelab.core.exchange import CHOICES
-from judgelab.core.lm import ChatRequest, Message
 from judgelab.core.reply.grade import stated_grade
 from judgelab.core.reply.label import stated_label
 from judgelab.mechanism.judge import VERDICTS
 from judgelab.mechanism.tvd_mi import GRADES
 from tests.hostile_replies import LABELS, hostile, slow
-from tests.scripted import ScriptedChat
+from tests.scripted import ScriptedChat, ask
 
 CORPUS: dict[str, list[tuple[str, object]]] = yaml.safe_load(
     (Path(__file__).parent / "replies.yaml").read_text(encoding="utf-8")
@@ -63,7 +62,7 @@ def test_of_a_long_reply_both_ends_are_read_and_json_whole(text: str, grade: int
 
 
 def test_a_hostile_reply_that_lies_in_the_cache_is_read(tmp_path: Path) -> None:
-    request = ChatRequest((Message("user", "which?"),))
+    request = ask("which?")
     for text in hostile(4):
         for answer in (lambda _, text=text: text, lambda _: "asked again"):
             lm = Cached(ScriptedChat(answer), CallCache(tmp_path / "c.sqlite"))

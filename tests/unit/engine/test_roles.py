@@ -14,7 +14,7 @@ from judgelab.config import fitting, frame, resolved
 from judgelab.config.composing import composed
 from judgelab.config.launch import shown, spelled
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.lm import ChatRequest, Message
+from judgelab.core.lm import ChatRequest
 from judgelab.engine import dry_run, run
 from judgelab.engine.dry_run import minutes_here, pace
 from judgelab.engine.parts import assigned, build_parts
@@ -22,7 +22,7 @@ from judgelab.evaluation_lm.compression import Compression
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.store.fingerprint import fingerprint
 from judgelab.tracker.protocol import Careful
-from tests.scripted import ScriptedChat
+from tests.scripted import ScriptedChat, ask
 
 MINI = "model=gpt-4o-mini "
 
@@ -113,7 +113,7 @@ WAIT = 0.02
 
 
 def questions(count: int) -> list[ChatRequest]:
-    return [ChatRequest((Message("user", f"question {i}"),), 0.0, 8) for i in range(count)]
+    return [ask(f"question {i}", 0.0, 8) for i in range(count)]
 
 
 def slowly(request: ChatRequest) -> str:

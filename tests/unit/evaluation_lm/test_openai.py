@@ -17,8 +17,9 @@ from judgelab.calls.pace import Limits
 from judgelab.calls.prompts import DRAWS
 from judgelab.calls.sending import EndpointError
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.lm import Capability, ChatRequest, Message
+from judgelab.core.lm import Capability
 from judgelab.evaluation_lm.openai import OpenAI
+from tests.scripted import ask
 from tests.servers import answers as rule
 from tests.servers.process import Running, scripted
 
@@ -40,10 +41,6 @@ def start(tmp_path: Path) -> Iterator[Start]:
             return server, lm
 
         yield begin
-
-
-def ask(text: str, **more: Any) -> ChatRequest:
-    return ChatRequest((Message("user", text),), **more)
 
 
 def expected(context: str, target: str, **settings: Any) -> tuple[float, int]:

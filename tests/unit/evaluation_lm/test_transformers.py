@@ -8,7 +8,6 @@ import shutil
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,14 +18,13 @@ from judgelab.config import build
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import (
     Capability,
-    ChatRequest,
-    Message,
 )
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.scoring.encode import Template
 from judgelab.scoring.engine import Engine
 from judgelab.scoring.replies import Trie, choose
-from tests.tiny_models import model, tokenizer
+from tests.scripted import ask
+from tests.tiny_models import tokenizer
 
 CONTEXTS = ["Summaries:\n", "Summaries:\nThe bridge is shut.\n", "Summaries:\nÖl und 日本語 🥐\n"]
 TARGETS = [
@@ -37,18 +35,6 @@ TARGETS = [
     "The ferry sails at noon, they said.",
 ]
 PAIRS = list(product(range(len(CONTEXTS)), range(len(TARGETS))))
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("model") / "llama"
-    model("llama_gqa").save_pretrained(place)
-    tokenizer().save_pretrained(place)
-    return place
-
-
-def ask(text: str, **options: Any) -> ChatRequest:
-    return ChatRequest((Message("user", text),), **options)
 
 
 TEMPLATES: tuple[Template, ...] = ("none", "chat")

@@ -14,9 +14,10 @@ import transformers
 
 from experiments.random_llama import TEMPLATE, make_model, make_tokenizer, texts
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import ChatRequest, Message, Reply
+from judgelab.core.lm import Reply
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.evaluation_lm.vllm import VLLM
+from tests.scripted import ask
 
 DATED = TEMPLATE.replace("{{ bos_token }}", "{{ bos_token }}{{ strftime_now('%d %b %Y') }}\n")
 
@@ -36,10 +37,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     own.save_pretrained(place)
     words.save_pretrained(place)
     return place
-
-
-def ask(text: str, **options: Any) -> ChatRequest:
-    return ChatRequest((Message("user", text),), **options)
 
 
 def test_the_date_of_a_template_is_the_configs_and_part_of_the_identity(folder: Path) -> None:

@@ -39,14 +39,6 @@ def panel(papers: int = 4, reviewers: int = 3, synopsis: bool = True) -> Panel:
     return Panel(items, tuple(Agent(f"r{j}") for j in range(reviewers)), texts)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("model") / "llama"
-    model("llama_gqa").save_pretrained(place)
-    tokenizer().save_pretrained(place)
-    return place
-
-
 def settings(folder: Path | str = "m", **changes: Any) -> Settings:
     return Settings("test", str(folder), PROMPT, **changes)
 

@@ -16,7 +16,7 @@ from judgelab.calls.cached import Cached, Counted, answer_from
 from judgelab.calls.log import chat_key
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.exchange import closed_batches
-from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Message, Reply
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.exam.self_confidence import SelfConfidence, emitted
@@ -28,7 +28,7 @@ from judgelab.mechanism.rating import Rating
 from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.scale.ray import missing
 from judgelab.study.common.panels import measurement_records
-from tests.scripted import ScriptedChat, panel_of
+from tests.scripted import ScriptedChat, ask, panel_of
 
 PAIRWISE = Pairwise(Prompt("pairwise.txt"))
 JUDGE = Judge(Prompt("judge.txt"), prompt_labels=Prompt("judge_label.txt"))
@@ -196,7 +196,7 @@ def test_confidence_is_that_of_the_label_among_the_allowed_ones() -> None:
 
 
 def test_the_cache_keeps_labels_apart_and_old_keys_as_they_were(tmp_path: Path) -> None:
-    plain = ChatRequest((Message("user", "Which?"),), 0.0, 16, 1, 5, ("m", "i"))
+    plain = ask("Which?", 0.0, 16, 1, 5, ("m", "i"))
     assert chat_key("lm", plain).hex() == "0c211e9862bd8b6c27c94c14cf19e0f4"
     closed = replace(plain, labels=("one", "two"))
     assert chat_key("lm", closed) != chat_key("lm", plain)

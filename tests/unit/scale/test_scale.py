@@ -13,10 +13,10 @@ from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
 from judgelab.config import build
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import ChatRequest, EvaluationLM, Message
+from judgelab.core.lm import EvaluationLM
 from judgelab.scale.parent import FILE, Parent, watch
 from judgelab.scale.ray import CHATS, Shard, missing, places
-from tests.scripted import ScriptedChat, ScriptedLogProb
+from tests.scripted import ScriptedChat, ScriptedLogProb, ask
 
 
 def node(cpus: float, gpus: float, alive: bool = True) -> dict[str, object]:
@@ -64,9 +64,9 @@ def test_chats_are_cut_small_and_what_depends_on_answers_comes_later(tmp_path: P
     lm = Cached(ScriptedChat(lambda r: "noted"), CallCache(tmp_path / "c.sqlite"))
 
     def step(asked: EvaluationLM) -> None:
-        first = [ChatRequest((Message("user", f"read {k}"),)) for k in range(CHATS + 1)]
+        first = [ask(f"read {k}") for k in range(CHATS + 1)]
         notes = [reply.text for reply in asked.chat(first)]
-        then = [ChatRequest((Message("user", f"write from {n} {k}"),)) for k, n in enumerate(notes)]
+        then = [ask(f"write from {n} {k}") for k, n in enumerate(notes)]
         asked.chat([request for request, note in zip(then, notes, strict=True) if note])
 
     asked = [shard.arguments[0] for shard in missing(step, lm)]

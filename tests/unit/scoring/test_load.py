@@ -29,13 +29,6 @@ FULL = Form("float32", "none", "cpu")
 Weights = dict[str, Any]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("model") / "llama"
-    model("llama_gqa").save_pretrained(place)
-    return place
-
-
 def changed(folder: Path, to: Path, change: Callable[[Weights], object], file: str) -> Path:
     """A copy of the folder whose weights were changed."""
     copy = shutil.copytree(folder, to)

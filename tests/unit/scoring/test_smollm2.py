@@ -15,6 +15,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.scoring import smollm2
 from tests.real_lm import SMOLLM2, loaded_once, needs_smollm2
+from tests.scripted import ask
 
 
 def wheel(folder: Path, content: bytes) -> Path:
@@ -56,7 +57,6 @@ def test_the_folder_says_what_it_is_and_splits_digits_as_the_model_learnt_them()
 
 @needs_smollm2
 def test_it_knows_something_and_answers() -> None:
-    from judgelab.core.lm import ChatRequest, Message
     from judgelab.evaluation_lm.transformers import Transformers
 
     lm = Transformers(str(SMOLLM2))
@@ -64,7 +64,7 @@ def test_it_knows_something_and_answers() -> None:
     table = lm.logprob(["Geography:\n"], [likely, unlikely], [(0, 0), (0, 1)])
     assert table.total[0] > table.total[1] + 3
     assert table.per_token[0] > -3.5, "nats per token: it has read English before"
-    question = ChatRequest((Message("user", "What is the capital of France?"),), max_tokens=30)
+    question = ask("What is the capital of France?", max_tokens=30)
     (reply,) = lm.chat([question])
     assert reply.text is not None and "Paris" in reply.text
 
