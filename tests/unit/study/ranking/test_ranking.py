@@ -15,6 +15,7 @@ from judgelab.config import build, resolved
 from judgelab.config.composing import composed
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.result import Result
+from judgelab.stats.ranking.confidence import confidence, required_n
 from judgelab.store.run_dir import RunDir
 from judgelab.study.ranking.plan import Plan
 from judgelab.study.ranking.ranking_confidence import RankingConfidence
@@ -197,3 +198,20 @@ def test_a_dry_run_asks_what_a_run_asks(tmp_path: Path) -> None:
 def test_what_cannot_be_asked(given: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=r"study\."):
         build({"_target_": f"{RANKING}.ranking_confidence.RankingConfidence", **given}, "study")
+
+
+def test_curves_are_algorithm_1(annotated: tuple[Result, pd.DataFrame]) -> None:
+    result, table = annotated
+    found, human = tables(result), table["human"].to_numpy()
+    curve = found["by_items"]
+    assert set(curve["n"]) == {25, 50, 60, 100, 200, 500, 1000}
+    row = curve[curve["n"] == 60].iloc[11]
+    exact = confidence(row["r"], 60, row["delta"], human, method="closed_form")
+    assert row["closed_form"] == pytest.approx(float(exact.value))
+    off = np.abs(curve["confidence"] - curve["closed_form"]) / curve["standard_error"]
+    assert off.max() < 4.5
+    row = found["trade_off"].iloc[10]
+    assert row["items"] == required_n(row["r"], row["delta"], sd=human.std())
+    noise = found["noise"]
+    assert np.abs(noise["simulated"] - noise["r"]).max() < 0.05
+    assert set(found["by_correlation"]["n"]) == {60}
