@@ -105,7 +105,7 @@ def test_an_experiment_composes_and_builds(
     monkeypatch.chdir(tmp_path)
     Path("judges.yaml").write_text("- {name: words, mechanism: length}\n")
     words = [f"experiment={name}", *["dataset.path=judged.csv"] * (name != "demo")]
-    config, _ = fitting(resolved(compose("config", overrides=words)))
+    config, _ = fitting(resolved(composed(words)))
     frame(config)
     build_parts(config)
 
