@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from judgelab.store.run_dir import RunDir
 
-FILES = "a CSV, TSV, JSON, JSONL or parquet file"
+FILES = "a CSV, TSV, JSON, JSONL or parquet file, or logs of another tool"
 MORE = "after -- any setting of a run: -- study.rules.recall=.7 tracker=wandb dry_run=true"
 GATE = "exit with 4 on 'do not use', 5 on 'not known yet' (the worst of all judges counts), else 0"
 
@@ -24,9 +24,10 @@ def parser(name: str = "judgelab") -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog=name, description=__doc__)
     verbs = top.add_subparsers(dest="verb", required=True)
     audit = verbs.add_parser("audit", help="may this judge decide on my data?", epilog=MORE)
-    audit.add_argument("file", metavar="FILE", help=f"labels and verdicts: {FILES}")
+    audit.add_argument("file", metavar="FILE", nargs="+", help=f"labels and verdicts: {FILES}")
     audit.add_argument("--judge", action="append", metavar="COL", help="a column of verdicts")
     audit.add_argument("--human", action="append", metavar="COL", help="a column of labels")
+    audit.add_argument("--people", metavar="FILE", help="people's labels, joined by id")
     audit.add_argument("--positive", metavar="LABEL", help="the label that matters, as pass")
     audit.add_argument("--minimum", metavar="SHARE", help="least agreement that you accept, as .8")
     drawn = "labelled rows were drawn at random, or so within strata; all: every row is labelled"
@@ -34,7 +35,7 @@ def parser(name: str = "judgelab") -> argparse.ArgumentParser:
     audit.add_argument("--before", metavar="RUN", help="an earlier audit: what changed since")
     audit.add_argument("--gate", action="store_true", help=GATE)
     screen = verbs.add_parser("screen", help="what do texts without labels show?", epilog=MORE)
-    screen.add_argument("file", metavar="FILE", help=f"texts: {FILES}")
+    screen.add_argument("file", metavar="FILE", nargs="+", help=f"texts: {FILES}")
     screen.add_argument("--agent", metavar="COL", help="the column that says who wrote the text")
     compare = verbs.add_parser("compare", help="runs beside each other")
     compare.add_argument("runs", metavar="RUN", nargs="+", help="folder of a run, or of a sweep")
@@ -80,7 +81,7 @@ def _words(given: argparse.Namespace) -> Iterator[str]:
     from judgelab.config.composing import written
 
     yield from (f"study={given.verb}", "dataset=table", "tracker=none")
-    yield f"dataset.path={written(given.file)}"
+    yield f"dataset.path={written(given.file if len(given.file) > 1 else given.file[0])}"
     options = vars(given)
     people = options.get("human") or []
     human = people[0] if len(people) == 1 else None
@@ -91,6 +92,7 @@ def _words(given: argparse.Namespace) -> Iterator[str]:
         "dataset.columns.human": human,
         "dataset.raters": None if human else people or None,
         "dataset.columns.agent": options.get("agent"),
+        "dataset.people": options.get("people"),
         "dataset.positive": options.get("positive"),
         "study.sampled": {"random": True, "strata": "strata"}.get(options.get("labels") or ""),
         "study.before": options.get("before"),

@@ -103,6 +103,11 @@ class Layout:
         return {*self.columns.values(), *(name for names in wide for name in names)}
 
     @property
+    def people(self) -> bool:
+        """Whether the labels of people are known."""
+        return bool(self.raters or self.columns.keys() & {"human", "preference"})
+
+    @property
     def line(self) -> str:
         """What was taken for what, in one line."""
         roles = {name: [self.columns[name]] for name in COLUMNS if name in self.columns}
@@ -185,7 +190,7 @@ class _Reading:
     @property
     def people(self) -> bool:
         """Whether the labels of people are known."""
-        return bool(self.raters or self.columns.keys() & {"human", "preference"})
+        return Layout(self.columns, self.raters, self.judges).people
 
     @property
     def verdicts(self) -> Set[str]:

@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from judgelab.core.errors import DataError, did_you_mean
+from judgelab.core.errors import DataError, did_you_mean, some
 from judgelab.core.judgments import JudgeFacts, JudgmentTable, Units
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.dataset.files import MISSING, number, refuse
@@ -69,6 +69,7 @@ Words = Annotated[Number, AfterValidator(_count)]
 
 
 TEXT = "response"  # system of a text that has none
+PAIR = ("first", "second")  # systems of a pair that has no names
 
 
 class Said(NamedTuple):
@@ -125,6 +126,53 @@ class JudgedRow(BaseModel):
         if not self.other and any(one.order for one in self.verdicts):
             raise ValueError("order 1 is of pairs; this is one text")
         return self
+
+
+def labels_of(
+    rows: Iterable[JudgedRow], people: Sequence[JudgedRow], whose: str
+) -> tuple[list[JudgedRow], int]:
+    """What people say in another file of the texts and pairs of these rows.
+
+    A label that names no agent is of the only text of its item.
+
+    Args:
+        whose: the other file, for messages.
+
+    Returns:
+        rows with labels alone; and how many are of items that ``rows`` lack.
+
+    Raises:
+        DataError: it is not clear which text, or which criterion, a label is about.
+    """
+    units: dict[str, dict[tuple[str, str], None]] = {}
+    criteria = dict.fromkeys(row.criterion for row in rows if row.verdicts or row.labels)
+    for row in rows:
+        units.setdefault(row.id, {})[row.agent, row.other] = None
+    labels, unknown = list[JudgedRow](), 0
+    for row in (row for row in people if row.labels):
+        known, own = list(units.get(row.id, ())), (row.agent, row.other)
+        if not known:
+            unknown += 1
+            continue
+        if own not in known and own[::-1] not in known:
+            unnamed = row.agent in (TEXT, PAIR[0])
+            if len(known) > 1 or not unnamed:
+                texts = some([name for name, _ in known])
+                why = "say whose in a column agent" if unnamed else f"none is of {row.agent}"
+                raise DataError(
+                    f"{whose}, line {row.line}: item {row.id!r} has texts of {texts}: {why}."
+                )
+            own = known[0]
+        criterion = row.criterion or (next(iter(criteria)) if len(criteria) == 1 else "")
+        if criteria and criterion not in criteria:
+            raise DataError(
+                f"{whose}, line {row.line}: judges answer {some(list(criteria))}: say which of "
+                "them a label answers in a column criterion."
+            )
+        names = {"agent": own[0], "other": own[1], "criterion": criterion}
+        facts = {"id": row.id, "turn": row.turn, "labels": row.labels}
+        labels.append(JudgedRow(line=row.line, **names, **facts))
+    return labels, unknown
 
 
 def fault_of(cause: ValidationError) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ValidationError
 
-from judgelab.core.errors import ConfigError, DataError, did_you_mean
+from judgelab.core.errors import ConfigError, DataError, did_you_mean, some
 from judgelab.core.judgments import JudgmentTable, Kind
 from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Agent, Panel
 from judgelab.dataset import LimitedDataset
@@ -35,6 +35,7 @@ from judgelab.dataset.meaning import (
 )
 from judgelab.dataset.provenance import check_keys
 from judgelab.dataset.rows import (
+    PAIR,
     PEOPLE,
     TEXT,
     Category,
@@ -43,13 +44,13 @@ from judgelab.dataset.rows import (
     by_criterion,
     fault_of,
     gathered,
+    labels_of,
     near,
 )
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-PAIR = ("first", "second")  # systems of a pair that has no names
 FIGURES = {"human", "preference", "order", "verdict", "score", "words", "other_words", "turn"}
 COMMA = re.compile(r"[-+]?\d+,\d+", re.ASCII)
 
@@ -66,6 +67,8 @@ class LabelledTable(LimitedDataset):
     Args:
         path: .csv, .tsv, .jsonl, .json (a list of records) or .parquet; or logs of another tool: a
             file, a folder or a list of these (``docs/howto/logs.md``).
+        people: a table or log with people's labels of the same texts, joined by id (and agent);
+            null: they stand in ``path``.
         columns: column, as judgelab calls it -> the table's name for it; null: the same name;
             false: it is not read.
         raters: columns, each with the labels of one person; or name -> column.
@@ -91,6 +94,7 @@ class LabelledTable(LimitedDataset):
     """
 
     path: str | Sequence[str] = ""
+    people: str | None = None
     columns: Mapping[str, str | bool | None] | None = None
     raters: Wide = None
     judges: Wide = None
@@ -148,6 +152,7 @@ class LabelledTable(LimitedDataset):
             columns.pop("category", None)  # of texts or topics, and not of agents
         rows, faults = _rows(records, own)
         refuse(where, list(dict.fromkeys([*records.faults, *faults])))
+        rows, joined = self._joined(rows, where)
         together, criteria = self._gathered(rows, where, records.noun)
         not_read = [name for name in records.columns if name not in own.used]
         self._refuse_silent([together, *criteria.values()], own.judges, not_read)
@@ -157,7 +162,8 @@ class LabelledTable(LimitedDataset):
             "preferences": meaning.preferences.coding if meaning.kind == "preference" else None,
             "columns": columns | {k: False for k, v in (self.columns or {}).items() if v is False},
             "columns_not_read": not_read,
-            "columns_taken": own.line,
+            "columns_taken": "; ".join(filter(None, [own.line, joined])),
+            "people": self.people,
             "columns_of_labels": own.labels,
             "task_description": self.task_description,
         }
@@ -178,20 +184,48 @@ class LabelledTable(LimitedDataset):
                 )
         rows, faults = log.rows()
         refuse(where, faults)
+        rows, joined = self._joined(rows, where)
         together, criteria = self._gathered(rows, where, "entry")
+        sentence = f"{log.sentence} {joined[:1].upper()}{joined[1:]}.".removesuffix(" .")
         facts = log_facts(self.path) | {
             "kind": together.meaning.kind,
-            "log": log.sentence,
+            "log": sentence,
+            "people": self.people,
             "task_description": self.task_description,
         }
         panel = self._named(together, criteria, facts, limit)
 
         def told(table: JudgmentTable) -> JudgmentTable:
-            return replace(table, facts={**table.facts, "log": log.sentence})
+            return replace(table, facts={**table.facts, "log": sentence})
 
         judgments = panel.judgments and told(panel.judgments)
         several = {name: told(table) for name, table in panel.criteria.items()}
         return replace(panel, judgments=judgments, criteria=several)
+
+    def _joined(self, rows: list[JudgedRow], where: str) -> tuple[list[JudgedRow], str]:
+        """The rows, and those of ``people``; and in words what these added."""
+        if not self.people:
+            return rows, ""
+        source, whose = opened(self.people), repr(self.people)
+        if isinstance(source, Log):
+            own, faults = source.rows()
+        else:
+            columns = layout(source, None, None, None, whose)
+            if not columns.people and len(columns.labels) == 1:  # here they can be nothing else
+                columns = layout(source, {"human": columns.labels[0]}, None, None, whose)
+            own, faults = _rows(source, columns)
+            faults = [*source.faults, *faults]
+        refuse(whose, list(dict.fromkeys(faults)))
+        labels, unknown = labels_of(rows, own, whose)
+        if not any(row.labels for row in own):
+            raise DataError(f"{whose} (dataset.people) has no column of labels: call it human.")
+        if not labels:
+            raise DataError(
+                f"{whose} (dataset.people) labels no item of {where}: ids there are "
+                f"{some([row.id for row in rows])}, and here {some([row.id for row in own])}."
+            )
+        left = f" ({unknown} of items that are not judged are left out)" if unknown else ""
+        return [*rows, *labels], f"{len(labels)} rows of labels are from {whose}{left}"
 
     def _named(
         self,

@@ -33,7 +33,7 @@ DATA = ("benchmarks", "criteria", "perturbation", "expert_weights")  # of conf, 
 SCORING = ("pyppmd", "rouge-score", "sacrebleu", "sentencex")  # a release could change a number
 RUNS = ("run", "train_run", "before")
 FILE_KEYS = frozenset(
-    {"path", "file", "taxonomy", "benchmarks", "adapter", "model", "criteria"}
+    {"path", "file", "people", "taxonomy", "benchmarks", "adapter", "model", "criteria"}
     | {"perturbations", "weights", "run", "train_run", "before", "prices", "system_file", "wording"}
 )
 

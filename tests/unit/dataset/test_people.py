@@ -1,0 +1,65 @@
+"""People's labels in a file of their own, joined with what judges said."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgelab.core.errors import DataError
+from judgelab.core.panel import Panel
+from judgelab.dataset.table import LabelledTable
+
+JUDGED = "id,verdict\n" + "".join(f"q{k},{'pass' if k % 3 else 'fail'}\n" for k in range(12))
+LABELS = "id,label\n" + "".join(f"q{k},{'pass' if k % 2 else 'fail'}\n" for k in range(12))
+AGENTS = "id,model,verdict\nq1,a,pass\nq1,b,fail\nq2,a,fail\n"
+
+
+def joined(folder: Path, judged: str, labels: str) -> Panel:
+    own, people = folder / "judged.csv", folder / "labels.csv"
+    own.write_text(judged)
+    people.write_text(labels)
+    return LabelledTable(path=str(own), people=str(people)).load()
+
+
+def cells(panel: Panel) -> pd.DataFrame:
+    assert panel.judgments is not None
+    rows = panel.judgments.long()[["item", "first", "role", "by", "category"]]
+    return rows.sort_values(list(rows.columns)).reset_index(drop=True)
+
+
+def test_one_file_and_two_say_the_same_in_any_order_of_rows(tmp_path: Path) -> None:
+    whole = pd.read_csv(StringIO(JUDGED)).merge(pd.read_csv(StringIO(LABELS)), on="id")
+    whole.to_csv(tmp_path / "whole.csv", index=False)
+    alone = cells(LabelledTable(path=str(tmp_path / "whole.csv")).load())
+    head, *rows = LABELS.splitlines()
+    for order in (rows, rows[::-1], list(np.random.default_rng(0).permutation(rows))):
+        labels = "\n".join([head, *order, "unknown,pass"])
+        panel = joined(tmp_path, JUDGED, labels)
+        pd.testing.assert_frame_equal(cells(panel), alone)
+        assert "1 of items that are not judged" in str(panel.provenance["columns_taken"])
+    verdicts_of_people = LABELS.replace("label", "pass")  # a column that judges may have, too
+    pd.testing.assert_frame_equal(cells(joined(tmp_path, JUDGED, verdicts_of_people)), alone)
+
+
+def test_a_label_says_whose_text_it_is_about_where_there_are_several(tmp_path: Path) -> None:
+    panel = joined(tmp_path, AGENTS, "id,agent,label\nq1,b,fail\nq1,a,pass\n")
+    said = cells(panel).query("role == 'rater'")[["first", "category"]]
+    assert said.values.tolist() == [["a", "pass"], ["b", "fail"]]
+    assert cells(joined(tmp_path, AGENTS, "id,label\nq2,fail\n")).role.value_counts()["rater"] == 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "fault"),
+    [
+        ("id,label\nq1,pass\n", "line 2: item 'q1' has texts of a and b: say whose"),
+        ("id,agent,label\nq1,c,pass\n", "line 2: item 'q1' has texts of a and b: none is of c"),
+        ("id,label\nx1,pass\n", "labels no item of"),
+    ],
+)
+def test_labels_that_fit_nothing_are_refused(labels: str, fault: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=fault):
+        joined(tmp_path, AGENTS, labels)
