@@ -170,8 +170,8 @@ def labels_of(
                 "them a label answers in a column criterion."
             )
         names = {"agent": own[0], "other": own[1], "criterion": criterion}
-        facts = {"id": row.id, "turn": row.turn, "labels": row.labels}
-        labels.append(JudgedRow(line=row.line, **names, **facts))
+        kept = row.model_dump(include={"line", "id", "turn", "labels"})
+        labels.append(JudgedRow.model_validate(kept | names))
     return labels, unknown
 
 
