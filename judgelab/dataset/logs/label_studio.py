@@ -31,10 +31,12 @@ def read(files: Sequence[Opened], log: Log) -> None:
                 log.left_out["skipped annotations"] += 1
                 continue
             for control, value, objects in _values(one, log):
-                unit = log.unit(id_, agent, **facts)
+                names, texts = (agent, ""), facts
                 if objects:
-                    texts = [prose(data.get(name)) for name in (*objects.split(","), "")]
-                    unit = log.unit(id_, "left", "right", text=texts[0], other_text=texts[1])
+                    sides = [prose(data.get(name)) for name in (*objects.split(","), "")]
+                    texts = {"text": sides[0], "other_text": sides[1]}
+                    names, texts = ("left", "right"), texts | {"source": facts.get("source", "")}
+                unit = log.unit(id_, *names, **texts)
                 if given == "predictions":
                     unit.verdict(prose(one.get("model_version")) or "prediction", value, control)
                 else:
