@@ -311,6 +311,8 @@ def test_metrics_and_overall_ratings_are_criteria(tmp_path: Path) -> None:
     overall = ["all assertions", "llm-rubric"]
     assert named == {"tone": ["g-eval"], "truth": ["g-eval"], "overall": overall}
     assert all(len(row.labels) == 1 for row in rows if row.id == "test 1")
+    criteria = LabelledTable(path=str(tmp_path / "log.json")).load().criteria
+    assert set(criteria) == set(named) and criteria["overall"].names == tuple(overall)
 
 
 @pytest.mark.parametrize(
