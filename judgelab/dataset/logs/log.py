@@ -182,11 +182,9 @@ def rows_of(content: Any, *keys: str) -> list[Row]:
     return [row for row in content if isinstance(row, Mapping)] if isinstance(content, list) else []
 
 
-def part(row: Row, *keys: str) -> Row:
+def part(row: Row, key: str) -> Row:
     """An object inside of a row, which may be written as JSON; {} where there is none."""
-    value: object = row
-    for key in keys:
-        value = unpacked(value.get(key)) if isinstance(value, Mapping) else None
+    value = unpacked(row.get(key))
     return value if isinstance(value, Mapping) else {}
 
 

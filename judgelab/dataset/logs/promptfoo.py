@@ -15,17 +15,16 @@ from judgelab.dataset.rows import PEOPLE
 TOOL = "promptfoo results"
 ITEMS = "tests"
 ALL = "all assertions"  # the judge that passes what every assertion passes
-BY_CODE = re.compile(
+BY_CODE = re.compile(  # how types begin that code decides; models decide the others
     "(not-)?(cost|latency|perplexity|python|javascript|ruby|webhook|guardrails|equals|i?contains|"
-    "starts-with|regex|is-|levenshtein|rouge|bleu|gleu|meteor|similar|word-count|finish|trace|tool)"
+    "starts|regex|is-|levenshtein|rouge|bleu|gleu|meteor|similar|word-count|finish|trace|tool)"
 )
-"""How types of assertions begin that code decides; the others are decided by models."""
 
 
 def recognises(content: Any) -> bool:
     """Results hold variables, a provider and whether the test passed."""
-    rows = rows_of(content, "results")[:20]
-    return any({"vars", "provider", "success"} <= row.keys() for row in rows)
+    needed = {"vars", "provider", "success"}
+    return any(needed <= row.keys() for row in rows_of(content, "results")[:20])
 
 
 def read(files: Sequence[Opened], log: Log) -> None:
@@ -41,17 +40,17 @@ def read(files: Sequence[Opened], log: Log) -> None:
             log.left_out["outputs with errors"] += 1
             continue
         item = tests.setdefault(json.dumps(row["vars"], sort_keys=True), f"test {len(tests) + 1}")
-        agent = str(either(part(row, "provider"), "label", "id") or row["provider"])
-        agent += f", prompt {prompts.index(key) + 1}" if len(prompts) > 1 else ""
-        text, source = prose(output), prose(part(row, "prompt").get("raw"))
-        _grade(log.unit(item, agent, alike=text, text=text, source=source), row, whole)
+        prompt = f", prompt {prompts.index(key) + 1}" if len(prompts) > 1 else ""
+        agent = f"{either(part(row, 'provider'), 'label', 'id') or row['provider']}{prompt}"
+        facts = {"text": prose(output), "source": prose(part(row, "prompt").get("raw"))}
+        _grade(log.unit(item, agent, alike=facts["text"], **facts), row, whole)
 
 
 def _parts(row: Row) -> tuple[list[Row], list[Row]]:
     """What people gave, and what assertions gave; those of a set stand for themselves."""
     grading = part(row, "gradingResult")
-    listed = rows_of(grading, "componentResults")
-    parts = [x for one in listed for x in rows_of(one, "componentResults") or [one]]
+    sets = rows_of(grading, "componentResults")
+    parts = [x for one in sets for x in rows_of(one, "componentResults") or [one]]
     hand = [one for one in parts if part(one, "assertion").get("type") == "human"]
     if not hand and prose(grading.get("reason")).startswith("Manual result"):  # older releases
         hand = [grading]
