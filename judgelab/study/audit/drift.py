@@ -115,10 +115,17 @@ class Before:
         return said[said["run"] == 0] if "run" in said else said
 
     def of(self, criterion: str) -> DataFrame:
-        """What judges said then; of one criterion, where there are several."""
+        """What judges said then; of one criterion, where there are several.
+
+        Raises:
+            DataError: there were several then, and there is one now.
+        """
         said = self._said
         if "criterion" not in said:
             return said.head(0) if criterion else said
+        if not criterion:
+            known = some(sorted(set(said["criterion"])))
+            raise DataError(f"{self.name} held several criteria ({known}), and this run one.")
         return said[said["criterion"] == criterion]
 
     def drifts(self, held: Held, made: Mapping[str, Made], criterion: str = "") -> list[Drift]:
