@@ -43,7 +43,7 @@ class Change(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Drift:
+class JudgeDrift:
     """One judge, now and then."""
 
     judge: str  # judge, earlier: its name now, and then
@@ -128,7 +128,7 @@ class Before:
             raise DataError(f"{self.name} held several criteria ({known}), and this run one.")
         return said[said["criterion"] == criterion]
 
-    def drifts(self, held: Held, made: Mapping[str, Made], criterion: str = "") -> list[Drift]:
+    def drifts(self, held: Held, made: Mapping[str, Made], criterion: str = "") -> list[JudgeDrift]:
         """Every judge of both runs, by name; one judge in each is the same one, whatever its name.
 
         Raises:
@@ -203,7 +203,7 @@ def compared(then: Made, now: Made) -> str:
 
 def _drift(
     held: Held, name: str, earlier: str, table: JudgmentTable, then: Floats, model: str
-) -> Drift | None:
+) -> JudgeDrift | None:
     """None where nothing was asked in both runs."""
     judge = table.names.index(name)
     both = table.asked[judge] & (then[..., 1] == 1)
@@ -235,14 +235,14 @@ def _drift(
             for k, level in enumerate(two.levels)
             if pair.labels_of_class[k] > 0
         ]
-    return Drift(name, earlier, changed, agreement, classes, model)
+    return JudgeDrift(name, earlier, changed, agreement, classes, model)
 
 
 def _change(about: str, now: Sums, before: Sums) -> Change:
     return Change(about, before.estimates().at(), now.estimates().at(), now.less(before).at())
 
 
-def drift_rows(drifts: Sequence[Drift]) -> list[Row]:
+def drift_rows(drifts: Sequence[JudgeDrift]) -> list[Row]:
     """Of each judge its verdicts, its agreement, and the classes that it finds."""
     rows = list[Row]()
     for one in drifts:

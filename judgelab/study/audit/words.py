@@ -17,7 +17,7 @@ from judgelab.core.result import Card, Value
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.averages import AverageAnswer, AverageWord
 from judgelab.study.audit.conditions import WORDS, Evidence
-from judgelab.study.audit.drift import Drift
+from judgelab.study.audit.drift import JudgeDrift
 from judgelab.study.audit.held import CLASS, Held
 from judgelab.study.audit.noise import JudgeNoise
 from judgelab.study.common.stopping import Elimination
@@ -50,7 +50,7 @@ class Audited(NamedTuple):
     costs: Mapping[str, Mapping[str, Value]]
     noises: Mapping[str, JudgeNoise] = {}  # judge -> its noise, of those asked several times
     before: str = ""  # drifts: the earlier run, and what changed since
-    drifts: Sequence[Drift] = ()
+    drifts: Sequence[JudgeDrift] = ()
 
     @property
     def ranked(self) -> list[tuple[Evidence, AverageAnswer | None]]:
@@ -238,7 +238,7 @@ def _noise_facts(noises: Mapping[str, JudgeNoise]) -> dict[str, Any] | None:
     }
 
 
-def _ways(drifts: Sequence[Drift]) -> dict[str, list[str]]:
+def _ways(drifts: Sequence[JudgeDrift]) -> dict[str, list[str]]:
     """How agreement changed, in words -> judges."""
     words = {
         "less": "less agreement with people",
