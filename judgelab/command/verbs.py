@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -62,9 +63,13 @@ def main(words: Sequence[str], name: str) -> None:
     """
     own = list(words[: words.index("--")]) if "--" in words else list(words)
     given = parser(name).parse_args(own)  # before all that is slow to import
-    from judgelab.config.launch import guarded
+    gc.disable()  # imports make objects that live on: a collector would search them in vain
+    try:
+        from judgelab.config.launch import guarded
 
-    guarded(partial(_carry_out, given, list(words[len(own) + 1 :])))
+        guarded(partial(_carry_out, given, list(words[len(own) + 1 :])))
+    finally:
+        gc.enable()
 
 
 def _carry_out(given: argparse.Namespace, more: list[str]) -> None:
@@ -124,6 +129,8 @@ def _run(given: argparse.Namespace, more: Sequence[str]) -> None:
         cfg, hydra = composed_call(words)
     except HydraException as cause:
         raise ConfigError(sentence(cause, words)) from cause
+    gc.freeze()  # nothing that is there now will be garbage
+    gc.enable()
     trusted = list(cfg.trusted_packages) if "trusted_packages" in keys else []
     call, still = Invocation.of(hydra, quiet=given.json), None
     with redirect_stdout(sys.stderr if given.json else sys.stdout):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.core.errors import JudgelabError
 from judgelab.core.estimator import lines
+from judgelab.core.resources import compiled_templates
 from judgelab.core.terminal import quoted
 from judgelab.report import format, style
 from judgelab.report.comparison import drawings_of
@@ -215,6 +216,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_printable,
         keep_trailing_newline=True,
+        bytecode_cache=compiled_templates(),
     )
 
 

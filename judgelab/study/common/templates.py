@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core.errors import listed, some
+from judgelab.core.resources import compiled_templates
 from judgelab.core.result import Row, Table
 from judgelab.report import format
 from judgelab.stats.intervals.estimate import Estimate
@@ -58,6 +59,7 @@ def _environment(package: str) -> Environment:
         ),  # a package of the user's too
         autoescape=lambda name: bool(name and name.endswith(".svg.j2")),
         undefined=StrictUndefined,
+        bytecode_cache=compiled_templates(),
         trim_blocks=True,
         lstrip_blocks=True,
     )
