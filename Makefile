@@ -14,7 +14,7 @@ TESTS = PYTHONDONTWRITEBYTECODE= TORCH_COMPILE_DISABLE=1 OMP_NUM_THREADS=1 $(BIN
 
 # what may come out otherwise on another CPU
 CPU_TESTS = tests/e2e/test_finetune.py tests/unit/evaluation_lm/test_transformers.py \
-  $(addprefix tests/unit/scoring/test_,four_bits.py load.py scoring.py tree.py)
+  $(addprefix tests/unit/scoring/test_,four_bits.py load.py scoring.py rows.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help size demo smollm2 test test-fast test-cpu-paths coverage check docs bench tables intervals trust screen check-faults check-gpu check-finetune-gpu bench-scoring

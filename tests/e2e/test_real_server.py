@@ -80,11 +80,11 @@ def test_every_call_is_answered_counted_and_scored_or_not(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["echo", "prompt"])
 def test_log_probabilities_that_are_silently_ignored_are_refused(
-    server: list[str], tmp_path: Path, mode: str
+    server: list[str], tmp_path: Path
 ) -> None:
+    """By either field: tests/unit/evaluation_lm/test_openai.py."""
     job = [*server, *overrides(tmp_path / "panel.jsonl")]
     with pytest.raises(CapabilityError, match="no usable log-probabilities"):
-        inside(tmp_path, [*job, "mechanism=mi", f"evaluation_lm.logprobs={mode}"])
+        inside(tmp_path, [*job, "mechanism=mi", "evaluation_lm.logprobs=prompt"])
     assert not list((tmp_path / "runs").glob("*/DONE"))

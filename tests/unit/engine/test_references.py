@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from judgelab.agents.candidates import Candidates
-from judgelab.config import build
 from judgelab.config.composing import read_option
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import Capability
 from judgelab.core.prompt import Prompt
 from judgelab.core.resources import conf
 from judgelab.core.scores import Scores, measured
@@ -115,20 +113,6 @@ def test_a_candidate_may_not_take_a_persons_name() -> None:
     lm = ScriptedChat(lambda request: "x")
     with pytest.raises(ConfigError, match="agents.models.a1"):
         Candidates({"a1": lm}, prompt=Prompt("review.txt")).answer(PANEL, NOBODY)
-
-
-def test_a_mapping_of_nodes_is_built() -> None:
-    limits = {"_target_": "judgelab.calls.pace.Limits"}
-    node = {"_target_": "judgelab.evaluation_lm.openai.OpenAI", "model": "m", "limits": limits}
-    made = build(
-        {
-            "_target_": "judgelab.agents.candidates.Candidates",
-            "models": {"one": {**node, "base_url": "http://127.0.0.1:9/v1", "api_key_env": None}},
-            "prompt": {"_target_": "judgelab.core.prompt.Prompt", "file": "review.txt"},
-        },
-        "agents",
-    )
-    assert Capability.CHAT in made.models["one"].capabilities
 
 
 def test_references_of_the_data_cost_no_agent() -> None:
