@@ -62,6 +62,18 @@ def test_a_judge_that_counts_typos_sees_them_and_no_reordering(tmp_path: Path) -
     assert all(one.figure.axes and one.caption for one in drawn(result))
 
 
+def test_the_printed_combination_is_at_hand_and_says_so(tmp_path: Path) -> None:
+    only = ["typos_major"]
+    study = Discernment(only=only, combine="printed", weights="judgelab", **QUICK)
+    result = study.run(lab(tmp_path, ScriptedChat(counts_typos)))
+    row = rows(result, "discernment", "perturbation")["typos_major"]
+    assert row["d"] > row["value"], "by ln M / ln 20 and the weight of one metric"
+    assert row["seen"] == "yes" and row["d_threshold"] > row["threshold"]
+    said = "D with weights is at most 13.9 on 60 items, and D without them 0.46 more: compare"
+    assert any(said in note for note in result.notes)
+    assert rows(result, "metrics", "metric")["fluency"]["weight"] == 0.85
+
+
 def panel_of(*texts: str) -> Panel:
     items = tuple(Item(f"i{k}", "source", text) for k, text in enumerate(texts))
     return Panel(items, provenance={"dataset": "summeval"})
