@@ -16,7 +16,7 @@ import yaml
 
 from experiments.command import aligned
 from experiments.results import Row, markdown, shown
-from experiments.screen.sets import names
+from experiments.screen.sets import NAMES
 from experiments.screen.trials import trials
 from judgelab.core.resources import conf
 from judgelab.stats.screen.belief import FEATURES, Belief, fit
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m experiments.screen", description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--panels", type=int, default=56, help="of each kind and set")
-    parser.add_argument("--only", nargs="*", default=names(), help="sets")
+    parser.add_argument("--only", nargs="*", default=NAMES, help="sets")
     parser.add_argument("--cache", type=Path, default=Path("outputs/screen"))
     parser.add_argument("--write", action="store_true", help="README.md and the belief, too")
     given = parser.parse_args(arguments)

@@ -38,11 +38,6 @@ class KnownSet:
     categories: tuple[str, ...] = ()
 
 
-def names() -> list[str]:
-    """Of all sets; those with 30 agents, which take longest, first."""
-    return [*DOMAINS, *GRADED, "gem"]
-
-
 def known_set(name: str, data: Path) -> KnownSet:
     """One of them, from a folder of released data."""
     if name in GRADED:
@@ -127,3 +122,5 @@ GRADED: Mapping[str, Callable[[Path], Graded]] = {
     "rose": _rose,
     "auto_pre": _auto_pre,
 }
+NAMES = (*DOMAINS, *GRADED, "gem")
+"""Of all sets; those with 30 agents, which take longest, first."""

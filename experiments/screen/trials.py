@@ -55,14 +55,9 @@ class Measured:
             replace(one, scores=one.scores[np.ix_(blocks, agents, agents)]) for one in self.critics
         ]
         alike = self.facts.alike[np.ix_(agents, agents)]
-        facts = TextFacts(
-            alike,
-            linked(alike),
-            self.facts.template[agents],
-            self.facts.own[agents],
-            self.facts.foreign[agents],
-            self.facts.source_p[agents],
-        )
+        each = ("template", "own", "foreign", "source_p")
+        own = {name: getattr(self.facts, name)[agents] for name in each}
+        facts = replace(self.facts, alike=alike, group=linked(alike), **own)
         return decide(panel, places, critics, facts)
 
     @property
@@ -74,12 +69,9 @@ class Measured:
         chosen = [self.blocks[k] for k in blocks]
         items = np.concatenate(chosen)
         rows = tuple(tuple(self.panel.texts[i][a] for a in agents) for i in items)
-        panel = replace(
-            self.panel,
-            items=tuple(self.panel.items[i] for i in items),
-            agents=tuple(self.panel.agents[a] for a in agents),
-            texts=rows,
-        )
+        of, named = tuple(self.panel.items[i] for i in items), self.panel.agents
+        who = tuple(named[a] for a in agents)
+        panel = replace(self.panel, items=of, agents=who, texts=rows)
         ends = np.cumsum([0, *map(len, chosen)])
         return panel, [np.arange(a, b) for a, b in pairwise(ends)]
 
