@@ -54,7 +54,8 @@ def attacks_table(
         means = row_means(before.T)
         for k in case.those("something"):
             change = item_change((after[:, k] - before[:, k]) / means[k])
-            places = int((means > means[k]).sum() - (means > np.nanmean(after[:, k])).sum())
+            others = np.delete(means, k)
+            places = int((others > means[k]).sum() - (others > np.nanmean(after[:, k])).sum())
             row: Row = {"attack": name, "system": case.names[k], **named_columns("gain", change)}
             rows.append({**row, "places_gained": places, "items": change.n})
             if change.low > RISES and name not in works:

@@ -163,6 +163,8 @@ def test_a_ranking_is_shown_where_it_is_believed_and_attacks_are_tried(tmp_path:
     assert set(found.tables["ranking"]["system"]) == {f"honest {k}" for k in range(4)}
     tried = found.tables["attacks"]
     assert set(tried["attack"]) == {"padding", "repetition", "format", "pattern"}
+    assert (tried["places_gained"][tried["gain"] < 0] <= 0).all()
+    assert (tried["places_gained"][tried["gain"].abs() < 0.001] == 0).all()
     assert "Cheats" in dict(found.content["answer"])
     assert "much less" in found.content["title"]
 
