@@ -33,6 +33,7 @@ def parser(name: str = "judgelab") -> argparse.ArgumentParser:
     audit.add_argument("--minimum", metavar="SHARE", help="least agreement that you accept, as .8")
     drawn = "labelled rows were drawn at random, or so within strata; all: every row is labelled"
     audit.add_argument("--labels", choices=("random", "strata", "all"), help=drawn)
+    audit.add_argument("--repeats", type=int, metavar="N", help="ask judges N times, for noise")
     audit.add_argument("--before", metavar="RUN", help="an earlier audit: what changed since")
     audit.add_argument("--gate", action="store_true", help=GATE)
     screen = verbs.add_parser("screen", help="what do texts without labels show?", epilog=MORE)
@@ -100,6 +101,7 @@ def _words(given: argparse.Namespace) -> Iterator[str]:
         "dataset.people": options.get("people"),
         "dataset.positive": options.get("positive"),
         "study.sampled": {"random": True, "strata": "strata"}.get(options.get("labels") or ""),
+        "study.repeats": options.get("repeats"),
         "study.before": options.get("before"),
     }
     yield from (f"{key}={written(value)}" for key, value in values.items() if value is not None)
