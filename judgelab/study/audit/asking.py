@@ -10,12 +10,13 @@ from itertools import combinations
 
 import numpy as np
 
+from judgelab.calls.again import Again
 from judgelab.calls.log import CallLog, LoggedLM
 from judgelab.config.composing import written
 from judgelab.core.errors import ChoiceError, ConfigError, DataError
 from judgelab.core.estimator import Estimator
 from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Mask
-from judgelab.core.lm import ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply, WrappedLM
+from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel, rng_for
 from judgelab.engine.context import Context
 from judgelab.engine.replies import reasons, still_open
@@ -216,40 +217,6 @@ class Asking:
         facts = JudgeFacts(self.name, way.subject != "choice", way.bounds is not None)
         why = reasons(self.lm.log, table, missing & ~unsent)
         return table.with_judge(facts, self.values, asked & ~unsent, why, self.again)
-
-
-class Again(WrappedLM):
-    """An LM that is asked the same once more: its replies are drawn anew.
-
-    Closed questions and log-probabilities have no draws.
-
-    Attributes:
-        asked: whether a question had any.
-    """
-
-    STEP = 1000  # more than the replies that a mechanism takes to one question
-
-    def __init__(self, lm: EvaluationLM, run: int) -> None:
-        super().__init__(lm)
-        self.asked, self._run = False, run
-
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
-        """The LM's."""
-        return self.lm.logprob(contexts, targets, pairs)
-
-    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        """The LM's."""
-        self.asked |= any(not one.labels for one in requests)
-        return self.lm.chat([self._drawn(one) for one in requests])
-
-    def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
-        """The LM notes it."""
-        super().unread(self._drawn(request), reply, reason)
-
-    def _drawn(self, one: ChatRequest) -> ChatRequest:
-        return one if one.labels else replace(one, repeat=one.repeat + self.STEP * self._run)
 
 
 def _spread_again(spread: Spread, run: int, part: Callable[[EvaluationLM], object]) -> None:

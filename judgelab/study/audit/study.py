@@ -41,12 +41,16 @@ from judgelab.study.common.stopping import Elimination, Stop
 
 NO_LABELS = "Nobody labelled anything, so there is nothing to hold a judge against: "
 LABEL = (
-    "label 30 items or more on {page} (open it in a browser), and audit what it exports. What "
-    "judges said is kept and in the export."
+    "label 30 items or more on {page} (open it in a browser), and audit what it exports, or give "
+    "labels that you have in a file (--people FILE, dataset.people=FILE). What judges said is kept "
+    "and in the export."
 )
 GATE: Mapping[Word, int] = {"do not use": 4, "not known yet": 5}
 """Verdict -> exit code, the worst first."""
-ADD = "add a column human (dataset.columns.human=COLUMN), or choose a study that needs no labels."
+ADD = (
+    "add a column human (dataset.columns.human=COLUMN) or a file of labels (dataset.people=FILE), "
+    "or choose study=screen, which needs none."
+)
 
 
 @dataclass(frozen=True)
@@ -171,7 +175,9 @@ class Audit(Study):
             known = before if before is not None and len(before.of(name)) else None
             audits[name], _ = self._audited(context, panel, table, [], None, known, name)
         if not audits:
-            raise ConfigError(f"{NO_LABELS}no criterion ({names}) has labels and verdicts. {ADD}")
+            raise ConfigError(
+                f"{NO_LABELS}no criterion ({names}) has both labels and verdicts; {ADD}"
+            )
         if before is not None and not any(one.drifts for one in audits.values()):
             raise DataError(f"{before.name} judged none of these criteria: {names}.")
         pages = {name: page(one, [], self.details, []) for name, one in audits.items()}
