@@ -71,6 +71,7 @@ def matched(cells: Floats) -> Floats:
     both = np.einsum("kii->ki", known).sum(axis=1)
     # what is left of 1 on the diagonal after the means have been taken away
     left = 1 - divide(1, columns) - divide(1, rows) + divide(both, rows * columns)
+    left = np.where(left > 1e-9, left, np.nan)  # of one text of a peer or an agent nothing is
     return np.asarray(divide(np.einsum("kii->ki", cells), left[:, None]))
 
 

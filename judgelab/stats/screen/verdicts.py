@@ -137,13 +137,15 @@ def _word(sure: bool, nothing: bool, less: bool) -> Verdict:
 def shares(effect: Floats, group: NDArray[np.intp]) -> tuple[Estimates, list[Floats]]:
     """Shares of the median of the others, with 95 % intervals; and p of each bar, one-sided.
 
-    None where the others' own effect is not surely above 0.
+    Others with fewer than ``FEWEST`` texts do not count. None where the others' own effect is not
+    surely above 0.
     """
     agents = effect.shape[1]
     value, low, high = (np.full(agents, np.nan) for _ in range(3))
     below = [np.full(agents, np.nan) for _ in (NOTHING, LESS)]
     members = (effect[:, group == g] for g in range(int(group.max()) + 1))
     each = np.stack([row_means(one) for one in members], axis=1)
+    each[:, (~np.isnan(each)).sum(axis=0) < FEWEST] = np.nan
     for agent in range(agents):
         middle = _median(np.delete(each, group[agent], axis=1))
         own = effect[:, agent]

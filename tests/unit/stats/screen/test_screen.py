@@ -108,6 +108,16 @@ def test_copies_of_each_other_do_not_vouch_for_each_other() -> None:
     assert list(screened(scores).verdict[3:]) == ["something"] * 2
 
 
+def test_agents_with_few_texts_are_not_known_and_no_measure_of_others() -> None:
+    scores = panel([1, 1, 1, 0, 1, 1, 1], blocks=10)
+    for agent in (4, 5, 6):  # one text each
+        scores[1:, agent] = scores[:, agent, :, 1:] = np.nan
+        scores[1:, :, agent] = scores[:, :, agent, :, 1:] = np.nan
+    found = screened(scores)
+    assert list(found.verdict) == ["something"] * 3 + ["nothing"] + ["not known"] * 3
+    assert found.share.value[:3] == pytest.approx(1.3, abs=0.4)
+
+
 def test_of_three_agents_one_that_says_nothing_is_found() -> None:
     assert list(screened(panel([1, 1, 0], blocks=20)).verdict) == ["something"] * 2 + ["nothing"]
 
