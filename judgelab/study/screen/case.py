@@ -23,7 +23,7 @@ from judgelab.study.screen.texts import TextFacts, word_counts
 APART = 0.75
 """Share of the median other agent's effect that an agent surely stays below who stands apart."""
 WORDS, LENGTH = "shared words", "length"
-OTHER = "Other words than the others' (another language?), so that critics cannot compare them"
+OTHER = "Too few words, or others than those of the other systems, for critics to compare them"
 SOURCE = "Words shared with the sources of the items, though hardly any with the other systems"
 FEW = f"Fewer than {FEWEST} texts"
 WEAK = "Critics too weak, or items too few"

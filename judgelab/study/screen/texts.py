@@ -37,8 +37,8 @@ class TextFacts:
     group: NDArray[np.intp]  # [agents] one number for those that are alike on most items
     template: Mask  # [agents] whether its texts of different items are largely the same
     own: Floats  # [agents] share of words that its texts of two items have in common, mean
-    # [agents] whether it shares so few words with others, whatever the item, that critics cannot
-    # be expected to see anything: another language, another script
+    # [agents] whether it writes so few words, or shares so few with others whatever the item, that
+    # critics cannot be expected to see anything: another language, letters of answers
     foreign: Mask
     # [agents] p of the exact test that its words are no more those of its item's source than of
     # others'; NaN without sources
@@ -165,6 +165,8 @@ def text_facts(panel: Panel, blocks: Sequence[Places]) -> TextFacts:
     foreign = np.array(
         [means[a] < FOREIGN * np.nanmedian(np.delete(means, a)) for a in range(agents)]
     )
+    size = row_means(counts.T)
+    foreign |= (size < LONG) & (size < np.nanmedian(size) / 2)
     by_source = source_scores(panel, blocks)
     p = [np.nan] * agents if by_source is None else [permutation_p(one) for one in by_source]
     return TextFacts(alike, linked(alike), template, own, foreign & ~constant, np.array(p))

@@ -89,7 +89,9 @@ def test_planted_agents_are_named_whatever_things_are_called(tmp_path: Path) -> 
     assert double.tables["agents"].equals(found.tables["agents"])
 
 
-def test_copies_templates_and_other_languages_are_said_as_what_they_are(tmp_path: Path) -> None:
+def test_copies_templates_and_what_cannot_be_compared_are_said_as_what_they_are(
+    tmp_path: Path,
+) -> None:
     def copy(item: int) -> str:
         return STYLES[1].format(**facts(item)) + " Indeed."
 
@@ -102,13 +104,17 @@ def test_copies_templates_and_other_languages_are_said_as_what_they_are(tmp_path
     def greek(item: int) -> str:
         return " ".join(np.random.default_rng(item).choice(GREEK.split(), 8))
 
-    found = screened(table(copy=copy, template=template, greek=greek), tmp_path)
+    def letter(item: int) -> str:
+        return "ABCD"[item % 4]
+
+    odd = {"copy": copy, "template": template, "greek": greek, "letter": letter}
+    found = screened(table(**odd), tmp_path)
     said = dict(found.content["answer"])
     assert "copy" in said["Copies"]
     assert "honest 1" in said["Copies"]
     assert "template" in said["Templates"]
     assert verdicts(found)["copy"] == verdicts(found)["template"] == "something"
-    assert verdicts(found)["greek"] == "not known"
+    assert verdicts(found)["greek"] == verdicts(found)["letter"] == "not known"
 
 
 def test_a_lone_truthful_system_is_cleared_by_the_sources(tmp_path: Path) -> None:
