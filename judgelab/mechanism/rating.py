@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Literal
 
 import numpy as np
 import xarray as xr
@@ -20,14 +19,11 @@ from judgelab.core.exchange import Exchange, no_grade
 from judgelab.core.lm import NOT_ASKED, NOT_YET, Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
-from judgelab.core.reply.grade import expected_grade, stated_grade
+from judgelab.core.reply.grade import stated_grade
 from judgelab.core.scores import Scores, filled, mean_over, measured, weaker_of_two
 from judgelab.core.step import present
-from judgelab.mechanism.closed import ClosedMechanism, expected, whole_grades, with_shares
+from judgelab.mechanism.closed import ClosedMechanism, whole_grades, with_shares
 from judgelab.mechanism.protocol import Definition, Mechanism
-
-TOP_LOGPROBS = 20
-"""Alternatives to the grade's token that ``expected`` asks for: as many as endpoints give."""
 
 
 @dataclass(frozen=True)
@@ -101,19 +97,8 @@ class Rating(MetricMechanism, ClosedMechanism):
     # replies per question, averaged. The paper takes 5, at temperature 0, where an LM that is
     # deterministic says five times the same. By labels each question is asked once
     repeats: Count = 1
-    # ``number`` reads the grade; ``expected`` is the mean grade under the LM's probabilities of its
-    # token
-    aggregate: Literal["number", "expected"] = "number"
     name: str = "rating"  # rating or acu_rating
     measurement = "rating"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.reply == "json" and self.aggregate == "expected":
-            raise ConfigError(
-                "mechanism.aggregate=expected takes the probabilities of a grade's token, which a "
-                "reply in JSON has not: set mechanism.reply=generated, or aggregate=number."
-            )
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -124,16 +109,14 @@ class Rating(MetricMechanism, ClosedMechanism):
         """``rating`` [item, agent, metric, draw]; NaN where text, source or a readable reply lacks.
 
         Metrics whose criteria give no steps are rated by steps that the LM writes first. By labels,
-        ``expected`` is the mean grade under their probabilities, whatever ``aggregate``.
+        ``expected`` is the mean grade under their probabilities.
 
         Raises:
-            CapabilityError: ``expected`` with an LM whose replies carry no log-probabilities, or
-                steps to be written by one that cannot write.
+            CapabilityError: steps are to be written by an LM that cannot write.
             DataError: the LM was to write steps, and did not.
         """
         criteria, metrics = self.rated(panel)
         metrics, noted = with_steps(criteria, metrics, lm)
-        top = TOP_LOGPROBS if self.aggregate == "expected" else 0
         requests: dict[tuple[int, int, int, int], ChatRequest] = {}
         for (k, j), text in present(panel).items():
             item = panel.items[k]
@@ -145,15 +128,16 @@ class Rating(MetricMechanism, ClosedMechanism):
                 key = (self.name, item.id, panel.agents[j].name, metric.name)
                 values = shown(criteria, metric) | {"source": item.source, "text": text}
                 labels = whole_grades(metric.low, metric.high)
-                asked = self.request(lm, key, values, top, labels)
+                asked = self.request(lm, key, values, labels=labels)
                 for draw in range(self.repeats):
                     requests[k, j, m, draw] = asked if asked.labels else replace(asked, repeat=draw)
         said = Exchange.put(lm, requests)
-        self._refuse_without_probabilities(said.replies.values(), lm)
         scales = [whole_grades(metric.low, metric.high) for metric in metrics]
         read = self.read(
             said,
-            lambda cell, reply: self._read(reply, metrics[cell[2]]),
+            lambda cell, reply: stated_grade(
+                reply.text, metrics[cell[2]].low, metrics[cell[2]].high
+            ),
             lambda cell, text: no_grade(text, metrics[cell[2]].low, metrics[cell[2]].high),
             lambda cell: {grade: float(grade) for grade in scales[cell[2]]},
         )
@@ -166,22 +150,6 @@ class Rating(MetricMechanism, ClosedMechanism):
             steps = f"{data.attrs['prompt']} steps sha256:{noted['steps_sha256']}"
             data = data.assign_attrs(noted, prompt=steps)
         return data
-
-    def _read(self, reply: Reply, metric: Metric) -> float:
-        if self.aggregate == "number":
-            return stated_grade(reply.text, metric.low, metric.high)
-        if reply.label_logprobs:
-            return expected(reply, whole_grades(metric.low, metric.high))
-        return expected_grade(reply, metric.low, metric.high)
-
-    def _refuse_without_probabilities(self, replies: Iterable[Reply], lm: EvaluationLM) -> None:
-        answered = [reply for reply in replies if reply.text is not None]
-        known = any(reply.top_logprobs or reply.label_logprobs for reply in answered)
-        if self.aggregate == "expected" and answered and not known:
-            raise CapabilityError(
-                f"mechanism.aggregate=expected needs log-probabilities with every reply, and "
-                f"{lm.identity.split()[0]} gave none: use aggregate=number."
-            )
 
 
 def shown(criteria: Criteria, metric: Metric) -> dict[str, str]:

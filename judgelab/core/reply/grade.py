@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from judgelab.core.lm import Reply
 from judgelab.core.reply import (
     LONGEST,
     agreed,
@@ -204,20 +203,3 @@ def _value(match: re.Match[str], text: str, high: float) -> float | None:
         return None
     said = match["n"].casefold()
     return _WORDS[said] if said in _WORDS else float(said.replace(",", "."))
-
-
-def expected_grade(reply: Reply, low: int, high: int) -> float:
-    """Mean grade under the LM's probabilities of the grade's token (G-Eval).
-
-    Read at the first token of the reply whose likeliest alternative is a grade; other
-    alternatives there do not count, and grades among them share what is left. NaN where no token
-    is a grade.
-    """
-    known = {str(grade): grade for grade in range(low, high + 1)}
-    for token in reply.top_logprobs:
-        said = [(known.get(text.strip(" \t\n*\"'`")), nats) for text, nats in token]
-        if said and said[0][0] is not None:
-            top = max(nats for grade, nats in said if grade is not None)
-            shares = [(g, math.exp(nats - top)) for g, nats in said if g is not None]
-            return sum(g * share for g, share in shares) / sum(share for _, share in shares)
-    return math.nan

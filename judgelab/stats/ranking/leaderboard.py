@@ -1,4 +1,4 @@
-"""A leaderboard with its uncertainty: mean, rank and chance of being first (GEM paper, section 5).
+"""A leaderboard with its uncertainty: mean and rank (GEM paper, section 5).
 
 The paper's bars are mean +- 1.645 standard errors over 600 rows, of which two at a time share a
 candidate's text. Here a candidate has one number per item, and candidates are compared on the
@@ -35,9 +35,6 @@ class Ranking:
     rank: Floats  # 1 is the highest mean, ties averaged; NaN without a mean
     rank_low: Floats  # best and worst that is compatible with the data; NaN without an interval
     rank_high: Floats
-    # share of item resamples in which the candidate has the highest mean (ties shared); a
-    # description of the resamples, not a probability that it is the best
-    p_best: Floats
     n: Counts  # items with a score, and without
     unscored: Counts
 
@@ -71,16 +68,15 @@ def rank_intervals(
     n, mean, _, _ = _over_items(table)
     low, high = mean_ends(table.T, level)
     if len(table) == 0 or table.shape[1] == 0:
-        best = rank_low = rank_high = np.full(table.shape[1], np.nan)
+        rank_low = rank_high = np.full(table.shape[1], np.nan)
     else:
         weights = item_weights(len(table), draws, seed)
-        best = _share_best(table, weights)
         ends = bounds or (np.nan_to_num(np.nanmin(table)), np.nan_to_num(np.nanmax(table)))
         rank_low, rank_high = _rank_bounds(table, weights, level, float(ends[1] - ends[0]))
         # Without an interval of the mean there is none of the rank either.
         rank_low, rank_high = (np.where(n > 2, r, np.nan) for r in (rank_low, rank_high))
     rank, unscored = average_ranks(-mean), len(table) - n
-    return Ranking(mean, low, high, rank, rank_low, rank_high, best, n, unscored)
+    return Ranking(mean, low, high, rank, rank_low, rank_high, n, unscored)
 
 
 def _over_items(values: Floats) -> tuple[Counts, Floats, Floats, Floats]:
@@ -91,19 +87,6 @@ def _over_items(values: Floats) -> tuple[Counts, Floats, Floats, Floats]:
     centred = np.where(known, values - np.nan_to_num(mean), 0.0)
     error = np.sqrt(divide((centred**2).sum(axis=0), n * np.maximum(n - 1, 0)))
     return n, mean, error, centred
-
-
-def _share_best(table: Floats, weights: Floats) -> Floats:
-    """Share of resamples in which a candidate has the highest mean; NaN without any score."""
-    known = ~np.isnan(table)
-    means = divide(weights @ np.where(known, table, 0.0), weights @ known.astype(np.float64))
-    means = np.where(np.isnan(means), -np.inf, means)
-    top = means.max(axis=1, keepdims=True)
-    slack = 1e-12 * np.where(np.isfinite(top), np.abs(top), 0.0)
-    first = (means >= top - slack) & np.isfinite(means)
-    shares = divide(first, first.sum(axis=1, keepdims=True))
-    shares = np.nan_to_num(shares).mean(axis=0)
-    return np.where(known.any(axis=0), shares, np.nan)
 
 
 def _rank_bounds(

@@ -1,15 +1,13 @@
-"""How much each metric counts for each perturbation: from YAML, or from a survey (appendix E)."""
+"""How much each metric counts for each perturbation (appendix E)."""
 
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import pandas as pd
 import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -17,7 +15,6 @@ from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.resources import conf
 
 FOLDER = conf() / "expert_weights"
-COLUMNS = ["perturbation", "metric", "task"]  # the last may be absent
 Table = Mapping[str, Mapping[str, float]]
 """Perturbation (or attack) -> metric -> weight."""
 SHAPE = TypeAdapter(
@@ -83,17 +80,14 @@ class ExpertWeights:
 
 
 def load_weights(name_or_path: str, task: str) -> ExpertWeights:
-    """Weights by name (``conf/expert_weights/<name>.yaml``), from a YAML or from survey answers.
-
-    A CSV holds one answer a row: ``perturbation``, ``metric`` (the one most affected), and
-    optionally ``task`` (empty: every task). A metric's weight is its share of the answers.
+    """Weights by name (``conf/expert_weights/<name>.yaml``), or from a YAML.
 
     Raises:
         ConfigError: there is no such name, or there are weights, but none of this task.
         DataError: the file is not of its kind, or weights do not add up to 1.
     """
     path = Path(name_or_path)
-    if path.suffix not in (".yaml", ".yml", ".csv"):
+    if path.suffix not in (".yaml", ".yml"):
         known = sorted(file.stem for file in FOLDER.glob("*.yaml"))
         if name_or_path not in known:
             raise ConfigError(f"study.weights={name_or_path!r}.{did_you_mean(name_or_path, known)}")
@@ -104,7 +98,7 @@ def load_weights(name_or_path: str, task: str) -> ExpertWeights:
         text = raw.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as cause:
         raise DataError(f"study.weights: {where} cannot be read as UTF-8: {cause}.") from cause
-    tables = _survey(text, task, where) if path.suffix == ".csv" else _yaml(text, where)
+    tables = _yaml(text, where)
     others = sorted(name for name, own in tables.items() if own and name != task)
     table = tables.get(task)
     if table is None and others:  # the file is meant for those
@@ -132,28 +126,3 @@ def _yaml(text: str, where: str) -> Mapping[str, Table | None]:
             if abs(total := sum(weights.values()) - 1) > 1e-6:
                 raise DataError(f"{where}, {task}, {name}: weights add up to {total + 1:g}, not 1.")
     return content
-
-
-def _survey(text: str, task: str, where: str) -> dict[str, Table | None]:
-    """Shares of the answers of this task, and of each other."""
-    try:
-        answers = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError) as cause:
-        raise DataError(f"{where}: {cause}: close every quote, or leave them out.") from cause
-    answers = answers.rename(columns=str.strip)
-    if lacking := [name for name in COLUMNS[:2] if name not in answers]:
-        raise DataError(f"{where} lacks the column {lacking[0]!r} in its header line.")
-    answers = answers.reindex(columns=COLUMNS, fill_value="").fillna("")
-    answers = answers.apply(lambda cells: cells.str.strip())
-    if answers.empty:
-        raise DataError(f"{where} holds no answers: give one a line, below the header.")
-    incomplete = (answers[COLUMNS[:2]] == "").any(axis=1)
-    if incomplete.any():
-        line = int(incomplete.idxmax()) + 2  # the header is line 1
-        raise DataError(f"{where}, line {line}: an answer is incomplete.")
-    tables: dict[str, Table | None] = {}
-    for name in dict.fromkeys(answers["task"].replace("", task)):
-        own = answers[answers["task"].isin([name, ""])]
-        shares = own.groupby("perturbation")["metric"].value_counts(normalize=True)
-        tables[name] = {p: shares[p].to_dict() for p in own["perturbation"].unique()}
-    return tables

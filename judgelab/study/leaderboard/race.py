@@ -159,12 +159,11 @@ def joined(before: xr.Dataset, more: xr.Dataset) -> xr.Dataset:
 def standing_ranks(
     values: Floats, asked: Elimination, level: float, bounds: Bounds | None
 ) -> Ranking:
-    """Ranks by what is sure, then by mean; no share of resamples, which says nothing here."""
+    """Ranks by what is sure, then by mean."""
     mean, found = row_means(values.T), asked.standing
     low, high = sequence_ends(values.T, level, bounds)
     rank = np.empty(len(mean))
     rank[np.lexsort((-mean, found.rank_low))] = np.arange(1.0, len(mean) + 1)
     low, high, rank = (np.where(np.isnan(mean), np.nan, one) for one in (low, high, rank))
-    share, lost = np.full(len(mean), np.nan), asked.who.sum(axis=0) - asked.scored
-    ends = found.rank_low, found.rank_high
-    return Ranking(mean, low, high, rank, *ends, share, asked.scored, lost)
+    lost = asked.who.sum(axis=0) - asked.scored
+    return Ranking(mean, low, high, rank, found.rank_low, found.rank_high, asked.scored, lost)

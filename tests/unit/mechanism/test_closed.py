@@ -133,12 +133,11 @@ def test_the_critic_keeps_probabilities_of_both_kinds_of_pairs() -> None:
 
 def test_grades_come_with_the_expected_one() -> None:
     lm, ten = always(**{"2": 0.1, "4": 0.3}), always(**{"10": 0.3, "0": 0.1})
-    twice, mean = replace(RATING, repeats=2), replace(RATING, aggregate="expected")
+    twice = replace(RATING, repeats=2)
     asked: list[tuple[Any, ScriptedLabels, str, float, float, tuple[int, ...]]] = [
         (POINTWISE, lm, "value", 4, 3.5, (2, 3)),
         (EXAMINER, ten, "value", 10, 7.5, (2, 3)),
         (twice, lm, "rating", 4, 3.5, (2, 3, 1, 2)),
-        (mean, lm, "rating", 3.5, 3.5, (2, 3, 1, 1)),
     ]
     for mechanism, judge, name, grade, expected, shape in asked:
         data = mechanism.measure(panel_of(TEXTS), judge, seed=0)

@@ -19,7 +19,6 @@ from judgelab.core.prompt import Prompt
 from judgelab.core.reply.json_verdict import json_verdict, schema
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.mechanism.pointwise import Pointwise
-from judgelab.mechanism.rating import Rating
 from tests.scripted import ScriptedChat, panel_of
 from tests.servers.process import scripted
 from tests.unit.mechanism.test_closed import ALL, JUDGE, PAIRWISE, RATING, TEXTS
@@ -78,8 +77,6 @@ def test_every_closed_question_can_be_answered_in_json(mechanism: object) -> Non
 
 
 def test_what_json_cannot_do_is_refused_and_free_replies_keep_their_keys() -> None:
-    with pytest.raises(ConfigError, match="aggregate=expected"):
-        Rating(Prompt("rating.txt"), reply="json", aggregate="expected")
     with pytest.raises(ConfigError, match="two grades"):
         Pointwise(Prompt("pointwise5.txt"), low=0.2, high=0.8, reply="json")
     request = ChatRequest((Message("user", "Which?"),))

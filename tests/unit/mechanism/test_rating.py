@@ -13,11 +13,10 @@ from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached, Counted
 from judgelab.config import build
 from judgelab.core.criteria import FOLDER, load_criteria
-from judgelab.core.errors import CapabilityError, ConfigError, DataError
+from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import NOT_YET, ChatRequest, Reply
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
-from judgelab.core.reply.grade import expected_grade
 from judgelab.mechanism.rating import Rating
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
 from judgelab.study.common.panels import measurement_records
@@ -99,18 +98,6 @@ def test_a_rubric_is_one_question_whose_levels_are_grades(tmp_path: Path, levels
     assert all(words in lm.seen[0].messages[-1].content for words in ("Is it of use?", "of none"))
 
 
-def test_the_expected_grade_weighs_the_alternatives_of_its_token() -> None:
-    half, quarter = math.log(0.5), math.log(0.25)
-    first = (("Grade", -0.1), ("4", -3.0))
-    second = ((" 4", half), ("3", quarter), ("good", quarter))
-    assert expected_grade(Reply("Grade 4", top_logprobs=(first, second)), 1, 5) == pytest.approx(
-        (4 * 0.5 + 3 * 0.25) / 0.75
-    )
-    assert math.isnan(expected_grade(Reply("good", top_logprobs=(first[:1],)), 1, 5))
-    tiny = (("1", -1000.0), ("5", -1000.0))
-    assert expected_grade(Reply("1", top_logprobs=(tiny,)), 1, 5) == 3, "they count too"
-
-
 def test_every_text_is_asked_once_a_metric_and_repeat() -> None:
     def rule(request: ChatRequest) -> str | None:
         if "bad text" in request.messages[0].content:
@@ -135,12 +122,11 @@ def test_every_text_is_asked_once_a_metric_and_repeat() -> None:
     assert only["metric"].values.tolist() == ["fluency"]
 
 
-def test_expected_grades_need_an_lm_that_shows_its_probabilities() -> None:
-    panel = panel_of([["a text"]])
-    with pytest.raises(CapabilityError, match="aggregate=number"):
-        Rating(PROMPT, aggregate="expected").measure(panel, ScriptedChat(lambda r: "4"), seed=0)
+def test_an_unknown_metric_is_named() -> None:
     with pytest.raises(ConfigError, match="did you mean|Did you mean"):
-        Rating(PROMPT, metrics=["flueny"]).measure(panel, ScriptedChat(lambda r: "4"), seed=0)
+        Rating(PROMPT, metrics=["flueny"]).measure(
+            panel_of([["a text"]]), ScriptedChat(lambda r: "4"), seed=0
+        )
 
 
 def test_likelihood_takes_each_metrics_own_kind_per_token() -> None:
