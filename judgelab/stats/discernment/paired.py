@@ -79,12 +79,11 @@ def paired_judges(
 ) -> dict[tuple[str, str], PairedD]:
     """Every two judges, on the items that both rated, with p after Holm for all pairs.
 
-    D is no mean over items, so that its difference has the jackknife's error: Student's t over
-    items left out in turn. Of two judges that discern alike, p fell below .05 in .00 to .08 of
-    simulations (12 to 100 items, also where half lack a text of some perturbation; least where both
-    see nothing, as D is then cut off at 0).
-    p is never below that of a sign test of as many items, and below ``FEWEST`` of them, or where
-    every item says the same, there is no interval.
+    D is no mean over items: its difference has the jackknife's error, Student's t over items left
+    out in turn. Of two judges that discern alike, p fell below .05 in .00 to .08 of simulations (12
+    to 100 items; least where both see nothing, as D is then cut off at 0). p is never below that of
+    a sign test of as many items; below ``FEWEST`` of them, or where every item says the same, there
+    is no interval.
 
     Args:
         judges: of the same items and perturbations in the same order.

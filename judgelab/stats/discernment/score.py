@@ -1,6 +1,5 @@
-"""Discernment scores: how surely a judge rates degraded texts lower (DHP paper, section 2.3).
-
-And what a score is worth: what judges with shuffled labels reach, and how it moves with the items.
+"""Discernment scores: how surely a judge rates degraded texts lower (DHP paper, section 2.3), what
+judges with shuffled labels reach, and how a score moves with the items.
 """
 
 from __future__ import annotations
@@ -66,8 +65,8 @@ def discernment(
     """Does the judge rate the perturbed texts lower? Wilcoxon per metric, then combined.
 
     Of ratings [items, metrics] of both texts, NaN where unscored: an item counts for a metric where
-    both are there. ``weights`` of the metrics add up to 1; None weighs all alike. D = 0 where all
-    ratings are alike, NaN where a metric that counts has no pair of ratings.
+    both are there. ``weights`` add up to 1; None weighs all metrics alike. D = 0 where all ratings
+    are alike, NaN where a metric that counts has no pair of ratings.
     """
     first, second = checked_pair(original, perturbed, 2, "Discernment")
     log_p = signed_rank_log_p((first - second).T, how.method)
@@ -91,9 +90,7 @@ def _score(log_p: Floats, weights: Floats) -> Floats:
 
 
 def ceiling(items: int, method: Method = "auto") -> float:
-    """The largest D there is on so many items: where all fall alike.
-
-    With the exact distribution it is that of p = 2^-items. Harmonic means of several metrics do
+    """The largest D there is on so many items, where all fall alike; means of several metrics do
     not exceed it.
     """
     return discernment(np.ones((items, 1)), np.zeros((items, 1)), how=How(method=method)).d
@@ -117,10 +114,8 @@ def metric_weights(metrics: int, weights: Sequence[float] | None) -> Floats:
 
 
 def level_balanced(values: ArrayLike, levels: Sequence[str]) -> Floats:
-    """Mean over levels of the mean within each [...] of values [..., perturbations].
-
-    Every level counts alike, however many perturbations it holds (section 2.3 gives no formula;
-    this is its natural reading). NaN where a perturbation has no score.
+    """Mean over levels of the mean within each [...] of values [..., perturbations]; NaN where one
+    has no score. Section 2.3 gives no formula; this is its natural reading.
     """
     given = np.asarray(values, dtype=np.float64)
     names = np.array(levels)
@@ -139,9 +134,9 @@ def calibrate(
 ) -> Pair:
     """D and D^EW that 5 % of ``replicates`` label-shuffled judges reach on one perturbation.
 
-    Which of an item's two texts was the perturbed one is drawn anew for each item, for all
-    metrics together, so ties, zeros and correlation between metrics stay as they are: what is
-    nominally 1 becomes what these ratings allow. Raises as ``discernment``.
+    Which of an item's two texts was the perturbed one is drawn anew for each item, for all metrics
+    together, so ties, zeros and correlation between metrics stay as they are. Raises as
+    ``discernment``.
     """
     first, second = checked_pair(original, perturbed, 2, "A calibration")
     differences = tidy((first - second).T)
@@ -165,10 +160,9 @@ def calibrate_summary(
 ) -> dict[str, Pair]:
     """What level-balanced ``average`` and ``minimum`` of judges reach that see nothing at all.
 
-    The labels of all texts of an item, the original among them, are shuffled together: perturbed
-    texts share their original, which a shuffle of one pair at a time would not keep. They are
-    shuffled among the texts that were scored on a metric; a missing score stays where it is, so
-    that thresholds are of the items that the figures are of.
+    The labels of all texts of an item, the original among them, are shuffled together, as perturbed
+    texts share their original; but only among the texts that were scored on a metric, so that
+    thresholds are of the items that the figures are of.
 
     Args:
         ratings: [1 + perturbations, items, metrics], the original first; NaN where unscored.

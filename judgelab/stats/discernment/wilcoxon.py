@@ -88,8 +88,7 @@ def _counted(doubled: NDArray[np.int64], steps: NDArray[np.int64]) -> Floats:
 def _upper_tails(doubled: NDArray[np.int64], steps: NDArray[np.int64]) -> Floats:
     """P(sum of a random half of the ranks >= step) for ranks in ascending order.
 
-    The distribution is symmetric, so sums are counted from below, and only as far as some step
-    needs; small p are sums of positive terms.
+    The distribution is symmetric: sums are counted from below, only as far as some step needs.
     """
     total = int(doubled.sum())
     at = np.clip(steps, 0, total)
@@ -110,10 +109,10 @@ def _upper_tails(doubled: NDArray[np.int64], steps: NDArray[np.int64]) -> Floats
 
 
 def _saddlepoint(doubled: NDArray[np.int64], steps: NDArray[np.int64]) -> Floats:
-    """Lugannani and Rice's tail with Daniels' continuity correction (1987).
+    """Lugannani and Rice's tail with Daniels' continuity correction (1987), on the lattice of the
+    ranks.
 
-    Of a sum of independent ranks, each there or not, on the lattice that the ranks leave. From 100
-    pairs on its D is within .02 of the counted one near 1, and within 3 % where p is below 1e-9.
+    From 100 pairs on its D is within .02 of the counted one near 1, and within 3 % below p = 1e-9.
     """
     span = np.gcd.reduce(doubled, axis=-1)[:, None].astype(np.float64)
     total = doubled.sum(axis=-1)[:, None]

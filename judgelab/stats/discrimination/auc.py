@@ -1,12 +1,7 @@
 """Area under the ROC curve per item, ties counted one half, and its mean over items.
 
-An AUC per item that is then averaged (TVD-MI paper, appendix A.3) does not mix scores of
-different items, whose levels differ. Two questions are asked of it: does an agent-level score
-put good-faith agents above problematic ones (``item_auc``), and does a pair score put pairs of
-two good agents above pairs of a good and a problematic one (``pair_auc``, the paper's Table 3).
-``same_order`` is the same share of pairs where people's grades say which text is better.
-
-Throughout, NaN is unscored.
+An AUC per item that is then averaged (TVD-MI paper, appendix A.3) does not mix items, whose levels
+differ. NaN is unscored throughout.
 """
 
 from __future__ import annotations
@@ -24,10 +19,10 @@ Indices = NDArray[np.intp]
 
 
 def row_auc(positives: ArrayLike, negatives: ArrayLike) -> Floats:
-    """P(positive > negative) + P(positive = negative) / 2, for every row.
+    """P(positive > negative) + P(positive = negative) / 2 [items], of scores [items, P] and [items,
+    N].
 
-    [items] from scores [items, P] and [items, N]; NaN for a row that lacks a scored cell of either
-    class. Computed from average ranks (Mann-Whitney), exact for ties.
+    NaN for a row that lacks a scored cell of either class. From average ranks (Mann-Whitney).
     """
     first = np.asarray(positives, dtype=np.float64)
     second = np.asarray(negatives, dtype=np.float64)
@@ -42,8 +37,7 @@ def row_auc(positives: ArrayLike, negatives: ArrayLike) -> Floats:
 def item_auc(scores: ArrayLike, positive: Mask, negative: Mask) -> Floats:
     """Agent-level AUC [items]: positive (good-faith) against negative (problematic) agents.
 
-    From scores [items, agents] and disjoint masks [agents]; NaN where either group has no scored
-    agent.
+    From scores [items, agents] and disjoint masks [agents]; NaN where either group has no score.
     """
     table = np.asarray(scores, dtype=np.float64)
     return row_auc(table[:, positive], table[:, negative])
@@ -56,20 +50,16 @@ def pair_auc(
     balanced: bool = False,
     item_seeds: Sequence[int] | None = None,
 ) -> Floats:
-    """Pair-level AUC per item: positive x positive pairs against positive x negative pairs.
+    """Pair-level AUC [items] (Table 3): positive x positive against positive x negative pairs.
 
-    Positive pairs are unordered, listed as (p1, p2), (p1, p3), ..., (p2, p3), ...; negative
-    pairs are listed positive-major. The order matters only for ``balanced``.
-
-    [items]; NaN where a class has no scored pair.
+    NaN where a class has no scored pair.
 
     Args:
         pair: [items, agents, agents], symmetric; the diagonal is never read.
-        positive, negative: agent indices in the order of the pair list, none twice.
-        balanced: down-sample the larger class of every item to the size of the smaller with
-            ``np.random.RandomState(item_seed).choice(larger, smaller, replace=False)``, as
-            the released code does for Table 3 (not for the attacks of Table 5). It moves the
-            third decimal; drawn before NaN cells are ignored.
+        positive, negative: agent indices, none twice; their order matters for ``balanced`` alone.
+        balanced: down-sample the larger class of every item to the smaller as the released code
+            does for Table 3 (not for Table 5): ``RandomState(item_seed).choice`` over pairs listed
+            as (p1, p2), (p1, p3), ..., and positive-major, before NaN cells are ignored.
         item_seeds: one per item for ``balanced``, by default 0, 1, 2, ...
     """
     table = np.asarray(pair, dtype=np.float64)
@@ -88,9 +78,7 @@ def macro_auc(
 ) -> Estimate:
     """Mean AUC over items with Wilson's interval (``share_ends``), or the papers' ``percentile``.
 
-    p: two-sided, of 1/2, by the test whose interval it is; beside the percentile a sign-flip test
-    over items (``draws`` flips), as the AUCs of a score that is independent of the classes are
-    symmetric about 1/2.
+    p: two-sided, of 1/2, by the same test; beside the percentile by ``draws`` sign flips of items.
     """
     return with_p(row_aucs, interval, draws, seed, null=0.5, bounds=(0.0, 1.0))
 
@@ -98,8 +86,8 @@ def macro_auc(
 def same_order(scores: ArrayLike, human: ArrayLike) -> Floats:
     """[items] share of an item's pairs, of those that people tell apart, that scores order alike.
 
-    A tie of the scores earns one half. Both are [items, agents]; NaN (unscored, or no human score)
-    leaves a response out, and an item without such a pair is NaN.
+    Of [items, agents] each. A tie of the scores earns one half; NaN leaves a response out, and an
+    item without such a pair is NaN.
     """
     first, second = np.asarray(scores, np.float64), np.asarray(human, np.float64)
     i, j = np.triu_indices(first.shape[1], k=1)

@@ -1,15 +1,11 @@
 """Effect sizes: of two groups of agents, and of a change of the texts (TVD-MI and GEM papers).
 
-The paired effect size follows the released code of the TVD-MI paper (its section 4.3 speaks of
-"paired Cohen's d"): the difference of the group means is formed per item, and the mean of these
-differences is divided by their standard deviation *over items*. It is a d_z: it grows when
-items are homogeneous, and is not comparable with the usual pooled d over agents.
+The paired effect size follows the released code of the TVD-MI paper: the difference of the group
+means per item, its mean divided by its standard deviation *over items*. It is a d_z: it grows when
+items are alike, and is not comparable with the usual pooled d.
 
-Attacked and clean panels hold the same items, so the interval of a change takes each item's part
-in both sides together. An item or agent scored on one side only is left out of both: a failed call
-is not an effect of the attack.
-
-NaN is unscored; shapes other than named, and infinities, are a ValueError.
+An item or agent scored on one side of a change only is left out of both: a failed call is no effect
+of the attack. NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
 
 from __future__ import annotations
@@ -53,10 +49,10 @@ is above .05 up to five; intervals from so few assume the normal law."""
 
 
 def group_difference(scores: ArrayLike, positive: Mask, negative: Mask) -> Floats:
-    """Mean score of the positive (good-faith) less that of the negative (problematic) agents.
+    """Mean score of the positive (good-faith) less that of the negative (problematic) agents
+    [items].
 
-    [items] from scores [items, agents] and disjoint masks [agents]; NaN where either group has no
-    scored agent.
+    From scores [items, agents] and disjoint masks [agents]; NaN where a group has no score.
     """
     table = checked(scores, 2, "The scores")
     return row_means(table[:, positive]) - row_means(table[:, negative])
@@ -65,8 +61,7 @@ def group_difference(scores: ArrayLike, positive: Mask, negative: Mask) -> Float
 def effect_size(difference: ArrayLike) -> float:
     """d_z = mean / standard deviation (ddof 1) of the items that are not NaN.
 
-    NaN with fewer than two items, or where all items have the same difference (up to
-    rounding): without spread there is no scale to measure the mean in, however large it is.
+    NaN with fewer than two items, or where all have the same difference: there is then no scale.
     """
     items = checked(difference, 1, "The differences")
     items = items[~np.isnan(items)]
@@ -95,10 +90,9 @@ def resampled_effect_sizes(difference: Floats, weights: Floats) -> Floats:
 def effect_size_parts(difference: Floats, less: Floats | None = None) -> Floats:
     """[..., items] what each adds to d_z, or to d_z minus that of ``less``: t ends and p are its.
 
-    Of [..., items], all scored. The jackknife's pseudo-values, whose mean is d without its bias
-    away from 0. Their squared error is divided by n, not n - 1, as the jackknife overstates it on
-    few items. Exact intervals (noncentral t) hold on normal differences alone: on exponential
-    ones they cover from .74 to .997.
+    Of [..., items], all scored. The jackknife's pseudo-values; their squared error is divided by n,
+    not n - 1, as the jackknife overstates it on few items. Exact intervals (noncentral t) hold on
+    normal differences alone: on exponential ones they cover from .74 to .997.
     """
     whole, without = _jackknifed(difference)
     if less is not None:
@@ -134,14 +128,10 @@ def paired_effect_size(
 
     Args:
         difference: [items] from ``group_difference``.
-        interval: Student's t on ``effect_size_parts``; or the released code's percentile
-            bootstrap with a sign-flip p, biased away from 0 and too narrow on few items (on normal
-            data it covers .86 of the time at 12 items and .90 at 30). Resamples without spread
-            have no d and are left out.
-        less: [items] of another panel, whose d is taken off: the interval takes each item's part
-            in both d together, so it is the interval of the change and not the sum of two
-            intervals. Percentile: p from swapping the two values of whole items at random, which
-            is exact where both panels are alike.
+        interval: Student's t on ``effect_size_parts``; or the released code's percentile bootstrap
+            with a sign-flip p, too narrow on few items (on normal data it covers .86 at 12 items).
+        less: [items] of another panel, whose d is taken off, item by item. Percentile: p from
+            swapping the two values of whole items at random.
 
     Returns:
         NaN where ``effect_size`` is; with two shared items there is no interval.
@@ -181,10 +171,8 @@ def score_delta(
 ) -> Estimate:
     """Mean over items of the mean over agents of attacked - clean, in units of the score.
 
-    The paper's Table 4 prints a constant +-0.050 here, a fallback of its code.
-
-    Of [items, agents] each, the same items and agents: agents count where both sides are scored,
-    and items without such an agent are unscored. Percentile: the papers' bootstrap and sign flips.
+    The paper's Table 4 prints a constant +-0.050 here, a fallback of its code. Of [items, agents]
+    each: agents count where both sides are scored.
     """
     before, after = checked_pair(clean, attacked, 2, "The score delta")
     return with_p(score_changes(before, after), interval, draws, seed)
@@ -193,8 +181,7 @@ def score_delta(
 def score_changes(before: Floats, after: Floats) -> Floats:
     """[items] mean over agents of after - before [items, agents]; rounding noise is no change.
 
-    Scores whose mean is the same by construction (win rates: 1/2) would otherwise be tested on
-    their last digits.
+    Scores of a fixed mean (win rates: 1/2) would else be tested on their last digits.
     """
     change = row_means(after - before)
     scale = np.nan_to_num(np.abs(np.array([before, after]))).max(initial=0.0)
@@ -237,26 +224,23 @@ def standardized_mean_difference(
 ) -> Estimate:
     """d = (mean' - mean) / sqrt((s^2 + s'^2) / 2) over rows (GEM paper, section 4.2).
 
-    A row is one score before and one after a change of the texts; rows of one item (a text against
-    several references, say) are not independent. d is the same in all definitions (s with ddof 1):
+    A row is one score before and one after a change of the texts; rows of one item are not
+    independent. Definitions of the interval:
 
-    paper: d +- 1.96 sd(after - before) / (sqrt(rows) sigma), rows taken as independent and sigma
-        as known. p is of the same normal approximation.
-    released: the same with 1.645. No code was released; the printed intervals of the two metrics
-        that can be recomputed match 1.645 and not 1.96 (inferred), so "95 %" is 90 %.
-    corrected: from leaving out each item with its rows (``ratio_ends``). In simulations with
-        several rows per item it covers .93 to .97 (experiments/coverage), the percentile bootstrap
-        over items .64 to .95, the rows-only 1.96 interval .58 to .89; on exponential scores an
-        effect of 4 only .85 at 12 items.
-        p: sign flips of whole items, of the sum over an item's rows.
+    paper: d +- 1.96 sd(after - before) / (sqrt(rows) sigma), rows taken as independent and sigma as
+    known; p of the same normal approximation.
+    released: the same with 1.645. No code was released; the printed intervals of two metrics match
+    1.645 and not 1.96 (inferred), so "95 %" is 90 %.
+    corrected: from leaving out each item with its rows (``ratio_ends``), p by sign flips of whole
+    items; how often it holds: experiments/coverage.
 
     Args:
         before, after, cluster: [rows], of a metric, and the item of each row (integers, strings).
 
     Returns:
         n: rows scored on both sides; unscored: the other rows; clusters: items with a scored row.
-        NaN with fewer than two such rows or without spread; no interval below three items
-        (corrected).
+            NaN with fewer than two such rows or without spread; no interval below three items
+            (corrected).
     """
     x, y = checked_pair(before, after, 1, "The standardised mean difference")
     known = ~(np.isnan(x) | np.isnan(y))
@@ -287,15 +271,14 @@ def verdict(
 ) -> Verdict:
     """What a change did, held against what an honest metric does (GEM paper, Tables 2 to 4).
 
-    Under a degradation (``fall``) "falls" where the interval lies wholly below 0, "does not fall"
-    where it lies wholly above -margin; under a manipulation (``no_rise``) "does not rise" where it
-    lies wholly below the margin, else "rises" where it lies wholly above 0. That nothing happened
-    is a claim of its own: an interval that allows both is "undecided". So is one from fewer than
-    ``FEWEST`` items, and a missing one, unless no item moved at all.
+    Under a degradation (``fall``) "falls" where the interval lies below 0, "does not fall" where it
+    lies above -margin; under a manipulation (``no_rise``) "does not rise" where it lies below the
+    margin, else "rises" where it lies above 0. An interval that allows both is "undecided", as is
+    one from fewer than ``FEWEST`` items, and a missing one, unless no item moved at all.
 
     Args:
-        margin: in d; None: as the paper words it, where a change that is not significant counts
-            as none.
+        margin: in d; None: as the paper words it, where a change that is not significant counts as
+            none.
     """
     if estimate.clusters is not None and estimate.clusters < FEWEST:
         return "undecided"
@@ -329,9 +312,8 @@ def _common_scale(x: Floats, y: Floats) -> tuple[Floats, Floats]:
 def _smd_ends(
     x: Floats, y: Floats, item: NDArray[np.intp], clusters: int, d: float
 ) -> tuple[float, float]:
-    """The farther ends of two intervals: of d, and of the mean change with sigma as it is.
-
-    The second has Hall's correction, as skewness of the changes shows most where d is small.
+    """The farther ends of two intervals: of d, and of the mean change with sigma as it is (Hall's
+    correction: skewness of the changes shows most where d is small).
     """
     sigma = np.sqrt((x.var(ddof=1) + y.var(ddof=1)) / 2)
     sums = np.bincount(item, y - x, clusters), np.bincount(item, minlength=clusters)

@@ -32,8 +32,7 @@ FEWEST = 3
 def overseer(pair: ArrayLike) -> Estimate:
     """u_overseer: the sum of the estimates over ordered pairs i != j (TVD-MI paper, equation 2).
 
-    The equation sums over all i and j, and u_i over j != i: no text is held against itself, and
-    u_overseer is the sum of the u_i. A pair without any score in the panel is not in the sum; one
+    No text is held against itself. A pair without any score in the panel is not in the sum; one
     that lacks some items counts there as the item's mean pair, so that the sums of items agree.
 
     Args:
@@ -48,14 +47,13 @@ def overseer(pair: ArrayLike) -> Estimate:
 def effective_rank(scores: ArrayLike) -> Estimate:
     """In how many independent ways agents' scores vary over items: A^2 / sum_ij r_ij^2.
 
-    The participation ratio of the eigenvalues of the agents' correlation matrix: 1 where all
-    scores rise and fall together, A where none do. The TVD-MI paper draws d against an "effective
-    rank" that neither it nor its code defines; this is our definition. Correlations of few items
-    are noise as well, which lowers it: A unrelated agents have about A n / (n + A) on n items.
+    The participation ratio of the agents' correlation matrix: 1 where all scores rise and fall
+    together, A where none do; a definition of ours (the TVD-MI paper gives none). Correlations of
+    few items are noise as well, which lowers it: to about A n / (n + A) on n items.
 
     Args:
-        scores: [items, agents]. Agents without spread are left out; correlations are over the
-            items that two agents share.
+        scores: [items, agents]. Agents without spread are left out; correlations are over the items
+            that two agents share.
 
     Returns:
         The interval: leaving out each item in turn, t with n - 1 degrees of freedom.
@@ -85,9 +83,6 @@ def _participation(table: Floats) -> float:
 
 def compression(source: ArrayLike, text: ArrayLike) -> Estimate:
     """Characters of the sources for each character of the texts, both summed over items.
-
-    As the TVD-MI paper's ratios are made, though it does not say so: with human references this
-    gives the printed ratio to the digit on all seven of its data sets that were released.
 
     Args:
         source, text: [items] characters; NaN or 0 for an item that lacks either.
@@ -119,11 +114,9 @@ class QuadraticFit:
 def quadratic_against_linear(x: ArrayLike, y: ArrayLike) -> QuadraticFit:
     """Least squares of degree 1 and 2 of [points], and the F test between them.
 
-    The paper fits |d| on the compression ratio. Its text calls the quadratic term significant
-    for every mechanism; on its own Table 2 (n = 10) that of MI is not (p = .32).
-
-    Everything but n is NaN with fewer than four points, fewer than three distinct x, or a constant
-    y: there is then nothing to test.
+    The paper calls the quadratic term significant for every mechanism; on its own Table 2 (n = 10)
+    that of MI is not (p = .32). Everything but n is NaN with fewer than four points, fewer than
+    three distinct x, or a constant y.
     """
     first, second = checked_pair(x, y, 1, "The regression")
     kept = ~(np.isnan(first) | np.isnan(second))

@@ -1,10 +1,9 @@
 """Many judges, one decision, held against people's (Auto-PRE paper, sections 3 and 5).
 
 Verdicts are 1 where the first of two answers wins, 0 where the second does, .5 for a tie and NaN
-where nothing could be read, always for the answers in one fixed order, whichever was shown first.
-``gold`` is 1 where people prefer the first answer, -1 for the second, 0 where they call it a tie
-and NaN where nobody was asked. Pairs of one item are not independent, so every interval is over
-items and every test flips the sign of whole items.
+where nothing could be read, for the answers in one fixed order, whichever was shown first. ``gold``
+is 1 where people prefer the first answer, -1 for the second, 0 for a tie, NaN where nobody was
+asked. Every interval is over items, and every test flips the sign of whole items.
 """
 
 from __future__ import annotations
@@ -50,9 +49,9 @@ def gaps_of(scores: ArrayLike, pairs: NDArray[np.int64]) -> Floats:
 def decide(votes: ArrayLike, weight: ArrayLike) -> Floats:
     """Weighted majority [...]: 1 first answer, -1 second, 0 a tie, NaN where no judge voted.
 
-    Of votes [judges, ...] by ``votes_of`` or ``gaps_of``; NaN abstains. Differences of grades count
-    by their size, so that a judge who saw no difference does not count. A weight [judges] of 0 or
-    NaN keeps a judge out. A balance within TOLERANCE of all that was cast is a tie.
+    Of votes [judges, ...] by ``votes_of`` or ``gaps_of``; NaN abstains, differences of grades count
+    by their size. A weight [judges] of 0 or NaN keeps a judge out. A balance within TOLERANCE is a
+    tie.
     """
     cells = np.asarray(votes, dtype=np.float64)
     power = np.nan_to_num(np.asarray(weight, dtype=np.float64))
@@ -65,10 +64,10 @@ def decide(votes: ArrayLike, weight: ArrayLike) -> Floats:
 
 
 def pooled_scores(scores: ArrayLike, weight: ArrayLike) -> Floats:
-    """[items, agents] weighted mean of the judges' grades [judges, items, agents].
+    """[items, agents] weighted mean of the judges' grades [judges, items, agents]; NaN without any.
 
     Weights are [judges], or [judges, items] where every item has its own. A judge without a grade
-    has no part in that answer's mean. NaN where no judge of the pool graded.
+    has no part in that answer's mean.
     """
     cells = np.asarray(scores, dtype=np.float64)
     power = np.nan_to_num(np.asarray(weight, dtype=np.float64))
@@ -128,8 +127,8 @@ def difference(
 ) -> Estimate:
     """Accuracy of one method minus that of another on the pairs both decided.
 
-    Interval: ``mean_ends`` over items. p: two-sided, from flipping the sign of whole items' sums of
-    differences (the paper's tests take pairs of answers as independent; docs/definitions.md).
+    Interval: ``mean_ends`` over items. p: two-sided, from flipping the sign of whole items (the
+    paper's tests take pairs of answers as independent).
     """
     gap = np.asarray(right, dtype=np.float64) - np.asarray(other, dtype=np.float64)
     total, count = _by_item(gap)

@@ -150,7 +150,7 @@ def over_chance(answers: ExamAnswers) -> Shares:
     """The lead over a judge that flips a fair coin for each question, by what it gets on average.
 
     That is .5 of every verdict in P_c and P_p, and as much confidence on the easy as on the hard
-    question of an item in P_s. A coin that is really flipped would add its own noise.
+    question of an item in P_s. No coin is flipped, which would add its own noise.
     """
     if isinstance(answers, Shares):
         total = answers.total - answers.count / 2
@@ -212,13 +212,11 @@ def mark(
 ) -> Marks:
     """Numbers, intervals and passes; for p_pass the threshold is found anew in each resample.
 
-    A judge passes whose number exceeds ``bar``, or reaches the mean of all (None, as in the paper):
-    where all have the same number the mean tells none from the others, and all pass it. P_s has
-    none to choose: a judge that is more confident on the easy set passes (equation 4). And it must
-    be better than every control: its lead, a mean over answers, is above 0 by a test that flips the
-    sign of whole items. Judges must pass every exam of a pool, so that no correction for several
-    exams is due; there is none for several judges: each that knows nothing passes an exam with
-    p <= CHANCE / 2. The same seed resamples the same items.
+    A judge passes whose number exceeds ``bar``, or reaches the mean of all (None, as in the paper;
+    where all have the same number, all pass). P_s has no bar to choose (equation 4). And it must be
+    better than every control: its lead is above 0 by flipping the sign of whole items. Judges must
+    pass every exam of a pool, so no correction for several exams is due; there is none for several
+    judges: each that knows nothing passes an exam with p <= CHANCE / 2.
 
     Args:
         controls: control -> the judges' lead over it on every answer; None: there are none, as in

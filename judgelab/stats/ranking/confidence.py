@@ -2,23 +2,21 @@
 
 Stureborg, Alikaniotis, Suhara: "Characterizing the Confidence of Large Language Model-Based
 Automatic Evaluation Metrics", sections 2.2 and appendices B, E, F. Their metric is the human score
-plus Gaussian noise, with a noise level that gives the correlation r with people. The mean of N
-metric scores then has variance v / N with v = s^2 / r^2 (s: sd of human scores; a kernel density
-adds its bandwidth), and
+plus Gaussian noise of a level that gives the correlation r with people. The mean of N metric scores
+then has variance v / N with v = s^2 / r^2 (s: sd of human scores; a kernel density adds its
+bandwidth), and
 
     confidence = Phi( |delta| / sqrt( 2 v (1 - c) / N + 2 b^2 ) )
 
 Two terms are ours. c, the correlation of two systems' metric scores on one item, counts where both
-answer the same items (``paired``), which the paper's text says but its Algorithm 1 does not do.
-b is the sd over systems of an error that all scores of one system share: an error of *all* systems
-does no harm, as the paper holds, but one that differs between systems does not average out, and
+answer the same items (``paired``), which the paper's text says but its Algorithm 1 does not do. b
+is the sd over systems of an error that all scores of one system share: it does not average out, and
 caps the confidence at Phi(|delta| / (b sqrt 2)) however large N gets.
 
-Algorithm 1 (``simulate``): for every difference delta the paper draws M pairs of systems (N true
-scores each, the second's density shifted by delta), rates each pair V times with a noisy metric,
-and counts how often the means come out in the right order. Two things are drawn here in one go that
-the paper draws one by one, with the same distribution: the mean of N Gaussian noises, and the mean
-of N kernels.
+Algorithm 1 (``simulate``): for every delta, M pairs of systems are drawn (N true scores each, the
+second's density shifted by delta), each rated V times with a noisy metric, and counted how often
+the means come out in the right order. The mean of N Gaussian noises is drawn in one go here, and
+that of N kernels: the same distribution.
 
 Units: delta, the sd and b are in the unit of the human scores; N counts items. Numbers outside
 their range are a ValueError.
@@ -80,8 +78,8 @@ class Population:
 def population(scores: ArrayLike | None = None, sd: float | None = None) -> Population:
     """f from human scores (kernel density, Scott's bandwidth n^(-1/5) s), or normal from an sd.
 
-    A standard normal where neither is given: differences are then in standard deviations. Scores
-    are of texts, any shape, two or more with some spread; NaN is left out.
+    A standard normal where neither is given. Scores are of texts, any shape, two or more with some
+    spread; NaN is left out.
     """
     if scores is None:
         return Population(1.0 if sd is None else float(sd))
@@ -99,8 +97,7 @@ def population(scores: ArrayLike | None = None, sd: float | None = None) -> Popu
 def noise_sd(r: ArrayLike, sd: float) -> Floats:
     """Noise that a metric of correlation r adds to the human score: s sqrt(1/r^2 - 1).
 
-    Appendix E, solved: corr(H, H + noise) = s / sqrt(s^2 + noise^2). Any shape of r in (0, 1];
-    no noise level gives a correlation of 0 or less.
+    Appendix E, solved: corr(H, H + noise) = s / sqrt(s^2 + noise^2). Any shape of r in (0, 1].
     """
     values = np.asarray(r, dtype=np.float64)
     if not ((values > 0) & (values <= 1)).all():
@@ -133,14 +130,12 @@ def confidence(
 
     Args:
         r, n: correlation of the metric with people over single texts; items of each system.
-        delta: difference of the two systems' true means, not 0 (with equal systems no order is
-            right); its sign does not matter.
+        delta: difference of the two systems' true means, not 0; its sign does not matter.
         scores, sd: of people, as of ``population``.
         method: ``monte_carlo`` (Algorithm 1), or ``closed_form``.
-        paired: whether both systems answer the same items; only then ``item_correlation`` counts.
-        item_correlation: of the two systems' metric scores on one item, in [0, 1).
-        system_bias_sd: as b of the module, on top of the noise that r implies (an r over texts of
-            several systems holds some of it already: its square / N is counted twice).
+        paired, item_correlation: whether both systems answer the same items, and then c.
+        system_bias_sd: b, on top of the noise that r implies (an r over texts of several systems
+            holds some of it already: its square / N is counted twice).
         draws: size and seed of the simulation; 100 pairs x 200 evaluations as in the paper.
     """
     source, shared = population(scores, sd), item_correlation if paired else 0.0
@@ -191,12 +186,9 @@ def right_order(
 ) -> Floats:
     """The closed form itself, Phi(delta / sqrt(2 rated (1 - shared) / n + 2 bias_sd^2)).
 
-    In the common shape; nothing is checked, and NaN stays NaN.
-
-    Args:
-        delta: difference of true means; below 0 the result is the probability of an error.
-        rated: variance of a metric score, in human units squared.
-        shared, bias_sd: c and b of the module.
+    In the common shape; nothing is checked, and NaN stays NaN. ``rated`` is the variance of a
+    metric score in human units squared; for a delta below 0 the result is the probability of an
+    error.
     """
     gap, v, size, c, b = (
         np.asarray(part, dtype=np.float64) for part in (delta, rated, n, shared, bias_sd)
@@ -209,16 +201,16 @@ def simulate(
 ) -> tuple[Floats, Floats]:
     """Share of evaluations in which B's mean is above A's, for each cell.
 
-    With probability ``shared`` (c) an item gives both systems the same true score (B's shifted by
-    delta), and the noises correlate by it: each system on its own is as in the paper.
+    With probability ``shared`` (c) an item gives both systems the same true score, and the noises
+    correlate by it.
 
     Args:
         cells: [cells, 3] of r, N and delta, the shift of B's density.
 
     Returns:
         The share [cells] and its standard error [cells]: that of M independent shares, as the V
-        evaluations of a pair share its texts; never below what the normal approximation expects
-        of so many draws, nor below half a draw, as shares that are (almost) alike say nothing.
+            evaluations of a pair share its texts; never below what the normal approximation expects
+            of so many draws, nor below half a draw.
     """
     share, error = np.empty(len(cells)), np.empty(len(cells))
     noise = noise_sd(cells[:, 0], source.sd)
@@ -262,10 +254,8 @@ def _true_gaps(
 
 
 def _sums(generator: np.random.Generator, own: NDArray[np.int64], n: int, scores: Floats) -> Floats:
-    """[pairs] sum of ``own`` scores drawn with replacement.
-
-    Drawn one by one where N is small, else as how often each value comes up, which has the same
-    distribution and does not grow with N.
+    """[pairs] sum of ``own`` scores drawn with replacement: one by one where N is small, else as
+    how often each value comes up, which does not grow with N.
     """
     values, counts = np.unique(scores, return_counts=True)
     counted = n > SLOWER * len(values)
@@ -283,10 +273,8 @@ def _sums(generator: np.random.Generator, own: NDArray[np.int64], n: int, scores
 
 
 def _expected_error(delta: float, common: float, rated: float, draws: Draws) -> float:
-    """Standard error of the share if gaps were normal.
-
-    Two evaluations of a pair are both above 0 with the probability of a bivariate normal with
-    equal limits, which Owen's T gives.
+    """Standard error of the share if gaps were normal; Owen's T gives how often two evaluations of
+    a pair are both above 0.
     """
     p = ndtr(delta / np.sqrt(common + rated))
     both = p - 2 * owens_t(delta / np.sqrt(common + rated), np.sqrt(rated / (2 * common + rated)))

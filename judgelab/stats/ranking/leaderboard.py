@@ -1,10 +1,8 @@
 """A leaderboard with its uncertainty: mean and rank (GEM paper, section 5).
 
-The paper's bars are mean +- 1.645 standard errors over 600 rows, of which two at a time share a
-candidate's text. Here a candidate has one number per item, and candidates are compared on the
-same items: differences between them are often far more certain than the bars suggest.
-
-Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
+The paper's bars take 600 rows as independent, of which two at a time share a candidate's text. Here
+a candidate has one number per item, and candidates are compared on the same items. NaN is unscored;
+shapes other than named, and infinities, are a ValueError.
 """
 
 from __future__ import annotations
@@ -48,17 +46,16 @@ def rank_intervals(
 ) -> Ranking:
     """Means, ranks and their intervals, with items as the unit.
 
-    Intervals of means are over items (``mean_ends``). The interval of a rank counts the certainly
-    better and the certainly worse: the differences of all pairs of candidates, on the items that
-    both have, with one critical value for all of them, from the largest studentised difference of
-    each item resample, step by step (Mogstad, Romano, Shaikh and Wilhelm 2024). So the ranks of all
-    candidates hold together: in simulations of 5, 10 and 20 tied candidates and 12 to 100 items
-    (normal, 0 or 1, five grades) at .90 in .87 or more. A critical value of each candidate's own
-    held all ranks of five in .74 to .84, of twenty in .45 to .64.
+    Intervals of means are over items (``mean_ends``). That of a rank counts the certainly better
+    and the certainly worse: differences of all pairs of candidates, on the items that both have,
+    with one critical value for all of them, from the largest studentised difference of each item
+    resample, step by step (Mogstad, Romano, Shaikh and Wilhelm 2024). So the ranks of all
+    candidates hold together: in simulations of 5, 10 and 20 tied candidates and 12 to 100 items at
+    .90 in .87 or more; a critical value of each candidate's own held all ranks of five in .74 to
+    .84.
 
     Args:
-        scores: [items, candidates], higher is better, NaN where unscored. A candidate with
-            several texts or references per item enters with their mean.
+        scores: [items, candidates], higher is better, NaN where unscored.
         level: of all intervals; the paper draws 90 %.
         draws, seed: bootstrap resamples of items.
         bounds: least and largest score there can be; None: those that are there. They decide from
@@ -134,8 +131,8 @@ def _surely_apart(
 def _resampled_gaps(gaps: Floats, weights: Floats) -> tuple[Counts, Floats, Floats, Floats]:
     """Items, mean differences [others], standard errors over items, and |t| of every resample.
 
-    t is the resampled mean less the mean, in standard errors of that resample: with the error of
-    the data instead, 12 items of tied candidates got ranks that are too certain one time in five.
+    t is in standard errors of that resample: with the error of the data instead, 12 items of tied
+    candidates got ranks that are too certain one time in five.
     """
     n, mean, error, centred = _over_items(gaps)
     error[error <= 1e-12 * np.abs(np.nan_to_num(mean))] = 0.0
@@ -158,16 +155,11 @@ def agreement(
     seed: int = 0,
     interval: Kind = "items",
 ) -> Estimate:
-    """Correlation over the models that are in both leaderboards (appendix A.2).
+    """Correlation over the models that are in both leaderboards (appendix A.2), of [models] each.
 
-    What the paper prints there as Spearman is Pearson (docs/definitions.md).
-    Of [models] each, NaN where a model is missing; else as of ``clustered_correlation``, models
-    being the items.
-
-    Returns:
-        n: models in both; unscored: the others. Interval over models (``fisher_ends``), none with
-        fewer than three; p: Student's t of r with n - 2 degrees of freedom (exact for Pearson on
-        normal data). Models of one family are not independent: both are optimistic.
+    NaN where a model is missing; else as of ``clustered_correlation``, models being the items. p:
+    Student's t of r with n - 2 degrees of freedom. Models of one family are not independent:
+    interval and p are optimistic.
     """
     first, second = checked_pair(x, y, 1, "The agreement of leaderboards")
     found = clustered_correlation(first[:, None], second[:, None], method, draws, seed, interval)

@@ -1,10 +1,9 @@
 """Pairs of systems: how often a metric ranks them as people do, and whether that was predicted.
 
 The empirical side of the ranking-confidence paper (section 3, figures 5 and 6). A system is in many
-pairs, so pairs are far from independent: intervals are over systems. Where they resample, a pair
-occurs as often as the product of how often its two systems were drawn.
-
-Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
+pairs, so intervals are over systems; where they resample, a pair occurs as often as the product of
+how often its two systems were drawn. NaN is unscored; shapes other than named, and infinities, are
+a ValueError.
 """
 
 from __future__ import annotations
@@ -53,12 +52,12 @@ def ranked_pairs(
 ) -> RankedPairs:
     """Bootstrap of the metric's ranking, with the human means as the truth.
 
-    Truth and resamples come from the same items: the share says how the metric does on these
-    texts, not on new ones. A system without any human or metric score is in no pair.
+    Truth and resamples come from the same items: the share is of these texts, not of new ones. A
+    system without any human or metric score is in no pair.
 
     Args:
-        human: [items, systems]; a system's mean is over all its texts that people scored.
-        metric: [items, systems], NaN where unscored.
+        human, metric: [items, systems], NaN where unscored; a system's human mean is over all its
+            texts that people scored.
         items: in a resample; None for as many as there are.
         draws, seed: resamples.
     """
@@ -220,8 +219,8 @@ def predicted(
 ) -> Floats:
     """Confidence [pairs] for differences of human means.
 
-    NaN where the fit does not carry it: no correlation above 0, or too few systems. Below .5 where
-    system means fall as people's rise.
+    NaN where there is no correlation above 0, or too few systems. Below .5 where system means fall
+    as people's rise.
 
     Args:
         model: which errors of the judge count.
@@ -268,14 +267,13 @@ def pair_means(
 ) -> dict[int, Estimate]:
     """Group -> mean of its pairs, with ``n`` pairs, ``clusters`` systems and an interval over them.
 
+    The interval leaves out each system with all its pairs in turn (``share_ends``); in simulations
+    of 6 to 30 systems it holds the truth in .92 to .97, the percentile bootstrap in .82 to .93.
+
     Args:
         values: [pairs] within 0 and 1, no NaN.
         group: [pairs]; pairs of a negative group are left out; one of two systems has no interval.
         first, second: [pairs] numbers of the systems.
-
-    The interval leaves out each system with all its pairs in turn (``share_ends``); in simulations
-    of 6 to 30 systems it holds the truth in .92 to .97 (in .99 of pairs that are right or wrong
-    among 6 systems), the percentile bootstrap over systems in .82 to .93.
     """
     means = {}
     for k in np.unique(group[group >= 0]):
@@ -289,13 +287,11 @@ def pair_means(
 
 
 def calibration_error(data: Outcomes, draws: int = 2000, seed: int = 0) -> tuple[Estimate, Floats]:
-    """Mean over pairs of |predicted - observed| between the means of their bin.
+    """Mean over pairs of |predicted - observed| between the means of their bin; and its resamples
+    [draws].
 
-    Resampled values lie above the true one on average: compare two predictions by the difference
-    of their resamples, which one seed pairs, rather than by their intervals.
-
-    Returns:
-        The error, ``unscored`` pairs without a prediction; and its resamples [draws].
+    Resampled values lie above the true one on average: compare two predictions by the difference of
+    their resamples, which one seed pairs. ``unscored``: pairs without a prediction.
     """
     group = _bins(data)
     known = group >= 0
