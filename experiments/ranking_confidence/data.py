@@ -10,16 +10,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgelab.config import build, resolved
-from judgelab.config.composing import composed
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Panel
+from judgelab.dataset.table import LabelledTable
 
 Array = NDArray[np.float64]
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
-NO_METRICS = ("normalized_acu", "src_rouge2_p")
-"""Columns of RoSE that are left out: another form of the human score, and a share of copied
-bigrams, which is no measure of quality."""
+NO_METRICS = ("count_id", "normalized_acu", "src_rouge2_p")
+"""Columns of RoSE that are left out: a running number, another form of the human score, and a share
+of copied bigrams, which is no measure of quality."""
 
 
 @dataclass(frozen=True)
@@ -34,29 +33,19 @@ class Cell:
     metric: Array
 
 
-def rose_file(folder: Path) -> Path:
-    """The table of RoSE scores.
-
-    Raises:
-        DataError: there is none.
-    """
-    found = sorted((folder / "rose").glob("*systems*.parquet"))
-    if not found:
-        raise DataError(f"{folder} holds no rose/*systems*.parquet: scores of systems on articles.")
-    return found[0]
-
-
 def rose_scores(folder: Path) -> pd.DataFrame:
-    """The table itself: example_id, system, acu, normalized_acu, ...
+    """The table of RoSE scores: example_id, system, acu, normalized_acu, ...
 
     Raises:
         DataError: there is none, or it lacks one of these.
     """
-    file = rose_file(folder)
-    table = pd.read_parquet(file)
+    found = sorted((folder / "rose").glob("*systems*.parquet"))
+    if not found:
+        raise DataError(f"{folder} holds no rose/*systems*.parquet: scores of systems on articles.")
+    table = pd.read_parquet(found[0])
     for column in ("example_id", "system", "acu", "normalized_acu"):
         if column not in table:
-            raise DataError(f"{str(file)!r} has no column {column!r}: is it RoSE's?")
+            raise DataError(f"{str(found[0])!r} has no column {column!r}: is it RoSE's?")
     return table
 
 
@@ -70,8 +59,10 @@ def cells(folder: Path) -> list[Cell]:
 
 
 def _rose(folder: Path) -> Iterator[Cell]:
-    panel = _panel("rose", rose_file(folder))
-    for cell in _cells(panel, "RoSE"):
+    rows = rose_scores(folder)
+    rows = rows.rename(columns={"example_id": "id", "system": "agent", "acu": "human"})
+    figures = [str(name) for name in rows.select_dtypes("number") if name != "human"]
+    for cell in _cells(_panel(rows[["id", "agent", "human", *figures]]), "RoSE"):
         if cell.judge in NO_METRICS:
             continue
         people = cell.judge in ("prior", "ref_free", "ref_based")
@@ -80,28 +71,30 @@ def _rose(folder: Path) -> Iterator[Cell]:
 
 
 def _summeval(folder: Path) -> Iterator[Cell]:
-    human = sorted((folder / "summeval").glob("*human*.parquet"))
-    judges = sorted((folder / "summeval").glob("*judge*.parquet"))
-    if not human or not judges:
-        return
-    for dimension in DIMENSIONS:
-        panel = _panel(
-            "summeval_ratings",
-            human[0],
-            f"dataset.human={dimension}",
-            f"dataset.judges.path='{judges[0]}'",
-        )
-        for cell in _cells(panel, f"SummEval {dimension}"):
+    for dimension in DIMENSIONS if any((folder / "summeval").glob("*judge*.parquet")) else ():
+        for cell in _cells(_panel(summeval_table(folder, dimension)), f"SummEval {dimension}"):
             yield Cell(
                 cell.data, cell.judge, "SummEval, LM judges", cell.systems, cell.human, cell.metric
             )
 
 
-def _panel(name: str, file: Path, *words: str) -> Panel:
-    """A dataset of the config, from a file at hand."""
-    said = [f"dataset={name}", "dataset.source=path", f"dataset.path='{file}'", *words]
-    panel: Panel = build(resolved(composed(said))["dataset"], "dataset").load()
-    return panel
+def summeval_table(folder: Path, dimension: str) -> pd.DataFrame:
+    """A row for each summary: id, agent, human, and a column for each judge (evaluator/prompt)."""
+    people, judges = (
+        pd.read_parquet(next((folder / "summeval").glob(f"*{whose}*.parquet"))).rename(
+            columns={"doc_id": "id", "system_id": "agent", dimension: "human"}
+        )
+        for whose in ("human", "judge")
+    )
+    own = judges[judges["dimension"] == dimension]
+    own = own.assign(judge=own["evaluator"].astype(str) + "/" + own["prompt"].astype(str))
+    wide = own.pivot(index=["id", "agent"], columns="judge", values="score")[own["judge"].unique()]
+    return people[["id", "agent", "human"]].merge(wide.reset_index(), how="left")
+
+
+def _panel(rows: pd.DataFrame) -> Panel:
+    """The panel of a table whose columns but the first three are judges."""
+    return LabelledTable(kind="grade", judges=[str(name) for name in rows][3:]).of(rows)
 
 
 def _cells(panel: Panel, data: str) -> Iterator[Cell]:

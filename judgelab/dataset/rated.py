@@ -1,11 +1,10 @@
-"""Texts that people graded (RoSE, SummEval): our sample, the Hub, or tables of the user's."""
+"""Texts that people graded (RoSE, SummEval): our sample, or the Hub's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic import ValidationError as Invalid
@@ -15,7 +14,7 @@ from judgelab.core.panel import Panel
 from judgelab.dataset.files import cell_text, of_frame, read_rows
 from judgelab.dataset.provenance import SAMPLES, SourcedDataset, check_keys, find_rows
 from judgelab.dataset.rows import fault_of
-from judgelab.dataset.table import LabelledTable, file_facts
+from judgelab.dataset.table import LabelledTable
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -58,34 +57,29 @@ class RatedArticle(BaseModel):
 class RatedSummaries(SourcedDataset):
     """Articles, summaries by several systems, and what people and metrics gave them.
 
+    Tables of your own are read by ``dataset=table``.
+
     Args:
         name: names the sample file.
         task_description: one line for prompts.
         human: which score is the human one.
-        metrics: columns that are metrics, for ``mechanism=recorded_scores``; null: every other
-            column of numbers.
-        columns: what ``path`` calls id, agent, text, source and reference.
-        judges: ``path`` of a long table of scores by LM judges (id, agent, evaluator, prompt,
-            dimension, score); each evaluator/prompt becomes a metric of the dimension ``human``.
+        metrics: which other scores ``mechanism=recorded_scores`` can take; null: all numbers.
         hub: as for other datasets.
         fields: where a row of the Hub holds the fields of a ``RatedArticle``; without scores they
             are lists under their own names.
-        path: a table with one row for each summary.
     """
+
+    SOURCES: ClassVar[Sequence[str]] = ("sample", "hub")
 
     name: str
     task_description: str
     human: str
     metrics: Sequence[str] | None = None
-    columns: Mapping[str, str]
-    judges: Mapping[str, Any]
     hub: Mapping[str, Any]
     fields: Mapping[str, str | None]
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_keys(self.judges, ("path",), "dataset.judges")
-        check_keys(self.columns, COLUMNS, "dataset.columns")
         check_keys(self.fields, RatedArticle.model_fields, "dataset.fields")
 
     def _panel(self, limit: int | None) -> Panel:
@@ -94,13 +88,9 @@ class RatedSummaries(SourcedDataset):
         if self.source == "sample":
             frame, where = self._of_sample(), "the sample"
             facts["synthetic"] = SYNTHETIC
-        elif self.source == "hub":
+        else:
             frame, hub = self._of_hub(limit)
             where, facts = str(self.hub["id"]), facts | dict(hub)
-        else:
-            frame, where = self._of_files(), repr(self.path)
-            for key, path in (("scores", self.path), ("judges", self.judges.get("path"))):
-                facts |= {key: file_facts(path)} if path else {}
         scored = frame.drop(columns=[*COLUMNS, "human"], errors="ignore")
         table = LabelledTable(
             kind="grade",
@@ -149,37 +139,3 @@ class RatedSummaries(SourcedDataset):
             metrics = {name: numbers.get(name) for name in given if name in chosen}
             rows.append({**head, **text, "human": given[self.human], **metrics})
         return rows
-
-    def _of_files(self) -> DataFrame:
-        """Summaries with their scores, and beside them those of judges in another table."""
-        import pandas as pd
-
-        judges = self.judges.get("path")
-        rows = pd.DataFrame(read_rows([Path(str(self.path)).expanduser()]))
-        names = {column: name for name, column in self.columns.items()}
-        texts = {self.columns["id"], self.columns["agent"]}
-        _need(rows, texts | {self.human, *(self.metrics or ())}, f"{self.path!r}")
-        rest = [name for name in rows if name not in (*names, self.human, "count_id")]
-        figures = rows[rest].apply(pd.to_numeric, errors="coerce").notna().any()
-        metrics = [name for name in rest if figures[name]] if self.metrics is None else self.metrics
-        names[self.human] = "human"
-        rows = rows[[name for name in (*names, *metrics) if name in rows]].rename(columns=names)
-        if judges is None:
-            return rows
-        said = pd.DataFrame(read_rows([Path(judges).expanduser()])).rename(columns=names)
-        _need(said, {"id", "agent", "evaluator", "prompt", "dimension", "score"}, repr(judges))
-        said = said[said["dimension"] == self.human]
-        said = said.assign(judge=said["evaluator"] + "/" + said["prompt"])
-        for table in (rows, said):  # as text, so that tables of any format fit together
-            table[["id", "agent"]] = table[["id", "agent"]].map(cell_text)
-        if (twice := said[said.duplicated(["id", "agent", "judge"])]["judge"]).size:
-            raise DataError(f"{judges!r}: {twice.iloc[0]} rates a text twice: keep one row.")
-        wide = said.pivot(index=["id", "agent"], columns="judge", values="score")
-        wide = wide[said["judge"].unique()].reset_index()
-        return rows.merge(wide, on=["id", "agent"], how="left")
-
-
-def _need(frame: DataFrame, columns: Set[str], where: str) -> None:
-    for column in sorted(columns - {*frame.columns}):
-        hint = did_you_mean(column, map(str, frame.columns))
-        raise DataError(f"{where} has no column {column!r} (dataset.columns, .human).{hint}")

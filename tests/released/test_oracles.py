@@ -21,6 +21,7 @@ from experiments.gem.overlap import Overlap
 from experiments.gem.reviews import read_reviews
 from experiments.peer_prediction.baseline import rouge1
 from experiments.peer_prediction.release import read_domain
+from experiments.ranking_confidence.data import summeval_table
 from judgelab.config import resolved
 from judgelab.config.composing import composed
 from judgelab.engine.parts import build_parts
@@ -131,17 +132,17 @@ def test_other_datasets_of_the_layout_are_counted_too(auto_pre: Path, tmp_path: 
 
 def test_the_study_on_summeval_is_the_tables(shared_data: Path, tmp_path: Path) -> None:
     """A user's command line gives the judge of the table."""
-    data = shared_data / "summeval"
+    file = tmp_path / "fluency.parquet"
+    summeval_table(shared_data, "fluency").to_parquet(file)
     overrides = [
         "study=ranking_confidence",
         "study.bootstrap=300",
         "study.pairs=10",
         "study.evaluations=10",
-        "dataset=summeval_ratings",
-        "dataset.source=path",
-        "dataset.human=fluency",
-        f"dataset.path={next(data.glob('*human*.parquet'))}",
-        f"dataset.judges.path={next(data.glob('*judge*.parquet'))}",
+        "dataset=table",
+        f"dataset.path={file}",
+        "dataset.kind=grade",
+        "dataset.judges=[gpt-4-0314/rts]",
         "mechanism=recorded_scores",
         "mechanism.metric=gpt-4-0314/rts",
     ]

@@ -84,25 +84,6 @@ def test_samples_say_that_their_scores_are_invented(words: tuple[str, ...]) -> N
         read(words[0], "dataset.human=style")
 
 
-def test_rose_from_files(tmp_path: Path) -> None:
-    file = tmp_path / "rose.csv"
-    file.write_text(
-        "example_id,count_id,system,summary,source,acu,rouge1_f\n"
-        'd1,7,bart,One.,"Long, text.",0.5,0.3\nd1,7,brio,,,0.25,0.4\n'
-    )
-    words = ["rose", "dataset.source=path"]
-    panel = read(*words, f"dataset.path={file}")
-    assert panel.texts == (("One.", None),) and panel.items[0].source == "Long, text."
-    assert human(panel) == [[0.5, 0.25]]
-    assert panel.items[0].scores == {"rouge1_f": {"bart": 0.3, "brio": 0.4}}
-    parquet = str(tmp_path / "rose.parquet")
-    pd.read_csv(file).to_parquet(parquet)
-    every = read(*words, f"dataset.path={parquet}")
-    assert list(every.items[0].scores) == ["rouge1_f"], "count_id is a number but no score"
-    with pytest.raises(DataError, match="no column 'acux'"):
-        read(*words, f"dataset.path={parquet}", "dataset.human=acux")
-
-
 ROSE = {
     "source": "Text.",
     "reference": "Ref.",
@@ -156,24 +137,6 @@ def test_the_hubs_layouts(
     assert panel.provenance["commit"] == "c0ffee"
     with pytest.raises(DataError, match=r"no annotation 'acus' .*(Did you mean 'acu'|Known are)"):
         read(name, "dataset.source=hub", "dataset.human=acus")
-
-
-def test_summeval_from_files(tmp_path: Path) -> None:
-    file, judges = tmp_path / "s.csv", tmp_path / "j.csv"
-    file.write_text(
-        "doc_id,system_id,summary,coherence,consistency,fluency,relevance\n"
-        "d1,M0,One.,1,2,3,4\nd1,M1,Two.,2,3,4,5\n"
-    )
-    judges.write_text(
-        "doc_id,system_id,evaluator,prompt,dimension,score\n"
-        "d1,M0,gpt,rts,fluency,4\nd1,M0,gpt,rts,coherence,1\nd1,M1,gpt,rts,fluency,\n"
-    )
-    words = ["dataset.source=path", f"dataset.path={file}", f"dataset.judges.path={judges}"]
-    panel = read("summeval_ratings", *words, "dataset.human=fluency")
-    assert human(panel) == [[3, 4]] and panel.items[0].scores == {"gpt/rts": {"M0": 4.0}}
-    judges.write_text(judges.read_text() + "d1,M0,gpt,rts,fluency,4\n")
-    with pytest.raises(DataError, match="twice"):
-        read("summeval_ratings", *words, "dataset.human=fluency")
 
 
 def test_frank_as_a_table(shared_data: Path) -> None:
