@@ -55,13 +55,13 @@ class OpenAI(FramedLM, Remote):
             the address may change but not what answers there.
         token_limit: what the server calls the bound on a reply.
         extra_body: sent along with every chat request (seed, top_p, reasoning_effort, ...).
-        template, system, template_date, end_token: of log-probabilities, see ``Framing.of``.
+        template, system, end_token: of log-probabilities, see ``Framing.of``.
         tokenizer: of the model, a folder or a name on the Hub; None for ``model``. Needed for a
             template or an end token only.
 
     Raises:
-        ConfigError: an address or variable that holds a secret itself, a date of another
-            form, or a template or end token for an LM that only chats.
+        ConfigError: an address or variable that holds a secret itself, or a template or end token
+            for an LM that only chats.
     """
 
     model: str
@@ -74,7 +74,6 @@ class OpenAI(FramedLM, Remote):
     extra_body: dict[str, Any] | None = None
     template: Template = "none"
     system: str | None = None
-    template_date: str = "2024-07-26"
     end_token: bool | None = None
     tokenizer: str | None = None
 
@@ -91,7 +90,7 @@ class OpenAI(FramedLM, Remote):
                 "evaluation_lm.base_url holds a user, password or query: put the key into the "
                 "environment variable that evaluation_lm.api_key_env names."
             )
-        self.framing = Framing.of(self.template, self.system, self.template_date, self.end_token)
+        self.framing = Framing.of(self.template, self.system, self.end_token)
         if self.logprobs == "none" and not self.framing.plain:
             raise ConfigError(
                 f"evaluation_lm.template={self.template} and end_token say how log-probabilities "

@@ -17,7 +17,7 @@ from judgelab.core.estimator import Presentation
 from judgelab.core.lm import UNKNOWN, Capability, ChatRequest, LogProb, LogProbTable, Pairs, Reply
 from judgelab.core.terminal import say
 from judgelab.scoring import load, source
-from judgelab.scoring.encode import IMITATING, FramedLM, Framing, Template, refusal
+from judgelab.scoring.encode import DATE, IMITATING, FramedLM, Framing, Template, refusal
 from judgelab.scoring.prefix_tree import Job
 from judgelab.scoring.source import ModelSource, other_base
 
@@ -44,14 +44,14 @@ class Transformers(FramedLM):
         adapter: folder of a LoRA adapter, or None.
         dtype, quantization, device_map: see ``load.Form``; ``auto`` is fp32 on a CPU, otherwise
             the model's own; None is a GPU if there is one.
-        template, system, template_date, end_token: of log-probabilities, see ``Framing.of``.
+        template, system, end_token: of log-probabilities, see ``Framing.of``.
         backend, token_budget, tolerance: of log-probabilities, see ``Engine``.
         max_tokens: length of a reply where the request sets none.
         threads: of torch; None leaves them as they are.
         hint: how to get the model if its folder is absent.
 
     Raises:
-        ConfigError: an unknown backend, dtype or quantization, or a date of another form.
+        ConfigError: an unknown backend, dtype or quantization.
     """
 
     capabilities = frozenset({Capability.LOGPROB, Capability.CHAT, Capability.LABELS})
@@ -64,7 +64,6 @@ class Transformers(FramedLM):
     device_map: str | None = None
     template: Template = "none"
     system: str | None = None
-    template_date: str = "2024-07-26"
     end_token: bool | None = None
     backend: str = "auto"
     token_budget: Count | None = None
@@ -80,7 +79,7 @@ class Transformers(FramedLM):
                 raise ConfigError(
                     f"evaluation_lm.{name}={value!r} must be one of {', '.join(known)}."
                 )
-        self.framing = Framing.of(self.template, self.system, self.template_date, self.end_token)
+        self.framing = Framing.of(self.template, self.system, self.end_token)
         self._engine: Engine | None = None
 
     @property
@@ -103,7 +102,7 @@ class Transformers(FramedLM):
             "quantization": source.resolve_quantization(self.quantization, folder),
             "chat": "yes" if self.framing.template == "chat" else "no",
             "system": self.framing.system_name,
-            "template_date": self.framing.today.isoformat(),
+            "template_date": DATE.isoformat(),
             "end_token": "yes" if self.framing.end_token else "no",
             "max_tokens": self.max_tokens,
         }

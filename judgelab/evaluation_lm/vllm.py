@@ -11,7 +11,7 @@ from typing import Any
 from judgelab.core.errors import require
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import Capability, ChatRequest, LogProb, LogProbTable, Pairs, Reply
-from judgelab.scoring.encode import IMITATING, FramedLM, Framing, Template, refusal
+from judgelab.scoring.encode import DATE, IMITATING, FramedLM, Framing, Template, refusal
 from judgelab.scoring.source import ModelSource, fetch_weights, find, stored_quantization
 
 LONGEST = 1024  # tokens of a reply whose request sets no bound
@@ -36,10 +36,7 @@ class VLLM(FramedLM):
         max_length: tokens of prompt and reply; None for the model's own.
         tensor_parallel: GPUs that share the model.
         memory_share: of the GPU's memory that vLLM may take.
-        template, system, template_date, end_token: of log-probabilities, see ``Framing.of``.
-
-    Raises:
-        ConfigError: a date of another form.
+        template, system, end_token: of log-probabilities, see ``Framing.of``.
     """
 
     capabilities = frozenset({Capability.CHAT, Capability.LOGPROB})
@@ -53,11 +50,10 @@ class VLLM(FramedLM):
     memory_share: float = 0.9
     template: Template = "none"
     system: str | None = None
-    template_date: str = "2024-07-26"
     end_token: bool | None = None
 
     def __post_init__(self) -> None:
-        self.framing = Framing.of(self.template, self.system, self.template_date, self.end_token)
+        self.framing = Framing.of(self.template, self.system, self.end_token)
 
     @cached_property
     def _source(self) -> ModelSource:
@@ -69,7 +65,7 @@ class VLLM(FramedLM):
         asked = (
             f"vllm model={self._source.name} dtype={self.dtype} "
             f"quantization={self.quantization or 'as stored'} max_length={self.max_length} "
-            f"template_date={self.framing.today.isoformat()}"
+            f"template_date={DATE.isoformat()}"
         )
         return asked if self.framing.plain else f"{asked} {self.framing.identity}"
 

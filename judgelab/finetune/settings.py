@@ -7,7 +7,6 @@ import importlib.util
 import json
 import math
 from dataclasses import dataclass, field, fields
-from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -56,7 +55,6 @@ class Settings:
     threads: Count | None = None
     chat: bool = True
     system: str | None = None
-    template_date: str = "2024-07-26"
     end_token: bool | None = None
     texts: Annotated[int, Field(ge=2)] = 3
     metrics: Annotated[list[Literal["gem", "gem_s"]], Field(min_length=1)] = field(
@@ -94,19 +92,13 @@ class Settings:
                 f"{WHERE}.save_every={self.save_every} must be a multiple of {WHERE}.log_every="
                 f"{self.log_every}, so that a resumed run draws the same curve."
             )
-        try:
-            date.fromisoformat(self.template_date)
-        except ValueError as cause:
-            raise ConfigError(
-                f"{WHERE}.template_date={self.template_date!r} must be a date like 2024-07-26."
-            ) from cause
 
     @property
     def scoring(self) -> dict[str, Any]:
         """What ``evaluation_lm=transformers`` must be given to score the way it was trained."""
         keys = (
             *("model", "revision", "hint", "dtype", "quantization", "device_map", "threads"),
-            *("system", "template_date", "end_token"),
+            *("system", "end_token"),
         )
         template = "chat" if self.chat else "none"
         return {key: getattr(self, key) for key in keys} | {"template": template}

@@ -30,6 +30,9 @@ from judgelab.scoring.source import ModelSource
 Template = Literal["none", "chat"]
 IMITATING = "a text spells out control tokens of the chat template"
 NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")  # how a template asks for the date
+DATE = date(2024, 7, 26)
+"""What templates that print today's date print, so that no answer depends on the day."""
+
 SHORT = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 WINDOW = 64  # characters on either side of the boundary that are encoded for the check
 AGREE = 8  # tokens on either side that must come out as in the whole text for that to count
@@ -51,21 +54,21 @@ def refusal(tokenizer: Any, texts: Sequence[str]) -> str | None:
 
 
 class ChatTemplate:
-    """Conversations as the text a model was trained on, printing ``today`` as the date.
+    """Conversations as the text a model was trained on, printing ``DATE`` as the date.
 
     Raises:
         ConfigError: the tokenizer has no chat template, or one whose date cannot be pinned.
     """
 
-    def __init__(self, tokenizer: Any, today: date) -> None:
+    def __init__(self, tokenizer: Any) -> None:
         if not tokenizer.chat_template:
             raise ConfigError(
                 "this model has no chat template: set evaluation_lm.template=none for raw texts, "
                 "or choose an instruction-tuned model."
             )
-        self.tokenizer, self.today = tokenizer, today
+        self.tokenizer = tokenizer
         written = tokenizer.get_chat_template()
-        self._text = NOW.sub(lambda call: repr(today.strftime(call[2])), written)
+        self._text = NOW.sub(lambda call: repr(DATE.strftime(call[2])), written)
         if "strftime_now(" in self._text:
             raise ConfigError(
                 "the chat template of this model prints today's date in a way that cannot be "
@@ -84,7 +87,7 @@ class ChatTemplate:
                 tokenize=False,
                 add_generation_prompt=reply_follows,
                 chat_template=self._text,
-                date_string=self.today.strftime("%d %b %Y"),
+                date_string=DATE.strftime("%d %b %Y"),
             )
         except jinja.TemplateError as cause:
             roles = ", ".join(m.role for m in messages)
@@ -166,33 +169,20 @@ class Framing:
 
     template: Template
     system: str | None
-    today: date
     end_token: bool
 
     @classmethod
-    def of(
-        cls, template: Template, system: str | None, template_date: str, end_token: bool | None
-    ) -> Framing:
+    def of(cls, template: Template, system: str | None, end_token: bool | None) -> Framing:
         """From an LM's settings.
 
         Args:
             template: ``none``: as they are; ``chat``: the context is a user's message and the
                 target the reply, by the model's own chat template.
             system: system message of the chat; None for the template's own.
-            template_date: the date that templates print, YYYY-MM-DD.
             end_token: whether the sum includes the token that ends the text, or the turn; None
                 means yes in a chat and no for raw text.
-
-        Raises:
-            ConfigError: ``template_date`` is no date.
         """
-        try:
-            today = date.fromisoformat(template_date)
-        except ValueError as cause:
-            raise ConfigError(
-                f"evaluation_lm.template_date={template_date!r} must be a date like 2024-07-26."
-            ) from cause
-        return cls(template, system, today, template == "chat" if end_token is None else end_token)
+        return cls(template, system, template == "chat" if end_token is None else end_token)
 
     def encoder(self, tokenizer: Any) -> Encoder:
         """Contexts and targets to tokens.
@@ -202,7 +192,7 @@ class Framing:
                 or raw text is to end with a token, and the tokenizer names none.
         """
         if self.template == "chat":
-            frame = ChatText(ChatTemplate(tokenizer, self.today), self.system)
+            frame = ChatText(ChatTemplate(tokenizer), self.system)
             return Encoder(tokenizer, frame, self.end_token)
         if self.end_token and tokenizer.eos_token_id is None:
             raise ConfigError(
@@ -231,7 +221,7 @@ class Framing:
         ends = f"template={self.template} end_token={'yes' if self.end_token else 'no'}"
         if self.template == "none":
             return ends
-        return f"{ends} system={self.system_name} template_date={self.today.isoformat()}"
+        return f"{ends} system={self.system_name} template_date={DATE.isoformat()}"
 
     @property
     def system_name(self) -> str:
@@ -257,7 +247,7 @@ class FramedLM(EvaluationLM):
 
     @cached_property
     def _template(self) -> ChatTemplate:
-        return ChatTemplate(self._tokenizer, self.framing.today)
+        return ChatTemplate(self._tokenizer)
 
     @cached_property
     def _encoder(self) -> Encoder:

@@ -91,7 +91,7 @@ def test_another_models_tokenizer_is_refused(server: str, folder: Path, tmp_path
 
 
 def test_how_texts_are_put_is_part_of_the_identity(folder: Path) -> None:
-    manners = [{}, *MANNERS, {"template": "chat", "template_date": "2025-01-01"}]
+    manners = [{}, *MANNERS]
     found = [endpoint("http://127.0.0.1:1", folder, **manner).identity for manner in manners]
     assert len(set(found)) == len(found)
     named = OpenAI("served", "http://h/v1", QUICK, logprobs="echo", end_token=True)

@@ -121,7 +121,6 @@ def test_identity_changes_with_what_changes_an_answer_only(folder: Path, tmp_pat
         {"dtype": "bfloat16"},
         {"quantization": "nf4"},
         {"end_token": True},
-        {"template_date": "2025-01-01"},
         {"max_tokens": 7},
     ]
     assert {Transformers(str(folder), **options).identity for options in same} == {base}
@@ -160,8 +159,6 @@ def test_mistakes_are_one_sentence(
     for wrong in ({"backend": "fast"}, {"dtype": "int4"}, {"quantization": "gptq"}):
         with pytest.raises(ConfigError, match="must be one of"):
             Transformers(str(folder), **wrong)
-    with pytest.raises(ConfigError, match="must be a date"):
-        Transformers(str(folder), template_date="26 Jul")
     node = {"_target_": "judgelab.evaluation_lm.transformers.Transformers", "model": str(folder)}
     with pytest.raises(ConfigError, match=r"evaluation_lm\.token_budget=0"):
         build({**node, "token_budget": 0}, "evaluation_lm")

@@ -13,7 +13,6 @@ import torch
 import transformers
 
 from experiments.random_llama import TEMPLATE, make_model, make_tokenizer, texts
-from judgelab.core.errors import ConfigError
 from judgelab.core.lm import Reply
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.evaluation_lm.vllm import VLLM
@@ -39,17 +38,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_the_date_of_a_template_is_the_configs_and_part_of_the_identity(folder: Path) -> None:
+def test_a_template_prints_one_date_and_how_texts_are_put_is_in_the_identity(folder: Path) -> None:
     words = transformers.AutoTokenizer.from_pretrained(folder)
-    lms = [VLLM(str(folder), template_date=day) for day in ("2024-07-26", "2025-01-02")]
-    others = [VLLM(str(folder), **m) for m in ({"template": "chat"}, {"end_token": True})]
-    assert len({lm.identity for lm in [*lms, *others]}) == 4
-    for lm, day in zip(lms, ("26 Jul 2024", "02 Jan 2025"), strict=True):
-        (ids,) = lm.prompts([ask("Is it?")])
-        assert not isinstance(ids, Reply)
-        assert words.decode(ids) == f"<|begin|>{day}\n<|user|>\nIs it?<|end|><|assistant|>\n"
-    with pytest.raises(ConfigError, match="must be a date"):
-        VLLM(str(folder), template_date="26 Jul")
+    lms = [VLLM(str(folder), **m) for m in ({}, {"template": "chat"}, {"end_token": True})]
+    assert len({lm.identity for lm in lms}) == 3
+    (ids,) = lms[0].prompts([ask("Is it?")])
+    assert not isinstance(ids, Reply)
+    assert words.decode(ids) == "<|begin|>26 Jul 2024\n<|user|>\nIs it?<|end|><|assistant|>\n"
 
 
 def test_a_request_that_could_end_its_own_turn_is_not_put_to_the_model(folder: Path) -> None:

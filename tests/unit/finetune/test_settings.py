@@ -96,7 +96,6 @@ def test_the_papers_settings_are_the_default_and_evaluation_papers_come_from_els
         ({"dtype": "half"}, r"study\.settings\.dtype='half'"),
         ({"learning_rate": 0.0}, r"learning_rate=0\.0 must be greater than 0"),
         ({"save_every": 15}, r"multiple of study\.settings\.log_every=10"),
-        ({"template_date": "today"}, r"study\.settings\.template_date='today'"),
     ],
 )
 def test_values_out_of_range_are_refused(changes: dict[str, Any], said: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from datetime import date
 
 import pytest
 from hypothesis import given, settings
@@ -57,7 +56,7 @@ def test_first_token_stands_once_and_end_token_is_an_option() -> None:
 
 
 def chat_encoder(end_token: bool = True, system: str | None = None) -> Encoder:
-    template = ChatTemplate(tokenizer(), date(2024, 7, 26))
+    template = ChatTemplate(tokenizer())
     return Encoder(tokenizer(), ChatText(template, system), end_token)
 
 
@@ -80,19 +79,19 @@ def test_text_that_imitates_a_turn_is_not_scored() -> None:
 def test_template_prints_the_pinned_date_and_a_model_without_one_says_so() -> None:
     bare = tokenizer().__class__(tokenizer_object=tokenizer()._tokenizer)
     with pytest.raises(ConfigError, match="no chat template: set evaluation_lm.template=none"):
-        ChatTemplate(bare, date(2024, 7, 26))
+        ChatTemplate(bare)
     bare.chat_template = "{{ date_string }} {{ strftime_now('%d %b %Y') }}"
-    text = ChatTemplate(bare, date(2024, 7, 26)).render([Message("user", "?")], True)
+    text = ChatTemplate(bare).render([Message("user", "?")], True)
     assert text == "26 Jul 2024 26 Jul 2024"
     bare.chat_template = "{{ strftime_now(form) }}"
     with pytest.raises(ConfigError, match="in a way that cannot be pinned"):
-        ChatTemplate(bare, date(2024, 7, 26))
+        ChatTemplate(bare)
 
 
 def test_an_end_token_that_the_tokenizer_lacks_is_asked_for_in_vain() -> None:
     words = deepcopy(tokenizer())  # it is shared
     words.eos_token = None
     with pytest.raises(ConfigError, match=r"end_token=true: .* no eos_token .*end_token=null"):
-        Framing("none", None, date(2024, 7, 26), True).encoder(words)
-    Framing("none", None, date(2024, 7, 26), False).encoder(words)
-    Framing("chat", None, date(2024, 7, 26), True).encoder(words)
+        Framing("none", None, True).encoder(words)
+    Framing("none", None, False).encoder(words)
+    Framing("chat", None, True).encoder(words)
