@@ -24,8 +24,8 @@ COLUMNS = (*FACTS, "agent", "text", "rater", "human")
 class Jsonl(LimitedDataset):
     """Items, responses and human scores of a user's own.
 
-    A line holds ``id`` (text or a whole number), ``source``, and optionally ``reference``,
-    ``synopsis``, ``responses`` (agent: text) and ``human`` (agent: score, or rater: score)::
+    A line holds ``id`` (text or a whole number), ``source`` or ``synopsis``, and optionally
+    ``reference``, ``responses`` (agent: text) and ``human`` (agent: score, or rater: score)::
 
         {"id": "a1", "source": "...", "responses": {"gpt": "...", "me": "..."}, "human": {"me": 4}}
 
@@ -99,7 +99,7 @@ def _rows(row: Row) -> Iterator[dict[str, Any]]:
         if key not in KEYS and (hint := near(key, KEYS)):
             raise DataError(f"unknown key {key!r}{hint}")
     item: dict[str, Any] = {key: row.get(key) for key in FACTS}
-    if not str(item["source"] or "").strip():
+    if not any(str(item[key] or "").strip() for key in ("source", "synopsis")):
         raise DataError("source is missing")
     texts, human = (row.get(key) or {} for key in ("responses", "human"))
     if not isinstance(texts, Mapping) or not isinstance(human, Mapping):

@@ -4,72 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    FiniteFloat,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.dataset.files import Row, each_row, sections, text_at, unpacked, value_at
+from judgelab.dataset.jsonl import Jsonl
 from judgelab.dataset.provenance import SourcedDataset, find_rows, settings_of
-from judgelab.dataset.rows import Id, fault_of
 
-LETTERS = {"A": 3.0, "B": 2.0, "C": 1.0}
-
-PeerItem = tuple[Item, tuple[str | None, ...]]
-"""An item with its grades, and the texts about it (None where there is none)."""
-
-
-def _grade(given: object) -> object:
-    """An instructor's grade (GEM paper, section 4.1) as a number; more is better."""
-    if not isinstance(given, str):
-        return given
-    if (letter := given.strip().upper()) not in LETTERS:
-        raise ValueError("must be A, B, C, a number or null")
-    return LETTERS[letter]
-
-
-Text = Annotated[
-    str | None,
-    BeforeValidator(lambda text: None if isinstance(text, str) and not text.strip() else text),
-]
-Grade = Annotated[FiniteFloat | None, BeforeValidator(_grade)]
-
-
-class PeerRecord(BaseModel):
-    """A row of our own form: an item and what peers wrote about it, graded or not."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
-
-    id: Id  # text or a whole number
-    source: Text = None  # source, synopsis: of the item; may be empty
-    synopsis: Text = None
-    texts: list[Text] = Field(min_length=1)  # null where one is missing
-    # A, B, C, a number or null for each text; A counts 3, B 2, C 1
-    grades: list[Grade] | None = None
-
-    @model_validator(mode="after")
-    def _paired(self) -> PeerRecord:
-        if self.grades and len(self.grades) != len(self.texts):
-            raise ValueError("grades must be a list with one entry for each of the texts")
-        return self
-
-    def item(self) -> PeerItem:
-        """The item, whose k-th text reviewer_k wrote."""
-        grades = enumerate(self.grades or (), start=1)
-        human = {f"reviewer_{k}": grade for k, grade in grades if grade is not None}
-        item = Item(self.id, self.source or "", synopsis=self.synopsis, human=human)
-        return item, tuple(self.texts)
+PeerItem = tuple[Item, tuple[str, ...]]
+"""An item, and the texts about it."""
 
 
 class Fields(BaseModel):
@@ -149,15 +97,15 @@ class Fields(BaseModel):
 class PeerTexts(SourcedDataset):
     """Rows with several texts by peers, as agents ``reviewer_1`` to ``reviewer_M``.
 
-    A row is a ``PeerRecord``, or what ``fields`` says. The k-th text of every item belongs to
-    reviewer_k, who need not be the same person on every item.
+    A row is a line of ``dataset=jsonl``, or what ``fields`` says. The k-th text of every item
+    belongs to reviewer_k, who need not be the same person on every item.
 
     Args:
         name: names the sample file.
         task: e.g. peer_review.
         task_description: one line for prompts.
         noun: what a source is called in prompts.
-        path: a jsonl or json file of such rows; or rows (parquet too) that ``fields`` describes.
+        path: a jsonl or json file of such lines; or rows (parquet too) that ``fields`` describes.
         references: agents that are references; empty: each text is compared with all others.
         hub: where a public copy lies (``dataset.hub``); null: none is known.
         fields: how other rows are read (``Fields``).
@@ -183,53 +131,43 @@ class PeerTexts(SourcedDataset):
         found = find_rows(self.name, self.source, self.path, self.hub)
         facts: dict[str, object] = {"dataset": self.name, "source": self.source, **found.facts}
         facts["task_description"] = self.task_description
-        own = found.files[0].suffix != ".parquet" and "texts" in next(each_row(found.files), {})
+        own = found.files[0].suffix != ".parquet" and "responses" in next(each_row(found.files), {})
         if own or self.fields is None:
-            items = read_items(found.files[0])
+            panel = own_panel(found.files[0], self.task)
         else:
             fields = settings_of(Fields, self.fields, "dataset.fields")
             items, skipped = fields.items(each_row(found.files), found.where, limit)
             facts |= {"skipped_rows": skipped} if skipped else {}
+            panel = peer_panel(items, self.task)
         if self.source != "hub":
             facts["sha256"] = hashlib.sha256(found.files[0].read_bytes()).hexdigest()
-        return peer_panel(items, self.references, self.task, facts).head(limit)
+        return with_references(panel, self.references, facts).head(limit)
 
 
-def read_items(file: Path) -> list[PeerItem]:
-    """All rows of a file of our own form.
-
-    Raises:
-        DataError: the file is missing or empty, or a row is not as described.
-    """
-    items = []
-    for k, row in enumerate(each_row([file]), start=1):
-        try:
-            items.append(PeerRecord.model_validate(row).item())
-        except ValidationError as cause:
-            raise DataError(f"{str(file)!r}, row {k}: {fault_of(cause)}.") from None
-    return items
+def own_panel(file: Path, task: str) -> Panel:
+    """The panel of a file of our own form; its grades are scores of the items, and no judgments."""
+    return replace(Jsonl(path=str(file), task=task).load(), judgments=None)
 
 
-def peer_panel(
-    items: Sequence[PeerItem], references: Sequence[str], task: str, facts: Mapping[str, object]
-) -> Panel:
-    """A panel of reviewer_1 to reviewer_M; items with fewer texts have None for the last.
+def peer_panel(items: Sequence[PeerItem], task: str) -> Panel:
+    """A panel of reviewer_1 to reviewer_M; all items have as many texts."""
+    agents = tuple(Agent(f"reviewer_{k}") for k, _ in enumerate(items[0][1], start=1))
+    return Panel(tuple(item for item, _ in items), agents, tuple(its for _, its in items), task)
+
+
+def with_references(panel: Panel, references: Sequence[str], facts: Mapping[str, object]) -> Panel:
+    """The panel with these agents as references, and how it came about.
 
     Raises:
         ConfigError: a reference is no reviewer, or all reviewers are references.
     """
-    width = max(len(texts) for _, texts in items)
-    names = [f"reviewer_{k}" for k in range(1, width + 1)]
+    names = [agent.name for agent in panel.agents]
     for name in references:
         if name not in names:
             hint = did_you_mean(name, names)
             raise ConfigError(f"dataset.references: there is no reviewer {name!r}.{hint}")
     if not set(names) - set(references):
         raise ConfigError("dataset.references names every reviewer: leave one to be judged.")
-    return Panel(
-        items=tuple(item for item, _ in items),
-        agents=tuple(Agent(name, reference=name in references) for name in names),
-        texts=tuple((*texts, *[None] * (width - len(texts))) for _, texts in items),
-        task=task,
-        provenance={**facts, "rows": len(items), "references": list(references)},
-    )
+    agents = tuple(Agent(name, reference=name in references) for name in names)
+    counts = {"rows": len(panel.items), "references": list(references)}
+    return replace(panel, agents=agents, provenance={**facts, **counts})

@@ -62,7 +62,6 @@ def _full(text: str) -> str:
 
 
 FullText = Annotated[str, AfterValidator(_full)]
-Id = Annotated[FullText, BeforeValidator(lambda id_: str(id_) if type(id_) is int else id_)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True)]
 Number = Annotated[float, BeforeValidator(_finite)]
 Words = Annotated[Number, AfterValidator(_count)]

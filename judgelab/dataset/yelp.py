@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from judgelab.core.bounds import Count
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Item, Panel, rng_for
-from judgelab.dataset.peer_texts import PeerItem, peer_panel, read_items
+from judgelab.dataset.peer_texts import PeerItem, own_panel, peer_panel, with_references
 from judgelab.dataset.provenance import SourcedDataset, find_rows
 
 PREFIXES = ("", "yelp_academic_dataset_")
@@ -55,11 +55,11 @@ class Yelp(SourcedDataset):
         facts = {"dataset": "yelp", "source": self.source, **found.facts}
         facts["task_description"] = self.task_description
         if self.source == "sample":
-            items = read_items(found.files[0])
+            panel = own_panel(found.files[0], "review")
         else:
             facts |= {"seed": self.seed, "minimum": self.minimum, "characters": self.characters}
-            items = self._drawn(found.files[0])
-        return peer_panel(items, self.references, "review", facts).head(limit)
+            panel = peer_panel(self._drawn(found.files[0]), "review")
+        return with_references(panel, self.references, facts).head(limit)
 
     def _drawn(self, folder: Path) -> list[PeerItem]:
         businesses = {
