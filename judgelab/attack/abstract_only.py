@@ -85,7 +85,6 @@ def generic_review(synopsis: str, rng: np.random.Generator) -> str:
 
 
 def _quoted(line: str) -> str:
-    """A sentence in quotation marks, cut after a word where it is long."""
     if len(line) <= LONGEST:
         return f'"{line}"'
     cut = re.sub(r"\s+\S*$", "", line[:LONGEST])

@@ -121,7 +121,6 @@ def _misformed(second: str, before: str, word: str, after: str) -> Iterator[str]
 
 
 def _finite(word: str) -> bool:
-    """Whether a word is sure to be a verb of its subject."""
     known = word in _NUMBER or word in _PLURAL or word in _LISTS["modal"]
     return known or word in ("had", "did") or any(word in row[1:3] for row in _VERBS)
 

@@ -87,7 +87,6 @@ class MeaninglessElongation(WritingAttack):
 
 
 def _before(body: str, statement: str, new_line: bool = False) -> str:
-    """The statement before the first word of a body."""
     rest = body.lstrip()
     lead = body[: len(body) - len(rest)]
     if new_line and not lead:

@@ -39,6 +39,5 @@ class RandomReplacement(PanelAttack):
         return with_texts(panel, made, **self.facts(made.values()))
 
     def _ring(self, panel: Panel, cells: list[Cell], seed: int) -> list[Cell]:
-        """One agent's texts in an order drawn."""
         drawn = {cell: self.place(panel, cell, seed).rng.random() for cell in cells}
         return sorted(cells, key=lambda cell: (drawn[cell], panel.items[cell[0]].id))

@@ -85,15 +85,9 @@ def thin_as_released(text: str, gap: Gap | None = None, *, bold: bool = False) -
 
 @dataclass(frozen=True)
 class SentenceDeletion(RuleAttack):
-    """Deletes every other sentence of every section: half the information is gone.
+    """Deletes every other sentence of every section: half the information is gone."""
 
-    Definitions:
-        corrected: the paper's rule; a stop inside a number or a word ends no sentence, and the
-            layout stays ("we maintain the original format unchanged").
-        released: see ``thin_as_released``.
-    """
-
-    definition: Deletion = "corrected"  # which of them
+    definition: Deletion = "corrected"  # or released (``thin_as_released``)
     name = "sentence_deletion"
 
     def rule(self, text: str, at: Place) -> str:

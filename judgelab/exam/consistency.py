@@ -8,20 +8,16 @@ import numpy as np
 
 from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.exam.protocol import Answers, Exam, ExamPaper, PairwiseMechanism, shown
+from judgelab.exam.protocol import Answers, Exam, ExamPaper, shown
+from judgelab.mechanism.judge import PairMechanism
 from judgelab.stats.qualification.exams import tied, unchanged
 
 
 @dataclass(frozen=True)
 class Consistency(Exam):
-    """P_c: the share of pairs with the same verdict before and after a change.
+    """P_c: the share of pairs with the same verdict before and after a change."""
 
-    Args:
-        mechanism: how judges are asked; the same questions as mechanism=pairwise asks are not
-            asked twice.
-    """
-
-    mechanism: PairwiseMechanism
+    mechanism: PairMechanism  # the questions of mechanism=pairwise are not asked twice
 
     @property
     def requires(self) -> frozenset[Capability]:

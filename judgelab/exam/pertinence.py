@@ -23,11 +23,11 @@ from judgelab.exam.protocol import (
     ExamPaper,
     Floats,
     NotHeldError,
-    PairwiseMechanism,
     pair_panel,
     place_of,
     shown,
 )
+from judgelab.mechanism.judge import PairMechanism
 
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
 WORD = re.compile(r"\w+")
@@ -56,19 +56,12 @@ class Pertinence(Exam):
     where it cannot on half of the items (one agent each; an LM that writes longer than everybody),
     nothing is matched, which the result says.
 
-    Args:
-        mechanism: how judges are asked.
-        question: what makes Q'.
-        answer: what writes IA: an agent of the ``panel`` (what it wrote about the retrieved
-            source), the run's ``writer`` (which may be stronger), or the judge ``self``.
-        rewrite, respond: prompts for Q' and IA; fields task and source.
-
     Raises:
         ConfigError: a rewritten question cannot have been answered by an agent of the panel.
     """
 
-    mechanism: PairwiseMechanism
-    rewrite: Prompt
+    mechanism: PairMechanism  # how judges are asked
+    rewrite: Prompt  # for Q', and for IA: fields task and source
     respond: Prompt
     question: Literal["retrieval", "lm"] = "retrieval"
     answer: Literal["panel", "writer", "self"] = "panel"
@@ -197,7 +190,6 @@ class Pertinence(Exam):
         return drawn, f"no: {matched} of {len(by_item)} items have longer and shorter ones"
 
     def _agents(self, panel: Panel) -> tuple[list[int], list[int]]:
-        """Who writes RA, and who IA."""
         fair = [k for k, agent in enumerate(panel.agents) if agent.category not in PROBLEMATIC]
         fair = fair if len(fair) > 1 else list(range(len(panel.agents)))
         first, second = (

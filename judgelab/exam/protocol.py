@@ -5,20 +5,15 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from judgelab.core.errors import ConfigError, did_you_mean
-from judgelab.core.exchange import Cell, Exchange
 from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Agent, Item, Panel
-from judgelab.core.prompt import Prompt
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -65,30 +60,6 @@ class Answers:
     # what preferring the longer answer gets for the same questions; None where the right answer
     # does not follow from what texts say
     by_length: Floats | None = None
-
-
-class PairwiseMechanism(Protocol):
-    """How a judge is asked which of two answers is better: mechanism=pairwise, or one like it.
-
-    ``requires`` holds one set of capabilities, no alternatives.
-    """
-
-    @property
-    def prompt(self) -> Prompt: ...
-
-    @property
-    def temperature(self) -> float: ...
-
-    @property
-    def requires(self) -> tuple[frozenset[Capability], ...]: ...
-
-    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``verdict`` [item, agent, peer]: did agent, shown first, beat peer?"""
-        ...
-
-    def ask(self, panel: Panel, lm: EvaluationLM, top_logprobs: int = 0) -> Exchange[Cell]:
-        """Every question by (item, first, second), and the replies."""
-        ...
 
 
 class Exam(Protocol):

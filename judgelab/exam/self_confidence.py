@@ -22,11 +22,11 @@ from judgelab.exam.protocol import (
     ExamPaper,
     Floats,
     NotHeldError,
-    PairwiseMechanism,
     pair_panel,
     place_of,
     shown,
 )
+from judgelab.mechanism.judge import PairMechanism
 
 NAMED = tuple(label for label in CHOICES if label != "tie")
 
@@ -48,21 +48,14 @@ class SelfConfidence(Exam):
     orders are asked. Confidence is ln p of the label that the judge emitted (nats; among the
     allowed labels where it replies by labels), or the level that it names when asked in words.
 
-    Args:
-        mechanism: how judges are asked by probability.
-        words: prompt for confidence in words; fields task, source, one, two and levels.
-        by: ``probability`` of tokens, from which a judge that shows none is left out; ``words``;
-            ``auto`` by probability where a judge shows them on the first item, else in words (the
-            paper asks both ways).
-        levels: labels in words, least confident first.
-
     Raises:
         ConfigError: fewer than two levels, or a set that is no two agents.
     """
 
-    mechanism: PairwiseMechanism
-    words: Prompt
+    mechanism: PairMechanism  # asks by probability
+    words: Prompt  # asks in words: fields task, source, one, two and levels
     by: Literal["auto", "probability", "words"] = "auto"
+    # least confident first
     levels: Sequence[str] = ("null", "low", "medium", "high", "expert")
     easy: Sequence[str] | None = None
     hard: Sequence[str] | None = None
@@ -180,7 +173,6 @@ def _unsure(_: Cell, text: str) -> str:
 
 
 def _silent(replies: Iterable[Reply]) -> bool:
-    """Whether there are replies, and none of them comes with probabilities."""
     said = [r for r in replies if r.text is not None or r.reason == WITHOUT_PROBABILITIES]
     return bool(said) and not any(reply.top_logprobs or reply.label_logprobs for reply in said)
 

@@ -67,7 +67,6 @@ def _end_with_the_parent() -> None:
 
 
 def _import_unsloth() -> None:
-    """Import it first, whatever else will be imported."""
     os.environ.setdefault("UNSLOTH_DISABLE_STATISTICS", "1")  # it would call home at every load
     try:
         import unsloth  # noqa: F401

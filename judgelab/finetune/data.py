@@ -237,6 +237,5 @@ def measure(
 
 
 def _ratio(total: Floats, count: Floats) -> Floats:
-    """[items] NaN where nothing was counted."""
     ratio: Floats = np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
     return ratio

@@ -28,23 +28,12 @@ METRICS: tuple[Literal["gem", "gem_s"], ...] = ("gem", "gem_s")
 class Settings:
     """Settings of one fine-tuning (GEM paper, appendix E.1); conf/finetune/gem_lora.yaml has each.
 
-    Args:
-        model, revision, hint: the base model, as for ``evaluation_lm=transformers``.
-        dtype, quantization, device_map, threads: as for ``evaluation_lm=transformers``; the base
-            of a model that is stored quantised stays so.
-        prompt: fields synopsis and response; score with the same.
-        alpha: what LoRA adds is scaled by alpha / r.
-        dropout: share of LoRA's inputs that is left out at random while training.
-        max_steps: None for ``epochs`` (the paper's 0); else so many steps instead.
-        gradient_checkpointing: compute activations twice instead of keeping them.
-        seed: of the LoRA weights and of the order of the prompts.
-
     Raises:
         ConfigError: a value out of its range.
     """
 
     name: str
-    model: str
+    model: str  # the base model, as for ``evaluation_lm=transformers``
     prompt: Prompt
     revision: str | None = None
     hint: str | None = None

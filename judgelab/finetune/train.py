@@ -59,7 +59,6 @@ def train(model: Any, form: Form, job: Job, send: Send) -> Training:
 
 
 def _peak(device: str) -> float | None:
-    """See ``Training.peak_gib``."""
     if device != "cpu" and torch.cuda.is_available():
         return round(torch.cuda.max_memory_allocated() / 2**30, 2)
     if sys.platform != "linux":  # elsewhere ru_maxrss is counted otherwise
@@ -121,7 +120,6 @@ def _arguments(
 
 
 def _collate(rows: list[Example]) -> dict[str, torch.Tensor]:
-    """A batch, filled up on the right."""
 
     def padded(values: Iterable[Sequence[int]], filler: int) -> torch.Tensor:
         tensors = [torch.tensor(one) for one in values]

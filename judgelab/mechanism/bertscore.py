@@ -71,7 +71,6 @@ class BertScore(Mechanism):
         return data.assign_attrs(attrs)
 
     def _units(self, texts: Sequence[str]) -> tuple[Mapping[str, Units], dict[str, str]]:
-        """Text -> its parts; and the encoder's name."""
         from judgelab.scoring.embed import Embedder
 
         embedder = Embedder(self.model, self.revision, BATCH)

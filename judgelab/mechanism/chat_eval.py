@@ -12,14 +12,17 @@ from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
-from judgelab.core.exchange import CHOICES, Cell, Exchange, no_label, pair_questions
+from judgelab.core.exchange import CHOICES, Cell, Exchange, no_grade, no_label, pair_questions
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
+from judgelab.core.reply.grade import stated_grade
 from judgelab.core.reply.label import stated_label
 from judgelab.core.scores import Scores, filled, measured, with_calls
+from judgelab.core.step import present
 from judgelab.mechanism.judge import win_rates
 from judgelab.mechanism.protocol import Definition, Mechanism
+from judgelab.mechanism.texts import TextMechanism
 
 SILENCE = ("Nobody has spoken yet.", "Nobody has spoken so far; this is round {}.")
 """In the first round, and in later ones: a debate without a reply goes on."""
@@ -152,3 +155,45 @@ class ChatEval(Debate):
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Win rates, the same under every definition; diagnostics hold position bias."""
         return win_rates(measured["verdict"])
+
+
+@dataclass(frozen=True)
+class ChatEvalPointwise(Debate, TextMechanism):
+    """Every answer is debated; its grade is the mean of the roles' last numbers.
+
+    The prompt's fields are task, source, text, low, high, role and said. A number outside the
+    scale, or none, leaves that role out; an answer that no role graded is unscored.
+
+    Raises:
+        ConfigError: the scale has no length.
+    """
+
+    low: float = 1.0  # lowest grade
+    high: float = 5.0  # highest grade
+    name = "chat_eval_pointwise"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.low >= self.high:
+            raise ConfigError(f"mechanism.low={self.low} must lie below high={self.high}.")
+
+    def _questions(self, panel: Panel) -> Iterable[Question]:
+        scale = {"low": f"{self.low:g}", "high": f"{self.high:g}"}
+        for (k, j), text in present(panel).items():
+            item, task = panel.items[k], panel.task_description
+            key = (self.name, item.id, panel.agents[j].name)
+            yield (k, j, j), key, {"task": task, "source": item.source, "text": text} | scale
+
+    def _read(self, text: str | None) -> float:
+        return stated_grade(text, self.low, self.high)
+
+    def _unread(self, text: str) -> str:
+        return no_grade(text, self.low, self.high)
+
+    def _together(self, said: Sequence[float]) -> float:
+        return float(np.mean(said))
+
+    def _data(self, panel: Panel, outcome: NDArray[np.float64]) -> xr.Dataset:
+        """``value`` [item, agent]; NaN for absent texts and unread replies."""
+        grades = np.diagonal(outcome, axis1=1, axis2=2)
+        return measured(panel, value=(("item", "agent"), grades))

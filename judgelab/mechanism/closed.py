@@ -185,7 +185,6 @@ def _in_json() -> Prompt:
 
 
 def _first_spellings(labels: Mapping[str, str]) -> list[str]:
-    """Of several replies that say the same the first."""
     first: dict[str, str] = {}
     for text, said in labels.items():
         first.setdefault(said, text)

@@ -22,10 +22,6 @@ class Gem(ConditionalMechanism):
     GEM and GEM-S read preprocessed texts; z is nothing for GEM and the item's synopsis for
     GEM-S. GEM-raw reads texts as written, cut after ``truncate`` characters. An agent's score is
     the mean over the references (or, where none is marked, over all other agents).
-
-    Definitions (they differ only under ``truncate``):
-        corrected, paper: y is cut alike in both terms.
-        released: y is cut in the first term only, which makes the score of long texts y absurd.
     """
 
     synopsis: bool = False  # condition on the item's synopsis; items without one are unscored

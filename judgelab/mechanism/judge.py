@@ -86,14 +86,7 @@ class PairMechanism(ClosedMechanism):
 class Judge(PairMechanism, TwoPromptMechanism):
     """A chat LM says of each two texts which is better, or that neither is.
 
-    Definitions of an agent's score (win rate):
-        corrected: half the mean of what it won shown first, half of what it won shown second
-        (``win_rates``); with every verdict read, the mean over peers of 1/2 (W_ij + 1 - W_ji).
-        paper, released: mean of row i alone, which counts only comparisons where i was shown as
-        A and so moves with position bias.
-    Pair score, min of the two agents' qualities:
-        corrected: quality is the both-order win rate; paper: the row mean; released: the win
-        rate against the human reference only, which makes most pairs tie.
+    Agents' and pairs' scores by each definition: docs/definitions.md.
 
     The prompt's fields are task, a, b, and source where ``context``.
     """

@@ -102,8 +102,6 @@ class Mechanism(Protocol):
     def measure_pairs(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.DataArray:
         """[item, agent, peer] score of each text with each other of its item, nothing taken off.
 
-        Its attributes say how it was measured, as those of ``measure`` do.
-
         For studies that put texts about several items beside each other, and hold their own
         controls against what these score.
 

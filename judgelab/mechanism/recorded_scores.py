@@ -33,11 +33,7 @@ class RecordedScores(TextMechanism):
         return self.measure_part(panel, panel, lm, seed=seed)
 
     def measure_part(self, part: Panel, whole: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """The same, of the metric that the whole panel has.
-
-        Raises:
-            ConfigError: as of ``measure``.
-        """
+        """The same, of the metric that the whole panel has."""
         if part.provenance.get("attack") not in (None, "none"):
             raise ConfigError(
                 "Recorded scores are of the texts as they came: use attack=none, or a mechanism "

@@ -61,11 +61,7 @@ class ReferenceMechanism(TextMechanism):
         return self.measure_part(panel, panel, lm, seed=seed)
 
     def measure_part(self, part: Panel, whole: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """The same; whether ``value`` or ``directed`` is a matter of the whole panel's items.
-
-        Raises:
-            ConfigError: as of ``measure``.
-        """
+        """The same; whether ``value`` or ``directed`` is a matter of the whole panel's items."""
         compare = self.comparison()
         if any(item.reference is not None for item in whole.items):
 

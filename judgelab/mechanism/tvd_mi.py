@@ -177,18 +177,9 @@ def _pairs(panel: Panel, partner: NDArray[np.int64]) -> Iterator[tuple[Cell, str
 
 
 def likelihood_grades(
-    data: xr.Dataset,
-    fold: NDArray[np.int64],
-    little: float = LITTLE,
-    significant: float = SIGNIFICANT,
+    data: xr.Dataset, fold: NDArray[np.int64]
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Turn pointwise MI into the three grades, with thresholds learnt on *other* items.
-
-    The statistic is the pointwise MI of the whole text in nats, the log-likelihood ratio of P+ to
-    P- under the LM. The thresholds for the items of a fold are its ``little`` and ``significant``
-    quantiles between independent sources in the other folds: a 5 % and a 1 % level.
-    They do not depend on what they are applied to, so TPR + TNR - 1 stays a lower bound of the
-    total variation distance in expectation (TVD-MI paper, equation 3), whatever the LM.
+    """Grades of the text's pointwise MI (nats), by quantiles of independent pairs of *other* folds.
 
     Returns:
         ``p`` [item, agent, peer] and ``q`` [item, agent, peer, draw], NaN where unscored.
@@ -200,7 +191,7 @@ def likelihood_grades(
     for f in np.unique(fold):
         null = independent.values[fold != f]
         known = null[~np.isnan(null)]
-        low, high = np.quantile(known, [little, significant]) if known.size else (np.nan, np.nan)
+        low, high = np.quantile(known, [LITTLE, SIGNIFICANT]) if known.size else (np.nan, np.nan)
         for grades, values in ((p, same.values), (q, independent.values)):
             grades.values[fold == f] = _grade(values[fold == f], low, high)
     return p, q

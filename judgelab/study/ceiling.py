@@ -111,7 +111,6 @@ class Ceiling(Study):
 
 
 def _decision_tables(decisions: dict[str, Floats]) -> list[Table]:
-    """Counts, and appendix F on them."""
     counted: list[Row] = []
     measured: list[Row] = []
     for what, counts in decisions.items():
@@ -146,7 +145,6 @@ def _decisions(context: Context, part: ScoredPanel) -> dict[str, Floats]:
 
 
 def _decided(yes: NDArray[np.bool_], values: Floats) -> Floats:
-    """[items, 2] how often yes and how often no, of what is not NaN."""
     known, axes = ~np.isnan(values), tuple(range(1, values.ndim))
     return np.stack([(yes & known).sum(axis=axes), (~yes & known).sum(axis=axes)], 1).astype(float)
 

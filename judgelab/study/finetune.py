@@ -92,9 +92,6 @@ class Finetune(Study):
 
     Args:
         evaluation: a dataset whose papers must not be trained on.
-        skip: so many first papers of the dataset are evaluation papers and not trained on.
-        held_out: share of the papers that only measure; 0 trains on all of them, and nothing is
-            said about papers that are new to the model.
         tokens_per_second: of training, by which a dry run reckons hours; it changes no result.
     """
 
@@ -244,7 +241,6 @@ class Finetune(Study):
         }
 
     def _papers(self, context: Context, *, raw: bool = False) -> tuple[Panel, Panel]:
-        """The papers to train on, and to hold out; ``raw`` as for ``_texts``."""
         narrowed = data.chosen(
             self._texts(context, raw=raw), self.settings.texts, self.settings.seed
         )
@@ -268,7 +264,6 @@ class Finetune(Study):
     def _measure(
         self, context: Context, state: str, held_out: Panel, adapter: str | None
     ) -> dict[str, data.Floats]:
-        """Loss and PMI of each held-out paper, before or after; measurements go to records/."""
         lm = Transformers(**self.settings.scoring, adapter=adapter) if held_out.items else None
         try:
             values, raw = data.measure(held_out, lm, self.settings)

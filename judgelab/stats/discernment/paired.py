@@ -113,7 +113,6 @@ def paired_judges(
 
 
 def _difference(differences: Floats, shared: Mask) -> Estimate:
-    """Of the difference [1 + groups] of all items, and with groups left out."""
     value, without = float(differences[0]), differences[1:]
     n, groups = int(shared.sum()), len(without)
     error = float(np.sqrt((groups - 1) / groups * ((without - without.mean()) ** 2).sum()))

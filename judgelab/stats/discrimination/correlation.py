@@ -100,7 +100,6 @@ def _jackknife_p(value: float, left: Floats) -> float:
 
 
 def _shared(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
-    """Both tables with NaN wherever either is unscored."""
     first, second = checked_pair(x, y, 2, "The correlation")
     scored = ~(np.isnan(first) | np.isnan(second))
     return np.where(scored, first, np.nan), np.where(scored, second, np.nan)

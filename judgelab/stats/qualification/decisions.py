@@ -92,7 +92,6 @@ def unscored_pairs(sign: ArrayLike, gold: ArrayLike) -> int:
 
 
 def _aligned(sign: ArrayLike, gold: ArrayLike) -> tuple[Floats, Floats]:
-    """Decisions, and people's in their shape."""
     decided, truth = np.asarray(sign, dtype=np.float64), np.asarray(gold, dtype=np.float64)
     if decided.ndim == truth.ndim + 1:
         truth = np.broadcast_to(truth[..., None], decided.shape)
@@ -151,7 +150,6 @@ def favour_rate(favours: ArrayLike, gold: ArrayLike) -> Estimate:
 
 
 def _by_item(values: ArrayLike) -> tuple[Floats, Floats]:
-    """[items] sum and number of the scored entries of each item."""
     cells = np.asarray(values, dtype=np.float64)
     flat = cells.reshape(len(cells), -1)
     return np.nansum(flat, axis=1), (~np.isnan(flat)).sum(axis=1).astype(np.float64)

@@ -257,7 +257,6 @@ def mark(
 
 
 def _leads(lead: Shares, draws: int, seed: int) -> Estimates:
-    """[judges] mean over answers, its interval over items, and p by flipping whole items."""
     ends = mean_ends(of_ratio(lead.total, lead.count), bounds=lead.limits)
     items, known = np.where(lead.count > 0, lead.total, np.nan), lead.count > 0
     lost = (~known & (lead.missing > 0)).sum(axis=1)
@@ -267,5 +266,4 @@ def _leads(lead: Shares, draws: int, seed: int) -> Estimates:
 
 
 def _ahead(lead: Estimates) -> Bools:
-    """[judges] whether a lead is more than chance."""
     return np.asarray((lead.value > 0) & (lead.p <= CHANCE), dtype=np.bool_)

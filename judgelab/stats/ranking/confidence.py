@@ -228,7 +228,6 @@ def simulate(
 
 
 def _above(generator: np.random.Generator, gaps: Floats, spread: float, evaluations: int) -> Floats:
-    """[pairs] share of evaluations whose gap, noise included, is above 0."""
     shares = np.empty(len(gaps))
     step = max(1, CHUNK // evaluations)
     for start in range(0, len(gaps), step):

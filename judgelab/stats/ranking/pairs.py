@@ -86,7 +86,6 @@ def _least(values: Floats) -> float:
 
 
 def _resampled(values: Floats, size: int, draws: int, generator: np.random.Generator) -> Floats:
-    """[draws, systems] means of resampled items."""
     counts = np.empty((draws, len(values)))
     step = max(1, CHUNK // size)
     for start in range(0, draws, step):
@@ -320,6 +319,5 @@ def calibration_error(data: Outcomes, draws: int = 2000, seed: int = 0) -> tuple
 
 
 def _bins(data: Outcomes) -> NDArray[np.int64]:
-    """[pairs] number of the prediction's bin, -1 without one."""
     place = np.searchsorted(EDGES, data.predicted, side="right") - 1
     return np.where(np.isnan(data.predicted), -1, place)

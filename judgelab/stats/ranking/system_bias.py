@@ -151,7 +151,6 @@ def _root(shown: float, sampled: float, smallest: float) -> float:
 
 
 def _item_correlation(metric: Floats, variances: Floats) -> float:
-    """1 - (variance of the difference on an item) / (twice the variance within a system)."""
     n = (~np.isnan(metric)).sum(axis=0)
     if not (n > 1).any() or not len(variances):
         return float("nan")

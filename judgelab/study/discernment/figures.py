@@ -165,7 +165,6 @@ def styles(tables: Tables) -> Drawn:
 
 
 def _shares(side: Any, ratings: Any, hues: dict[str, str]) -> None:
-    """Histograms of a judge's ratings of each variant: the originals' filled, the others' lines."""
     import numpy as np
 
     known = ratings.dropna()

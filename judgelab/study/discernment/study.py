@@ -54,14 +54,8 @@ OF_ONE = ("mechanism", "evaluation_lm")
 class Discernment(Study):
     """References are perturbed, rated before and after, and tested: D = log_.05 p.
 
-    Args:
-        by: what writes those that an LM can write; null: as the suite says (rules).
-        combine: ``harmonic`` mean of the metrics' p values, or as ``printed`` in the paper.
-        method: null distribution: auto (exact up to 100 ranked pairs), or normal, as in the paper.
-        judges: name -> evaluation_lm, mechanism and price, each as far as it is not the run's; or
-            an LM alone; or a file or list of names of options (``judgelab.config.judges``). A judge
-            that compares texts cannot rate one alone: its LM is asked by the run's mechanism.
-            Without any, the run's mechanism and evaluation LM are the judge.
+    A judge that compares texts cannot rate one alone: its LM is asked by the run's mechanism.
+    Without judges, the run's mechanism and evaluation LM are the judge.
     """
 
     perturbations: str | None = None
@@ -225,7 +219,6 @@ class Discernment(Study):
 
 
 def _of_one(judge: JudgeResult, weights: str) -> dict[str, Value]:
-    """Of a summary: every average and D, and what the judge does not see."""
     unseen = judge.answers["no"]
     summary: dict[str, Value] = {"not_seen": ", ".join(unseen), "not_seen_count": len(unseen)}
     for name, average in judge.over.items():
@@ -235,7 +228,6 @@ def _of_one(judge: JudgeResult, weights: str) -> dict[str, Value]:
 
 
 def _of_several(ranked: Ranked) -> dict[str, Value]:
-    """Of a summary: who is first, then each judge's average and what it does not see."""
     (best, first), *_ = ranked.items()
     summary: dict[str, Value] = {"judges": len(ranked), "best": best}
     summary |= _average("best_discernment", first.average)

@@ -130,7 +130,6 @@ def fit_table(found: Sequence[SweepJob]) -> Comparison | None:
 
 
 def _points(found: Sequence[SweepJob]) -> list[dict[str, Any]]:
-    """One row for each group and data set: its d, its ratios and its rank."""
     keys = axes(found)
     names = [key for key in keys if key.partition(".")[0] not in ("attack", "dataset")]
     data = [key for key in keys if key.partition(".")[0] == "dataset"]

@@ -78,7 +78,6 @@ def agents(tables: Tables) -> Drawn:
 
 
 def _unit(row: dict[str, Any]) -> str:
-    """What sets a row apart: agents or pairs, clean or attacked."""
     return ", ".join(filter(None, [UNITS.get(row["statistic"]), row["panel"]]))
 
 
@@ -103,7 +102,6 @@ def _hues(frame: DataFrame) -> dict[str, str]:
 
 
 def _entries(frame: DataFrame, hues: dict[str, str], panels: list[str]) -> list[Any]:
-    """Of the legend: categories, the reference, and both panels."""
     tested = frame[frame["group"] != "reference"]
     shapes = {r["category"]: GROUPS.get(r["group"], "o") for r in records(tested)}
     entries = [
@@ -197,7 +195,6 @@ def by_compression(tables: Tables) -> Drawn:
 
 
 def _marks_of(attacks: list[str]) -> dict[str, Mark]:
-    """Clean is filled ink; each attack has a colour and a shape of its own."""
     marks = {CLEAN: Mark(style.INK)} if CLEAN in attacks else {}
     for place, name in enumerate(name for name in attacks if name != CLEAN):
         shape, hue = SHAPES[place % len(SHAPES)], style.HUES[place % len(style.HUES)]
@@ -224,7 +221,6 @@ def _groups(axes: Axes, frame: DataFrame, marks: dict[str, Mark]) -> None:
 
 
 def _baseline(axes: Axes, top: float, rows: list[dict[str, Any]]) -> None:
-    """From the clean value down past the attacked ones."""
     value = rows[0]["value"]
     if len(rows) > 1 and rows[0]["attack"] == CLEAN and value == value:
         ends = [top, top - len(rows) + 0.6]

@@ -59,14 +59,7 @@ WORDING = {
 
 @dataclass(frozen=True)
 class Discrimination(Study):
-    """Paired effect size, item-level AUC, pair AUC; and what the attack does to them.
-
-    Args:
-        definition: whose definition where paper, code and we differ (docs/definitions.md).
-        bootstrap: under definition=paper|released resamples of the items, behind the percentile
-            intervals, and sign flips behind p.
-        primary: the run's main figure.
-    """
+    """Paired effect size, item-level AUC, pair AUC; and what the attack does to them."""
 
     definition: Definition = "corrected"
     bootstrap: Count = 2000
@@ -155,7 +148,6 @@ class Discrimination(Study):
 
 
 def _entries(panels: Mapping[str, Named], parts: tuple[str, ...] = ()) -> dict[str, Value]:
-    """``panel/statistic``, ``panel/statistic_low``, ... of a summary."""
     made: dict[str, Value] = {}
     for state, known in panels.items():
         for name, one in known.items():
@@ -179,11 +171,7 @@ def answer(
     Empty where texts are known to be good or bad, or were graded, and there is no figure of it.
 
     Args:
-        mechanism: its name.
-        figures: ``statistics.figures`` of each panel; ``change`` of them under the attack.
-        beside: ``statistics.beside``.
-        alone: ``statistics.alone``, of an attack by some agents alone.
-        leads: problematic agent -> good agents' mean score less its own.
+        figures, beside, change, alone, leads: as ``statistics`` makes them; figures of each panel.
         judged: whether somebody said which texts are good: by categories of agents, or grades.
     """
     auc, attacked = (figures.get(panel, {}).get("auc", NONE) for panel in ("clean", "attacked"))
@@ -240,7 +228,6 @@ def _more_than_length(beside: Named) -> bool | None:
 
 
 def _statistics(name: str, named: Mapping[str, Named], definition: Definition) -> Table:
-    """One row for each panel and statistic; ``""`` for what is not of one panel."""
     cells = [
         ({**({"panel": panel} if panel else {}), "statistic": key, "meaning": WORDING[key]}, one)
         for panel, group in named.items()

@@ -124,14 +124,10 @@ class Leaderboard(Study):
     as independent (mean +- 1.645 sd / sqrt(rows)); other definitions show those beside ours.
 
     Args:
-        definition: corrected: intervals over items; paper, released: also those over rows.
         references: agents to be held against; null: those the data marks, or the items' own
             references. A mechanism that scores each text by itself needs none.
-        humans: candidates that are people, the human baseline.
         benchmarks: a CSV with a column model, and columns of numbers: parameters (billions) for
             the plot, any others to correlate with.
-        bootstrap: resamples of the items.
-        stop: when enough is asked; by default everything is.
     """
 
     definition: Definition = "corrected"

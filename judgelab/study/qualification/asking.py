@@ -167,7 +167,6 @@ def _check_able(
 
 
 def _absences(exam: str, answers: Mapping[str, Answers]) -> Iterator[str]:
-    """A sentence for each reason why some judge did not take an exam."""
     for reason in dict.fromkeys(one.absence for one in answers.values() if one.absence):
         who = [judge for judge, one in answers.items() if one.absence == reason]
         nobody = " No judge took this exam, and no pool requires it."

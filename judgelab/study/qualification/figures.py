@@ -123,7 +123,6 @@ def _box(side: Axes, place: float, row: dict[str, Any], colour: str) -> None:
 
 
 def _called(row: dict[str, Any]) -> str:
-    """A pool by the paper's name for it."""
     return str(row["called"] if row["kind"] == "pool" else row["name"])
 
 
@@ -189,7 +188,6 @@ def _printed(rows: Sequence[dict[str, Any]], table: str) -> list[str]:
 
 
 def _estimated(rows: Sequence[dict[str, Any]], key: str, name: str) -> list[Column]:
-    """An estimate, and behind it what the paper prints in its place."""
     beside = f"printed_{key}"
     cells = [read_estimate(row, key) | (row if key == "value" else {}) for row in rows]
     printed = [keyed(rows, beside, "printed")] if rows and beside in rows[0] else []

@@ -63,20 +63,6 @@ class Qualification(Study):
     votes in it. Where people graded answers, every judge and pool gets an accuracy on pairs,
     Spearman's rho over answers and a bias rate, with intervals and tests over items. Without
     annotation there are the exams, the pools, and how far judges agree.
-
-    Args:
-        judges: name -> LM, or name -> evaluation_lm, mechanism and price, each as far as it is not
-            the run's; or a file or list of names of options (``judgelab.config.judges``). Each is
-            asked through the run's cache and budget. None with mechanism=recorded_scores.
-        methods: name -> judges; each is held against the pool of all exams: the pool that the
-            exams make of these judges, or the judge where it is one (a recorded debate). Recorded
-            ones need not be among ``recorded``.
-        consistency, pertinence, self_confidence: exams P_c, P_p, P_s; null: not taken. Of
-            judges of the data consistency alone is known.
-        controls: a judge that is no better than one of them fails the exam, whatever the
-            threshold: ``random`` in all exams, ``length`` in pertinence (nobody can be more
-            consistent than it). ``random`` flips a coin for each question; what it gets on
-            average is known, so that none is flipped.
     """
 
     judges: Any
@@ -203,14 +189,12 @@ class Qualification(Study):
         return panel, prices
 
     def _responses(self, context: Context, panel: Panel, prices: JudgePrices) -> JudgeResponses:
-        """Of all judges asked, or all of the data."""
         exams = {name: exam for name in EXAMS if (exam := getattr(self, name)) is not None}
         if asked := self._asked(context):
             return ask(context, panel, all_pairs(panel), asked, exams, prices)
         return recorded(panel, all_pairs(panel), exams, prices)
 
     def _asked(self, context: Context) -> dict[str, Context]:
-        """Judge -> the context in which it is asked."""
         judges: dict[str, NamedJudge] = self.judges
         return {name: one.within(context) for name, one in judges.items()}
 

@@ -63,7 +63,6 @@ def figures(made: Sequence[Table]) -> list[str]:
 
 
 def _lists(case: Case) -> list[Row]:
-    """The judges of each pool."""
     return [
         {
             "pool": pool.name,
@@ -103,7 +102,6 @@ def _pools(case: Case) -> list[Row]:
 
 
 def _exams(case: Case) -> list[Row]:
-    """Numbers, thresholds and how certain the pass is."""
     rows: list[Row] = []
     for exam, marks in case.marks.items():
         for k, judge in enumerate(case.responses.judges):
@@ -127,7 +125,6 @@ def _passed(case: Case, exam: str, judge: int) -> bool | str:
 
 
 def _failure(case: Case, exam: str, judge: int) -> str:
-    """Why a judge that took an exam did not pass it; empty where it did."""
     marks = case.marks[exam]
     if marks.passed[judge] or not case.responses.exams[exam].taken[judge]:
         return ""
@@ -158,7 +155,6 @@ def _confidence(case: Case) -> list[Row]:
 
 
 def _bias(case: Case) -> list[Row]:
-    """How often a family wins where people do not prefer it; empty where none is named."""
     inside, mixed = family_pairs(case.agents, case.responses.pairs, case.family)
     side = np.where(inside[mixed, 0], 1.0, -1.0)
     gold = case.gold[:, mixed] * side
@@ -174,7 +170,6 @@ def _bias(case: Case) -> list[Row]:
 
 
 def _agreement(case: Case) -> list[Row]:
-    """How far judges and the pool decide alike."""
     groups = [(one, two, two.name) for one, two in combinations(case.singles, 2)]
     if case.chosen.members.any():
         groups += [(one, case.chosen, f"pool {case.chosen.name}") for one in case.singles]

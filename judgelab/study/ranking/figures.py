@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from judgelab.report import style
 from judgelab.report.comparison import Comparison, keyed
 from judgelab.report.jobs import SweepJob, axes, setting
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import estimates, frame, records
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 BIASED = "items_with_bias"  # a column that is absent where the bias is not known
 HUES = style.HUES * 4
@@ -94,37 +92,30 @@ def errors(tables: Tables) -> Drawn:
     return Drawn("The judge's errors and the noise", figure, style.with_n(said, frame))
 
 
-def by_items(tables: Tables) -> Drawn:
-    """Confidence against the difference, one line for each N (figure 4)."""
-    frame = tables["by_items"]
-    at = f"at r = {frame['r'].iloc[0]:.2f}"
-    return _confidence("Confidence by number of items", frame, "n", "N = {:,.0f}", at)
+CURVES = {  # what varies -> title, name of a line, what is fixed
+    "items": ("Confidence by number of items", "N = {n:,.0f}", "at r = {r:.2f}"),
+    "correlation": ("Confidence by correlation", "r = {r:.2f}", "with N = {n:,.0f} items"),
+}
 
 
-def by_correlation(tables: Tables) -> Drawn:
-    """Confidence against the difference, one line for each correlation (figure 7)."""
-    frame = tables["by_correlation"]
-    at = f"with N = {int(frame['n'].iloc[0]):,} items"
-    return _confidence("Confidence by correlation", frame, "r", "r = {:.2f}", at)
-
-
-def _confidence(title: str, frame: DataFrame, by: str, name: str, at: str) -> Drawn:
-    """One line for each value of ``by``, which ``name`` holds in braces."""
+def curves(tables: Tables, by: str) -> Drawn:
+    """Confidence against the difference, a line for each N (figure 4) or correlation (figure 7)."""
+    frame, (title, name, at) = tables[f"by_{by}"], CURVES[by]
     figure, side = style.single(3.8)
     entries = []
-    for colour, (value, part) in zip(HUES, frame.groupby(by, sort=False), strict=False):
+    for colour, (_, part) in zip(HUES, frame.groupby(["r", "n"], sort=False), strict=False):
         low = part["confidence"] - 1.96 * part["standard_error"]
         high = part["confidence"] + 1.96 * part["standard_error"]
         side.fill_between(part["delta"], low, high.clip(upper=1), color=colour, alpha=0.18, lw=0)
         side.plot(part["delta"], part["confidence"], color=colour, lw=1.5)
-        entries.append(style.line(colour, "-", name.format(value)))
+        entries.append(style.line(colour, "-", name.format(**part.iloc[0])))
     side.axhline(0.95, **style.DASHED)
     side.set(xlabel="Difference of the systems' true means", ylabel="Confidence in the right order")
     side.grid(axis="y")
     style.legend(figure, entries)
     said = (
-        f"Algorithm 1 {at}. Bands: 1.96 standard errors of the simulation (at most "
-        f"{frame['standard_error'].max():.3f}); dashed: .95."
+        f"Algorithm 1 {at.format(**frame.iloc[0])}. Bands: 1.96 standard errors of the simulation "
+        f"(at most {frame['standard_error'].max():.3f}); dashed: .95."
     )
     return Drawn(title, figure, said)
 
@@ -178,8 +169,8 @@ DRAWINGS: dict[str, Drawing] = {
     "ranking_systems": systems,
     "ranking_observed": observed,
     "ranking_errors": errors,
-    "ranking_by_items": by_items,
-    "ranking_by_correlation": by_correlation,
+    "ranking_by_items": partial(curves, by="items"),
+    "ranking_by_correlation": partial(curves, by="correlation"),
     "ranking_trade_off": trade_off,
     "ranking_noise": noise,
 }

@@ -68,8 +68,6 @@ class Plan(Study):
     items; a judge that correlates r with people rates every text once.
 
     Args:
-        train_run: folder of a finished run on texts that people scored: sd, r, the bias between
-            systems and the correlation on one item are read from it, where they are not given.
         item_correlation: None and not read: 0, the careful choice.
         system_bias_sd: None and not read: 0, as the paper has it, and then the confidence is an
             upper bound.

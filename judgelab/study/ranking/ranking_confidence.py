@@ -56,8 +56,6 @@ class RankingConfidence(Study):
 
     With ``train`` the judge comes from there, and human scores of these data test its predictions
     (section 3's check on other data, figure 6).
-
-    The settings are those of conf/study/ranking_confidence.yaml.
     """
 
     drawings: ClassVar[Mapping[str, Any]] = DRAWINGS
@@ -164,7 +162,6 @@ class RankingConfidence(Study):
         )
 
     def _judge(self, scored: Scored, context: Context) -> RankingJudge:
-        """From training data, or from these data."""
         drawing = self.bootstrap, context.seed
         if self.train is None:
             return RankingJudge.of(scored, "these data", *drawing)

@@ -231,7 +231,6 @@ def calibration_of(
 
 
 def _mean(values: Floats) -> float:
-    """Of what is known; NaN where nothing is."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if known.size else np.nan
 

@@ -17,8 +17,7 @@ from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply import read_choice
 from judgelab.core.scores import MISSING
-from judgelab.mechanism.chat_eval import ChatEval
-from judgelab.mechanism.chat_eval_pointwise import ChatEvalPointwise
+from judgelab.mechanism.chat_eval import ChatEval, ChatEvalPointwise
 from judgelab.mechanism.judge import Judge, position, win_rates
 from judgelab.study.qualification.case import all_pairs, preferences_of
 from tests.scripted import ScriptedChat, panel_of
