@@ -201,9 +201,7 @@ def measure(
     """Score every ordered pair of a paper's texts, and every text alone.
 
     Args:
-        panel: held-out papers as ``chosen`` narrows them.
         lm: the base model, or the fine-tuned one; None where no paper was held out.
-        settings: prompt and metrics, as in training.
 
     Returns:
         name -> [items], NaN where a paper has nothing to score: ``loss``, the mean of -log P over

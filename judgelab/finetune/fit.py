@@ -64,16 +64,11 @@ class Training:
     seconds: float  # of training over all executions, evaluations included
     # step, epoch, and what was logged there: training_loss, held_out_loss (nats per token),
     # learning_rate
-    curve: tuple[Row, ...]
+    curve: Sequence[Row]
     resumed_at: int  # the step this execution began with
     # most memory held at once in this execution, GiB: of the GPU where one trains, else of the
     # process; None where that is unknown
     peak_gib: float | None = None
-
-    @classmethod
-    def read(cls, stored: Mapping[str, Any]) -> Training:
-        """The same from JSON, which does not keep the order of columns."""
-        return cls(**{**stored, "curve": tuple(_in_order(row) for row in stored["curve"])})
 
 
 def curve(history: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
@@ -85,11 +80,7 @@ def curve(history: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
             step = int(entry["step"])
             row = rows.setdefault(step, {"step": step, "epoch": float(entry["epoch"])})
             row |= {new or old: float(entry[old]) for old, new in names.items() if old in entry}
-    return tuple(_in_order(rows[step]) for step in sorted(rows))
-
-
-def _in_order(row: Row) -> dict[str, float]:
-    return {name: row[name] for name in COLUMNS if name in row}
+    return tuple(rows[step] for step in sorted(rows))
 
 
 class TrainingWatch:
@@ -141,7 +132,7 @@ def fit(
     if (run_dir.path / RECORD).is_file() and adapter.is_dir():
         record = run_dir.read_json(RECORD)
         if record.get("key") == key:
-            return Training.read(record["training"])
+            return Training(**record["training"])
     (checkpoints / key).mkdir(parents=True, exist_ok=True)
     release()  # the model that scored before: the child needs the memory
     job = Job(settings, base, backend, rows, held_out, checkpoints / key, adapter)
@@ -189,7 +180,7 @@ def train_apart(job: Job, watch: TrainingWatch) -> Training:
             "study.settings.batch or max_seq_length, or set gradient_checkpointing=true. The same "
             "command continues from the last checkpoint."
         )
-    return Training.read(training)
+    return Training(**training)
 
 
 def carry(

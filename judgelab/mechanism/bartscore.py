@@ -22,10 +22,6 @@ class BartScore(ConditionalMechanism):
 
     recall is log P(y | x), precision log P(x | y), f1 their arithmetic mean, x being the text
     that is judged and y its peer's. An agent's score is the mean over its peers.
-
-    A sum grows with the length of what is predicted: precision falls with every word of x, so a
-    shortened text gains; recall's spread is that of the references' lengths. BARTScore's own
-    definition is per token.
     """
 
     truncate: Count | None = 10_000

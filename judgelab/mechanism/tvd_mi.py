@@ -216,9 +216,6 @@ def partners(
 ) -> NDArray[np.int64]:
     """[items, count] indices of other items of the same fold, drawn without repetition.
 
-    Partners stay inside the fold, so that measurements of one fold never touch an item of
-    another and a threshold learnt on the others is independent of what it is applied to.
-
     Raises:
         ConfigError: a fold is too small for ``count`` distinct partners.
     """

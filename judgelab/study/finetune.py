@@ -23,7 +23,7 @@ from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.finetune import data
 from judgelab.finetune.card import PROMPT, card, same_step, same_writer, usage, versions
 from judgelab.finetune.data import examples, part, refuse_overlap, split
-from judgelab.finetune.fit import ADAPTER, Row, TrainingWatch, discard, fit, release
+from judgelab.finetune.fit import ADAPTER, COLUMNS, Row, TrainingWatch, discard, fit, release
 from judgelab.finetune.settings import Settings, check, source
 from judgelab.report import style
 from judgelab.report.style import Drawn, Tables
@@ -202,6 +202,7 @@ class Finetune(Study):
         note = "Means over held-out papers, 95 % intervals over them; change is paired."
         if not told["held"]:
             note = "No paper was held out (study.held_out=0)."
+        in_order = [{name: row[name] for name in COLUMNS if name in row} for row in curve]
         title = "What fine-tuning changes on held-out papers"
         on_curve = "Nats per predicted token; the training loss is a mean since the row before."
         return Result(
@@ -210,7 +211,7 @@ class Finetune(Study):
             headlines=[Headline("after/loss", "Held-out loss", lower=True)],
             tables=[
                 Table("held_out", title, estimate_rows(cells), note),
-                Table("loss_curve", "Loss during training", curve, on_curve),
+                Table("loss_curve", "Loss during training", in_order, on_curve),
             ],
             figures=("loss_curve",) if curve else (),
             notes=sentences(__package__, TEMPLATE, part="notes", **told),
@@ -247,11 +248,7 @@ class Finetune(Study):
         return split(narrowed, self.held_out, self.settings.seed)
 
     def _texts(self, context: Context, *, raw: bool = False) -> Panel:
-        """The papers that are no evaluation papers.
-
-        Args:
-            raw: their texts as written, not as preprocessed.
-        """
+        """The papers that are no evaluation papers; ``raw``: as written, not as preprocessed."""
         loaded = context.dataset.load(limit=context.limit)
         later = [k >= self.skip for k in range(len(loaded.items))]
         mine = part(loaded, later)

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import yaml
 from pydantic import Field, TypeAdapter, ValidationError
@@ -20,6 +20,8 @@ Table = Mapping[str, Mapping[str, float]]
 SHAPE = TypeAdapter(
     dict[str, dict[str, dict[str, Annotated[float, Field(ge=0, strict=True)]]] | None]
 )
+NEEDS = "A file of weights maps tasks to perturbations to metrics with numbers from 0 up."
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -92,37 +94,36 @@ def load_weights(name_or_path: str, task: str) -> ExpertWeights:
         if name_or_path not in known:
             raise ConfigError(f"study.weights={name_or_path!r}.{did_you_mean(name_or_path, known)}")
         path = FOLDER / f"{name_or_path}.yaml"
-    where = repr(str(path))
-    try:
-        raw = path.read_bytes()
-        text = raw.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as cause:
-        raise DataError(f"study.weights: {where} cannot be read as UTF-8: {cause}.") from cause
-    tables = _yaml(text, where)
+    tables, identity = validated(path, SHAPE, NEEDS)
+    for other, own in tables.items():
+        for perturbation, weights in (own or {}).items():
+            if abs(total := sum(weights.values()) - 1) > 1e-6:
+                raise DataError(
+                    f"{path.name}, {other}, {perturbation}: weights add up to {total + 1:g}, not 1."
+                )
     others = sorted(name for name, own in tables.items() if own and name != task)
     table = tables.get(task)
     if table is None and others:  # the file is meant for those
         raise ConfigError(
-            f"{where} has weights for {', '.join(others)}, none for the task {task!r} of the "
+            f"{str(path)!r} has weights for {', '.join(others)}, none for the task {task!r} of the "
             "dataset: add them, or use study.weights=uniform."
         )
-    return ExpertWeights(table or {}, f"{path.name} sha256:{hashlib.sha256(raw).hexdigest()[:12]}")
+    return ExpertWeights(table or {}, identity)
 
 
-def _yaml(text: str, where: str) -> Mapping[str, Table | None]:
+def validated(path: Path, shape: TypeAdapter[T], needs: str) -> tuple[T, str]:
+    """What a YAML file holds, and its name and hash.
+
+    Raises:
+        DataError: it cannot be read, or is not of the shape that the sentence ``needs`` names.
+    """
     try:
-        content = SHAPE.validate_python(yaml.safe_load(text))
-    except yaml.YAMLError as cause:
-        raise DataError(f"{where} is not readable YAML: {cause}.") from cause
+        raw = path.read_bytes()
+        content = shape.validate_python(yaml.safe_load(raw.decode("utf-8-sig")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as cause:
+        raise DataError(f"{str(path)!r} is not readable as YAML: {cause}.") from cause
     except ValidationError as cause:
         fault = cause.errors()[0]
-        place = ", ".join([where, *map(str, fault["loc"])])
-        raise DataError(
-            f"{place}: {fault['msg']}. A file of weights maps tasks to perturbations to metrics "
-            "with numbers from 0 up."
-        ) from cause
-    for task, table in content.items():
-        for name, weights in (table or {}).items():
-            if abs(total := sum(weights.values()) - 1) > 1e-6:
-                raise DataError(f"{where}, {task}, {name}: weights add up to {total + 1:g}, not 1.")
-    return content
+        place = ", ".join([path.name, *(str(part) for part in fault["loc"] if part != "[key]")])
+        raise DataError(f"{place}: {fault['msg']}. {needs}") from cause
+    return content, f"{path.name} sha256:{hashlib.sha256(raw).hexdigest()[:12]}"

@@ -130,11 +130,7 @@ def _panel(side: Any, rows: list[dict[str, Any]], series: list[str]) -> None:
 
 
 def styles(tables: Tables) -> Drawn:
-    """How each judge rates originals and perturbed texts, and how alike every two judges do.
-
-    One panel for each judge on the diagonal; above it two judges' ratings of the originals, below
-    it those of the perturbed texts, with Pearson's r. Of the first ``MOST`` judges.
-    """
+    """How each judge rates originals and perturbed texts, and how alike every two judges do."""
     frame: DataFrame = tables["response_styles"]
     judges = list(dict.fromkeys(frame["judge"]))[:MOST]
     wide = frame.pivot_table(

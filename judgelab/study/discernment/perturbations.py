@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,8 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
-import yaml
-from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, StringConstraints, TypeAdapter
 
 from judgelab.attack.protocol import Attack
 from judgelab.calls.cached import Counted
@@ -22,6 +20,7 @@ from judgelab.core.resources import conf
 from judgelab.core.step import By
 from judgelab.engine.context import Context
 from judgelab.stats.intervals.arrays import Floats, Mask
+from judgelab.study.discernment.expert_weights import validated
 
 FOLDER = conf() / "perturbation"
 Level = Literal["character", "word", "sentence"]
@@ -40,6 +39,10 @@ class Shape(BaseModel, extra="forbid"):
 
 Name = Annotated[str, StringConstraints(pattern=r"\S", strict=True)]
 SUITE = TypeAdapter(Annotated[dict[Name, Shape], Field(min_length=1)])
+NEEDS = (
+    "A suite maps names (put them in quotation marks) to level, severity (a word, or null) and "
+    "attack (a mapping with a _target_)."
+)
 
 
 @dataclass(frozen=True)
@@ -83,18 +86,7 @@ def load_suite(
         DataError: the file is no suite; the message names the entry.
     """
     path = _locate(name_or_path, dataset, task)
-    try:
-        raw = path.read_bytes()
-        content = SUITE.validate_python(yaml.safe_load(raw.decode("utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as cause:
-        raise DataError(f"The perturbations {str(path)!r} are not readable: {cause}.") from cause
-    except ValidationError as cause:
-        fault = cause.errors()[0]
-        place = ", ".join([path.name, *(str(part) for part in fault["loc"] if part != "[key]")])
-        raise DataError(
-            f"{place}: {fault['msg']}. A suite maps names (put them in quotation marks) to level, "
-            "severity (a word, or null) and attack (a mapping with a _target_)."
-        ) from cause
+    content, identity = validated(path, SUITE, NEEDS)
     if ORIGINAL in content:
         raise DataError(f"{path.name}: {ORIGINAL!r} is the name of the unperturbed texts.")
     for name in only or ():
@@ -105,7 +97,6 @@ def load_suite(
         for name, one in content.items()
         if only is None or name in only
     )
-    identity = f"{path.name} sha256:{hashlib.sha256(raw).hexdigest()[:12]}"
     if only is not None or by == "lm":
         return Suite(entries, identity)
     # no rule does these, and nobody asked for an LM that writes

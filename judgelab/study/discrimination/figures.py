@@ -128,10 +128,7 @@ COMPRESSION = {
 
 
 def draw_points(tables: Tables, title: str, statistic: str, label: str, null: float) -> Drawn:
-    """A row of points for each mechanism, one for each attack, by one statistic.
-
-    ``label`` is of the x axis, ``null`` the value of an uninformative score.
-    """
+    """A row of points for each mechanism, one for each attack, by one statistic."""
     frame = tables["points"]
     rows = frame[frame["statistic"] == statistic]
     parts = dict(list(rows.groupby("facet", sort=False)))

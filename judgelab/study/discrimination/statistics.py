@@ -39,10 +39,7 @@ Cheating = Literal["pays", "costs", "neither gain nor loss shown", "undecided"]
 
 
 def per_item(scored: ScoredPanel, definition: Definition, state: str) -> dict[str, Floats]:
-    """Statistic -> [items], NaN where it is not known; of pairs where the mechanism scores them.
-
-    The released code balances the pairs of Table 3, but not those under attack (Table 5).
-    """
+    """Statistic -> [items], NaN where it is not known; of pairs where the mechanism scores them."""
     panel, pair, values = scored.panel, scored.scores.pair, scored.scores.agent.values
     group = groups(panel, definition)
     balanced = definition == "released" and state == "clean"

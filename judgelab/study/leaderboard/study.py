@@ -118,11 +118,6 @@ def _by_size(title: str, parts: Mapping[str, pd.DataFrame]) -> Drawn:
 class Leaderboard(Study):
     """Mean score of every candidate against the references, with its rank.
 
-    Candidates are the agents that are not references: models that write (agents=candidates), or
-    texts already written. Intervals (90 %, as in the paper) are over items, those of ranks from
-    all candidates' differences on the same items (stats.ranking). The paper's bars take every row
-    as independent (mean +- 1.645 sd / sqrt(rows)); other definitions show those beside ours.
-
     Args:
         references: agents to be held against; null: those the data marks, or the items' own
             references. A mechanism that scores each text by itself needs none.

@@ -122,9 +122,6 @@ def recorded(
 
     Verdicts on pairs in both orders, or grades; of exams, consistency follows from verdicts.
 
-    Args:
-        exams: those wanted.
-
     Raises:
         ConfigError: the data hold no verdicts.
     """

@@ -94,11 +94,7 @@ def consistent(responses: JudgeResponses, marks: Marks) -> Pool:
 
 
 def filtered_by_people(responses: JudgeResponses, gold: Floats, folds: int = FOLDS) -> Pool:
-    """PRE's human filter: judges whose accuracy exceeds ``HUMAN_BAR``, weighted with it.
-
-    The paper takes both from answers that are then judged again; here decisions and grades of
-    the items of one fold come from accuracies on the others.
-    """
+    """PRE's human filter: judges whose accuracy exceeds ``HUMAN_BAR``, weighted with it."""
     votes = responses.votes
     right = np.stack([correct(np.sign(each), gold) for each in votes])
     fold = np.arange(len(gold)) % folds
@@ -125,9 +121,8 @@ def answer_scores(responses: JudgeResponses, pool: Pool, agents: int) -> Floats:
 def _weights(values: Floats, passed: Bools) -> Floats:
     """Weights [..., judges] of those that passed, the mean of their numbers [..., exams, judges].
 
-    The paper states the rule for the pool of all three exams.
-    A judge that was excused from an exam counts there what the others of the pool have on
-    average: left out, an exam that all others passed with 1 would lower the absentee's weight.
+    Who was excused counts there what the others of the pool have on average: else an exam that all
+    others passed with 1 would lower its weight.
     """
     inside = passed[..., None, :] & ~np.isnan(values)
     usual = row_means(np.where(inside, values, np.nan))[..., None]

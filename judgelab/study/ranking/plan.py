@@ -165,10 +165,8 @@ class Plan(Study):
             return known, None, 0
         from judgelab.study.ranking.scored import RankingJudge, read_run  # xarray takes its time
 
-        run, where = (
-            read_run(self.train_run, key="train_run"),
-            f"the run {Path(self.train_run).name}",
-        )
+        run = read_run(self.train_run, key="train_run")
+        where = f"the run {Path(self.train_run).name}"
         try:
             people = population(run.human)
         except ValueError as cause:
@@ -197,15 +195,13 @@ class Plan(Study):
         """What a judge of r, who needs n items, saves against ``items``; how much dearer it may
         be."""
         both = math.isfinite(items) and math.isfinite(n)
-        priced = {
-            "cost_at_this_price": self._cost(n),
-            "saved_at_this_price": self._cost(items - n),
-        }
+        cost, saved = self._cost(n), self._cost(items - n)
+        priced = {"cost_at_this_price": cost, "saved_at_this_price": saved}
         return {
             "r": r,
             "items": n,
             "items_saved": items - n,
             "saved": 1 - n / items if both else math.nan,
             "worth_up_to": items / n if both else math.nan,
-            **(priced if self._cost(n) is not None else {}),
+            **({} if cost is None else priced),
         }

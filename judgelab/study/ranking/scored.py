@@ -1,8 +1,4 @@
-"""Scores of systems on items, measured or read, and the judge whose rankings are in question.
-
-The judge is fitted on annotations, of these data or of others. Where it comes from others, these
-test it: the paper's check on data it was not made for.
-"""
+"""Scores of systems on items, measured or read, and the judge whose rankings are in question."""
 
 from __future__ import annotations
 
@@ -91,10 +87,7 @@ def measure(context: Context, name: str = "clean") -> Scored:
 
 
 def read_run(folder: str, limit: int | None = None, *, key: str = "run") -> Scored:
-    """The clean scores of a finished run of judgelab; its first ``limit`` items, None for all.
-
-    Args:
-        key: of the study, which named the folder.
+    """The clean scores of a finished run that study.``key`` names; its first ``limit`` items.
 
     Raises:
         DataError: the folder is no finished run, or holds no scores of single texts.

@@ -140,12 +140,7 @@ WIDEST_ERROR = 3.0  # sds of the noise, where the last bin begins
 
 
 def error_table(scored: Scored, judge: RankingJudge) -> list[Table]:
-    """Shares of texts by the size of the judge's error, observed and by Gaussian noise (figure 2).
-
-    The metric is brought to human units by the judge's slope, and its mean to people's, so that
-    the error of a text is what Algorithm 1 draws: of sd s sqrt(1 / r^2 - 1). No table for a judge
-    without noise.
-    """
+    """Shares of texts by the size of the judge's error, observed and by noise (figure 2)."""
     noise = float(noise_sd(judge.r.value, judge.sd))
     both = ~np.isnan(scored.human) & ~np.isnan(scored.metric)
     if not (noise > 0 and both.any()):
