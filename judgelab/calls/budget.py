@@ -18,6 +18,7 @@ import yaml
 from judgelab.calls.cache import PATIENCE, when_unlocked
 from judgelab.config.settings import Budget
 from judgelab.core.errors import DataError, JudgelabError
+from judgelab.store.fingerprint import VOLATILE
 from judgelab.store.private import Owner, private_file, private_folder
 
 Both = tuple[float, float]
@@ -134,12 +135,6 @@ class Ledger:
             ) from cause
 
 
-ASIDE = re.compile(
-    r"[+~]*(budget|hydra|tracker|force|retry|on_error|scale|debug|dry_run|paths|trusted_packages)\b[./@=]?"
-)
-"""Overrides that say how a sweep is run and not what it is."""
-
-
 def budget_file(cache: Path, sweep: Path) -> Path:
     """The account of a sweep, beside the call cache.
 
@@ -150,7 +145,8 @@ def budget_file(cache: Path, sweep: Path) -> Path:
     asked: Any = str(sweep.absolute())
     try:
         noted = yaml.safe_load((sweep / "multirun.yaml").read_text(encoding="utf-8"))["hydra"]
-        words = [word for word in noted["overrides"]["task"] if not ASIDE.match(word)]
+        given = ((re.split("[./@=]", w.lstrip("+~"))[0], w) for w in noted["overrides"]["task"])
+        words = [word for key, word in given if key not in {*VOLATILE, "hydra"}]
         asked = [sorted(words), (noted.get("sweeper") or {}).get("params")]
     except (OSError, yaml.YAMLError, LookupError, TypeError, AttributeError):
         pass

@@ -228,19 +228,13 @@ class WrappedLM(EvaluationLM):
     def __init__(self, lm: EvaluationLM) -> None:
         self.lm, self.adapter = lm, lm.adapter
 
-    def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
+    def unread(self, *of_call: Any) -> None:
         """The wrapped LM notes it."""
-        self.lm.unread(request, reply, reason)
+        self.lm.unread(*of_call)
 
-    def about(
-        self,
-        contexts: Sequence[str],
-        targets: Sequence[str],
-        pairs: Pairs,
-        abouts: Sequence[tuple[str, ...]],
-    ) -> None:
+    def about(self, *of_calls: Any) -> None:
         """The wrapped LM notes it."""
-        self.lm.about(contexts, targets, pairs, abouts)
+        self.lm.about(*of_calls)
 
     def close(self) -> None:
         """Close the wrapped LM."""

@@ -28,11 +28,6 @@ def conf() -> Path:
     return PACKAGE / "conf" if INSTALLED else PACKAGE.parent / "conf"
 
 
-def samples() -> Path:
-    """The folder of shipped sample items."""
-    return PACKAGE / "dataset" / "samples"
-
-
 def own_or_shipped(file: str, folder: Path) -> Path:
     """A user's file by its path, or one of ``folder`` by its bare name.
 

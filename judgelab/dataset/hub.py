@@ -19,7 +19,7 @@ from judgelab.core.sentences import sentences
 from judgelab.dataset.files import Row, read_rows, text_at, value_at
 from judgelab.dataset.provenance import SourcedDataset, find_rows, settings_of
 
-REST = "less than a passage, at the end of a document"
+REST = "less than a passage, at the end"
 FIELD = re.compile(r"\{([^{}]+)\}")
 HEADING = r"(?:[A-Z]{5,}(?: (?:AND )?[A-Z]{5,})*)"
 
@@ -39,7 +39,6 @@ class Columns(BaseModel):
     # the column that numbers the right reference (from 1, nulls counted); the other, where there is
     # just one, becomes the item's meta ``wrong``
     right: str | None = None
-    document: str | None = None  # the column that tells which rows belong together; null: all do
 
 
 class Selection(BaseModel):
@@ -51,8 +50,8 @@ class Selection(BaseModel):
     # equals; or the one that the column ``right`` numbers
     reference: Literal["first", "most_sentences", "right"] = "first"
     characters: Count | None = None  # only references that are longer than so many characters
-    # rows are segments of texts: consecutive ones of a document are joined until their reference is
-    # longer than ``characters``; what is left at its end is left out
+    # rows are segments of texts: consecutive ones are joined until their reference is longer than
+    # ``characters``; what is left at the end is left out
     join: bool = False
     # only the part of source and reference under this heading in capitals
     section: str | None = Field(None, pattern=r"\S")
@@ -110,9 +109,7 @@ class Hub(SourcedDataset):
         rows = read_rows(found.files, limit if self.select is None else None)
         read = [self._item(k, row, found.where) for k, row in enumerate(rows)]
         if self._selection.join:
-            column = self._columns.document
-            documents = [row.get(column) if column else None for row in rows]
-            read = _joined(read, documents, self._selection.characters or 0)
+            read = _joined(read, self._selection.characters or 0)
         items, left_out = self._selected(read)
         if not items:
             raise DataError(
@@ -206,18 +203,14 @@ class Hub(SourcedDataset):
         return match[1].strip() if match else ""
 
 
-def _joined(
-    read: Sequence[Item | str], documents: Sequence[object], longer_than: int
-) -> list[Item | str]:
+def _joined(read: Sequence[Item | str], longer_than: int) -> list[Item | str]:
     """Passages of consecutive rows, and why rows are in none; a row without an item ends one."""
     made: list[Item | str] = []
     part: list[Item] = []
-    for place, (item, document) in enumerate(zip(read, documents, strict=True)):
-        if isinstance(item, str) or (place and document != documents[place - 1]):
-            made += [REST] * len(part)
-            part = []
+    for item in read:
         if isinstance(item, str):
-            made.append(item)
+            made += [*[REST] * len(part), item]
+            part = []
             continue
         part.append(item)
         reference = " ".join(one.reference or "" for one in part)

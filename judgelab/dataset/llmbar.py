@@ -103,7 +103,8 @@ class LLMBar(SourcedDataset):
             stratum=items["set"].tolist(),
             words=items[["words_1", "words_2"]].to_numpy(float),
         )
-        judges = tuple(_facts(by) for by in whole)
+        graded = [by.partition("/")[2].startswith(POINTWISE) for by in whole]
+        judges = tuple(JudgeFacts(by, pointwise=g) for by, g in zip(whole, graded, strict=True))
         reasons = {by: {UNREAD: int(n)} for by, n in zip(whole, lost, strict=True) if n}
         asked = np.ones(verdicts.shape, np.bool_)
         people = ("expert",), label[:, None]
@@ -135,10 +136,6 @@ class LLMBar(SourcedDataset):
             raise ConfigError(f"The Hub has no texts of {name}: use dataset.source=path.")
         hub = {**self.hub, "config": family, "split": rest.replace("/", "_")}
         return read_rows(fetch(hub).files)
-
-
-def _facts(by: str) -> JudgeFacts:
-    return JudgeFacts(by, pointwise=by.partition("/")[2].startswith(POINTWISE))
 
 
 def _spelled(wanted: Sequence[str], known: Iterable[str]) -> list[str]:

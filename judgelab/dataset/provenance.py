@@ -12,12 +12,12 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
-from judgelab.core.resources import samples
+from judgelab.core.resources import PACKAGE
 from judgelab.dataset import LimitedDataset
 from judgelab.store.network import HubError, hub_folder
 
 Settings = TypeVar("Settings", bound=BaseModel)
-SAMPLES = samples()
+SAMPLES = PACKAGE / "dataset" / "samples"
 HUB = ("id", "config", "revision", "split", "data_files")
 """What says where a dataset lies on the Hub."""
 

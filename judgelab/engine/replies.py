@@ -10,7 +10,7 @@ import numpy as np
 
 from judgelab.calls.log import CallLog
 from judgelab.core.judgments import JudgmentTable, Mask
-from judgelab.engine.unscored import grouped
+from judgelab.engine.unscored import grouped, writable
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -68,9 +68,9 @@ def reply_records(log: CallLog, judge: str, agents: Collection[str]) -> DataFram
             continue
         peer, rest = (about[3], about[4:]) if about[3:4] and about[3] in known else ("", about[3:])
         reason = call.reason or ("" if call.reply is not None else NOT_KEPT)
-        words = (_text(call.reply), _text(reason), call.probabilities)
+        words = (writable(call.reply), writable(reason), call.probabilities)
         rows.append(
-            (judge, about[1], about[2], peer, ", ".join(rest), draw, *words, _text(call.prompt))
+            (judge, about[1], about[2], peer, ", ".join(rest), draw, *words, writable(call.prompt))
         )
     names = ("judge", "item", "agent", "peer", "detail", "draw", "reply", "reason")
     table = pd.DataFrame(rows, columns=[*names, "probabilities", "prompt"])
@@ -88,8 +88,3 @@ def _subjects(table: JudgmentTable, unit: int, order: int) -> list[tuple[str, ..
     texts = str(units.first[unit]), str(units.second[unit])
     item, shown = str(units.item[unit]), texts if order == 0 else texts[::-1]
     return [(item, *shown), (item, shown[0]), (item, shown[1])]
-
-
-def _text(reply: str | None) -> str | None:
-    """As a file can hold it: half a character is none."""
-    return reply and reply.encode(errors="backslashreplace").decode()

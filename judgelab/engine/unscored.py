@@ -115,6 +115,11 @@ def grouped(reason: str) -> str:
     return format.shorten(f"{kind}: {' '.join(words)}".rstrip(" :,;("), LONGEST)
 
 
+def writable(text: str | None) -> str | None:
+    """As a file can hold it: half a character is none."""
+    return text and text.encode(errors="backslashreplace").decode()
+
+
 def _said(reasons: Counter[str]) -> str:
     """``refused (15); no label (7); other reasons (3)``."""
     kinds = reasons.most_common()
@@ -152,12 +157,10 @@ def _row(key: bytes, what: LoggedCall, agents: frozenset[str], mechanism: str) -
 def _write(run_dir: RunDir, rows: Sequence[Row]) -> None:
     import pandas as pd
 
-    # a lone surrogate in a reply is no text that a file can hold
-    safe = [
-        {k: v.encode(errors="backslashreplace").decode() if isinstance(v, str) else v for k, v in r}
-        for r in (row.items() for row in rows)
-    ]
     names = {k: "boolean" if k == "settled" else "string" for k in rows[0]}
+    safe = [
+        {key: writable(v) if isinstance(v, str) else v for key, v in row.items()} for row in rows
+    ]
     run_dir.write_table(RECORD, pd.DataFrame(safe).astype(names))
 
 

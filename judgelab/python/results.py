@@ -207,7 +207,8 @@ def summary_frame(flat: Mapping[str, Any]) -> DataFrame:
     rows = {
         key: read_estimate(flat, key)
         for key, value in flat.items()
-        if key not in parts and (_number(value) or (value is None and f"{key}_n" in flat))
+        if key not in parts
+        and (type(value) in (int, float) or (value is None and f"{key}_n" in flat))
     }
     order = ["value", "low", "high", "p", "n", "unscored", "threshold"]
     made = pd.DataFrame.from_dict(rows, orient="index", columns=order)
@@ -220,10 +221,6 @@ def summary_frame(flat: Mapping[str, Any]) -> DataFrame:
 def _parts(flat: Mapping[str, Any]) -> set[str]:
     """Keys that only say something of another one."""
     return {f"{key}_{part}" for key in flat for part in PARTS} & flat.keys()
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)

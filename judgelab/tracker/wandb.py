@@ -19,14 +19,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from judgelab.core.errors import JudgelabError, require
+from judgelab.core.errors import require
 from judgelab.core.result import Result, Table, plain
 from judgelab.core.terminal import say
 from judgelab.store.private import private_folder
 from judgelab.tracker.dashboard import credentials_mode
 from judgelab.tracker.protocol import Mirror, TrackedRun, TrackedSweep, bars, headline, in_words
 
-COMMAND = "python -m judgelab.tracker.dashboard"
 PRIVATE = ("records/", "calls", "items.html", "label.html", "report.html", "config.yaml")
 """How names of files begin that hold texts, replies, item ids, people's names and what each said,
 the command line and paths of this machine."""
@@ -80,8 +79,6 @@ class WandbTracker:
             and labels, the pages, the command line and paths; off, so that none of it leaves
             unasked.
         timeout: seconds to wait for the server before the run is kept offline instead.
-        dashboard: save the project's workspace too, and a report of a sweep (extra ``dashboard``);
-            as ``python -m judgelab.tracker.dashboard`` does at any time.
     """
 
     project: str = "judgelab"
@@ -89,7 +86,6 @@ class WandbTracker:
     mode: Literal["auto", "online", "offline"] = "auto"
     records: bool = False
     timeout: float = 20.0
-    dashboard: bool = False
 
     @property
     def allowed(self) -> str:
@@ -104,26 +100,6 @@ class WandbTracker:
         """Begin a run of the project; see ``open_run``."""
         where = {"project": self.project, "entity": self.entity}
         return open_run(self.allowed, root, self.timeout, **where, **about)
-
-    def close(self, opened: OpenRun, sweeps: Sequence[str] | None) -> str:
-        """End the run, and save the dashboard if asked to; returns where to look.
-
-        The run is kept whether there is a dashboard or not. ``sweeps`` are those that get a report;
-        None: no dashboard.
-        """
-        place = opened.place
-        opened.run.finish()
-        if not self.dashboard or sweeps is None:
-            return place
-        if not opened.online:
-            return f"{place} (no dashboard offline: after wandb sync, {COMMAND} {self.project})"
-        from judgelab.tracker.dashboard import save
-
-        try:
-            saved = save(opened.run.entity, self.project, sweeps)
-            return f"{place}, dashboard: {', '.join(saved)}"
-        except JudgelabError as cause:
-            return f"{place} (no dashboard: {cause})"
 
     def follow(self, run: TrackedRun) -> WandbMirror:
         """A mirror that opens its W&B run at the first point, or when the run has finished."""
@@ -149,7 +125,8 @@ class WandbTracker:
         except BaseException:
             opened.run.finish(exit_code=1)
             raise
-        return self.close(opened, [sweep.name])
+        opened.run.finish()
+        return opened.place
 
 
 @cache
@@ -187,8 +164,8 @@ class WandbMirror(Mirror):
         except BaseException:
             self.close()  # else W&B takes the next run of a sweep for this one
             raise
-        alone = self._run.sweep is None  # the dashboard of a sweep is made last
-        return self._tracker.close(opened, [] if alone else None)
+        opened.run.finish()
+        return opened.place
 
     def close(self) -> None:
         """W&B shows the run as failed."""

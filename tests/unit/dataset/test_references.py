@@ -75,12 +75,12 @@ def test_rows_are_left_out_for_a_reason_and_drawn_by_a_seed(tmp_path: Path) -> N
     assert panel.items[0].source.endswith("\n\nQuestion: q?")
 
 
-def segments(*lengths: int | None, document: list[str] | None = None) -> list[dict[str, Any]]:
+def segments(*lengths: int | None) -> list[dict[str, Any]]:
     """One row a segment, of so many characters; None: without a translation."""
     given = []
     for k, length in enumerate(lengths):
         text = None if length is None else f"{k}" + "x" * (length - 1)
-        given.append({"doc": (document or ["a"] * 99)[k], "de-en": {"de": f"s{k}", "en": text}})
+        given.append({"de-en": {"de": f"s{k}", "en": text}})
     return given
 
 
@@ -91,16 +91,9 @@ def test_consecutive_segments_are_joined_until_they_are_long_enough(tmp_path: Pa
     assert [item.source for item in panel.items] == ["s0 s1 s2", "s3", "s7 s8"]
     assert [item.meta["segments"] for item in panel.items] == ["3", "1", "2"]
     assert panel.provenance["rows_left_out"] == {
-        "less than a passage, at the end of a document": 3,
+        "less than a passage, at the end": 3,
         "no reference": 1,
     }
-
-
-def test_no_passage_goes_over_the_end_of_a_document(tmp_path: Path) -> None:
-    path = rows(tmp_path, *segments(200, 200, 200, document=["a", "b", "b"]))
-    fields = {"document": "doc"}
-    panel = dataset("wmt22_de_en", source="path", path=path, fields=fields).load()
-    assert [item.source for item in panel.items] == ["s1 s2"]
     with pytest.raises(ConfigError, match=r"dataset\.select\.characters: give that"):
         dataset("wmt22_de_en", select={"characters": None})
 

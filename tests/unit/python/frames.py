@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from judgelab.core.resources import samples
+from judgelab.dataset.provenance import SAMPLES
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -15,7 +15,7 @@ def graded(items: int = 6) -> DataFrame:
     """Sample articles with a reference; grades that one person gave."""
     import pandas as pd
 
-    lines = (samples() / "xsum.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (SAMPLES / "xsum.jsonl").read_text(encoding="utf-8").splitlines()
     given = [json.loads(line) for line in lines[:items]]
     rows = []
     for k, row in enumerate(given):
