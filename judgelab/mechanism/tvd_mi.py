@@ -177,7 +177,10 @@ def _pairs(panel: Panel, partner: NDArray[np.int64]) -> Iterator[tuple[Cell, str
 
 
 def likelihood_grades(
-    data: xr.Dataset, fold: NDArray[np.int64]
+    data: xr.Dataset,
+    fold: NDArray[np.int64],
+    little: float = LITTLE,
+    significant: float = SIGNIFICANT,
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Grades of the text's pointwise MI (nats), by quantiles of independent pairs of *other* folds.
 
@@ -191,7 +194,7 @@ def likelihood_grades(
     for f in np.unique(fold):
         null = independent.values[fold != f]
         known = null[~np.isnan(null)]
-        low, high = np.quantile(known, [LITTLE, SIGNIFICANT]) if known.size else (np.nan, np.nan)
+        low, high = np.quantile(known, [little, significant]) if known.size else (np.nan, np.nan)
         for grades, values in ((p, same.values), (q, independent.values)):
             grades.values[fold == f] = _grade(values[fold == f], low, high)
     return p, q
