@@ -21,13 +21,13 @@ from judgelab.exam.protocol import (
     Answers,
     Exam,
     ExamPaper,
-    Floats,
     NotHeldError,
     pair_panel,
     place_of,
     shown,
 )
 from judgelab.mechanism.judge import PairMechanism
+from judgelab.stats.intervals.arrays import Floats
 
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
 WORD = re.compile(r"\w+")

@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Agent, Item, Panel
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from judgelab.stats.intervals.arrays import Floats, Mask
 
 
 class NotHeldError(ConfigError):
@@ -41,7 +39,7 @@ class ExamPaper:
         cells[self.rows, place] = values
         return cells.reshape(self.items, -1)
 
-    def asked(self, values: Bools) -> Bools:
+    def asked(self, values: Mask) -> Mask:
         """The same of what was asked; false where an item has fewer questions."""
         return np.asarray(self.by_item(values.astype(np.float64)) == 1.0)
 
@@ -51,9 +49,9 @@ class Answers:
     """What one judge answered, in arrays [items, ...] with NaN where nothing could be read."""
 
     scored: Floats  # P_c or P_p: 1 or 0 for every answer; P_s: confidence on the easy set
-    asked: Bools  # whether the question was put at all
+    asked: Mask  # whether the question was put at all
     hard: Floats | None = None  # P_s: the same of the hard set
-    hard_asked: Bools | None = None
+    hard_asked: Mask | None = None
     tied: float = math.nan  # P_c: share of the scored answers that are ties before and after
     absence: str = ""  # why the judge could not take the exam, as a clause
     way: str = ""  # how this judge was asked, where that may differ between judges
@@ -91,7 +89,7 @@ class Exam(Protocol):
         ...
 
 
-def shown(panel: Panel) -> Bools:
+def shown(panel: Panel) -> Mask:
     """[items, agents, agents] whether there are two texts to be compared."""
     there = np.array([[text is not None for text in row] for row in panel.texts], dtype=np.bool_)
     there = there.reshape(len(panel.items), len(panel.agents))

@@ -20,13 +20,13 @@ from judgelab.exam.protocol import (
     Answers,
     Exam,
     ExamPaper,
-    Floats,
     NotHeldError,
     pair_panel,
     place_of,
     shown,
 )
 from judgelab.mechanism.judge import PairMechanism
+from judgelab.stats.intervals.arrays import Floats
 
 NAMED = tuple(label for label in CHOICES if label != "tie")
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from judgelab.core.errors import DataError
 from judgelab.core.lm import EvaluationLM
@@ -22,11 +21,10 @@ from judgelab.mechanism.conditional import Setting, measure_conditional
 from judgelab.scoring.encode import Framing
 from judgelab.scoring.load import load_tokenizer
 from judgelab.scoring.source import long_texts
+from judgelab.stats.intervals.arrays import Floats
 
 IGNORED = -100
 """The label of a token that is read, but not to be predicted."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from typing import Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
 from judgelab.core.lm import EvaluationLM
@@ -16,11 +15,10 @@ from judgelab.core.prompt import Prompt
 from judgelab.core.scores import measured, with_calls
 from judgelab.mechanism.logprob import Questions
 from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism
+from judgelab.stats.intervals.arrays import Mask
 
 ABSENT = "Not available"
 """What stands in a prompt where there is no synopsis or no first response (as released)."""
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgelab.stats.intervals.arrays import Floats, divide, row_means
+from judgelab.stats.intervals.arrays import Floats, Mask, divide, row_means
 from judgelab.stats.intervals.ends import Ends, mean_ends, of_ratio, share_ends
 from judgelab.stats.intervals.estimate import Estimates
 from judgelab.stats.intervals.means import item_weights, sign_flip_p
 
-Bools = NDArray[np.bool_]
 CHANCE = 0.05
 """A judge is better than a control where its lead is above 0 with a two-sided p of at most this:
 one that knows nothing is found better in one of forty exams."""
@@ -116,12 +115,12 @@ class Marks:
     found: Estimates  # [judges] P over items (n, unscored: answers); NaN without the exam
     # [judges] at the threshold, and better than every control; the judge that ``alone`` has a
     # number has no threshold
-    passed: Bools
+    passed: Mask
     p_pass: Floats  # [judges] share of resamples, threshold, controls and all, in which it passes
     bar: float  # the threshold
     samples: Floats  # [draws, judges] the numbers in each resample
-    passes: Bools  # [draws, judges] and which pass
-    alone: Bools  # [judges] the only one with a number, where the threshold is the judges' mean
+    passes: Mask  # [draws, judges] and which pass
+    alone: Mask  # [judges] the only one with a number, where the threshold is the judges' mean
     gap: Floats | None = None  # P_s: [3, judges] confidence, easy minus hard set; its interval
     # control -> [judges] mean difference to it on the same answers (n: items)
     leads: Mapping[str, Estimates] = field(default_factory=dict)
@@ -228,10 +227,10 @@ def mark(
     if isinstance(answers, ConfidenceAnswers):
         bar, gap = 0.5, np.vstack([answers.gaps(once), *answers.gap_ends()])
     known = ~np.isnan(value)
-    alone: Bools = known & (bar is None) & (np.count_nonzero(known) == 1)
+    alone: Mask = known & (bar is None) & (np.count_nonzero(known) == 1)
     rounding = -1e-12 if bar is None else 1e-12  # a mean is reached, a fixed bar exceeded
 
-    def over_bar(values: Floats) -> Bools:
+    def over_bar(values: Floats) -> Mask:
         bars = row_means(values)[:, None] if bar is None else bar
         return np.asarray(values > bars + rounding, dtype=np.bool_)
 
@@ -265,5 +264,5 @@ def _leads(lead: Shares, draws: int, seed: int) -> Estimates:
     return replace(Estimates.of(value, ends, known.sum(axis=1), lost), p=p)
 
 
-def _ahead(lead: Estimates) -> Bools:
+def _ahead(lead: Estimates) -> Mask:
     return np.asarray((lead.value > 0) & (lead.p <= CHANCE), dtype=np.bool_)

@@ -10,7 +10,6 @@ import xarray as xr
 
 from judgelab.calls.log import LoggedLM
 from judgelab.core.panel import Panel, rng_for
-from judgelab.core.result import Value
 from judgelab.core.scores import MISSING
 from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Definition
@@ -81,16 +80,6 @@ def race(
     clean = batches.finish()
     write_records(context, clean.panel, clean.measured, clean.scores, pairs=True)
     return clean, asked
-
-
-def summary_of(asked: Elimination) -> dict[str, Value]:
-    """How much was asked and left open."""
-    return {
-        "stop/items_asked": len(asked.who),
-        "stop/items": asked.turns,
-        "stop/asked_share": 1 - asked.saved,
-        "stop/open_pairs": len(asked.open),
-    }
 
 
 class _Batches:

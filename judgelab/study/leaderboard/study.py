@@ -37,7 +37,6 @@ from judgelab.study.leaderboard.race import (
     LOOKS,
     race,
     standing_ranks,
-    summary_of,
 )
 
 LEVEL = 0.90
@@ -225,8 +224,14 @@ class Leaderboard(Study):
             **{f"score/{row['candidate']}": row["value"] for row in rows},
             "clean/unscored_pairs": int(unscored.sum()),
             **call_entries({"clean": clean}),
-            **({} if asked is None else summary_of(asked)),
         }
+        if asked is not None:
+            summary |= {
+                "stop/items_asked": len(asked.who),
+                "stop/items": asked.turns,
+                "stop/asked_share": 1 - asked.saved,
+                "stop/open_pairs": len(asked.open),
+            }
         return Result(
             summary=summary,
             primary="clean/best_score",

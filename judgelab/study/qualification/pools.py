@@ -8,9 +8,9 @@ from itertools import combinations
 
 import numpy as np
 
-from judgelab.stats.intervals.arrays import Floats, row_means
+from judgelab.stats.intervals.arrays import Floats, Mask, row_means
 from judgelab.stats.qualification.decisions import correct, decide, pooled_scores
-from judgelab.stats.qualification.exams import Bools, Marks
+from judgelab.stats.qualification.exams import Marks
 from judgelab.study.qualification.judge_responses import JudgeResponses
 
 EVERYBODY, HUMAN, PRE = "all", "human", "PRE"
@@ -38,7 +38,7 @@ class Pool:
     power_by_item: Floats | None = None  # [judges, items] where every item has its own (human)
 
     @property
-    def members(self) -> Bools:
+    def members(self) -> Mask:
         """[judges] with a weight above 0."""
         return np.asarray(self.power > 0, dtype=np.bool_)
 
@@ -76,8 +76,8 @@ def admitted(responses: JudgeResponses, marks: Mapping[str, Marks], exams: Seque
         return Pool(EVERYBODY, (), power, decide(responses.votes, power))
     marked = [marks[exam] for exam in exams]
     excused = np.stack([~responses.exams[exam].taken for exam in exams])
-    passed: Bools = np.all([mark.passed for mark in marked] | excused, axis=0)
-    passes: Bools = np.all(np.stack([mark.passes for mark in marked], axis=1) | excused, axis=1)
+    passed: Mask = np.all([mark.passed for mark in marked] | excused, axis=0)
+    passes: Mask = np.all(np.stack([mark.passes for mark in marked], axis=1) | excused, axis=1)
     power = _weights(np.stack([mark.found.value for mark in marked]), passed)
     powers = _weights(np.stack([mark.samples for mark in marked], axis=1), passes)
     name = "+".join(INITIAL[exam] for exam in marks if exam in exams)
@@ -118,7 +118,7 @@ def answer_scores(responses: JudgeResponses, pool: Pool, agents: int) -> Floats:
     return np.where(decided > 0, net, np.nan)
 
 
-def _weights(values: Floats, passed: Bools) -> Floats:
+def _weights(values: Floats, passed: Mask) -> Floats:
     """Weights [..., judges] of those that passed, the mean of their numbers [..., exams, judges].
 
     Who was excused counts there what the others of the pool have on average: else an exam that all
