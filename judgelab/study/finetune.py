@@ -28,6 +28,7 @@ from judgelab.finetune.settings import Settings, check, source
 from judgelab.report import style
 from judgelab.report.style import Drawn, Tables
 from judgelab.scoring.source import TRAINED_ON, TrainedOn
+from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.means import item_mean
 from judgelab.study.common.panels import measurement_records, text_records
 from judgelab.study.common.tables import WITHOUT_P, entries, estimate_rows, read_by
@@ -260,7 +261,7 @@ class Finetune(Study):
 
     def _measure(
         self, context: Context, state: str, held_out: Panel, adapter: str | None
-    ) -> dict[str, data.Floats]:
+    ) -> dict[str, Floats]:
         lm = Transformers(**self.settings.scoring, adapter=adapter) if held_out.items else None
         try:
             values, raw = data.measure(held_out, lm, self.settings)
