@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from judgelab.core.errors import listed
+from judgelab.core.resources import words
 
 UNKNOWN = "not known"
 
@@ -54,34 +56,17 @@ class Estimator:
 
     def words(self, part: str) -> str:
         """A part in words that need no heading; '' where it has none."""
-        value = getattr(self, part)
-        known, phrase = _WORDS.get(part, ({}, "{}"))
-        return value and known.get(value, phrase.format(value))
+        value, own = str(getattr(self, part)), _parts()[part]
+        return value and str(own.get("values", {}).get(value, own["phrase"].format(value)))
 
 
-_WORDS: Mapping[str, tuple[Mapping[str, str], str]] = {
-    "template": ({"none": "no chat template", "chat": "chat template"}, "chat template {}"),
-    "end_token": ({}, "end token {}"),
-    "reply": ({}, "replies {}"),
-    "preprocessor": ({"none": "texts as written"}, "preprocessor {}"),
-    "instructions": ({"none": "no instructions"}, "instructions {}"),
-    "definition": ({}, "definition {}"),
-    "prompt": ({}, "prompt {}"),
-    "model": ({"none": "no LM"}, "{}"),
-}
-"""Part -> words of some of its values, and a phrase for the others."""
-NAMES = {
-    "model": "the LM",
-    "template": "the chat template",
-    "end_token": "the end token",
-    "instructions": "the place of the instructions",
-    "reply": "how replies come about",
-    "preprocessor": "the preprocessor",
-    "precision": "the precision",
-    "prompt": "the prompt",
-    "definition": "the definition",
-}
-"""What is compared, as a sentence calls it."""
+@cache
+def _parts() -> Mapping[str, Mapping[str, Any]]:
+    """Part -> what it is called, in the order in which a sentence names them."""
+    found: Mapping[str, Mapping[str, Any]] = words("core/words/estimator.yaml")
+    return found
+
+
 LM = ("model", "template", "end_token", "precision")
 """What a comparison names that names its LMs one by one, each with its settings."""
 
@@ -100,9 +85,9 @@ def differences(
     differ = {}
     for mechanism in dict.fromkeys(one.mechanism for one in found if one is not None):
         group = [one for one in found if one is not None and one.mechanism == mechanism]
-        values = {name: {getattr(one, name) for one in group} for name in NAMES}
+        values = {name: {getattr(one, name) for one in group} for name in _parts()}
         values["precision"] -= {""}
-        parts = [name for name in NAMES if len(values[name]) > 1 and name not in named]
+        parts = [name for name in _parts() if len(values[name]) > 1 and name not in named]
         if "template" in parts and "instructions" in parts:
             parts.remove("instructions")
         if parts:
@@ -118,7 +103,7 @@ def mixed(found: Sequence[Estimator | None], named: Collection[str] = ()) -> tup
         each = []
         for part in parts:
             known = dict.fromkeys(filter(None, (one.words(part) for one in group)))
-            each.append(f"{NAMES[part]} ({'; '.join(known)})")
+            each.append(f"{_parts()[part]['called']} ({'; '.join(known)})")
         said.append(
             f"Different estimators under one name: rows of {mechanism} differ in {listed(each)}, "
             "so their scores do not measure the same quantity."
