@@ -31,8 +31,8 @@ def parser(name: str = "judgelab") -> argparse.ArgumentParser:
     audit.add_argument("--people", metavar="FILE", help="people's labels, joined by id")
     audit.add_argument("--positive", metavar="LABEL", help="the label that matters, as pass")
     audit.add_argument("--minimum", metavar="SHARE", help="least agreement that you accept, as .8")
-    drawn = "labelled rows were drawn at random, or so within strata; all: every row is labelled"
-    audit.add_argument("--labels", choices=("random", "strata", "all"), help=drawn)
+    drawn = "labelled rows were drawn at random, or so within strata (study.sampled)"
+    audit.add_argument("--labels", choices=("random", "strata"), help=drawn)
     audit.add_argument("--repeats", type=int, metavar="N", help="ask judges N times, for noise")
     audit.add_argument("--before", metavar="RUN", help="an earlier audit: what changed since")
     audit.add_argument("--gate", action="store_true", help=GATE)

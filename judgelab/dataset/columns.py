@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import partial
 from typing import Literal, NoReturn
@@ -29,6 +29,7 @@ COLUMNS: Mapping[str, Sequence[str]] = {
     "text": (
         *("response", "output", "completion", "model_output", "model_response", "actual_output"),
         *("response_a", "output_a", "completion_a", "response_1", "output_1", "completion_1"),
+        *("reply", "generation", "generated_text"),
     ),
     "other_text": (
         *("other_response", "other_output", "response_b", "output_b", "completion_b"),
@@ -72,6 +73,9 @@ PEOPLE, MACHINES, SIZES, SAID = (
     )
 )
 """Parts of the names of columns: who labels; who judges, and which of its sizes; what they say."""
+KEY = re.compile(r"(?=\D*\d)\w[\w./:#-]{0,39}")
+ORDERS = frozenset(["ab", "ba", "flipped", "original", "reverse", "reversed", "swap", "swapped"])
+"""Parts of the names of a judge's columns that say in which order it saw a pair."""
 TOKEN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 LEVELS = 12
 """More different words than these are no labels; grades may have more."""
@@ -87,14 +91,18 @@ class Layout:
         columns: column, as judgelab calls it -> the table's name.
         raters, judges: person or judge -> the columns with what they say.
         numbers: without ``id``: ``rows``, each is an item; or ``sources``, each different one is.
+        sources: where rows are numbered, and rows of one source count as one item, how many.
         labels: columns that were not taken for people's labels, and could be.
+        silent: columns that are not read.
     """
 
     columns: dict[str, str]
     raters: Mapping[str, Sequence[str]]
     judges: Mapping[str, Sequence[str]]
     numbers: Literal["", "rows", "sources"] = ""
+    sources: int = 0
     labels: Sequence[str] = ()
+    silent: Sequence[str] = ()
 
     @property
     def used(self) -> set[str]:
@@ -112,11 +120,12 @@ class Layout:
         """What was taken for what, in one line."""
         roles = {name: [self.columns[name]] for name in COLUMNS if name in self.columns}
         if self.numbers:
-            roles = {"id": [f"numbers of {self.numbers}"]} | roles
+            alike = f" (those of one of {self.sources} sources count as one item)"
+            roles = {"id": [f"numbers of {self.numbers}{alike if self.sources else ''}"]} | roles
         people = [*roles.pop("human", ()), *(c for names in self.raters.values() for c in names)]
         spoken = [*roles.pop("verdict", ()), *roles.pop("score", ())]
         spoken += [" + ".join(names) for names in self.judges.values()]
-        roles |= {"labels of people": people, "verdicts of judges": spoken}
+        roles |= {"labels of people": people, "verdicts of judges": spoken, "not read": self.silent}
         return "; ".join(f"{role}: {some(names)}" for role, names in roles.items() if names)
 
 
@@ -165,7 +174,62 @@ def layout(
         )
     labels = [name for name in reading.free if reading.speaks(name)]
     labels += [found[one] for one in ("verdict", "score") if _plain(found.get(one, "")) in EITHER]
-    return Layout(found, reading.raters, reading.judges, numbers, labels)
+    sources = len(reading.words(found["source"])) if numbers == "rows" and "source" in found else 0
+    sources = 0 if sources == len(records.rows) else sources
+    own = Layout(found, reading.raters, reading.judges, numbers, sources, labels)
+    _refuse_both(own)
+    return replace(own, silent=[name for name in records.columns if name not in own.used])
+
+
+def labels_layout(
+    records: Records, main: Mapping[str, str], human: str | bool | None, raters: Wide, where: str
+) -> Layout:
+    """Which column of a file of labels says what.
+
+    Args:
+        main: column, as judgelab calls it -> its name in the table that the labels belong to.
+        human, raters: the settings.
+        where: the file of labels, for messages.
+
+    Raises:
+        ChoiceError: several columns may hold the labels.
+        DataError: no column says which item, or holds labels.
+    """
+    names = ("id", "agent", "other", "criterion")
+    columns: dict[str, str | bool | None] = {"verdict": False, "score": False, "human": human}
+    columns |= {name: main[name] for name in names if main.get(name) in records.columns}
+    if "id" not in columns:
+        usual = {_plain(one) for one in ("id", *COLUMNS["id"])}
+        ids = [one for one in records.columns if _plain(one) in usual or "id" in _tokens(one)]
+        if len(ids) != 1:
+            raise DataError(
+                f"{where} (dataset.people) does not say which item a label is about: give it a "
+                f"column {main.get('id', 'id')!r}. Columns are: "
+                f"{', '.join(records.columns)[:300]}."
+            )
+        columns["id"] = ids[0]
+    own = layout(records, columns, raters, None, where)
+    if own.people:
+        return own
+    if len(own.labels) > 1:
+        choices = {f"labels: {name}": [_people([name])] for name in own.labels}
+        raise ChoiceError(f"{where}: {listed(own.labels)} may each hold labels. Choose:", choices)
+    if not own.labels:
+        raise DataError(f"{where} (dataset.people) has no column of labels: call it human.")
+    return layout(records, columns | {"human": own.labels[0]}, raters, None, where)
+
+
+def _refuse_both(own: Layout) -> None:
+    """Refuse a column that is read as people's labels and as a judge's verdicts."""
+    people = {name for names in own.raters.values() for name in names}
+    people |= {own.columns[one] for one in ("human", "preference") if one in own.columns}
+    judges = {name for names in own.judges.values() for name in names}
+    judges |= {own.columns[one] for one in ("verdict", "score") if one in own.columns}
+    if both := sorted(people & judges):
+        raise DataError(
+            f"{listed(both)} cannot hold people's labels and a judge's verdicts: a judge that is "
+            "held against itself is always right."
+        )
 
 
 @dataclass
@@ -250,7 +314,8 @@ class _Reading:
     def find_facts(self, given: Set[str]) -> None:
         """Columns that say what is judged, and by whom; those of references come later."""
         wide = {"rater"} if self.raters else set()
-        wide |= {"judge", "order", "reason"} if self.judges else set()
+        wide |= {"judge", "reason"} if self.judges else set()
+        wide |= {"order"} if any(len(names) > 1 for names in self.judges.values()) else set()
         for name in [x for x in COLUMNS if x not in {*given, *wide, *SPOKEN}]:
             own, usual = self.named(name), self.named(*COLUMNS[name])
             if name == "rater":
@@ -258,6 +323,9 @@ class _Reading:
             if name != "reference" or own:  # people's labels may be called as references are
                 its = own or self.one(name, usual, partial(_column, name))
                 self.columns |= dict.fromkeys([name], its[0]) if its else {}
+        answer = self.named("answer")  # beside a text it may well be the right answer
+        if answer and "text" not in {*given, *self.columns}:
+            self.columns["text"] = answer[0]
 
     def find_people(self) -> None:
         """The column of people's labels, or one for each person."""
@@ -347,7 +415,7 @@ class _Reading:
         pairs = bool(self.columns.keys() & {"other", "other_text", "preference"})
         whose = dict[tuple[str, ...], list[str]]()
         for name in judges:
-            who = [one for one in _tokens(name) if one not in SAID] or [name]
+            who = [one for one in _tokens(name) if one not in SAID | ORDERS] or [name]
             whose.setdefault(tuple(who[: 1 if pairs else None]), []).append(name)
         for names in (names for names in whose.values() if len(names) > 1):
             choices = {f"judge: {one}": [_judges(one)] for one in names}
@@ -381,6 +449,9 @@ class _Reading:
         keys = [name for name in called if len(self.words(name)) < len(self.records.rows)]
         if called and not (rows or keys):  # another one for each row: whichever is meant
             self.columns.setdefault("id", called[0])
+        if not (called or several or rows or "id" in self.columns):
+            named = [name for name in self.free if self._names_rows(name)]
+            self.columns |= {"id": named[0]} if len(named) == 1 else {}
         if "id" in self.columns:
             return ""
         if several and keys and not rows:
@@ -402,9 +473,15 @@ class _Reading:
             f"own). Columns are: {', '.join(self.records.columns)[:300]}."
         )
 
+    def _names_rows(self, column: str) -> bool:
+        """Whether each row has another key with a number in it, and without spaces: T-0041."""
+        words = self.words(column)
+        keys = all(KEY.fullmatch(one) and not is_figure(one) for one in words)
+        return keys and len(words) == len(self.records.rows)
+
     def _of(self, column: str, its: Set[str], role: str) -> bool:
         """Whether name and cells are of what these say; a judge may have a size."""
-        parts, more = set(_parts(column)), SIZES if its is MACHINES else set[str]()
+        parts, more = set(_parts(column)), SIZES | ORDERS if its is MACHINES else set[str]()
         return bool(parts & its) and parts <= its | SAID | more and self._said(column, role)
 
     def _said(self, column: str, role: str) -> bool:

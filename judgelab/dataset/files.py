@@ -305,6 +305,7 @@ def _parsed(text: str) -> Any:
         return value
     except (ValueError, RecursionError) as cause:
         why = cause.msg if isinstance(cause, json.JSONDecodeError) else "too large or too deep"
+        why = why if text.strip() else "it is empty"
         raise DataError(f"not usable JSON ({why})") from cause
 
 

@@ -128,7 +128,7 @@ class JudgedRow(BaseModel):
 
 
 def labels_of(
-    rows: Iterable[JudgedRow], people: Sequence[JudgedRow], whose: str
+    rows: Sequence[JudgedRow], people: Sequence[JudgedRow], whose: str
 ) -> tuple[list[JudgedRow], int]:
     """What people say in another file of the texts and pairs of these rows.
 
@@ -144,6 +144,7 @@ def labels_of(
         DataError: it is not clear which text, or which criterion, a label is about.
     """
     units: dict[str, dict[tuple[str, str], None]] = {}
+    texts = {(row.id, row.agent): row.text for row in rows if row.text}
     criteria = dict.fromkeys(row.criterion for row in rows if row.verdicts or row.labels)
     for row in rows:
         units.setdefault(row.id, {})[row.agent, row.other] = None
@@ -162,6 +163,11 @@ def labels_of(
                     f"{whose}, line {row.line}: item {row.id!r} has texts of {texts}: {why}."
                 )
             own = known[0]
+        if row.text and row.text.split() != texts.get((row.id, own[0]), row.text).split():
+            raise DataError(
+                f"{whose}, line {row.line}: the text of item {row.id!r} is another one there: ids "
+                "of the two files do not mean the same."
+            )
         criterion = row.criterion or (next(iter(criteria)) if len(criteria) == 1 else "")
         if criteria and criterion not in criteria:
             raise DataError(
@@ -172,6 +178,18 @@ def labels_of(
         kept = row.model_dump(include={"line", "id", "turn", "labels"})
         labels.append(JudgedRow.model_validate(kept | names))
     return labels, unknown
+
+
+def respelled(rows: Sequence[JudgedRow], words: Mapping[str, str]) -> Sequence[JudgedRow]:
+    """The rows with labels in words where all are letters of these."""
+    if not {one.cell.strip() for row in rows for one in row.labels} <= words.keys():
+        return rows
+    return [
+        row.model_copy(
+            update={"labels": tuple(x._replace(cell=words[x.cell.strip()]) for x in row.labels)}
+        )
+        for row in rows
+    ]
 
 
 def fault_of(cause: ValidationError) -> str:
@@ -239,6 +257,14 @@ def gathered(
     return together
 
 
+def _apart(agent: str, other: str) -> str:
+    """What tells two rows apart that seem to say the same."""
+    ways = ["who wrote it (dataset.columns.agent=COLUMN)"] if agent in (TEXT, PAIR[0]) else []
+    ways += ["which text was shown first (dataset.columns.order=COLUMN)"] if other else []
+    ways += ["which run it is (dataset.columns.run=COLUMN)"]
+    return f"keep one of them, or say {' or '.join(ways)}"
+
+
 @dataclass(slots=True)
 class Gathered:
     """What the rows said so far."""
@@ -274,7 +300,7 @@ class Gathered:
         judges = tuple((one.who, one.order, one.run) for one in row.verdicts)
         first = self._lines.setdefault((key, swapped, raters, judges), row.line)
         if first != row.line and (raters or judges):  # a row of facts alone may come again
-            raise DataError(f"says once more what {self.noun} {first} is about: keep one of them")
+            raise DataError(f"says once more what {self.noun} {first} is about: {_apart(one, two)}")
         self.items[item] = None
         self._facts(row, key, swapped)
         if not one:

@@ -16,7 +16,7 @@ from judgelab.core.errors import ConfigError, DataError, did_you_mean, some
 from judgelab.core.judgments import JudgmentTable, Kind
 from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Agent, Panel
 from judgelab.dataset import LimitedDataset
-from judgelab.dataset.columns import COLUMNS, Layout, Wide, layout
+from judgelab.dataset.columns import COLUMNS, Layout, Wide, labels_layout, layout
 from judgelab.dataset.files import (
     MISSING,
     Records,
@@ -46,6 +46,7 @@ from judgelab.dataset.rows import (
     gathered,
     labels_of,
     near,
+    respelled,
 )
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class LabelledTable(LimitedDataset):
         path: .csv, .tsv, .jsonl, .json (a list of records) or .parquet; or logs of another tool: a
             file, a folder or a list of these (``docs/howto/logs.md``).
         people: a table or log with people's labels of the same texts, joined by id (and agent);
-            null: they stand in ``path``.
+            those of ``path`` are not read then, and settings of labels are of this file.
         columns: column, as judgelab calls it -> the table's name for it; null: the same name;
             false: it is not read.
         raters: columns, each with the labels of one person; or name -> column.
@@ -146,13 +147,21 @@ class LabelledTable(LimitedDataset):
         """
         if not records.rows:
             refuse(where, records.faults)
-        own = layout(records, self.columns, self.raters, self.judges, where)
+        given, raters = self.columns, self.raters
+        if self.people:
+            given, raters = {**(given or {}), "human": False, "preference": False}, None
+        own = layout(records, given, raters, self.judges, where)
         columns = own.columns
         if "category" not in (self.columns or {}) and not _good_faith(records, columns):
             columns.pop("category", None)  # of texts or topics, and not of agents
         rows, faults = _rows(records, own)
         refuse(where, list(dict.fromkeys([*records.faults, *faults])))
-        rows, joined = self._joined(rows, where)
+        if self.people and own.numbers:
+            raise DataError(
+                f"{where} has no column of ids by which labels could be joined: name it with "
+                "dataset.columns.id=COLUMN."
+            )
+        rows, joined = self._joined(rows, columns, where)
         together, criteria = self._gathered(rows, where, records.noun)
         not_read = [name for name in records.columns if name not in own.used]
         self._refuse_silent([together, *criteria.values()], own.judges, not_read)
@@ -175,8 +184,11 @@ class LabelledTable(LimitedDataset):
         Raises:
             ConfigError, DataError: as of the class.
         """
-        columns = [own for own in (self.columns or {}).values() if own is not None]
-        for name, given in (("columns", columns), ("raters", self.raters), ("judges", self.judges)):
+        columns = {name for name, own in (self.columns or {}).items() if own is not None}
+        settings = {"columns": columns, "raters": self.raters, "judges": self.judges}
+        if self.people:  # settings of labels are of its file
+            settings |= {"columns": columns - {"human"}, "raters": None}
+        for name, given in settings.items():
             if given:
                 raise ConfigError(
                     f"dataset.{name} is for tables; {where} was read as {log.tool}, which says who "
@@ -184,7 +196,7 @@ class LabelledTable(LimitedDataset):
                 )
         rows, faults = log.rows()
         refuse(where, faults)
-        rows, joined = self._joined(rows, where)
+        rows, joined = self._joined(rows, {}, where, log)
         together, criteria = self._gathered(rows, where, "entry")
         sentence = f"{log.sentence} {joined[:1].upper()}{joined[1:]}.".removesuffix(" .")
         facts = log_facts(self.path) | {
@@ -202,30 +214,43 @@ class LabelledTable(LimitedDataset):
         several = {name: told(table) for name, table in panel.criteria.items()}
         return replace(panel, judgments=judgments, criteria=several)
 
-    def _joined(self, rows: list[JudgedRow], where: str) -> tuple[list[JudgedRow], str]:
-        """The rows, and those of ``people``; and in words what these added."""
+    def _joined(
+        self,
+        rows: list[JudgedRow],
+        columns: Mapping[str, str],
+        where: str,
+        log: Log | None = None,
+    ) -> tuple[list[JudgedRow], str]:
+        """The rows, labelled by ``people`` alone where it is given; and in words what it added.
+
+        Args:
+            columns: of the table, as ``Layout.columns``.
+        """
         if not self.people:
             return rows, ""
-        source, whose = opened(self.people), repr(self.people)
+        source, whose, read = opened(self.people), repr(self.people), ""
         if isinstance(source, Log):
             own, faults = source.rows()
         else:
-            columns = layout(source, None, None, None, whose)
-            if not columns.people and len(columns.labels) == 1:  # here they can be nothing else
-                columns = layout(source, {"human": columns.labels[0]}, None, None, whose)
-            own, faults = _rows(source, columns)
-            faults = [*source.faults, *faults]
+            human = (self.columns or {}).get("human")
+            layout = labels_layout(source, columns, human, self.raters, whose)
+            own, faults = _rows(source, layout)
+            faults, read = [*source.faults, *faults], f" ({layout.line})"
         refuse(whose, list(dict.fromkeys(faults)))
+        rows = [row.model_copy(update={"labels": ()}) for row in rows]
+        own = respelled(own, log.spellings) if log else own
         labels, unknown = labels_of(rows, own, whose)
-        if not any(row.labels for row in own):
-            raise DataError(f"{whose} (dataset.people) has no column of labels: call it human.")
         if not labels:
             raise DataError(
                 f"{whose} (dataset.people) labels no item of {where}: ids there are "
                 f"{some([row.id for row in rows])}, and here {some([row.id for row in own])}."
             )
-        left = f" ({unknown} of items that are not judged are left out)" if unknown else ""
-        return [*rows, *labels], f"{len(labels)} rows of labels are from {whose}{left}"
+        left = f"; {unknown} rows of items that are not judged are left out" if unknown else ""
+        several = {item for (item, *_), its in log.answers.items() if len(its) > 1} if log else ()
+        if first := sorted({row.id for row in labels} & {*several}):
+            left += f"; labels of {some(first)} are taken to be of the first answer"
+            left += f" ({first[0]} (2) is the id of the second)"
+        return [*rows, *labels], f"labels: {len(labels)} rows of {whose}{read}{left}"
 
     def _named(
         self,
@@ -402,7 +427,7 @@ def _row(
     if label is not None and (rater.strip() or label.strip()):
         labels.append((rater, label))
     verdicts: list[tuple[Any, ...]] = [
-        (name, cells[column], place, "", run)
+        (name, cells[column], place if len(its) > 1 else order, "", run)
         for name, its in judges.items()
         for place, column in enumerate(its)
         if cells[column].strip()

@@ -30,6 +30,8 @@ def sources(context: Context, panel: Panel, last: Panel | None = None) -> Iterat
     )
     if taken := origin.get("columns_taken"):
         yield f"Columns: {taken}."
+    if read := origin.get("log"):
+        yield str(read)
     if isinstance(origin.get("references"), str):  # a list names reviewers, who are counted above
         has = sum(bool((item.reference or "").strip()) for item in panel.items)
         those = f"References are those {origin['references']}"

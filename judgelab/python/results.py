@@ -121,6 +121,7 @@ class RunResult:
         Raises:
             ConfigError: its study gives no such verdict.
         """
+        __tracebackhide__ = True  # pytest shows the test, and not these lines
         config = yaml.safe_load((self.path / "config.yaml").read_text(encoding="utf-8"))
         if located(config["study"]["_target_"], "study").gate(self.content) != 0:
             first, _, _ = self.verdict.partition("\n")

@@ -13,6 +13,7 @@ from judgelab.dataset.logs.log import Log, Opened, Unit, either, part, prose, ro
 TOOL = "an Inspect log"
 ITEMS = "samples"
 ATTACHED = re.compile(r"attachment://(\w+)")
+NO_GRADE = "Grade not found"  # how the explanation of a score begins that no reply gave
 LETTERS = {"C": "correct", "I": "incorrect", "P": "partial", "N": "no answer"}
 
 
@@ -30,6 +31,7 @@ def read(files: Sequence[Opened], log: Log) -> None:
     scored = [one for one in models if any(sample.get("scores") for sample in one[1])]
     samples = [(str(model), sample) for model, its in scored or models for sample in its]
     log.left_out["samples of logs without scores"] = sum(len(x) for _, x in models) - len(samples)
+    log.spellings = LETTERS
     log.counts["epochs"] = len({sample.get("epoch") for _, sample in samples})
     given = [pair for _, sample in samples for pair in (sample.get("scores") or {}).items()]
     scorers = {name: [""] for name, _ in given}
@@ -67,7 +69,9 @@ def _score(unit: Unit, name: str, score: Row, criteria: Sequence[str]) -> None:
         its = value if isinstance(value, Mapping) else dict.fromkeys(criteria, value)
         for key, cell in its.items():
             cell = LETTERS.get(cell, cell) if isinstance(cell, str) else cell
+            why = prose(one.get("explanation") or score.get("explanation"))
+            cell = None if not k and why.startswith(NO_GRADE) else cell
             if k or "human" in name.lower():
                 unit.label(author or name, "" if cell == "UNCHANGED" else cell, key)
             else:
-                unit.verdict(name, cell, key, score.get("explanation") or "unscored")
+                unit.verdict(name, cell, key, why or "unscored")

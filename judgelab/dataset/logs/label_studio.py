@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from judgelab.dataset.columns import COLUMNS
 from judgelab.dataset.files import Row
 from judgelab.dataset.logs.log import Log, Opened, each, either, facts_of, part, prose, rows_of
 from judgelab.dataset.rows import PEOPLE
@@ -23,7 +24,9 @@ def recognises(content: Any) -> bool:
 def read(files: Sequence[Opened], log: Log) -> None:
     """Tasks are items, controls criteria; annotators are people, predictions judges."""
     for row in each(files):
-        id_, data = str(row.get("id") or f"task {len(log.units) + 1}"), part(row, "data")
+        data = part(row, "data")
+        own = either(data, "id", *COLUMNS["id"])  # by which other files know the item
+        id_ = str(own or row.get("id") or f"task {len(log.units) + 1}")
         facts = facts_of(data)
         agent = facts.pop("agent", "response")
         for given, one in ((key, one) for key in GIVEN for one in rows_of(row.get(key))):

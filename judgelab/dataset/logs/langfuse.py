@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from judgelab.dataset.logs.log import Log, Opened, each, either, rows_of
+from judgelab.dataset.logs.log import Log, Opened, Unit, each, either, rows_of
 from judgelab.dataset.rows import PEOPLE
 
 TOOL = "Langfuse scores"
@@ -34,6 +34,13 @@ def read(files: Sequence[Opened], log: Log) -> None:
         value = either(row, "stringValue", "value")  # the number of a category is its place
         by_hand = row["source"] == "API" and BY_PEOPLE.search(name)
         if row["source"] == "ANNOTATION" or by_hand:
-            unit.label(either(row, "authorUserName", "authorUserId") or PEOPLE, value, name)
+            author = either(row, "authorUserName", "authorUserId")
+            unit.label(author or _anybody(unit, name), value, name)
         else:
             unit.verdict(name, value, name, row.get("comment"))
+
+
+def _anybody(unit: Unit, criterion: str) -> str:
+    """Who gave a label without a name: another person for each one of a text."""
+    k = sum(key[:2] == (criterion, True) and key[2].startswith(PEOPLE) for key in unit.said)
+    return f"{PEOPLE} {k + 1}" if k else PEOPLE

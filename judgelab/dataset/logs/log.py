@@ -84,6 +84,7 @@ class Log:
     counts: Counter[str] = field(default_factory=Counter)  # plural noun -> how many more there are
     left_out: Counter[str] = field(default_factory=Counter)  # the same -> how many there are
     units: dict[tuple[str, str, str], Unit] = field(default_factory=dict)
+    spellings: Mapping[str, str] = field(default_factory=dict)  # letter of the tool -> word
     # (item, agent, other) -> what makes two answers one -> which of several it is
     answers: dict[tuple[str, str, str], dict[str, int]] = field(default_factory=dict)
 

@@ -62,9 +62,9 @@ def _by_model(one: Row) -> bool:
 
 
 def _grade(unit: Unit, row: Row, whole: bool) -> None:
-    """A person's rating is of the whole output: each criterion is held against it."""
+    """A person's rating is of the whole output: what one assertion alone asks, or all of them."""
     hand, own = _parts(row)
-    criteria, names = {""} if whole else set[str](), Counter[str]()
+    criteria, names = set[str](), Counter[str]()
     if whole and own:
         unit.verdict(ALL, all(one.get("pass") for one in own))
     for one in own:
@@ -76,5 +76,5 @@ def _grade(unit: Unit, row: Row, whole: bool) -> None:
             passed = None if part(one, "metadata").get("graderError") else one.get("pass")
             unit.verdict(name, passed, metric, one.get("reason"))
     for one in hand:
-        for criterion in criteria or {""}:
+        for criterion in {""} if whole else criteria or {""}:
             unit.label(PEOPLE, one.get("pass"), criterion)

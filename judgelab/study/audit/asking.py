@@ -97,7 +97,8 @@ def gather(
         choices = {
             f"if a judge's are in {one!r}": [f"dataset.judges={written([one])}"] for one in names
         }
-        raise ChoiceError(NOBODY, choices)
+        taken = panel.provenance.get("log") or panel.provenance.get("columns_taken")
+        raise ChoiceError(f"{NOBODY} Here: {taken}" if taken else NOBODY, choices)
     if all(one.mechanism.bounds == (0.0, 1.0) for one in contexts.values()):
         table = as_classes(table, before)
     return table, asked, stopped

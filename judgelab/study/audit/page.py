@@ -175,7 +175,8 @@ def _averages(audited: Audited) -> Table:
             row |= columns("bias", one.off)
             row |= {"tolerated_bias": one.margin} | columns("labels_saved", one.saving)
         row |= {"labels": one.corrected.n, "verdicts": one.own.n}
-        rows.append(row | {"because": one.why or None})
+        open_ = "not known whether its verdicts save labels" if one.word == "not known" else None
+        rows.append(row | {"because": one.why or open_})
     return table(__package__, "averages", rows)
 
 

@@ -48,7 +48,7 @@ LABEL = (
 GATE: Mapping[Word, int] = {"do not use": 4, "not known yet": 5}
 """Verdict -> exit code, the worst first."""
 ADD = (
-    "add a column human (dataset.columns.human=COLUMN) or a file of labels (dataset.people=FILE), "
+    "add a column human, give labels in a file of their own (--people FILE, dataset.people=FILE), "
     "or choose study=screen, which needs none."
 )
 

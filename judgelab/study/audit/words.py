@@ -79,6 +79,7 @@ def answer(audited: Audited) -> tuple[str, list[tuple[str, str]]]:
         "looks": audited.held.looks,
         "rules": audited.held.bars,
         "ties": _ties(table),
+        "crossed": _crossed(table),
         "one": None,
         "noise": _noise_facts(audited.noises),
         "before": audited.before,
@@ -115,7 +116,7 @@ def _judge_facts(held: Held, one: Evidence) -> dict[str, Any]:
         "recalls": [(x, own.value) for x, (own, _) in one.classes.items() if counts[x] >= CLASS],
         "rare": [(name, n) for name, n in counts.items() if 0 < n < CLASS],
         "more": None if math.isinf(one.verdict.more) else int(one.verdict.more),
-        "pool": len(set(held.table.units.cluster[~held.table.labelled])),
+        "pool": len({*held.table.units.cluster} - {*held.table.units.cluster[held.table.labelled]}),
         "first_wins": next(iter(tipped), None),
     }
 
@@ -256,6 +257,22 @@ def _ties(table: JudgmentTable) -> tuple[float, float] | None:
     people, judges = (x[~np.isnan(x)] for x in (table.labels, table.verdicts))
     share = float((people == 0.5).mean()) if people.size else 0.0
     return (share, float((judges == 0.5).mean())) if share >= 0.1 and judges.size else None
+
+
+PAIRS = 20
+"""Pairs in both orders below which their contradictions show nothing of how they were written."""
+
+
+def _crossed(table: JudgmentTable) -> list[str]:
+    """Judges of which the two orders of most pairs contradict each other."""
+    if table.kind != "preference":
+        return []
+    names = list[str]()
+    for name, (one, two) in zip(table.names, table.verdicts.transpose(0, 2, 1), strict=True):
+        both = ~np.isnan(one) & ~np.isnan(two)
+        against = float((np.abs(one - two)[both] == 1).mean()) if both.sum() >= PAIRS else 0.0
+        names += [name] if against > 0.5 else []
+    return names
 
 
 def _average_facts(one: AverageAnswer | None) -> dict[str, Any] | None:

@@ -82,6 +82,7 @@ def test_usual_names_are_understood(columns: str, roles: str) -> None:
 
 
 UNCLEAR = [
+    "id=text output_a=text output_b=text human=side judge_winner=side judge_winner_swapped=side",
     "id=text label=pass judge=pass",
     "id=text judge=pass score=grade human=pass",
     "id=text human_label=pass gold=true",
@@ -158,3 +159,21 @@ def test_what_is_named_is_taken_alone() -> None:
     panel, found = taken(table, judges=["gpt_verdict"], raters=["gold"])
     assert panel.judgments is not None and panel.judgments.names == ("gpt_verdict",)
     assert found["labels of people"] == "gold" and found["verdicts of judges"] == "gpt_verdict"
+
+
+def test_keys_of_rows_are_ids_and_what_is_not_read_is_said() -> None:
+    table = frame("question=twice answer=text human=pass judge_label=pass mood=two")
+    table["ticket"] = [f"T-{k:03}" for k in range(len(table))]
+    for columns in (list(table), list(table)[::-1]):
+        _, found = taken(table[columns])
+        assert (found["id"], found["text"], found["not read"]) == ("ticket", "answer", "mood")
+    _, found = taken(table.drop(columns="ticket"))
+    assert "15 sources count as one item" in found["id"]
+
+
+def test_a_column_of_orders_is_of_a_judge_without_a_name() -> None:
+    table = frame("id=text response_a=text response_b=text human=side judge_winner=side")
+    both = pd.concat([table.assign(order=k) for k in (0, 1)])
+    panel, _ = taken(both.drop(columns="human").merge(table[["id", "human"]], on="id"))
+    assert panel.judgments is not None and panel.judgments.orders == 2
+    assert panel.judgments.asked.all()

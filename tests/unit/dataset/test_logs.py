@@ -310,7 +310,8 @@ def test_metrics_and_overall_ratings_are_criteria(tmp_path: Path) -> None:
     named = {row.criterion: [x.who for x in row.verdicts] for row in rows if row.id == "test 1"}
     overall = ["all assertions", "llm-rubric"]
     assert named == {"tone": ["g-eval"], "truth": ["g-eval"], "overall": overall}
-    assert all(len(row.labels) == 1 for row in rows if row.id == "test 1")
+    labelled = [row.criterion for row in rows if row.labels and row.id == "test 1"]
+    assert labelled == ["overall"], "nobody said of an answer that is bad in which way it is"
     criteria = LabelledTable(path=str(tmp_path / "log.json")).load().criteria
     assert set(criteria) == set(named) and criteria["overall"].names == tuple(overall)
 
@@ -350,3 +351,48 @@ def test_an_audit_says_what_was_read(tmp_path: Path) -> None:
     )
     assert report is not None and report.verdicts == {"llm-rubric": "use"}
     assert dict(report.content["answer"])["Read as promptfoo results"]
+
+
+def test_a_score_without_a_grade_is_missing(tmp_path: Path) -> None:
+    log = inspect(edited=False)
+    log["samples"][0]["scores"]["model_graded_qa"] = {
+        "value": "I",  # as the tool writes where its pattern does not match
+        "explanation": "Grade not found in model output: So so.",
+    }
+    rows, _ = log_of(written(tmp_path, log)).rows()
+    [first, *_] = [row.verdicts[0] for row in rows if row.id == "q1"]
+    assert first.cell == "" and first.reason.startswith("Grade not found")
+
+
+def test_labels_in_a_file_of_their_own_may_be_the_tools_letters(tmp_path: Path) -> None:
+    path, labels = str(written(tmp_path, inspect(edited=False))), tmp_path / "labels.csv"
+    labels.write_text("sample_id,human_label\nq1,C\nq2,I\n")
+    panel = LabelledTable(path=path, people=str(labels)).load()
+    assert panel.judgments is not None
+    said = panel.judgments.long().query("role == 'rater'")[["item", "category"]]
+    assert said.values.tolist() == [["q1", "correct"], ["q2", "incorrect"]]
+    assert "of q1 are taken to be of the first answer" in str(panel.provenance["log"])
+
+
+def test_labels_of_another_tool_are_joined_by_its_fields_and_not_by_its_numbers(
+    tmp_path: Path,
+) -> None:
+    path, tasks = str(written(tmp_path, inspect(edited=False))), list[dict[str, Any]]()
+    for k, (key, text) in enumerate(reversed(ANSWERS.items()), start=1):
+        chosen = {"from_name": "good", "type": "choices", "value": {"choices": ["C"]}}
+        data = {"sample_id": key, "response": text}
+        tasks.append({"id": k, "data": data, "annotations": [{"result": [chosen]}]})
+    people = str(written(tmp_path, tasks, "tasks.json"))
+    panel = LabelledTable(path=path, people=people).load()
+    assert panel.judgments is not None
+    assert set(panel.judgments.long().query("role == 'rater'")["item"]) == set(ANSWERS)
+    tasks[0]["data"]["sample_id"] = "q1"
+    people = str(written(tmp_path, tasks, "tasks.json"))
+    with pytest.raises(DataError, match="the text of item 'q1' is another one there"):
+        LabelledTable(path=path, people=people).load()
+
+
+def test_annotations_without_a_name_are_of_as_many_people(tmp_path: Path) -> None:
+    rows = [*langfuse()[:3], *(score("q1", "ANNOTATION", "good", one) for one in (True, False))]
+    found, _ = log_of(written(tmp_path, rows)).rows()
+    assert sum(len(row.labels) for row in found) == 2

@@ -40,9 +40,11 @@ def test_one_file_and_two_say_the_same_in_any_order_of_rows(tmp_path: Path) -> N
         labels = "\n".join([head, *order, "unknown,pass"])
         panel = joined(tmp_path, JUDGED, labels)
         pd.testing.assert_frame_equal(cells(panel), alone)
-        assert "1 of items that are not judged" in str(panel.provenance["columns_taken"])
-    verdicts_of_people = LABELS.replace("label", "pass")  # a column that judges may have, too
-    pd.testing.assert_frame_equal(cells(joined(tmp_path, JUDGED, verdicts_of_people)), alone)
+        assert "1 rows of items that are not judged" in str(panel.provenance["columns_taken"])
+    labels_called_pass = LABELS.replace("label", "pass")  # which verdicts of judges may be, too
+    pd.testing.assert_frame_equal(cells(joined(tmp_path, JUDGED, labels_called_pass)), alone)
+    other_ids = [text.replace("id,", "ticket,") for text in (JUDGED, LABELS)]
+    pd.testing.assert_frame_equal(cells(joined(tmp_path, *other_ids)), alone)
 
 
 def test_a_label_says_whose_text_it_is_about_where_there_are_several(tmp_path: Path) -> None:
@@ -58,8 +60,23 @@ def test_a_label_says_whose_text_it_is_about_where_there_are_several(tmp_path: P
         ("id,label\nq1,pass\n", "line 2: item 'q1' has texts of a and b: say whose"),
         ("id,agent,label\nq1,c,pass\n", "line 2: item 'q1' has texts of a and b: none is of c"),
         ("id,label\nx1,pass\n", "labels no item of"),
+        ("number,label\n1,pass\n", "does not say which item"),
+        ("id,first,second\nq1,pass,fail\nq2,fail,pass\n", "may each hold labels"),
+        ("id,agent,label\nq1,a,pass\nq1,a,fail\n", "says once more what line 2 is about"),
     ],
 )
 def test_labels_that_fit_nothing_are_refused(labels: str, fault: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=fault):
         joined(tmp_path, AGENTS, labels)
+
+
+def test_rows_without_ids_are_not_joined(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no column of ids by which labels could be joined"):
+        joined(tmp_path, "question,verdict\nWhy?,pass\nWho?,fail\nWhy?,pass\n", LABELS)
+
+
+def test_a_column_of_labels_is_no_judge(tmp_path: Path) -> None:
+    file = tmp_path / "one.csv"
+    file.write_text(LABELS)
+    with pytest.raises(DataError, match="label cannot hold people's labels and a judge's"):
+        LabelledTable(path=str(file), columns={"human": "label"}, judges=["label"]).load()
