@@ -157,10 +157,10 @@ def labels_of(
         if own not in known and own[::-1] not in known:
             unnamed = row.agent in (TEXT, PAIR[0])
             if len(known) > 1 or not unnamed:
-                texts = some([name for name, _ in known])
+                those = some([name for name, _ in known])
                 why = "say whose in a column agent" if unnamed else f"none is of {row.agent}"
                 raise DataError(
-                    f"{whose}, line {row.line}: item {row.id!r} has texts of {texts}: {why}."
+                    f"{whose}, line {row.line}: item {row.id!r} has texts of {those}: {why}."
                 )
             own = known[0]
         if row.text and row.text.split() != texts.get((row.id, own[0]), row.text).split():

@@ -39,7 +39,7 @@ def read(files: Sequence[Opened], log: Log) -> None:
                     sides = [prose(data.get(name)) for name in (*objects.split(","), "")]
                     texts = {"text": sides[0], "other_text": sides[1]}
                     names, texts = ("left", "right"), texts | {"source": facts.get("source", "")}
-                unit = log.unit(id_, *names, **texts)
+                unit = log.unit(id_, *names, alike=texts.get("text", ""), **texts)
                 if given == "predictions":
                     unit.verdict(prose(one.get("model_version")) or "prediction", value, control)
                 else:
