@@ -14,6 +14,7 @@ from judgelab.core.errors import some
 from judgelab.core.judgments import JudgmentTable
 from judgelab.core.panel import Panel
 from judgelab.core.result import Card, Value
+from judgelab.stats.intervals.arrays import row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.averages import AverageAnswer, AverageWord
 from judgelab.study.audit.conditions import WORDS, Evidence
@@ -260,18 +261,25 @@ def _ties(table: JudgmentTable) -> tuple[float, float] | None:
 
 
 PAIRS = 20
-"""Pairs in both orders below which their contradictions show nothing of how they were written."""
+"""Pairs below which the two orders show nothing of how verdicts were written."""
 
 
 def _crossed(table: JudgmentTable) -> list[str]:
-    """Judges of which the two orders of most pairs contradict each other."""
+    """Judges that surely agree with people in one order of texts, and disagree in the other.
+
+    A judge that takes what is shown first is right in about half of either order.
+    """
     if table.kind != "preference":
         return []
-    names = list[str]()
-    for name, (one, two) in zip(table.names, table.verdicts.transpose(0, 2, 1), strict=True):
-        both = ~np.isnan(one) & ~np.isnan(two)
-        against = float((np.abs(one - two)[both] == 1).mean()) if both.sum() >= PAIRS else 0.0
-        names += [name] if against > 0.5 else []
+    names, people = list[str](), np.sign(row_means(table.labels) - 0.5)
+    for name, orders in zip(table.names, table.verdicts.transpose(0, 2, 1), strict=True):
+        sides = []
+        for verdicts in orders:
+            right = (people * np.sign(verdicts - 0.5))[(people * (verdicts - 0.5)) ** 2 > 0]
+            far = 2 / np.sqrt(max(right.size, 1))  # two standard errors of a guess
+            away = right.size >= PAIRS and abs(right.mean()) > far
+            sides.append(float(np.sign(right.mean())) if away else 0.0)
+        names += [name] if np.prod(sides) < 0 else []
     return names
 
 
