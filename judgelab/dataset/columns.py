@@ -125,7 +125,11 @@ class Layout:
         people = [*roles.pop("human", ()), *(c for names in self.raters.values() for c in names)]
         spoken = [*roles.pop("verdict", ()), *roles.pop("score", ())]
         spoken += [" + ".join(names) for names in self.judges.values()]
-        roles |= {"labels of people": people, "verdicts of judges": spoken, "not read": self.silent}
+        roles |= {
+            "labels of people": people,
+            "verdicts of judges": spoken,
+            "not read": list(self.silent),
+        }
         return "; ".join(f"{role}: {some(names)}" for role, names in roles.items() if names)
 
 

@@ -180,7 +180,7 @@ def labels_of(
     return labels, unknown
 
 
-def respelled(rows: Sequence[JudgedRow], words: Mapping[str, str]) -> Sequence[JudgedRow]:
+def respelled(rows: list[JudgedRow], words: Mapping[str, str]) -> list[JudgedRow]:
     """The rows with labels in words where all are letters of these."""
     if not {one.cell.strip() for row in rows for one in row.labels} <= words.keys():
         return rows
