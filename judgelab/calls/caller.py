@@ -218,7 +218,9 @@ class Caller:
             return result
 
         retrying = self._tenacity.AsyncRetrying(
-            retry=self._tenacity.retry_if_result(self._passes),
+            retry=self._tenacity.retry_if_result(
+                lambda result: result.again and self.breaker.why is None
+            ),
             stop=partial(self._exhausted, call),
             wait=self._wait,
             sleep=self.breaker.sleep,
@@ -242,9 +244,6 @@ class Caller:
         late = self._beyond(result) is not None
         until = f"; not before {stamp(self.breaker.until)}" if late else ""
         return replace(result, reason=f"{result.reason}{tried}{until}")
-
-    def _passes(self, result: Answer) -> bool:
-        return result.again and self.breaker.why is None
 
     def _exhausted(self, call: Call, state: Any) -> bool:
         """Whether the attempts are used up, or the server asks to wait for longer than we do."""

@@ -45,7 +45,6 @@ class Frame:
     limit: Count | None  # use the first so many items; None for all
     force: bool  # run again although a finished run of this config exists
     debug: Debug  # what helps to find a fault
-    on_error: Literal["continue", "stop"]  # in a sweep, whether later jobs run after one failed
     paths: Paths  # where things are kept
     dry_run: bool = False  # only say what would be asked and spent
     budget: Budget = field(default_factory=Budget)  # what a run may spend on paid calls

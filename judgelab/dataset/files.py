@@ -69,7 +69,7 @@ def read_records(path: str) -> Records:
     readers: dict[str, Callable[[Path], Records]] = {
         **dict.fromkeys((".csv", ".tsv", ".txt"), _separated),
         **dict.fromkeys((".jsonl", ".ndjson"), _objects),
-        ".json": _list,
+        ".json": lambda file: records_of(json_value(file), file),
         **dict.fromkeys((".parquet", ".pq"), _parquet),
     }
     reader = readers.get(file.suffix.lower())
@@ -291,10 +291,6 @@ def records_of(value: object, file: Path) -> Records:
     for line, row in enumerate(value, start=1):
         records.add(line, row)
     return records
-
-
-def _list(file: Path) -> Records:
-    return records_of(json_value(file), file)
 
 
 def _parsed(text: str) -> Any:

@@ -44,7 +44,7 @@ def run(cfg: DictConfig) -> float:
     """Run the study of a Hydra job and return its primary metric (NaN where it is unscored).
 
     A fault ends the process with one sentence and exit code 1; in a sweep it is noted for the
-    comparison table instead, and the job returns NaN (``on_error=stop`` ends the sweep).
+    comparison table instead, and the job returns NaN.
     """
     hydra = HydraConfig.get()
     job = Path(hydra.runtime.output_dir) if hydra.mode == RunMode.MULTIRUN else None
@@ -58,7 +58,7 @@ def run(cfg: DictConfig) -> float:
         word = "" if isinstance(cause, PartialRunError) else "error"  # its sentence says so itself
         lead = " ".join(filter(None, [word, f"in {overrides}" if job else ""]))
         say(f"{lead}: {message}" if lead else message, sys.stderr)
-        if job is None or cfg.on_error == "stop":
+        if job is None:
             raise SystemExit(code) from cause
         partial = {"status": "partial", "run": str(getattr(cause, "run", None))}
         status = partial if getattr(cause, "run", None) else {"status": "failed"}

@@ -23,7 +23,6 @@ FILE = "items.html"
 MOST = 5_000  # rows of the page
 REPLIES = 20_000  # of the page
 LONGEST = 20_000  # characters of one text
-TOLD = ("source", "reference")  # of an item
 
 SORTS = {
     "difference": ("Difference between judge and people", "Where judge and people differ most"),

@@ -159,7 +159,7 @@ def shown(found: Sequence[SweepJob]) -> list[Column]:
     once: dict[tuple[Any, ...], Column] = {}  # no figure twice under two names
     for key in metrics(found):
         figure = _figure(found, key)
-        beside = _printed(found, key)
+        beside = [job.summary.get(f"printed/{key}") for job in found]  # what the paper has
         known = any(value is not None for value in beside)  # a printed 0 is a number
         if once.setdefault(figure.cells, figure) is figure and known:
             once[("printed", key)] = column(f"printed/{key}", beside, "printed")
@@ -175,11 +175,6 @@ def shown(found: Sequence[SweepJob]) -> list[Column]:
     if any(missing := [_counted(job, CALLS) for job in found]):
         made.append(column("missing_calls", missing, "missing\ncalls"))
     return made
-
-
-def _printed(found: Sequence[SweepJob], key: str) -> list[Any]:
-    """What the paper has in its place."""
-    return [job.summary.get(f"printed/{key}") for job in found]
 
 
 def _figure(found: Sequence[SweepJob], key: str) -> Column:

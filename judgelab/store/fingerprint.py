@@ -16,7 +16,7 @@ from judgelab.core.resources import PACKAGE, conf
 from judgelab.store.run_dir import RunDir
 
 VOLATILE = frozenset(
-    {"force", "debug", "on_error", "dry_run", "budget", "paths", "tracker", "scale"}
+    {"force", "debug", "dry_run", "budget", "paths", "tracker", "scale"}
     | {"trusted_packages", "retry"}
 )
 COUNTED = (".py", ".yaml", ".txt", ".jsonl", ".json", ".csv", ".parquet")  # kinds of our files

@@ -22,7 +22,6 @@ FRAME = {
     "limit": None,
     "force": False,
     "debug": {"traceback": False},
-    "on_error": "continue",
     "paths": {"root": "o", "cache": "c"},
     **{axis: {} for axis in AXES},
 }
@@ -129,7 +128,7 @@ def test_what_is_absent_is_named() -> None:
         ({"limit": 0}, "limit=0 must be greater than or equal to 1, or null"),
         ({"mechanism": None}, "mechanism is missing: give mechanism=OPTION"),
         ({"paths": 3}, "paths=3 must be a mapping: set paths.NAME=VALUE"),
-        ({"on_error": "panic"}, "on_error='panic' must be 'continue' or 'stop'"),
+        ({"retry": "panic"}, "retry='panic' must be 'unscored'"),
         ({"budget": {"max_cost": "much"}}, "budget.max_cost='much' must be a valid number"),
         ({"paths": {"root": "o", "cash": "c"}}, "Did you mean 'cache'"),
     ],
