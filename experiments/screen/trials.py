@@ -55,7 +55,7 @@ class Measured:
             replace(one, scores=one.scores[np.ix_(blocks, agents, agents)]) for one in self.critics
         ]
         alike = self.facts.alike[np.ix_(agents, agents)]
-        each = ("template", "own", "foreign", "source_p")
+        each = ("template", "own", "repeated", "foreign", "source_p")
         own = {name: getattr(self.facts, name)[agents] for name in each}
         facts = replace(self.facts, alike=alike, group=linked(alike), **own)
         return decide(panel, places, critics, facts)

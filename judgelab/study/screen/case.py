@@ -64,7 +64,7 @@ class ScreenCase:
     facts: TextFacts
     screened: Screened | None  # None where no critic qualifies
     verdicts: Sequence[Verdict] = ()
-    reasons: Sequence[str] = ()  # why a verdict is "not known"; "" of the others
+    reasons: Sequence[str] = ()  # why "not known", or exempt from the bars; "" of the others
     # critic that qualified -> [items, agents] its own effects, in its unit
     effects: Mapping[str, Floats] = field(default_factory=dict)
 
@@ -83,6 +83,11 @@ class ScreenCase:
         return [k for k, one in enumerate(self.verdicts) if one == verdict]
 
     @property
+    def exempt(self) -> list[int]:
+        """Agents that say something, in words too few or too different to say how much."""
+        return [k for k in self.those("something") if self.reasons[k]]
+
+    @property
     def copies(self) -> list[list[int]]:
         """Groups of agents that wrote nearly the same."""
         groups = [np.flatnonzero(self.facts.group == g).tolist() for g in set(self.facts.group)]
@@ -90,9 +95,10 @@ class ScreenCase:
 
     @cached_property
     def ranked(self) -> list[int]:
-        """Agents that a ranking could be of: they say something, each group of copies once."""
+        """Agents that a ranking could be of: they say something that can be compared, each group of
+        copies once."""
         groups: dict[int, int] = {}
-        for k in self.those("something"):
+        for k in sorted({*self.those("something")} - {*self.exempt}):
             groups.setdefault(int(self.facts.group[k]), k)
         return list(groups.values())
 
@@ -149,13 +155,13 @@ def decide(
     verdicts, reasons = list[Verdict](), list[str]()
     texts = (~np.isnan(found.effect)).sum(axis=0)
     for k, word in enumerate(found.verdict):
-        why = FEW if texts[k] < FEWEST else WEAK
+        why = "" if word != "not known" else FEW if texts[k] < FEWEST else WEAK
         if word == "nothing" and facts.source_p[k] <= LEVEL:
             word, why = "not known", SOURCE
         elif word in ("nothing", "much less") and facts.foreign[k]:
             word, why = "something" if found.sure[k] else "not known", OTHER
         verdicts.append(word)
-        reasons.append(why if word == "not known" else "")
+        reasons.append(why)
     by_critic = {
         one.critic.name: effects(list(cells.swapaxes(0, 1)), blocks, facts.group)
         for cells, one in zip(even, pool, strict=True)

@@ -30,7 +30,9 @@ FEATURE_NAMES = {
     "length": "how far it is the length of texts (0 to 1)",
     "critics": "how far critics agree on it (-1 to 1)",
 }
+EXEMPT = "says something, in words of its own"
 MOST_ODD = 12  # rows of the table of items
+GAPS = 0.05  # share of the items without its text from which an agent is named
 
 
 def page(
@@ -42,9 +44,9 @@ def page(
         attacks, works: see ``attacks_table``.
     """
     ranking = RankingBelief(case, bar)
-    title, *said = sentences(
-        __package__, "answer.md.j2", **_facts(case, ranking), works=works, tried=attacks.rows
-    )
+    given = len(context.panels(raw=True)["clean"].items)
+    facts = _facts(case, ranking) | {"works": works, "tried": attacks.rows, "given": given}
+    title, *said = sentences(__package__, "answer.md.j2", **facts)
     tables = [_agents(case), _critics(case), attacks, _belief(ranking), _odd(case)]
     if ranking.standing == "believed":
         tables.insert(1, _ranking(case))
@@ -64,8 +66,10 @@ def page(
 def _facts(case: ScreenCase, ranking: RankingBelief) -> dict[str, Any]:
     """What the answer is made of."""
     named = {word: sorted(case.names[k] for k in case.those(word)) for word in ORDER}
-    reasons = dict.fromkeys(reason for reason in case.reasons if reason)
     names, bar = case.names, ranking.bar
+    unknown = case.those("not known")
+    items = len(case.panel.items)
+    gaps = [sum(text is None for text in texts) for texts in zip(*case.panel.texts, strict=True)]
     return {
         "names": names,
         "nothing": named["nothing"],
@@ -74,17 +78,20 @@ def _facts(case: ScreenCase, ranking: RankingBelief) -> dict[str, Any]:
         "long": _words(case, case.those("something")),
         "something": named["something"],
         "unknown": named["not known"],
-        "odd": bool(named["nothing"] or named["much less"]),
+        "exempt": sorted(names[k] for k in case.exempt),
+        "items": items,
+        "gaps": [(names[k], n) for k, n in enumerate(gaps) if n > max(2, GAPS * items)],
         "not_known": [
-            (reason, sorted(n for n, why in zip(names, case.reasons, strict=True) if why == reason))
-            for reason in reasons
+            (reason, sorted(names[k] for k in unknown if case.reasons[k] == reason))
+            for reason in dict.fromkeys(case.reasons[k] for k in unknown)
         ],
         "copies": [
             {"names": sorted(names[k] for k in those), "share": _alike(case, those)}
             for those in case.copies
         ],
         "templates": [
-            (names[k], float(case.facts.own[k])) for k in np.flatnonzero(case.facts.template)
+            (names[k], float(case.facts.own[k]), float(case.facts.repeated[k]))
+            for k in np.flatnonzero(case.facts.template)
         ],
         "apart": sorted(names[k] for k in case.apart),
         "pool": case.pool,
@@ -92,14 +99,14 @@ def _facts(case: ScreenCase, ranking: RankingBelief) -> dict[str, Any]:
         "ranking": ranking,
         "tau": f"{bar.tau:g}",
         "probability": bar.probability,
-        "error": bar.belief.error if bar.belief else np.nan,
+        "belief": bar.belief,
         "critics": [
             {
                 "name": one.critic.name,
                 "auc": one.exam.estimates["auc"].value,
                 "informative": case.among_informative(one),
                 "qualifies": one.qualifies,
-                "plain": one.critic.name != WORDS and not one.over_words.low > 0,
+                "plain": one.qualifies and one.critic.name != WORDS and not one.over_words.low > 0,
             }
             for one in case.sat
             if one.critic.name != LENGTH
@@ -126,7 +133,8 @@ def _agents(case: ScreenCase) -> Table:
     asked = [one.critic.name for one in case.pool if one.critic.estimator]
     for k in order if found is not None else ():
         assert found is not None
-        row: dict[str, Value] = {"system": case.names[k], "verdict": PHRASES[case.verdicts[k]]}
+        phrase = EXEMPT if k in case.exempt else PHRASES[case.verdicts[k]]
+        row: dict[str, Value] = {"system": case.names[k], "verdict": phrase}
         share = named_columns("percent_of_median_other", found.share.at(k)).items()
         row |= {key: round(100 * float(value or 0.0), 1) for key, value in share}
         row["p"] = float(found.p[k])

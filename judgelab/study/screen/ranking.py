@@ -54,6 +54,13 @@ class RankingBelief:
         return self.bar.belief.probability(self.features, self.bar.tau)
 
     @property
+    def most(self) -> float:
+        """That tau reaches the bar, of a ranking without a fault: stable over items, nothing to do
+        with length, agreed on by all critics."""
+        faultless = {"reliability": 1.0, "length": 0.0, "critics": 1.0}
+        return self.bar.belief.probability(faultless, self.bar.tau) if self.bar.belief else math.nan
+
+    @property
     def standing(self) -> Standing:
         """Whether a ranking is shown."""
         if len(self.case.ranked) < 3:

@@ -126,8 +126,8 @@ class Screen(Study):
             raise ConfigError(
                 f"study=screen compares texts of at least {AGENTS} systems on at least {ITEMS} "
                 f"items that two systems or more answered, and there are {len(panel.agents)} "
-                f"systems and {len(panel.items)} such items: add some (identical items count "
-                "once), or raise limit."
+                f"systems and {len(panel.items)} such items: add some (items with equal "
+                "texts count once), or raise limit."
             )
         return panel, deal(item_keys(panel), self.block)
 

@@ -21,8 +21,9 @@ _WORD = re.compile(r"[぀-ヿ㐀-鿿]|[^\W぀-ヿ㐀-鿿]+")
 MOST = 0.5  # share of items on which two agents are copies
 ALIKE = 0.8  # share of their words from which two texts are nearly the same
 LONG = 8  # words below which two texts may well be the same by themselves
-TEMPLATE = 0.5  # share of its words that an agent's texts of two items have in common
-MORE = 1.5  # times as much as the median other agent's
+TEMPLATE, ALWAYS = 0.5, 0.7  # share of its words that an agent's texts of two items have in common
+MORE = 1.5  # times the least of all agents: below ``ALWAYS`` the task itself may ask for a form
+REPEATED = 0.1  # share of an agent's texts that stand word for word on another item
 FOREIGN = 1 / 3  # of the words that others share across items
 
 Words = list[list[frozenset[str]]]
@@ -37,6 +38,7 @@ class TextFacts:
     group: NDArray[np.intp]  # [agents] one number for those that are alike on most items
     template: Mask  # [agents] whether its texts of different items are largely the same
     own: Floats  # [agents] share of words that its texts of two items have in common, mean
+    repeated: Floats  # [agents] share of its texts that stand word for word on another item, too
     # [agents] whether it writes so few words, or shares so few with others whatever the item, that
     # critics cannot be expected to see anything: another language, letters of answers
     foreign: Mask
@@ -157,9 +159,9 @@ def text_facts(panel: Panel, blocks: Sequence[Places]) -> TextFacts:
             if 2 * len(same) > len(words):
                 alike[a, b] = alike[b, a] = np.mean(same)
     own, across = _across(words, blocks)
-    others = [np.delete(own, a) for a in range(agents)]
-    usual = np.array([np.nanmedian(x) if (~np.isnan(x)).any() else np.nan for x in others])
-    template = (own > TEMPLATE) & ~(own < MORE * usual)
+    repeated = np.array([_repeated(texts) for texts in zip(*panel.texts, strict=True)])
+    least = np.fmin.reduce(own)  # not the median, which other templates would raise
+    template = (own > ALWAYS) | (own > TEMPLATE) & (own >= MORE * least) | (repeated > REPEATED)
     means = row_means(np.where(np.eye(agents, dtype=np.bool_), np.nan, across))
     constant = np.array([len({row[a] for row in panel.texts} - {None}) == 1 for a in range(agents)])
     foreign = np.array(
@@ -169,7 +171,8 @@ def text_facts(panel: Panel, blocks: Sequence[Places]) -> TextFacts:
     foreign |= (size < LONG) & (size < np.nanmedian(size) / 2)
     by_source = source_scores(panel, blocks)
     p = [np.nan] * agents if by_source is None else [permutation_p(one) for one in by_source]
-    return TextFacts(alike, linked(alike), template, own, foreign & ~constant, np.array(p))
+    foreign &= ~constant
+    return TextFacts(alike, linked(alike), template, own, repeated, foreign, np.array(p))
 
 
 def _across(words: Words, blocks: Sequence[Places]) -> tuple[Floats, Floats]:
@@ -192,6 +195,12 @@ def _across(words: Words, blocks: Sequence[Places]) -> tuple[Floats, Floats]:
 
 def _overlap(one: frozenset[str], two: frozenset[str]) -> float:
     return len(one & two) / max(len(one | two), 1)
+
+
+def _repeated(texts: Sequence[str | None]) -> float:
+    """Share of an agent's texts, short ones apart, that it wrote of two items or more."""
+    counts = Counter(text for text in texts if text and len(_WORD.findall(text)) >= LONG)
+    return sum(n for n in counts.values() if n > 1) / max(sum(map(bool, texts)), 1)
 
 
 def linked(alike: Floats) -> NDArray[np.intp]:

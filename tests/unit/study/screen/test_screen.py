@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -117,6 +118,41 @@ def test_copies_templates_and_what_cannot_be_compared_are_said_as_what_they_are(
     assert verdicts(found)["greek"] == verdicts(found)["letter"] == "not known"
 
 
+def test_templates_are_named_however_many_there_are_and_missing_texts_are_counted(
+    tmp_path: Path,
+) -> None:
+    def form(k: int) -> Callable[[int], str]:
+        words = " ".join(f"{word}{k}" for word in GREEK.split())
+        return lambda i: f"{words} {facts(i)['n']} {facts(i)['p']}"
+
+    def blank(item: int) -> str:
+        return " " if item % 2 else STYLES[0].format(**facts(item))
+
+    odd = {f"form {k}": form(k) for k in range(6)}
+    data = table(dull=PLANTED["dull"], blank=blank, **odd)
+    found = screened(pd.concat([data, data.assign(id="again " + data["id"])]), tmp_path)
+    answer = dict(found.content["answer"])
+    assert all(name in answer["Templates"] for name in ("dull", *odd))
+    assert not any(name in answer["Templates"] for name in ("honest", "blank"))
+    assert "blank has no text on 12 of 24 items" in answer["Missing"]
+    assert "honest" not in answer["Missing"]
+    assert "24 of 48" in answer["Items"]
+    assert "24 items" in answer["Few items"]
+
+
+def test_who_writes_another_language_is_not_cleared_as_equal_nor_ranked(tmp_path: Path) -> None:
+    def names(item: int) -> str:
+        greek = " ".join(np.random.default_rng(item).choice(GREEK.split(), 10))
+        return f"{greek} {facts(item)['n']} {facts(item)['p']}"
+
+    found = screened(table(36, names=names), tmp_path, "study.tau=0", "study.probability=0.5")
+    assert verdicts(found)["names"] == "something"
+    agents = found.tables["agents"].set_index("system")["verdict"]
+    assert agents["names"] != agents["honest 0"]
+    assert "names" in found.content["title"]
+    assert "names" not in set(found.tables["ranking"]["system"])
+
+
 def test_a_lone_truthful_system_is_cleared_by_the_sources(tmp_path: Path) -> None:
     """Three systems agree on other items' facts; one writes of its own, and has the source."""
     makers = {
@@ -173,6 +209,14 @@ def test_a_ranking_is_shown_where_it_is_believed_and_attacks_are_tried(tmp_path:
     assert (tried["places_gained"][tried["gain"].abs() < 0.001] == 0).all()
     assert "Cheats" in dict(found.content["answer"])
     assert "much less" in found.content["title"]
+
+
+@pytest.mark.parametrize(("least", "reached"), [("0.8", False), ("0.3", True)])
+def test_what_no_ranking_could_reach_is_not_asked_of_this_one(
+    least: str, reached: bool, tmp_path: Path
+) -> None:
+    said = screened(table(), tmp_path, f"study.probability={least}").content["answer"]
+    assert ("too few to believe any ranking" in dict(said)["Ranking"]) is not reached
 
 
 def test_no_ranking_without_belief(tmp_path: Path) -> None:
