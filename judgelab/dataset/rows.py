@@ -148,7 +148,7 @@ def labels_of(
     criteria = dict.fromkeys(row.criterion for row in rows if row.verdicts or row.labels)
     for row in rows:
         units.setdefault(row.id, {})[row.agent, row.other] = None
-    labels, unknown = list[JudgedRow](), 0
+    labels, unknown, lines = list[JudgedRow](), 0, dict[object, int]()
     for row in (row for row in people if row.labels):
         known, own = list(units.get(row.id, ())), (row.agent, row.other)
         if not known:
@@ -174,6 +174,13 @@ def labels_of(
                 f"{whose}, line {row.line}: judges answer {some(list(criteria))}: say which of "
                 "them a label answers in a column criterion."
             )
+        for one in row.labels:
+            first = lines.setdefault((row.id, own, criterion, one.who), row.line)
+            if first != row.line:
+                raise DataError(
+                    f"{whose}, line {row.line}: {one.who} labels item {row.id!r} once more than in "
+                    f"line {first}: keep one of them, or name people in a column rater."
+                )
         names = {"agent": own[0], "other": own[1], "criterion": criterion}
         kept = row.model_dump(include={"line", "id", "turn", "labels"})
         labels.append(JudgedRow.model_validate(kept | names))
