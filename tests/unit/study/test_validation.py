@@ -35,7 +35,8 @@ def validated(folder: Path, *more: str, limit: int | None = None) -> Result:
 
 def test_a_change_without_an_interval_says_so(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
-    file.write_text(json.dumps({"id": "a", "source": "s", "texts": TEXTS}))
+    texts = {f"reviewer_{k}": text for k, text in enumerate(TEXTS, start=1)}
+    file.write_text(json.dumps({"id": "a", "source": "s", "responses": texts}))
     made = validated(tmp_path, "dataset.source=path", f"dataset.path={file}")
     (note,) = [said for _, said in made.answer if "honest metric" in said]
     assert "is open" in note and "without an interval; items scored: 1" in note
