@@ -12,8 +12,8 @@ import numpy as np
 from experiments.auto_pre import counting, printed
 from experiments.auto_pre.printed import judges, recipes, settings
 from experiments.auto_pre.release import AutoPreRecords
-from judgelab.stats.intervals.arrays import Floats
-from judgelab.stats.qualification.exams import Bools, unchanged
+from judgelab.stats.intervals.arrays import Floats, Mask
+from judgelab.stats.qualification.exams import unchanged
 
 PAIRWISE = "pairwise"
 HUMAN_BAR, CONSISTENCY_BAR = 0.6, 0.55
@@ -67,7 +67,7 @@ class Bench:
         return {judge: self._of_pairs(cells) for judge, cells in self.data.verdict.items()}
 
     @cached_property
-    def unread(self) -> dict[str, Bools]:
+    def unread(self) -> dict[str, Mask]:
         """Judge -> [items, pairs, orders] does the reply name neither an answer nor a tie?"""
         return {
             judge: (cells == 0.5) & np.isnan(self._of_pairs(self.data.read[judge]))
