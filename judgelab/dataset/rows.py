@@ -51,7 +51,7 @@ def _count(value: float) -> float:
 def _place(cell: object) -> object:
     place = number(cell) if isinstance(cell, str) and cell.strip() else cell or 0
     if place not in (0, 1):
-        raise ValueError("is not 0 (agent is shown first) or 1 (other is)")
+        raise ValueError("is no order, which is 0 (agent is shown first) or 1 (other is)")
     return int(place)
 
 
