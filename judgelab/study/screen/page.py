@@ -36,15 +36,15 @@ GAPS = 0.05  # share of the items without its text from which an agent is named
 
 
 def page(
-    context: Context, case: ScreenCase, bar: Bar, attacks: Table, works: Sequence[str]
+    context: Context, case: ScreenCase, bar: Bar, given: int, attacks: Table, works: Sequence[str]
 ) -> Result:
     """Everything as one result.
 
     Args:
+        given: items of the data, also those that do not count.
         attacks, works: see ``attacks_table``.
     """
     ranking = RankingBelief(case, bar)
-    given = len(context.panels(raw=True)["clean"].items)
     facts = _facts(case, ranking) | {"works": works, "tried": attacks.rows, "given": given}
     title, *said = sentences(__package__, "answer.md.j2", **facts)
     tables = [_agents(case), _critics(case), attacks, _belief(ranking), _odd(case)]

@@ -43,15 +43,14 @@ class RankingBelief:
     @property
     def tau(self) -> float:
         """Predicted Kendall's tau with people's means."""
-        known = bool(self.features) and self.bar.belief is not None
-        return self.bar.belief.tau(self.features) if known and self.bar.belief else math.nan
+        belief = self.bar.belief
+        return belief.tau(self.features) if belief and self.features else math.nan
 
     @property
     def probability(self) -> float:
         """That tau reaches the bar."""
-        if not self.features or self.bar.belief is None:
-            return math.nan
-        return self.bar.belief.probability(self.features, self.bar.tau)
+        belief, least = self.bar.belief, self.bar.tau
+        return belief.probability(self.features, least) if belief and self.features else math.nan
 
     @property
     def most(self) -> float:

@@ -83,7 +83,7 @@ class Screen(Study):
 
     def ask(self, context: Context) -> None:
         """See Study."""
-        panel, blocks = self._dealt(context)
+        panel, blocks, _ = self._dealt(context)
         panels = [panel, *(self._panels(context, panel).values())]
         for own in self._asked(context).values():
             for one in panels:
@@ -96,7 +96,7 @@ class Screen(Study):
             ConfigError: an attack, a mechanism that scores texts one by one, or too few agents or
                 items.
         """
-        panel, blocks = self._dealt(context)
+        panel, blocks, given = self._dealt(context)
         logged = {
             name: replace(own, evaluation_lm=LoggedLM(own.evaluation_lm, texts=True))
             for name, own in self._asked(context).items()
@@ -105,7 +105,7 @@ class Screen(Study):
         case = decide(panel, blocks, measure(panel, blocks), text_facts(panel, blocks))
         tried = attacks_table(case, self._panels(context, panel), measure)
         self._write(context, case, {name: own.evaluation_lm for name, own in logged.items()})
-        return page(context, case, Bar(self.belief, self.tau, self.probability), *tried)
+        return page(context, case, Bar(self.belief, self.tau, self.probability), given, *tried)
 
     def _panels(self, context: Context, panel: Panel) -> dict[str, Panel]:
         """The attacked panels that are tried."""
@@ -118,10 +118,11 @@ class Screen(Study):
         name, model = context.mechanism.name, context.evaluation_lm.presentation.model
         return own or {name if asks_nobody(context.mechanism) else f"{model} ({name})": context}
 
-    def _dealt(self, context: Context) -> tuple[Panel, list[Places]]:
-        """The texts as written, each item once, and blocks of items."""
+    def _dealt(self, context: Context) -> tuple[Panel, list[Places], int]:
+        """The texts as written, each item once, blocks of items, and how many items there were."""
         context.no_attack("screen")
-        panel = distinct(context.panels(raw=True)["clean"])
+        written = context.panels(raw=True)["clean"]
+        panel = distinct(written)
         if len(panel.agents) < AGENTS or len(panel.items) < ITEMS:
             raise ConfigError(
                 f"study=screen compares texts of at least {AGENTS} systems on at least {ITEMS} "
@@ -129,7 +130,7 @@ class Screen(Study):
                 f"systems and {len(panel.items)} such items: add some (items with equal "
                 "texts count once), or raise limit."
             )
-        return panel, deal(item_keys(panel), self.block)
+        return panel, deal(item_keys(panel), self.block), len(written.items)
 
     @staticmethod
     def _write(context: Context, case: ScreenCase, asked: Mapping[str, Any]) -> None:
