@@ -69,6 +69,7 @@ class Criteria:
     source: Words  # what it was made from: article, story,
     metrics: Annotated[tuple[Metric, ...], Field(min_length=1)]  # in order
     identity: str  # file name and hash, for the record
+    levels: tuple[str, ...] = ()  # of a rubric whose levels are words: grade -> word
 
 
 def criteria_tasks() -> frozenset[str]:
@@ -131,14 +132,15 @@ def _of_rubric(content: Mapping[str, Any], path: Path) -> dict[str, Any]:
             f"The rubric {str(path)!r} must be a question and its levels, two names or more with "
             "what each means, the worst first: 'question: TEXT' and 'levels: {NAME: MEANING, ...}'."
         )
-    scale = levels
+    scale, names = levels, list[str]()
     if not all(type(name) is int for name in levels):
         # YAML reads yes and no as true and false
-        names = [("no", "yes")[one] if isinstance(one, bool) else one for one in levels]
+        names = [("no", "yes")[one] if isinstance(one, bool) else str(one) for one in levels]
         told = zip(names, levels.values(), strict=True)
         scale = {k: f"{name}: {meaning}" for k, (name, meaning) in enumerate(told)}
     rubric = {"criterion": content["question"], "steps": RUBRIC_STEPS}
-    return {"text": "answer", "source": "source", "scale": scale, "metrics": {"rubric": rubric}}
+    facts = {"text": "answer", "source": "source", "scale": scale, "levels": names}
+    return facts | {"metrics": {"rubric": rubric}}
 
 
 def _is_text(value: object) -> bool:

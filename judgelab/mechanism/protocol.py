@@ -63,6 +63,11 @@ class Mechanism(Protocol):
         return None
 
     @property
+    def levels(self) -> tuple[str, ...]:
+        """Words that scores from 0 stand for; empty: they stand for none."""
+        return ()
+
+    @property
     def tasks(self) -> frozenset[str]:
         """Of the panels that it fits; empty: any."""
         return frozenset()

@@ -48,6 +48,11 @@ class MetricMechanism(Mechanism):
         metrics = load_criteria(self.criteria).metrics
         return min(float(one.low) for one in metrics), max(float(one.high) for one in metrics)
 
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Of a rubric of one's own."""
+        return () if self.criteria is None else load_criteria(self.criteria).levels
+
     def rated(self, panel: Panel) -> tuple[Criteria, tuple[Metric, ...]]:
         """The criteria for a panel, and which of their metrics are rated.
 

@@ -100,7 +100,7 @@ def gather(
         taken = panel.provenance.get("log") or panel.provenance.get("columns_taken")
         raise ChoiceError(f"{NOBODY} Here: {taken}" if taken else NOBODY, choices)
     if all(one.mechanism.bounds == (0.0, 1.0) for one in contexts.values()):
-        table = as_classes(table, before)
+        table = as_classes(table, before, {k: x.mechanism.levels for k, x in contexts.items()})
     return table, asked, stopped
 
 

@@ -198,7 +198,10 @@ def compared(then: Made, now: Made) -> str:
     ways = sorted({*then, *now} - {"answered"})
     if others := [key for key in ways if then.get(key) != now.get(key)]:
         return f"the same model was asked in another way ({', '.join(others)})"
-    return "the same model by name, asked in the same way"
+    return (
+        "the same model by name, asked in the same way; what the call cache held was not asked "
+        "anew (paths.cache=NEW force=true asks all)"
+    )
 
 
 def _drift(

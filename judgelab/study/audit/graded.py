@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -104,17 +105,31 @@ def as_grades(table: JudgmentTable) -> JudgmentTable:
     return replace(table, kind="grade", levels=(), positive="", **said)
 
 
-def as_classes(table: JudgmentTable, before: JudgmentTable) -> JudgmentTable:
+def as_classes(
+    table: JudgmentTable, before: JudgmentTable, levels: Mapping[str, Sequence[str]]
+) -> JudgmentTable:
     """The other way: grades 1 and 0 as the two classes that people's labels were before.
 
     The table as it is where they were none, or where a judge gave another grade.
+
+    Args:
+        levels: judge -> the words that its 0 and 1 stand for; where these are not people's, 1 is
+            the positive class.
     """
     known = table.verdicts[~np.isnan(table.verdicts)]
     if before.kind != "category" or table.kind != "grade" or not np.isin(known, (0, 1)).all():
         return table
-    good = before.levels.index(before.positive)
-    said = {name: getattr(table, name) for name in ("verdicts", "again")}
-    said = {name: np.where(x == 1, good, np.where(x == 0, 1 - good, x)) for name, x in said.items()}
+    classes = [one.casefold() for one in before.levels]
+    good = np.full(len(table.names), classes.index(before.positive.casefold()))
+    for k, name in enumerate(table.names):
+        words = [one.casefold() for one in levels.get(name, ())]
+        if sorted(words) == sorted(classes):
+            good[k] = classes.index(words[1])
+    said = {}
+    for name in ("verdicts", "again"):
+        x = getattr(table, name)
+        one = good.reshape(-1, *(1,) * (x.ndim - 1))
+        said[name] = np.where(x == 1, one, np.where(x == 0, 1 - one, x))
     own = {name: getattr(before, name) for name in ("kind", "levels", "positive", "labels")}
     return replace(table, **own, **said)
 

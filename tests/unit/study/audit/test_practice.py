@@ -15,6 +15,7 @@ from judgelab.core.errors import ConfigError, DataError
 from judgelab.dataset.table import LabelledTable
 from judgelab.python.results import RunResult
 from judgelab.study.audit.drift import UNKNOWN, compared
+from judgelab.study.audit.graded import as_classes, as_grades
 from judgelab.study.audit.words import _crossed
 from tests.judgment_tables import KINDS, audited, doubled, pairs, renamed, rows, shuffled, swapped
 from tests.unit.study.audit.test_asking import asked
@@ -278,3 +279,15 @@ def test_orders_that_contradict_people_once_name_the_numbering() -> None:
         panel = LabelledTable(numbering=numbering).of(pd.DataFrame(rows))
         assert panel.judgments is not None
         assert _crossed(panel.judgments) == names
+
+
+def test_grades_of_a_rubric_are_the_words_of_its_levels() -> None:
+    """The worst level may well be called yes; in whatever order levels stand, words decide."""
+    table = pd.DataFrame({"id": range(6), "human": ["yes", "no"] * 3, "a": ["yes", "no", "no"] * 2})
+    before = LabelledTable(judges=["a"]).of(table).judgments
+    assert before is not None
+    graded = as_grades(before)
+    for levels, same in (((), True), (("no", "yes"), True), (("Yes", "No"), False)):
+        again = as_classes(graded, before, {"a": levels})
+        wanted = before.verdicts if same else 1 - before.verdicts
+        assert np.array_equal(again.verdicts, wanted) and again.levels == before.levels
