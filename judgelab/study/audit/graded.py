@@ -125,13 +125,11 @@ def as_classes(
         words = [one.casefold() for one in levels.get(name, ())]
         if sorted(words) == sorted(classes):
             good[k] = classes.index(words[1])
-    said = {}
-    for name in ("verdicts", "again"):
-        x = getattr(table, name)
-        one = good.reshape(-1, *(1,) * (x.ndim - 1))
-        said[name] = np.where(x == 1, one, np.where(x == 0, 1 - one, x))
     own = {name: getattr(before, name) for name in ("kind", "levels", "positive", "labels")}
-    return replace(table, **own, **said)
+    for name, x in (("verdicts", table.verdicts), ("again", table.again)):
+        one = good.reshape(-1, *(1,) * (x.ndim - 1))
+        own[name] = np.where(x == 1, one, np.where(x == 0, 1 - one, x))
+    return replace(table, **own)
 
 
 def better(one: Floats, two: Floats) -> Floats:
