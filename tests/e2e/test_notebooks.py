@@ -78,7 +78,7 @@ def _plain(text: str | list[str]) -> str:
 
 
 def _tree() -> list[Path]:
-    """What lies open at the top of the checkout and in notebooks/; other tests install meanwhile."""
+    """What lies open at the top of the checkout, but for installations, and in notebooks/."""
     installing = ("build", "judgelab.egg-info")
     top = [x for x in ROOT.iterdir() if not x.name.startswith(".") and x.name not in installing]
     return sorted([*top, *(ROOT / "notebooks").rglob("*")])
