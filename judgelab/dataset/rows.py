@@ -323,7 +323,8 @@ class Gathered:
                 hint = near(label.cell.strip(), pair or self.meaning.categories.levels)
                 why = value.removeprefix("the verdict ")
                 raise DataError(f"{label.who} said {short(label.cell)}, which {why}{hint}")
-            self._note(RATERS, label.cell, value, pair)
+            if (unit, label.who) not in self.labels:  # once, in however many rows it stands
+                self._note(RATERS, label.cell, value, pair)
             value = 1 - value if swapped else value
             self._keep(self.labels, (unit, label.who), value, row.line, label.who)
         for verdict in row.verdicts:
