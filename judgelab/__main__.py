@@ -11,7 +11,7 @@ from judgelab.core.resources import PROGRAM, conf
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-VERBS = ("audit", "compare", "pack", "replay", "screen")
+VERBS = ("audit", "compare", "completion", "pack", "replay", "screen")
 
 
 def run(cfg: DictConfig) -> float:
