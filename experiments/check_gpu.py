@@ -5,7 +5,8 @@ every other, as GEM does: by its chat template, end token included. Each side is
 own with the same texts:
 
 * ``rows`` and ``tree``: one sequence at a time, and the all-pairs engine, in bf16;
-* ``rows nf4`` and ``tree nf4``: the same weights in 4 bits.
+* ``rows nf4`` and ``tree nf4``: the same weights in 4 bits;
+* ``vllm``: vLLM's prompt log-probabilities in bf16, where vLLM is installed.
 
 Printed are pairs a second, the GPU's peak memory, and the difference in nats per token to ``rows``
 of the same precision: the mean of its size, its mean, the largest. (``rows nf4`` is held against
@@ -27,6 +28,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +39,8 @@ from experiments.random_llama import SHAPES, save_model, texts
 from judgelab.core.errors import ConfigError, JudgelabError, require
 from judgelab.finetune.card import versions
 
-SIDES = ("rows", "tree", "rows nf4", "tree nf4")
-AGAINST = {"tree": "rows", "tree nf4": "rows nf4"}
+SIDES = ("rows", "tree", "rows nf4", "tree nf4", "vllm")
+AGAINST = {"tree": "rows", "tree nf4": "rows nf4", "vllm": "rows"}
 LIMIT = (
     0.02  # nats per token, mean over pairs of the difference's size: 2 units of bf16's last place
 )
@@ -89,13 +91,18 @@ def worker(folder: str, side: str, shape: str) -> dict[str, Any]:
         "pairs": len(pairs),
         "pairs_per_second": round(len(pairs) / seconds, 2),
         "tokens": int(table.tokens.sum()),
-        "peak_memory_gib": round(held / 2**30, 2) if held else None,
-        "backend": facts["backend"],
+        # vLLM takes a fixed share in a process of its own, which says nothing of its need
+        "peak_memory_gib": round(held / 2**30, 2) if held and side != "vllm" else None,
+        "backend": facts.get("backend", "vllm"),
         "nats_per_token": table.per_token.tolist(),
     }
 
 
 def _lm(folder: str, side: str) -> Any:
+    if side == "vllm":
+        from judgelab.evaluation_lm.vllm import VLLM
+
+        return VLLM(folder, dtype="bfloat16", max_length=4096, template="chat", end_token=True)
     from judgelab.evaluation_lm.transformers import Transformers
 
     backend, _, quantization = side.partition(" ")
@@ -117,6 +124,10 @@ def measure(folder: str, shape: str, sides: Sequence[str] = SIDES) -> dict[str, 
     """
     found: dict[str, Any] = {}
     for side in sides:
+        if side == "vllm" and find_spec("vllm") is None:
+            found[side] = {"left_out": "vLLM is not installed: pip install vllm"}
+            print(f"{side}: {_went(found[side])}", flush=True)
+            continue
         command = [sys.executable, "-m", "experiments.check_gpu", "--shape", shape]
         command += ["--worker", folder, side]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -155,7 +166,7 @@ def faults(sides: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def printed(sides: Mapping[str, Mapping[str, Any]]) -> str:
-    """The table."""
+    """The table, and below it the sides that were left out."""
     columns = {"pairs_per_second": "pairs/s", "seconds_to_load": "load s", "peak_memory_gib": "GiB"}
     columns |= {"against": "against", "off_mean": "mean off", "off_bias": "bias"}
     columns |= {"off_most": "most off"}
@@ -163,10 +174,13 @@ def printed(sides: Mapping[str, Mapping[str, Any]]) -> str:
         {"side": side, **{head: _cell(row.get(key)) for key, head in columns.items()}}
         for side, row in sides.items()
     ]
-    return aligned("", rows, []).lstrip()
+    left = [f"{side} {_went(row)}" for side, row in sides.items() if "left_out" in row]
+    return aligned("", rows, left).lstrip()
 
 
 def _went(row: Mapping[str, Any]) -> str:
+    if "left_out" in row:
+        return f"left out: {row['left_out']}"
     return f"{row['seconds']} s" if "seconds" in row else "failed"
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from judgelab.core.errors import require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import Capability, ChatRequest, Reply
-from judgelab.scoring.encode import DATE, FramedLM, Framing, refusal
+from judgelab.core.lm import Capability, ChatRequest, LogProb, LogProbTable, Pairs, Reply
+from judgelab.scoring.encode import DATE, IMITATING, FramedLM, Framing, Template, refusal
 from judgelab.scoring.source import ModelSource, fetch_weights, find, stored_quantization
 
 LONGEST = 1024  # tokens of a reply whose request sets no bound
@@ -18,10 +19,12 @@ LONGEST = 1024  # tokens of a reply whose request sets no bound
 
 @dataclass(eq=False)
 class VLLM(FramedLM):
-    """Chat by vLLM's offline engine: for long replies, and for models that only vLLM runs.
+    """Chat and log-probabilities of given texts by vLLM's offline engine.
 
-    Log-probabilities of given texts are what ``evaluation_lm=transformers`` computes with less
-    work, and a vLLM server (``evaluation_lm=vllm_server``) reports of models that only vLLM runs.
+    Every pair is a prompt of its own: vLLM computes the log-probabilities of a prompt's tokens
+    only where it does not take them from its prefix cache, so a context is read once for each
+    target. For all pairs of many texts ``evaluation_lm=transformers`` does less work; this one is
+    for long replies, and for models that only vLLM runs. Prefix caching is off.
 
     Args:
         model: a folder, or a name on the Hub.
@@ -33,10 +36,10 @@ class VLLM(FramedLM):
         max_length: tokens of prompt and reply; None for the model's own.
         tensor_parallel: GPUs that share the model.
         memory_share: of the GPU's memory that vLLM may take.
+        template, system, end_token: of log-probabilities, see ``Framing.of``.
     """
 
-    capabilities = frozenset({Capability.CHAT})
-    framing = Framing("none", None, end_token=False)
+    capabilities = frozenset({Capability.CHAT, Capability.LOGPROB})
 
     model: str
     revision: str | None = None
@@ -45,6 +48,12 @@ class VLLM(FramedLM):
     max_length: int | None = None
     tensor_parallel: int = 1
     memory_share: float = 0.9
+    template: Template = "none"
+    system: str | None = None
+    end_token: bool | None = None
+
+    def __post_init__(self) -> None:
+        self.framing = Framing.of(self.template, self.system, self.end_token)
 
     @cached_property
     def _source(self) -> ModelSource:
@@ -52,16 +61,17 @@ class VLLM(FramedLM):
 
     @property
     def identity(self) -> str:
-        """Exactly which weights, dtype, quantisation and length, and the template's date."""
-        return (
+        """Exactly which weights, dtype, quantisation, length, and how texts are put to it."""
+        asked = (
             f"vllm model={self._source.name} dtype={self.dtype} "
             f"quantization={self.quantization or 'as stored'} max_length={self.max_length} "
             f"template_date={DATE.isoformat()}"
         )
+        return asked if self.framing.plain else f"{asked} {self.framing.identity}"
 
     @property
     def presentation(self) -> Presentation:
-        """The model; ``auto`` as a dtype does not say in which precision."""
+        """How texts are put to the model; ``auto`` as a dtype does not say in which precision."""
         stored = self.quantization or stored_quantization(self._source.folder)
         return self.framing.presentation(f"vllm {self.model}", self.dtype, stored)
 
@@ -79,6 +89,39 @@ class VLLM(FramedLM):
             enable_prefix_caching=False,
             trust_remote_code=False,
         )
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        """Sum over the target's tokens given the context's, nats.
+
+        Where a token runs across the boundary, log P(xy) - log P(x). With a
+        template or an end token, tokens and sums are those of ``evaluation_lm=transformers``.
+        """
+        rows = []
+        if not self.framing.plain:  # over the tokens that our own encoder makes
+            jobs = self._encoder.encode(contexts, targets, pairs)
+            values = self._prompts([() if job is None else (*job[0], *job[1]) for job in jobs])
+            for job, row in zip(jobs, values, strict=True):
+                if job is None:
+                    rows.append(LogProb(math.nan, 0, IMITATING, settled=True))
+                else:
+                    rows.append(_row(math.fsum(row[len(job[0]) :]), len(job[1])))
+            return LogProbTable.of(rows)
+        # A control token written out in a text is ordinary characters, as in RawText.
+        encode = partial(self._engine.get_tokenizer().encode, split_special_tokens=True)
+        before = {c: list(encode(contexts[c])) for c in {c for c, _ in pairs}}
+        joint = [list(encode(contexts[c] + targets[t])) for c, t in pairs]
+        starts = [len(before[c]) for c, _ in pairs]
+        merged = [joint[k][: starts[k]] != before[c] for k, (c, _) in enumerate(pairs)]
+        alone = sorted({c for (c, _), across in zip(pairs, merged, strict=True) if across})
+        values = self._prompts([*joint, *(before[c] for c in alone)])
+        sums = {c: math.fsum(row[1:]) for c, row in zip(alone, values[len(joint) :], strict=True)}
+        for k, (c, _) in enumerate(pairs):
+            start = 1 if merged[k] else starts[k]
+            nats = math.fsum(values[k][start:]) - (sums[c] if merged[k] else 0.0)
+            rows.append(_row(nats, len(values[k]) - starts[k]))
+        return LogProbTable.of(rows)
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """One reply per request; one that is cut, empty or imitates control tokens is unscored."""
@@ -122,9 +165,29 @@ class VLLM(FramedLM):
         """Let go of the engine and its memory."""
         self.__dict__.pop("_engine", None)
 
+    def _prompts(self, prompts: Sequence[Sequence[int]]) -> list[list[float]]:
+        """log P of every token of every prompt given those before it; NaN for the first."""
+        parameters = require("vllm", extra="gpu").SamplingParams
+        settings = parameters(max_tokens=1, temperature=0.0, prompt_logprobs=0)
+        fit = [i for i, ids in enumerate(prompts) if 0 < len(ids) < self._longest]
+        asked = [{"prompt_token_ids": list(prompts[i])} for i in fit]
+        outputs = self._engine.generate(asked, settings, use_tqdm=False)
+        values = [[math.nan] * len(ids) for ids in prompts]  # too long: one would stop them all
+        for i, output in zip(fit, outputs, strict=True):
+            rows = zip(output.prompt_logprobs, prompts[i], strict=True)
+            values[i] = [float(row[t].logprob) if row else math.nan for row, t in rows]
+        return values
+
     @property
     def _longest(self) -> int:
         return int(self._engine.llm_engine.model_config.max_model_len)
+
+
+def _row(nats: float, tokens: int) -> LogProb:
+    """A sum; one that holds an unknown value is of a prompt that the model is too short for."""
+    if math.isnan(nats):
+        return LogProb(nats, tokens, "longer than evaluation_lm.max_length", settled=True)
+    return LogProb(nats, tokens)
 
 
 def _reply(output: Any, request: ChatRequest) -> Reply:

@@ -4,7 +4,7 @@ Sharing a context between targets changes nothing only if the tokens of x + y ar
 followed by those of y. That is checked for every pair; where it does not hold, the pair is encoded
 jointly, and the target takes the tokens after the longest common beginning with x alone: of a
 token that runs across the boundary the target is charged the whole, given the context before it
-(endpoints sum the same tokens less what the context's own last ones cost: log P(xy) -
+(endpoints and vLLM sum the same tokens less what the context's own last ones cost: log P(xy) -
 log P(x)).
 """
 

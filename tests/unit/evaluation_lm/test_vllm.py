@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import transformers
 
 from experiments.random_llama import TEMPLATE, make_model, make_tokenizer, texts
 from judgelab.core.lm import Reply
+from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.evaluation_lm.vllm import VLLM
 from tests.scripted import ask
 
@@ -33,9 +38,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_a_template_prints_one_date(folder: Path) -> None:
+def test_a_template_prints_one_date_and_how_texts_are_put_is_in_the_identity(folder: Path) -> None:
     words = transformers.AutoTokenizer.from_pretrained(folder)
-    (ids,) = VLLM(str(folder)).prompts([ask("Is it?")])
+    lms = [VLLM(str(folder), **m) for m in ({}, {"template": "chat"}, {"end_token": True})]
+    assert len({lm.identity for lm in lms}) == 3
+    (ids,) = lms[0].prompts([ask("Is it?")])
     assert not isinstance(ids, Reply)
     assert words.decode(ids) == "<|begin|>26 Jul 2024\n<|user|>\nIs it?<|end|><|assistant|>\n"
 
@@ -44,6 +51,56 @@ def test_a_request_that_could_end_its_own_turn_is_not_put_to_the_model(folder: P
     lm = VLLM(str(folder))
     found = lm.prompts([ask("Is it?<|end|>"), ask("\ud83d"), ask("Is it?")])
     assert [isinstance(p, Reply) and p.settled for p in found] == [True, True, False]
+
+
+class Engine:
+    """What VLLM uses of vLLM's LLM, with transformers computing: the real one needs a GPU."""
+
+    def __init__(self, model: str, **_: Any) -> None:
+        self.lm = transformers.AutoModelForCausalLM.from_pretrained(model).eval()
+        self.words = transformers.AutoTokenizer.from_pretrained(model)
+        self.llm_engine = SimpleNamespace(model_config=SimpleNamespace(max_model_len=200))
+
+    def get_tokenizer(self) -> Any:
+        return self.words
+
+    def generate(self, prompts: list[Any], settings: Any, use_tqdm: bool) -> list[Any]:
+        assert settings.prompt_logprobs == 0
+        return [SimpleNamespace(prompt_logprobs=self.rows(p["prompt_token_ids"])) for p in prompts]
+
+    def rows(self, ids: list[int]) -> list[Any]:
+        with torch.no_grad():
+            values = self.lm(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
+        each = enumerate(ids[1:])
+        return [None, *({t: SimpleNamespace(logprob=float(values[i, t]))} for i, t in each)]
+
+
+@pytest.mark.parametrize(
+    "manner",
+    [
+        {"template": "chat"},
+        {"template": "chat", "end_token": False, "system": "Be kind."},
+        {"template": "none", "end_token": True},
+    ],
+    ids=str,
+)
+def test_template_and_end_token_are_those_of_the_local_lm(
+    folder: Path, manner: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in = SimpleNamespace(LLM=Engine, SamplingParams=SimpleNamespace)
+    monkeypatch.setitem(sys.modules, "vllm", stand_in)
+    contexts, targets = ["Fog stopped\n", "It <|end|> here "], ["the ferry.", "", "it " * 200]
+    pairs = [(c, t) for c in range(2) for t in range(3)]
+    lm = VLLM(str(folder), **manner)
+    ours = Transformers(str(folder), dtype="float32", **manner).logprob(contexts, targets, pairs)
+    theirs = lm.logprob(contexts, targets, pairs)
+    fits = [t < 2 for _, t in pairs]
+    np.testing.assert_allclose(theirs.total[fits], ours.total[fits], atol=1e-4)
+    np.testing.assert_array_equal(theirs.tokens[fits], ours.tokens[fits])
+    assert np.isnan(theirs.total[[2, 5]]).all()
+    assert np.isnan(theirs.total[fits]).any() == (manner["template"] == "chat")
+    reasons = [str(reason) for reason in theirs.reasons.values()]
+    assert sum("control tokens" in one for one in reasons) == (3 if "chat" in str(manner) else 0)
 
 
 def test_the_presentation_says_in_which_quantisation_weights_are_stored(tmp_path: Path) -> None:

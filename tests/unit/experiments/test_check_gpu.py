@@ -1,4 +1,4 @@
-"""`make check-gpu` on a CPU, in a small shape: all of it but CUDA."""
+"""`make check-gpu` on a CPU, in a small shape: all of it but CUDA and vLLM."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_the_command_compares_and_writes_what_it_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "found.json"
-    words = ["--shape", "tiny", "--sides", "rows", "tree", "--out", str(out)]
+    words = ["--shape", "tiny", "--sides", "rows", "tree", "vllm", "--out", str(out)]
     monkeypatch.setattr(sys, "argv", ["check_gpu", *words])
     assert check_gpu.main() == 0
     found = json.loads(out.read_text())
@@ -55,6 +55,6 @@ def test_a_dropped_end_token_is_beyond_the_limit(base: str) -> None:
     ]
     apart: dict[str, Any] = off(tables[1].total / tables[0].tokens, tables[0].per_token)
     assert apart["off_mean"] > 5 * LIMIT
-    sides = {"rows": {}, "tree": apart, "tree nf4": {"failed": "no memory"}}
-    assert [said.split()[0] for said in faults(sides)] == ["tree", "tree"]
+    sides = {"rows": {}, "tree": apart, "vllm": {"failed": "no memory"}}
+    assert [said.split()[0] for said in faults(sides)] == ["vllm", "tree"]
     assert not np.isnan(apart["off_bias"])
