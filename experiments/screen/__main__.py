@@ -27,7 +27,6 @@ HEAD = """\
 # What a ranking by shared information was worth on sets that people graded: Kendall's tau with
 # their means, predicted from what is known without them. Made by `make screen`
 # (experiments/screen); never edited by hand.
-_target_: judgelab.stats.screen.belief.Belief
 """
 TABLES = ("planted", "null", "released", "ranking")
 

@@ -250,7 +250,10 @@ class LabelledTable(LimitedDataset):
         if first := sorted({row.id for row in labels} & {*several}):
             left += f"; labels of {some(first)} are taken to be of the first answer"
             left += f" ({first[0]} (2) is the id of the second)"
-        return [*rows, *labels], f"labels: {len(labels)} rows of {whose}{read}{left}"
+        return [
+            *rows,
+            *labels,
+        ], f"labels: {len(labels)} rows of {Path(self.people).name}{read}{left}"
 
     def _named(
         self,

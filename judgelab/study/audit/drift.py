@@ -157,6 +157,15 @@ class Before:
             )
         return drifts
 
+    def alone(
+        self, drifts: Sequence[JudgeDrift], names: Sequence[str], criterion: str
+    ) -> list[str]:
+        """Judges of either run that were not compared; of the earlier one first."""
+        then = dict.fromkeys(self.of(criterion)["by"].astype(str))
+        done = {one.earlier for one in drifts}, {one.judge for one in drifts}
+        left = [name for name in then if name not in done[0]]
+        return [*left, *(name for name in names if name not in done[1] and name not in left)]
+
     def _aligned(self, table: JudgmentTable, said: DataFrame) -> tuple[JudgmentTable, Floats]:
         """The table with all levels, and [units, orders, 2] the value then and whether asked."""
         pairs = bool((said["second"] != "").any())

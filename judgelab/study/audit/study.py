@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -14,12 +13,9 @@ from judgelab.config.composing import written
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ChoiceError, ConfigError, DataError, some
 from judgelab.core.judgments import Floats, JudgmentTable
-from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result, Table, Value
 from judgelab.engine.context import Context
-from judgelab.engine.study import Study
-from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.report import label_page
 from judgelab.report.page import render
@@ -35,7 +31,7 @@ from judgelab.study.audit.manipulation import Manipulation
 from judgelab.study.audit.noise import judge_noise
 from judgelab.study.audit.page import chart, page
 from judgelab.study.audit.words import Audited
-from judgelab.study.common.judges import asks_of, named, spent
+from judgelab.study.common.judges import JudgesStudy, spent
 from judgelab.study.common.panels import text_records, write_replies, write_sources
 from judgelab.study.common.stopping import Elimination, Stop
 
@@ -54,7 +50,7 @@ ADD = (
 
 
 @dataclass(frozen=True)
-class Audit(Study):
+class Audit(JudgesStudy):
     """Two answers for each judge: may it decide on single texts, and is its average right?
 
     Judges are those of the data; and those of ``judges``, or without any the run's mechanism with
@@ -91,22 +87,9 @@ class Audit(Study):
     named_by: ClassVar[Sequence[str]] = ("dataset",)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "judges", named(self.judges))
+        super().__post_init__()
         if self.stop.on and self.sampled == "strata":
             raise ConfigError("study.stop cannot weigh strata: leave study.sampled=strata out.")
-
-    def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Audit:
-        """See Study."""
-        judges = {
-            name: one.with_lm(partial(use, f"judges.{name}")) for name, one in self.judges.items()
-        }
-        return replace(self, judges=judges)
-
-    def asks(
-        self, mechanism: Mechanism, lm: EvaluationLM
-    ) -> Mapping[str, tuple[Mechanism, EvaluationLM]]:
-        """See Study."""
-        return asks_of(self.judges, mechanism, lm) or {"evaluation_lm": (mechanism, lm)}
 
     @classmethod
     def gate(cls, result: Mapping[str, Any]) -> int:
@@ -208,6 +191,7 @@ class Audit(Study):
         judged = zip(evidence(held, probes), averages(held, sampled), strict=True)
         several = (judge_noise(held, k) for k in range(len(table.judges)))
         made = {one.name: one.made for one in asked if one.estimator}
+        drifts = [] if before is None else before.drifts(held, made, criterion)
         audited = Audited(
             held,
             list(judged),
@@ -217,7 +201,8 @@ class Audit(Study):
             {one.name: self._cost(one) for one in asked},
             {one.name: one for one in several if one is not None},
             "" if before is None else before.name,
-            [] if before is None else before.drifts(held, made, criterion),
+            drifts,
+            [] if before is None else before.alone(drifts, table.names, criterion),
         )
         return audited, extra
 

@@ -52,6 +52,7 @@ class Audited(NamedTuple):
     noises: Mapping[str, JudgeNoise] = {}  # judge -> its noise, of those asked several times
     before: str = ""  # drifts: the earlier run, and what changed since
     drifts: Sequence[JudgeDrift] = ()
+    alone: Sequence[str] = ()  # judges of one of the two runs, who were not compared
 
     @property
     def ranked(self) -> list[tuple[Evidence, AverageAnswer | None]]:
@@ -85,6 +86,7 @@ def answer(audited: Audited) -> tuple[str, list[tuple[str, str]]]:
         "noise": _noise_facts(audited.noises),
         "before": audited.before,
         "drifts": audited.drifts,
+        "alone": audited.alone,
         "ways": _ways(audited.drifts),
     }
     if len(ranked) == 1:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 from judgelab.calls.log import CallLog
 from judgelab.calls.models import Price
@@ -15,6 +16,7 @@ from judgelab.core.lm import EvaluationLM, is_lm
 from judgelab.core.result import Value
 from judgelab.core.step import Step
 from judgelab.engine.context import Context
+from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.scale.local import alone
 
@@ -48,6 +50,29 @@ class NamedJudge:
         )
         lm = self.evaluation_lm  # workers know the run's evaluation LM alone
         return found if lm is None else replace(found, evaluation_lm=lm, spread=alone)
+
+
+class JudgesStudy(Study):
+    """A study that asks ``judges``: each by an LM, mechanism and preprocessor of its own, or the
+    run's. Derive from it with a field of that name.
+    """
+
+    judges: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "judges", named(self.judges))
+
+    def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Self:
+        """See Study."""
+        judges: dict[str, NamedJudge] = self.judges
+        asked = {name: one.with_lm(partial(use, f"judges.{name}")) for name, one in judges.items()}
+        return replace(self, judges=asked)  # type: ignore[type-var]  # those derived are dataclasses
+
+    def asks(
+        self, mechanism: Mechanism, lm: EvaluationLM
+    ) -> Mapping[str, tuple[Mechanism, EvaluationLM]]:
+        """The judges; without any the run's evaluation LM, by its mechanism."""
+        return asks_of(self.judges, mechanism, lm) or {"evaluation_lm": (mechanism, lm)}
 
 
 def named(judges: Mapping[str, Any] | None) -> dict[str, NamedJudge]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -17,14 +16,13 @@ from judgelab.core.result import PageSection, Result, Value
 from judgelab.core.step import By
 from judgelab.engine.context import Context, estimators
 from judgelab.engine.provenance import origin_of
-from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.report.comparison import Comparison
 from judgelab.report.jobs import SweepJob
 from judgelab.stats.discernment.score import Combine, How
 from judgelab.stats.discernment.wilcoxon import Method
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.common.judges import NamedJudge, asks_nobody, asks_of, named, spent
+from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_nobody, asks_of, spent
 from judgelab.study.common.panels import write_records, write_replies
 from judgelab.study.common.tables import about, entries
 from judgelab.study.discernment.expert_weights import ExpertWeights, load_weights
@@ -51,7 +49,7 @@ OF_ONE = ("mechanism", "evaluation_lm")
 
 
 @dataclass(frozen=True)
-class Discernment(Study):
+class Discernment(JudgesStudy):
     """References are perturbed, rated before and after, and tested: D = log_.05 p.
 
     A judge that compares texts cannot rate one alone: its LM is asked by the run's mechanism.
@@ -73,15 +71,6 @@ class Discernment(Study):
     def compare(cls, runs: Sequence[SweepJob]) -> Sequence[Comparison]:
         """See Study."""
         return compare(runs)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "judges", named(self.judges))
-
-    def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Discernment:
-        """See Study."""
-        judges: dict[str, NamedJudge] = self.judges
-        asked = {name: one.with_lm(partial(use, f"judges.{name}")) for name, one in judges.items()}
-        return replace(self, judges=asked)
 
     def asks(
         self, mechanism: Mechanism, lm: EvaluationLM

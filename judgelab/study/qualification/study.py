@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar, Literal
 
 from judgelab.core.bounds import Count, NotNegative
@@ -16,14 +15,13 @@ from judgelab.core.panel import Panel
 from judgelab.core.result import Result
 from judgelab.engine.context import Context
 from judgelab.engine.provenance import origin_of
-from judgelab.engine.study import Study
 from judgelab.exam.protocol import place_of
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.report.comparison import Comparison
 from judgelab.report.jobs import SweepJob
 from judgelab.stats.qualification.exams import mark, over_chance
-from judgelab.study.common.judges import NamedJudge, asks_of, named
+from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_of
 from judgelab.study.common.panels import text_records
 from judgelab.study.qualification.asking import ask, check
 from judgelab.study.qualification.case import (
@@ -55,7 +53,7 @@ FIXED = {"consistency": 0.55, "pertinence": 0.5}
 
 
 @dataclass(frozen=True)
-class Qualification(Study):
+class Qualification(JudgesStudy):
     """Exams, pass list and pools of several judges; held against people's annotation if any.
 
     The judges answer by the run's mechanism (pairwise, pointwise5, ...; chat_eval and gptscore
@@ -86,7 +84,7 @@ class Qualification(Study):
         return compare(runs)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "judges", named(self.judges))
+        super().__post_init__()
         methods = {f"methods.{name}": judges for name, judges in (self.methods or {}).items()}
         for name, judges in {"recorded": self.recorded, **methods}.items():
             if judges is not None and (not judges or len(set(judges)) < len(judges)):
@@ -95,12 +93,6 @@ class Qualification(Study):
                 if judge not in self.judges:
                     hint = did_you_mean(judge, self.judges)
                     raise ConfigError(f"study.{name}: no judge is called {judge!r}.{hint}")
-
-    def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Qualification:
-        """See Study."""
-        judges: dict[str, NamedJudge] = self.judges
-        asked = {name: one.with_lm(partial(use, f"judges.{name}")) for name, one in judges.items()}
-        return replace(self, judges=asked)
 
     def asks(
         self, mechanism: Mechanism, lm: EvaluationLM

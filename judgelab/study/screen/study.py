@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar
@@ -13,19 +13,16 @@ from pydantic import Field
 
 from judgelab.calls.log import LoggedLM
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.result import Result
 from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
-from judgelab.engine.study import Study
-from judgelab.mechanism.protocol import Mechanism
 from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.screen.belief import Belief
 from judgelab.stats.screen.blocks import FEWEST, Places, blocked, deal
 from judgelab.stats.screen.verdicts import FEWEST as TEXTS
-from judgelab.study.common.judges import NamedJudge, asks_nobody, asks_of, named
+from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_nobody
 from judgelab.study.common.panels import score_records, text_records, write_replies, write_sources
 from judgelab.study.screen.attacks import attacked_panels, attacks_table
 from judgelab.study.screen.case import Critic, ScreenCase, decide
@@ -38,7 +35,7 @@ AGENTS, ITEMS = 3, TEXTS
 
 
 @dataclass(frozen=True)
-class Screen(Study):
+class Screen(JudgesStudy):
     """Three answers without a label: who says nothing, who stands apart, and whether to rank.
 
     Items are dealt into blocks, and within a block every text is scored with every other. Critics
@@ -65,21 +62,6 @@ class Screen(Study):
     probability: Share = 0.8
     belief: Belief | None = None
     named_by: ClassVar[Sequence[str]] = ("mechanism", "dataset")
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "judges", named(self.judges))
-
-    def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Screen:
-        """See Study."""
-        judges: dict[str, NamedJudge] = self.judges
-        asked = {name: one.with_lm(partial(use, f"judges.{name}")) for name, one in judges.items()}
-        return replace(self, judges=asked)
-
-    def asks(
-        self, mechanism: Mechanism, lm: EvaluationLM
-    ) -> Mapping[str, tuple[Mechanism, EvaluationLM]]:
-        """See Study."""
-        return asks_of(self.judges, mechanism, lm) or {"evaluation_lm": (mechanism, lm)}
 
     def ask(self, context: Context) -> None:
         """See Study."""

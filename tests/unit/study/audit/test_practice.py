@@ -138,6 +138,9 @@ def test_then_and_now_change_the_sign_alone(tmp_path: Path) -> None:
     renamed = audit(other, tmp_path, before=str(one.path), positive="pass")
     assert plain(renamed, "drift", "judge") == plain(onward, "drift", "judge")
     assert onward.path != audit(now, tmp_path, before=str(two.path)).path
+    both = audit(pd.concat([then, then.assign(judge="old")]), tmp_path)
+    after = audit(now, tmp_path, before=str(both.path))
+    assert "only one of the two runs has them: old." in dict(after.content["answer"])["Drift"]
 
 
 def test_pairs_may_be_stored_the_other_way_round_since(tmp_path: Path) -> None:
