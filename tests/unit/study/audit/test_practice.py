@@ -138,7 +138,8 @@ def test_then_and_now_change_the_sign_alone(tmp_path: Path) -> None:
     renamed = audit(other, tmp_path, before=str(one.path), positive="pass")
     assert plain(renamed, "drift", "judge") == plain(onward, "drift", "judge")
     assert onward.path != audit(now, tmp_path, before=str(two.path)).path
-    both = audit(pd.concat([then, then.assign(judge="old")]), tmp_path)
+    more = then[then["judge"] == "gpt"].assign(judge="old")
+    both = audit(pd.concat([then, more]), tmp_path)
     after = audit(now, tmp_path, before=str(both.path))
     assert "only one of the two runs has them: old." in dict(after.content["answer"])["Drift"]
 
