@@ -46,7 +46,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [wheel] = folder.glob("judgelab-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     files = [path for room in KEPT[:2] for path in (ROOT / room).rglob("*.*") if path.is_file()]
-    ours = [str(path.relative_to(ROOT)) for path in files if path.suffix not in (".pyc", ".md")]
+    files = [path for path in files if "__pycache__" not in path.parts and path.suffix != ".md"]
+    ours = [str(path.relative_to(ROOT)) for path in files]
     shipped = {re.sub("^conf/", "judgelab/conf/", one) for one in ours if "conf/local" not in one}
     assert len(shipped) > 300 and shipped <= {*names}, "code, configs, prompts, samples"
     assert not [name for name in names if "conf/local" in name], "the builder's own settings"
