@@ -98,23 +98,6 @@ def test_four_rows_with_two_judges_and_a_grade(judgelab: Command, tmp_path: Path
     assert "too few labelled items" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("text", "more", "said"),
-    [
-        ("id,human,gpt\n1,,3\n2,,4\n", "dataset.judges=[gpt]", "label"),
-        ("id,human\n1,3\n2,4\n", "seed=1", "There is no judge to audit"),
-        ("id,human,gpt\n1,3,4\n2,4,4\n", "dataset.judges=[gtp]", "gtp.*Did you mean 'gpt'"),
-        ("id,humn,gpt\n1,3,4\n2,4,4\n", "dataset.judges=[gpt]", "humn"),
-    ],
-)
-def test_what_is_refused_exits_with_one_sentence(
-    judgelab: Command, tmp_path: Path, text: str, more: str, said: str
-) -> None:
-    done = audited(judgelab, tmp_path / "t.csv", text, more)
-    assert done.returncode == 1 and "Traceback" not in done.stderr
-    assert re.search(said, done.stderr), done.stderr
-
-
 def test_free_text_as_a_label_is_a_sentence_at_once(tmp_path: Path) -> None:
     """2,788 distinct labels asked for 57 GiB."""
     words = [f"because of reason {k} it is right" for k in range(2788)]

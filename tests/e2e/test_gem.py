@@ -29,21 +29,6 @@ def test_a_validation_sweep_ends_in_metrics_by_attacks(judgelab: Command, tmp_pa
     assert (sweep / "figures" / "metrics_by_attacks.png").is_file()
 
 
-def test_only_candidates_are_attacked(judgelab: Command, tmp_path: Path) -> None:
-    import pandas as pd
-
-    done = judgelab("study=validation", "mechanism=length", "attack=sentence_deletion", *DATA)
-    assert done.returncode == 0, done.stderr
-    [run] = (tmp_path / "runs").iterdir()
-    texts = {
-        state: pd.read_parquet(run / f"records/{state}_texts.parquet").set_index(["item", "agent"])
-        for state in ("clean", "attacked")
-    }
-    same = texts["clean"]["text"] == texts["attacked"]["text"]
-    shares = {"reviewer_1": 1.0, "reviewer_2": 0.0, "reviewer_3": 1.0}
-    assert same.groupby("agent").mean().to_dict() == shares
-
-
 def test_a_leaderboard_ranks_texts_already_written(judgelab: Command, tmp_path: Path) -> None:
     sizes = tmp_path / "known.csv"
     sizes.write_text("model,parameters,quiz\nreviewer_2,8,.5\nreviewer_3,70,.7\n")

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from judgelab.core.errors import JudgelabError
 from judgelab.report import page
 from tests.e2e.conftest import (
     Command,
@@ -113,11 +112,6 @@ def test_mistakes_end_in_one_sentence(
     assert done.returncode == 1
     assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
-
-
-def test_debug_shows_the_traceback(judgelab: Command) -> None:
-    with pytest.raises(JudgelabError, match="agents=rules"):
-        judgelab("agents=recorded", "tracker=none", "debug=true")
 
 
 def test_help_lists_every_axis_and_cfg_shows_the_config(judgelab: Command) -> None:
