@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from itertools import takewhile
 from typing import Any
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
@@ -40,3 +42,15 @@ def covering(overrides: Words) -> list[list[str]]:
     """Jobs of the grid in which every value of every axis occurs."""
     found = axes(overrides)
     return [[axis[k % len(axis)] for axis in found] for k in range(max(map(len, found)))]
+
+
+def telling(grids: Mapping[str, Words], name: str) -> list[list[str]]:
+    """A job of this sweep, and those with a value that neither it nor a sweep before it has."""
+    before = takewhile(lambda other: other != name, grids)
+    known = {word for other in before for job in covering(grids[other]) for word in job}
+    kept: list[list[str]] = []
+    for job in covering(grids[name]):
+        if not kept or not known.issuperset(job):
+            kept.append(job)
+            known |= {*job}
+    return kept
