@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata, wilcoxon
 
-from judgelab.stats.discernment.paired import JudgeRatings, _difference, paired_judges
+from judgelab.stats.discernment.paired import JudgeRatings, paired_judges
 from judgelab.stats.discernment.score import (
     How,
-    _shuffles,
     calibrate,
     calibrate_summary,
     ceiling,
@@ -195,19 +194,6 @@ def test_thresholds_of_averages_and_minima_hold_their_level() -> None:
     assert (rates >= 0.015).all() and (rates <= 0.09).all(), rates
 
 
-def test_metrics_that_miss_different_ratings_are_shuffled_each_within_its_own() -> None:
-    rng = np.random.default_rng(15)
-    ratings = likert(rng, 3, 40, 2, rho=0.9)
-    ratings[1, :30, 0] = ratings[0, 35:, 1] = np.nan
-    taken = _shuffles(rng.random((5, 3, 40)), ~np.isnan(ratings))
-    shuffled = np.take_along_axis(ratings[None], taken, axis=1)
-    np.testing.assert_array_equal(np.isnan(shuffled), np.isnan(ratings)[None].repeat(5, axis=0))
-    for one in shuffled:
-        np.testing.assert_array_equal(np.sort(one, axis=0), np.sort(ratings, axis=0))
-    assert (taken[:, :, 30:35, 0] == taken[:, :, 30:35, 1]).all(), "whole items move together"
-    assert not (taken[:, :, 30:35, 0] == np.arange(3)[:, None]).all()
-
-
 def test_each_item_is_left_out_in_turn_and_the_interval_holds_the_score() -> None:
     rng = np.random.default_rng(10)
     first, second = likert(rng, 30, 2) + 0.5, likert(rng, 30, 2)
@@ -322,10 +308,3 @@ def test_texts_that_there_are_not_take_no_item_away() -> None:
          for o in holes.values() for k in range(3)]  # fmt: skip
     assert all_of.first == pytest.approx(float(level_balanced(d[:3], LEVELS)))
     assert all_of.second == pytest.approx(float(level_balanced(d[3:], LEVELS)))
-
-
-def test_a_difference_that_is_not_known_is_not_sure() -> None:
-    shared = np.ones(12, dtype=np.bool_)
-    unknown = _difference(np.array([0.4, 0.3, np.nan, 0.5]), shared)
-    assert np.isnan(unknown.low) and np.isnan(unknown.p)
-    assert _difference(np.array([0.4, 0.3, 0.4, 0.5]), shared).p < 1

@@ -6,14 +6,11 @@ margins are wide (.95 -+ three standard errors is .92 to .98).
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from experiments.coverage import __main__ as command
 from experiments.coverage import simulation
 from experiments.coverage.scores import Law
-from experiments.coverage.simulation import coverage, simulate
+from experiments.coverage.simulation import simulate
 from experiments.coverage.statistics import STATISTICS
 
 SETS = 500
@@ -42,17 +39,6 @@ def test_intervals_hold_at_twelve_items_where_percentiles_do_not(statistic: str,
     found = simulate(statistic, law, 12, SETS)
     assert MARGINS[0] < found.ours.held < MARGINS[1]
     assert found.percentile.held < min(found.ours.held, 0.925)
-
-
-def test_coverage_counts_both_sides_and_those_without() -> None:
-    nan = float("nan")
-    found = simulate("item AUC", "tied", 12, 4)
-    assert found.ours.none == 0
-    ends = (simulation.np.array([0.0, 2.0, -3.0, nan]), simulation.np.array([2.0, 3.0, -1.0, nan]))
-    one = coverage(ends, 1.0)
-    assert (one.held, one.above, one.below) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
-    assert (one.width, one.none) == pytest.approx((5 / 3, 0.25))
-    assert "none 0.250" in command.line(replace(found, ours=one))
 
 
 def test_every_statistic_of_the_table_runs() -> None:

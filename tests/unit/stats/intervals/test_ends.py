@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 
 import numpy as np
@@ -25,7 +24,6 @@ from judgelab.stats.intervals.ends import (
     share_ends,
     t_ends,
 )
-from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import (
     bootstrap_mean,
     holm,
@@ -160,13 +158,6 @@ def test_an_interval_at_its_level_leaves_out_0_where_holm_rejects() -> None:
     assert 45 < claims < 405
 
 
-def test_levels_by_hand() -> None:
-    found = holm_levels([0.5, 0.001, 0.02, 0.9])
-    assert found == pytest.approx([1 - 0.05 / 3, 1 - 0.05 / 4, 1 - 0.05 / 3, 1 - 0.05 / 3])
-    assert holm_levels([0.03]) == pytest.approx([0.95])
-    assert not len(holm_levels([]))
-
-
 def test_no_test_counts_for_nothing() -> None:
     assert holm([0.04, np.nan, 0.01]) == pytest.approx([0.04, np.nan, 0.02], nan_ok=True)
     assert not len(holm([]))
@@ -199,16 +190,6 @@ NUMBERS = st.floats(-1e6, 1e6, allow_subnormal=False)
 MAYBE = st.one_of(NUMBERS, st.just(math.nan))
 
 
-@given(st.integers(1, 40), st.integers(1, 30), st.integers(0, 2**32))
-def test_weights_are_the_counts_of_the_draws(n_items: int, draws: int, seed: int) -> None:
-    weights = item_weights(n_items, draws, seed)
-    drawn = item_draws(n_items, draws, seed)
-    assert weights.shape == drawn.shape == (draws, n_items)
-    for row, indices in zip(weights, drawn, strict=True):
-        assert row.tolist() == np.bincount(indices, minlength=n_items).tolist()
-    assert (weights == item_weights(n_items, draws, seed)).all()
-
-
 @given(st.lists(MAYBE, min_size=1, max_size=25), st.integers(0, 1000))
 def test_resampled_means_equal_a_loop_over_resamples(values: list[float], seed: int) -> None:
     array = np.array(values)
@@ -219,25 +200,6 @@ def test_resampled_means_equal_a_loop_over_resamples(values: list[float], seed: 
             assert math.isnan(mean)
         else:
             assert mean == pytest.approx(scored.mean(), rel=1e-9, abs=1e-9 * np.nanmax(abs(array)))
-
-
-@given(st.lists(MAYBE, max_size=25))
-def test_bootstrap_mean_counts_what_is_unscored(values: list[float]) -> None:
-    if not values:
-        values = [math.nan]
-    found = bootstrap_mean(values, draws=50)
-    scored = [v for v in values if not math.isnan(v)]
-    assert (found.n, found.unscored) == (len(scored), len(values) - len(scored))
-    assert math.isnan(found.p)
-    if not scored:
-        assert math.isnan(found.value)
-    else:
-        assert found.value == pytest.approx(np.mean(scored))
-    if len(scored) < 3:
-        assert math.isnan(found.low) and math.isnan(found.high)
-    else:
-        slack = 1e-9 * max(map(abs, scored))
-        assert min(scored) - slack <= found.low <= found.high <= max(scored) + slack
 
 
 def test_interval_agrees_with_scipy_and_covers() -> None:
@@ -261,11 +223,3 @@ def test_sign_flip_p_approaches_the_exact_test() -> None:
     flips = np.array(list(itertools.product((-1, 1), repeat=len(values)))) @ values
     exact = np.mean(np.abs(flips) >= abs(sum(values)) - 1e-12)
     assert sign_flip_p(values, permutations=40_000) == pytest.approx(exact, abs=0.01)
-
-
-def test_estimate_as_dict_is_json_without_nan() -> None:
-    estimate = Estimate(0.5, 0.25, math.inf, n=3, unscored=1)
-    text = json.dumps(estimate.as_dict(), allow_nan=False)
-    wanted = {"value": 0.5, "low": 0.25, "high": None, "n": 3, "unscored": 1, "p": None}
-    assert json.loads(text) == wanted
-    assert Estimate(0.5, 0.25, 1.0, n=3).half_width == 0.375

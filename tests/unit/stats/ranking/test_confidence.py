@@ -133,19 +133,3 @@ def test_counting_scores_is_drawing_them() -> None:
     off = np.abs(drawn.value - exact.value) / drawn.standard_error
     assert off.max() < 4
     assert drawn.value[0] != drawn.value[1]
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ((0.0, 10, 0.1), "above 0"),
-        ((1.1, 10, 0.1), "at most 1"),
-        ((0.3, 10.5, 0.1), "whole number"),
-        ((0.3, 10, math.nan), "other than 0"),
-        ((0.3, 10, 0.1, [0.5, 0.5]), "equal"),
-        ((0.3, 10, 0.1, [0.5, math.inf]), "two finite"),
-    ],
-)
-def test_what_cannot_be_is_refused(given: tuple, words: str) -> None:  # type: ignore[type-arg]
-    with pytest.raises(ValueError, match=words):
-        confidence(*given)

@@ -15,7 +15,6 @@ from judgelab.stats.ranking.pairs import (
     Outcomes,
     calibration_error,
     ordered_pairs,
-    pair_means,
     predict_pairs,
     predicted,
     ranked_pairs,
@@ -225,16 +224,6 @@ def test_calibration_error_by_hand() -> None:
     assert error.value == pytest.approx(by_hand / 5)
     assert (error.n, error.unscored, error.clusters) == (5, 1, 4)
     assert error.low <= np.nanmedian(samples) <= error.high
-
-
-def test_nothing_predicted_is_not_calibrated_and_two_systems_have_no_interval() -> None:
-    nothing = Outcomes(np.full(3, math.nan), np.ones(3), np.array([0, 0, 1]), np.array([1, 2, 2]))
-    error, _ = calibration_error(nothing, draws=20)
-    assert math.isnan(error.value) and (error.n, error.unscored) == (0, 3)
-    one, other = np.array([0, 0]), np.array([1, 1])  # two judges of one pair
-    found = pair_means(np.array([1.0, 0.8]), np.zeros(2, dtype=np.int64), one, other)[0]
-    assert (found.value, found.n, found.clusters) == (0.9, 2, 2)
-    assert math.isnan(found.low) and math.isnan(found.high), "which is no certainty"
 
 
 def test_an_observed_order_is_as_sure_as_the_paired_t_test_says() -> None:
