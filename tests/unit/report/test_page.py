@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from experiments.command import run_tables
-from judgelab.core.errors import DataError, JudgelabError
+from judgelab.core.errors import JudgelabError
 from judgelab.report import page
 from tests.unit.report.report_results import DISCRIMINATION, HOSTILE, result, write_run
 
@@ -81,19 +76,6 @@ def test_the_page_says_what_was_run_found_and_left_out(tmp_path: Path) -> None:
     assert csv[0] == "panel,statistic,meaning,value,low,high,n,unscored,p"
 
 
-def test_names_within_the_drawings_of_a_page_are_unique(hostile_page: str) -> None:
-    names = [value for key, value in Reader(hostile_page).attributes if key == "id"]
-    assert len(names) == len(set(names))
-    used = re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', hostile_page)
-    assert {part for pair in used for part in pair if part} <= set(names)
-
-
-def test_the_drawings_follow_light_and_dark(hostile_page: str) -> None:
-    drawings = re.findall(r"<svg.*?</svg>", hostile_page, re.DOTALL)
-    assert len(drawings) == 2
-    assert all("var(--ink)" in svg and "#1f2328" not in svg for svg in drawings)
-
-
 @pytest.mark.parametrize("name", ["result.json", "manifest.json"])
 def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
     run = write_run(tmp_path, result())
@@ -123,55 +105,3 @@ def test_what_is_open_stands_on_top_before_what_is_lost(tmp_path: Path) -> None:
     assert places == sorted(places)
     assert [text.count(sentence) for sentence in said] == [1, 1, 1]
     assert places[-1] < text.index(found["notes"][-1])
-
-
-@dataclass(frozen=True)
-class Table:
-    values: tuple[int, ...]
-
-    def as_dicts(self) -> list[dict[str, Any]]:
-        return [{"value": value} for value in self.values]
-
-    def text(self) -> str:
-        return "\n".join(f"| {value} |" for value in self.values)
-
-
-def tables(out: Path, compute: Callable[[str | None], list[Table]], *data: str) -> int:
-    """As GEM's command, which needs no data, does it with these tables."""
-    words = [*data, "--out", str(out)]
-    summary = lambda made: f"{len(made)} tables."  # noqa: E731
-    return run_tables("gem", words, "a folder", compute, summary, required=False)
-
-
-def test_tables_are_written_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "new" / "rows.json"
-    asked = []
-
-    def made(data: str | None) -> list[Table]:
-        asked.append(data)
-        return [Table((1, 2)), Table((3,))]
-
-    assert tables(out, made) == tables(out, made, "--data", "d") == 0
-    assert asked == [None, "d"]
-    assert json.loads(out.read_text()) == [{"value": 1}, {"value": 2}, {"value": 3}]
-    said = capsys.readouterr().out
-    assert said.startswith("paper      the printed number")
-    assert said.endswith(f"\n\n| 1 |\n| 2 |\n\n| 3 |\n\n2 tables. 3 rows in {out}.\n")
-
-
-def test_a_fault_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def fails(_: str | None) -> list[Table]:
-        raise DataError("The folder is empty.")
-
-    assert tables(tmp_path / "t.json", fails) == 1
-    assert capsys.readouterr() == ("", "The folder is empty.\n")
-    (tmp_path / "file").touch()
-    assert tables(tmp_path / "file" / "t.json", lambda _: []) == 1
-    assert "file" in capsys.readouterr().err
-
-
-def test_what_has_to_be_given_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        run_tables("gem", ["--out", "o.json"], "a folder", lambda _: [], str)
-    said = capsys.readouterr().err
-    assert "python -m experiments.gem.tables" in said and "--data" in said

@@ -147,21 +147,6 @@ def test_sweep_figures_leave_out_what_is_unscored_and_say_so() -> None:
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["xsum", "samsum"]
 
 
-def test_agents_keep_their_colour_and_attacked_ones_are_hollow() -> None:
-    figure = draw("agent_scores", frames(result(4))).figure
-    drawn = [line for line in figure.axes[0].get_lines() if line.get_marker() in ("o", "s", "D")]
-    filled = [line for line in drawn if line.get_markerfacecolor() == line.get_markeredgecolor()]
-    assert len(filled) == len(drawn) / 2
-    assert len({line.get_markeredgecolor() for line in drawn}) == 4
-
-
-def test_too_many_agents_are_thinned_and_the_caption_says_how_many() -> None:
-    tables = frames(result(200, ("clean",)))
-    drawn = draw("agent_scores", tables)
-    assert len(drawn.figure.axes[0].get_yticks()) == 60
-    assert "140 agents" in drawn.caption
-
-
 def test_a_figure_that_no_study_draws_is_refused_in_a_sentence() -> None:
     with pytest.raises(DataError, match="no drawing called 'pie'"):
         draw("pie", {})
@@ -171,11 +156,3 @@ def test_a_column_of_whole_numbers_is_written_so() -> None:
     rows = [{"rank": 2.0, "items": 3.0, "mean": 2.0}, {"rank": 1.0, "items": None, "mean": 2.5}]
     shown = {one.key: one.cells for one in columns(rows)}
     assert shown == {"rank": ("2", "1"), "items": ("3", "–"), "mean": ("2.00", "2.50")}
-
-
-def test_ranks_are_whole_numbers_between_whole_numbers() -> None:
-    rows = [{"rank": float(k), "rank_low": 1.0, "rank_high": 3.0, "value": k / 3} for k in (1, 2)]
-    shown = {one.key: one.cells for one in columns(rows)}
-    assert shown["rank"] == ("1 [1, 3]", "2 [1, 3]")
-    shown = {one.key: one.cells for one in columns([*rows, {"rank": 2.5, "rank_low": 1.0}])}
-    assert shown["rank"][:2] == ("1.00 [1.00, 3.00]", "2.00 [1.00, 3.00]")

@@ -71,23 +71,6 @@ def test_a_clean_run_is_the_baseline_of_its_mechanism(sweep: Path) -> None:
     ]
 
 
-def test_datasets_become_panels_and_seeds_are_named(tmp_path: Path) -> None:
-    number = 0
-    for dataset in ("xsum", "samsum"):
-        for seed in ("0", "1"):
-            choices = {"mechanism": "mi", "dataset": dataset, "attack": "padding", "seed": seed}
-            done(tmp_path, number, choices, result(3, BOTH))
-            path = tmp_path / "sweeps" / "s" / str(number) / "job.json"
-            word = json.loads(path.read_text())
-            del word["choices"]["seed"]  # not a config group
-            path.write_text(json.dumps(word))
-            number += 1
-    drawn = points(jobs(tmp_path / "sweeps" / "s"))
-    assert list(dict.fromkeys(drawn["facet"])) == ["xsum", "samsum"]
-    assert list(dict.fromkeys(drawn["group"])) == ["seed=0", "seed=1"]
-    assert len(drawn) == 2 * 2 * 2 * 2
-
-
 def test_the_console_names_failures_and_the_command_that_repeats_them(sweep: Path) -> None:
     text = console.rendered(screen(jobs(sweep), sweep), 100)
     assert "Data: a sample; the agents are synthetic." in text
@@ -113,16 +96,6 @@ def test_the_best_stands_first_and_is_said_no_louder_than_its_interval(
     assert answer(jobs(sweep)[:1]) == []
 
 
-def test_the_table_takes_what_the_terminal_offers(
-    sweep: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    assert "0.600 [0.550, 0.650]" in console.rendered(screen(jobs(sweep), sweep), 200)
-    monkeypatch.setenv("COLUMNS", "60")
-    narrow = console.rendered(screen(jobs(sweep), sweep), 60)
-    assert "[0.550" not in narrow and "intervals: in comparison.csv" in narrow
-
-
 def test_the_page_shows_runs_failures_and_figures(sweep: Path) -> None:
     text = write(sweep).read_text(encoding="utf-8")
     assert "4 runs: mechanism × attack" in text
@@ -142,13 +115,6 @@ def test_a_job_that_left_no_word_has_failed(sweep: Path) -> None:
     found = {job.number: job for job in jobs(sweep)}
     assert "ended before" in str(found[3].error)
     assert conclude(sweep) == 1
-
-
-def test_results_that_were_moved_are_found_beside_their_sweep(sweep: Path, tmp_path: Path) -> None:
-    moved = tmp_path.parent / f"{tmp_path.name}-moved"
-    tmp_path.rename(moved)
-    found = jobs(moved / "sweeps" / "s")
-    assert found[0].summary["clean/auc"] == 0.6
 
 
 def test_a_lost_result_is_named(sweep: Path) -> None:
