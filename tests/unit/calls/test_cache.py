@@ -271,14 +271,3 @@ def test_jobs_at_once_and_kills_make_a_cache_whole(tmp_path: Path) -> None:
             file.unlink()
     pids = [_child(file) for _ in range(4)]
     assert [os.waitpid(pid, 0)[1] for pid in pids] == [0] * 4
-
-
-def test_a_newer_reply_takes_the_place_of_an_earlier_one_where_that_is_asked(
-    tmp_path: Path,
-) -> None:
-    cache = CallCache(tmp_path / "c.sqlite")
-    cache.add({b"k": "one", b"l": "one"})
-    cache.add({b"k": "two", b"l": "two"})
-    cache.add({b"k": "three"}, [b"k"])
-    assert cache.get([b"k", b"l"]) == {b"k": "three", b"l": "one"}
-    cache.close()

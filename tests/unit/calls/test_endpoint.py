@@ -17,21 +17,12 @@ from judgelab.calls.caller import stamp
 from judgelab.calls.meter import Meter
 from judgelab.calls.pace import Limits
 from judgelab.calls.sending import EndpointError
-from judgelab.config import build
-from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.errors import DataError
 from judgelab.core.lm import ChatRequest, Message, Reply
 from judgelab.engine.models import calls_file
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.report.progress import Progress
 from tests.servers.process import scripted
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"concurrency": 0}, {"retries": -1}, {"timeout": 0.0}, {"requests_per_minute": 0}]
-)
-def test_limits_that_make_no_sense_are_refused(wrong: dict[str, int]) -> None:
-    with pytest.raises(ConfigError, match=r"evaluation_lm\.limits"):
-        build({"_target_": "judgelab.calls.pace.Limits", **wrong}, "evaluation_lm.limits")
 
 
 def test_every_role_keeps_a_file_of_its_own() -> None:
