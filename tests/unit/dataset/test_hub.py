@@ -15,8 +15,6 @@ from typing import Any
 import pytest
 
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.dataset.files import text_at
-from judgelab.dataset.provenance import split_patterns
 from tests.unit.dataset.hub_rows import as_parquet, domain, hub_row, xsum
 
 DOMAINS = [
@@ -108,18 +106,6 @@ def test_wrong_settings_are_refused_with_a_hint(tmp_path: Path) -> None:
         xsum(tmp_path / "y.jsonl").load()
 
 
-def test_where_the_files_of_a_split_lie() -> None:
-    def patterns(**hub: Any) -> list[str]:
-        return split_patterns({"revision": "main", "split": "test", **hub})
-
-    assert patterns(config="de-en") == ["de-en/test-*.parquet"]
-    assert patterns(config="default") == patterns() == ["data/test-*.parquet"]
-    assert patterns(revision="refs/convert/parquet") == ["default/test/*.parquet"]
-    assert patterns(data_files=["a.parquet", "b.parquet"]) == ["a.parquet", "b.parquet"]
-    with pytest.raises(ConfigError, match="must name parquet"):
-        patterns(data_files="data/test.json")
-
-
 def test_the_last_turn_is_the_reference_and_the_others_the_source(tmp_path: Path) -> None:
     panel = domain("dailydialog").load()
     assert len(panel.items) == 12 and panel.task == "dialogue"
@@ -128,13 +114,6 @@ def test_the_last_turn_is_the_reference_and_the_others_the_source(tmp_path: Path
     file.write_text(json.dumps({"dialog": ["Hello.", "Hi.", "Bye."], "act": [1, 1, 1]}))
     [item] = domain("dailydialog", source="path", path=str(file)).load().items
     assert (item.source, item.reference) == ("Hello.\nHi.", "Bye.")
-
-
-def test_a_conversation_of_one_turn_has_no_source(tmp_path: Path) -> None:
-    file = tmp_path / "rows.jsonl"
-    file.write_text(json.dumps({"dialog": ["Alone."]}))
-    with pytest.raises(DataError, match="none of 1 rows is left .*no source"):
-        domain("dailydialog", source="path", path=str(file)).load()
 
 
 def test_questions_come_without_references(tmp_path: Path) -> None:
@@ -148,14 +127,3 @@ def test_questions_come_without_references(tmp_path: Path) -> None:
     assert domain("nf_cats", source="path", path=str(file)).load().items[0].source == "Why, then?"
     with pytest.raises(ConfigError, match="dataset.hub.id"):
         domain("nf_cats", source="hub").load()
-
-
-def test_places_and_slices_of_lists() -> None:
-    row = {"turns": ["a", "b", "c"], "packed": json.dumps(["x", "y"]), "numbers": [1, 2]}
-    assert text_at(row, "turns.0") == "a" and text_at(row, "turns.-1") == "c"
-    assert text_at(row, "turns.1:") == "b\nc" and text_at(row, "packed.:-1") == "x"
-    for absent in ("turns.3", "turns.-4", "turns.x"):
-        with pytest.raises(KeyError):
-            text_at(row, absent)
-    with pytest.raises(TypeError, match="not text but list"):
-        text_at(row, "numbers.:-1")

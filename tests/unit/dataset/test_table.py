@@ -55,13 +55,6 @@ def same(one: Any, two: Any) -> bool:
     return bool(np.array_equal(np.array(one, float), np.array(two, float), equal_nan=True))
 
 
-def test_agents_have_the_categories_that_are_given(tmp_path: Path) -> None:
-    panel = load(tmp_path, GRADES, agents={"me": "Low Effort"})
-    assert [agent.category for agent in panel.agents] == ["Low Effort", None]
-    said = refusal(tmp_path, GRADES, agents={"mee": "Style"})
-    assert "dataset.agents: 'mee' has no text in this table, did you mean 'me'?" in said
-
-
 def test_a_table_may_hold_categories_of_agents_and_synopses(tmp_path: Path) -> None:
     rows = "id,synopsis,agent,category,text\na,Short.,gpt,Faithful,It is.\n"
     rest = "a,,me,Low Effort,Is.\nb,,gpt,{},Wet.\nb,,me,,\n"

@@ -226,22 +226,6 @@ def test_columns_that_are_no_misspellings() -> None:
         assert table_of(("id", name, "human"), ("3", 1), ("4", 0)).kind == "category"
 
 
-def test_other_names_of_columns() -> None:
-    columns = ("case_id", "model", "human_label", "note", "judge_verdict")
-    panel = panel_of(columns, *[("m", k % 2, "x", k % 2) for k in range(4)])
-    assert panel.judgments is not None and panel.judgments.names == ("judge",)
-    assert panel.agents[0].name == "m" and panel.provenance["columns_not_read"] == ["note"]
-
-
-def test_free_text_is_no_category() -> None:
-    rows = [
-        (f"A long remark, number {k}, about what is wrong here", "g", "pass") for k in range(60)
-    ]
-    said = refusal(LONG, *rows)
-    assert "60 different labels, such as 'a long remark, number 0, about" in said
-    assert "free text" in said and "dataset.columns.human=COLUMN" in said and len(said) < 450
-
-
 def test_numbers_without_measure_are_no_grades() -> None:
     said = refusal(("id", "human"), (1e13,), (2.5,), (3,))
     assert "people said '10000000000000', which is beyond 1e12" in said
