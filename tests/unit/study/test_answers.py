@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from judgelab.core.panel import Agent, Item, Panel
-from judgelab.stats.discrimination.effect_size import verdict
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.templates import paragraphs
 from judgelab.study.qualification.tables import answer as qualified
@@ -121,16 +120,6 @@ VERDICTS = {"falls", "does not fall", "does not rise", "rises", "undecided"}
 
 def test_what_studies_say_on_each_edge() -> None:
     same(Path(__file__).with_name("answers.txt"), answers())
-
-
-def test_a_verdict_is_of_where_the_interval_lies() -> None:
-    ends: list[tuple[Any, Any]] = [(-1, -0.5), (-0.01, 0.01), (0.5, 1), (-1, 1)]
-    found = {
-        verdict(expects, Estimate(sum(e) / 2, *e, 90, clusters=30))
-        for expects in ("fall", "no_rise")
-        for e in ends
-    }
-    assert found == VERDICTS
 
 
 def test_a_reference_that_nobody_graded_is_no_text_without_a_grade() -> None:

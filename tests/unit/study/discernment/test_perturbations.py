@@ -161,18 +161,6 @@ def test_faults_of_a_file_are_named(tmp_path: Path, text: str, said: str) -> Non
         load_weights(str(file), "summarization")
 
 
-def test_weights_of_other_tasks_are_refused(tmp_path: Path) -> None:
-    said = "weights for translation, none for the task 'summarization'"
-    own = tmp_path / "own.yaml"
-    own.write_text("translation: {typos: {fluency: 1}}\n")
-    with pytest.raises(ConfigError, match=said):
-        load_weights(str(own), "summarization")
-    own.write_text("summarization: {}\ntranslation: {typos: {fluency: 1}}\n")
-    assert load_weights(str(own), "summarization").table == {}, "said in so many words"
-    with pytest.raises(ConfigError, match="Did you mean 'uniform'"):
-        load_weights("unifrom", "summarization")
-
-
 def test_a_result_names_the_perturbations_that_were_left_out(tmp_path: Path) -> None:
     few, only = references().head(3), ["typos_minor", "deletions_minor"]
     own = tmp_path / "own.yaml"

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 import judgelab
@@ -18,7 +17,6 @@ from judgelab.mechanism.length import Length
 from judgelab.mechanism.pairwise import Pairwise
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.report.jobs import jobs
-from judgelab.report.sweep import write
 from judgelab.study.common.judges import NamedJudge
 from judgelab.study.discernment.figures import compare
 from judgelab.study.discernment.study import Discernment
@@ -198,11 +196,6 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, A
     }
 
 
-@pytest.fixture(scope="module")
-def real(results: tuple[Path, dict[str, Any]]) -> Path:
-    return written(results[0], "mechanism", results[1])
-
-
 def test_the_best_judge_stands_on_top_and_who_is_unscored_below(
     results: tuple[Path, dict[str, Any]], tmp_path: Path
 ) -> None:
@@ -233,16 +226,3 @@ def test_datasets_are_kept_apart_and_one_judge_is_no_sweep(
     assert [column.key for column in next(iter(made.tables.values()))][:2] == ["judge", "dataset"]
     assert len(draw("discernment_judges", {"judges": made.rows}).figure.axes) == 2
     assert compare(jobs(folder)[:1]) == []
-
-
-def test_response_styles_have_one_panel_for_each_judge(real: Path) -> None:
-    page = write(real).read_text(encoding="utf-8")
-    assert "Judges by discernment" in page and page.count("<svg") == 2
-    assert len(pd.read_csv(real / "judges.csv")) == 3
-    styles = compare(jobs(real))[1].rows
-    assert len(styles) == 3 * 3 * 20 and set(styles["variant"]) >= {"original", "typos_minor"}
-    figure = draw("judges_response_styles", {"response_styles": styles}).figure
-    titles = [side.get_title(loc="left") or side.get_title() for side in figure.axes]
-    assert [title for title in titles if title] == ["counts", "random", "length"]
-    many = pd.concat([styles.assign(judge=f"judge {k}") for k in range(8)])
-    assert len(draw("judges_response_styles", {"response_styles": many}).figure.axes) == 6 * 6

@@ -168,9 +168,3 @@ def test_scores_that_do_not_vary(tmp_path: Path, column: str) -> None:
     assert len(order) == 21 and "people" not in order
     if column == "metric":
         assert (order["same_metric"] == 0.5).all()
-
-
-def test_a_judge_that_is_people(tmp_path: Path) -> None:
-    path, _ = scores(tmp_path, metric=lambda table: 2 * table["human"] + 1)
-    summary = outcome(tmp_path, *table_study(path)).summary
-    assert summary["judge/r"] == pytest.approx(1) and summary["judge/system_bias_sd"] == 0

@@ -23,7 +23,6 @@ from tests.drawings import draw
 from tests.scripted import ScriptedChat, panel_of
 from tests.unit.study.discernment.discernment_context import lab
 from tests.unit.study.ranking.ranking_context import (
-    RANKING,
     SMALL,
     context_of,
     finished,
@@ -160,16 +159,6 @@ def test_what_is_not_known_is_not_nought(tmp_path: Path) -> None:
     RunDir(tmp_path / "c").write_json("result.json", result.to_json())
 
 
-def test_a_system_without_scores_is_listed(tmp_path: Path) -> None:
-    path, _ = scores(tmp_path, metric=lambda t: t["metric"].where(t["system"] != "s6"))
-    result = outcome(tmp_path, *table_study(path))
-    last = tables(result)["systems"].iloc[-1]
-    assert last["system"] == "s6" and math.isnan(last["rank"]) and math.isnan(last["value"])
-    assert (last["n"], last["unscored"]) == (0, 60)
-    drawn = draw("ranking_systems", tables(result)).figure
-    assert any(text.get_text() == "unscored" for text in drawn.axes[0].texts)
-
-
 def test_errors_stand_beside_the_noise(annotated: tuple[Result, pd.DataFrame]) -> None:
     """A judge that is people plus Gaussian noise has the errors that Algorithm 1 draws."""
     found = tables(annotated[0])["errors"]
@@ -189,15 +178,6 @@ def test_a_dry_run_asks_what_a_run_asks(tmp_path: Path) -> None:
     assert not lm.seen
     RankingConfidence().ask(asking)
     assert len(lm.seen) == 3 and not (tmp_path / "records").exists()
-
-
-@pytest.mark.parametrize(
-    "given",
-    [{"confidence": 0.5}, {"deltas": []}, {"train": "xsum"}],
-)
-def test_what_cannot_be_asked(given: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match=r"study\."):
-        build({"_target_": f"{RANKING}.ranking_confidence.RankingConfidence", **given}, "study")
 
 
 def test_curves_are_algorithm_1(annotated: tuple[Result, pd.DataFrame]) -> None:
