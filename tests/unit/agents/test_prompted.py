@@ -10,8 +10,8 @@ import pytest
 from judgelab.agents import Recorded
 from judgelab.agents.prompted import Prompted
 from judgelab.agents.taxonomy import load_taxonomy
-from judgelab.core.errors import CapabilityError, ConfigError, DataError
-from judgelab.core.lm import Capability, ChatRequest
+from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.lm import ChatRequest
 from judgelab.core.panel import Item, Panel
 from tests.scripted import ScriptedChat
 
@@ -102,12 +102,6 @@ def test_a_source_cannot_close_its_fence_or_fill_placeholders() -> None:
     Prompted().answer(Panel(items=(Item("1", tricky),), task="translation"), lm)
     content = lm.seen[0].messages[0].content
     assert f"`````\n{tricky}\n`````" in content
-
-
-def test_no_chat_no_answer() -> None:
-    with pytest.raises(CapabilityError, match="can chat"):
-        Prompted().answer(Panel(items=ITEMS), None)
-    assert Prompted.requires == {Capability.CHAT}
 
 
 COUNTS = {  # TVD-MI paper, Tables 8, 9 and 7

@@ -45,16 +45,6 @@ def test_rules_carry_out_three_strategies_or_more_of_each_category(task: str) ->
     assert min(known.values()) >= 3
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_a_few_strategies_of_each_category(task: str) -> None:
-    panel = Panel((Item("a", source=TEXTS["one sentence"]),), (), ((),), task)
-    few = Rules(most=1).answer(panel)
-    counted = Counter(agent.category for agent in few.agents if not agent.reference)
-    assert counted == dict.fromkeys(("Faithful", "Style", "Strategic", "Low Effort"), 1)
-    all_of_them = Rules().answer(panel)
-    assert few.provenance["agents_without_rule"] == all_of_them.provenance["agents_without_rule"]
-
-
 ATOMS = st.sampled_from(
     [
         *("a", "The", "not", "was", "Bob", "Ann:", "12", "1,000", "3.5%", "06:40", ". ", "! "),
@@ -199,20 +189,6 @@ def test_wrapped_lines_are_joined_and_list_lines_are_not() -> None:
     assert texts("First point.\nSecond point") == ["First point.", "Second point"]
 
 
-def test_turns_keep_their_speaker_and_drop_media() -> None:
-    said = units("Ann: hi there\nBo: <file_gif>\nBo: fine, you?\nAnn: yes")
-    assert said == [("Ann", "hi there"), ("Bo", "fine, you?"), ("Ann", "yes")]
-
-
-def test_names_are_runs_of_capitals_and_not_first_words() -> None:
-    source = Source(
-        "Shopkeepers met Delia Pascoe in Port Hexley. Delia Pascoe said no. The Mayor of "
-        "Isle of Wren came on Tuesday."
-    )
-    assert {"Delia Pascoe", "Port Hexley"} <= set(source.names)
-    assert not {"Shopkeepers", "Tuesday", "The"} & set(source.names)
-
-
 @pytest.mark.parametrize(
     "text", ["In 1987, 12 of 3,400 paid £4.50 at 06:40", "twelve of forty thousand", "9" * 5000]
 )
@@ -231,11 +207,6 @@ def test_a_line_without_a_number_says_the_opposite() -> None:
     assert (closed, safe, swim) == ("The pier was not closed.", "It is safe.", "They can swim.")
     assert came.startswith("Nobody came in ") and "1987" not in came
     assert falsify(["Nobody came."], Source("x"), RNG(0)) == ["It is not true that nobody came"]
-
-
-def test_a_topic_is_a_noun_that_comes_again() -> None:
-    text = "He left hard work. The ankle had gone cold. He left hard by, his ankle in plaster."
-    assert Source(text).topics[0] == "ankle"
 
 
 def test_a_translated_sentence_is_never_cut_and_a_censored_word_stays_one() -> None:

@@ -260,19 +260,6 @@ def test_a_stop_inside_a_number_or_a_word_ends_no_sentence() -> None:
     assert line_sentences(f"{cited} We all. do.") == [cited, "We all.", "do."]
 
 
-def test_headers_in_any_spelling_and_on_the_line_of_their_text() -> None:
-    text = "Hello.\n## **Strength and weaknesses**\nA.\nSUMMARY OF THE REVIEW: B.\n# Other\nC."
-    assert [(part.header.strip(), part.name) for part in sections(text)] == [
-        ("", None),
-        ("## **Strength and weaknesses**", "Strength And Weaknesses"),
-        ("SUMMARY OF THE REVIEW:", "Summary Of The Review"),
-        ("# Other", None),
-    ]
-    inside = "The Summary Of The Review: is not at the start of a line, nor is it alone."
-    assert [part.name for part in sections(inside)] == [None]
-    assert [part.name for part in sections("Summary Of The Paper is too short.")] == [None]
-
-
 def test_odd_sentences_of_every_section_stay() -> None:
     assert only("sentence_deletion", REVIEW) == THINNED
     released = only("sentence_deletion", REVIEW + "\n", definition="released")

@@ -152,12 +152,6 @@ def test_a_secret_of_the_environment_stands_in_no_config(monkeypatch: pytest.Mon
     assert resolved(OmegaConf.create({"a": "${oc.env:OPENAI_API_KEY}"}))["a"] == "EMPTY"
 
 
-def test_each_caller_has_a_config_of_its_own() -> None:
-    one = composed(["mechanism=length"])
-    one.seed = 7
-    assert composed(["mechanism=length"]).seed == 0
-
-
 def test_a_file_that_has_changed_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     own = tmp_path / "conf" / "mechanism" / "own_one.yaml"

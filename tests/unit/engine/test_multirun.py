@@ -154,26 +154,11 @@ def ended(folder: Path) -> int:
     return 0
 
 
-def test_the_callback_ends_with_1_when_a_job_failed(
-    sweep: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert ended(sweep) == 1
-    assert "job 10 failed" in capsys.readouterr().out
-    (sweep / "10" / "job.json").unlink()
-    (sweep / "10").rmdir()
-    assert ended(sweep) == 0
-
-
 def test_a_comparison_that_cannot_be_made_is_no_success(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert ended(tmp_path) == 1
     assert "holds no jobs" in capsys.readouterr().err
-
-
-def test_a_new_sweep_forgets_the_words_of_an_earlier_one(sweep: Path) -> None:
-    Multirun().on_multirun_start(OmegaConf.create({"hydra": {"sweep": {"dir": str(sweep)}}}))
-    assert not list(sweep.glob("*/job.json"))
 
 
 def test_the_same_command_has_the_same_account(tmp_path: Path) -> None:

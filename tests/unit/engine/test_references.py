@@ -30,11 +30,6 @@ def test_references_are_chosen_by_name() -> None:
     assert not any(agent.reference for agent in with_references(panel, []).agents)
 
 
-def test_an_unknown_reference_is_refused_with_a_suggestion() -> None:
-    with pytest.raises(ConfigError, match=r"no agent is called 'a9'.*a"):
-        with_references(PANEL, ["a9"])
-
-
 def scores_of(values: np.ndarray) -> Scores:
     filled = np.where(np.eye(3, dtype=bool), np.nan, values)
     data = measured(
@@ -52,11 +47,6 @@ def test_rows_are_candidates_against_references() -> None:
     assert items.tolist() == [0, 0, 1, 1]
 
 
-def test_rows_without_references_leave_the_diagonal_out() -> None:
-    rows, _ = rows_of(PANEL, scores_of(np.arange(18.0).reshape(2, 3, 3)))
-    assert len(rows) == 12 and not np.isnan(rows).any()
-
-
 def test_rows_of_a_mechanism_without_references_are_texts() -> None:
     scores = replace(scores_of(np.zeros((2, 3, 3))), directed=None)
     rows, _ = rows_of(with_references(PANEL, ["a0", "a2"]), scores)
@@ -72,19 +62,6 @@ def test_candidates_write_beside_the_texts_of_people() -> None:
     assert panel.texts[1] == ("d", "e", "f", "about i1", None)
     assert panel.provenance["agents_unanswered"] == {"silent: refused": 2}
     assert "source 0" in good.seen[0].messages[0].content
-
-
-def test_candidates_are_asked_through_whoever_employs_them() -> None:
-    asked: list[str] = []
-
-    def employ(name: str, lm: ScriptedChat) -> ScriptedChat:
-        asked.append(name)
-        return ScriptedChat(lambda request: "employed")
-
-    models = {"m": ScriptedChat(lambda request: "itself")}
-    panel = Candidates(models, prompt=Prompt("review.txt")).with_lms(employ).answer(PANEL, NOBODY)
-    assert asked == ["m"]
-    assert panel.texts[0][3] == "employed"
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.auto_pre import counting, printed
+from experiments.auto_pre import counting
 from experiments.auto_pre.rows import Row
 from experiments.auto_pre.tables import main
-from experiments.command import cause_of, point
-from judgelab.stats.intervals.estimate import Estimate
+from experiments.command import point
 from tests.tiny_auto_pre_clone import NF, write_clone
 
 
@@ -25,32 +24,12 @@ def test_a_cell_matches_where_it_rounds_to_the_printed_digits(value: float, matc
     assert Row("3", "x", "y", 0.6809, point(value, 1)).match is match
 
 
-def test_each_column_has_its_own_counts() -> None:
-    columns = (point(0.5, 10), Estimate(0.6, 0.5, 0.7, 8, 2), None)
-    row = Row("3", "x", "y", None, *columns)
-    made = row.as_dict()
-    assert (made["released_n"], made["corrected_n"], made["stated_n"]) == (10, 8, None)
-    assert (made["corrected_unscored"], made["unscored"]) == (2, 2)
-
-
 def test_pairs_without_a_decision_are_unscored_not_gone() -> None:
     truth = np.array([[1.0, -1.0, 0.0, np.nan], [1.0, 1.0, -1.0, 0.0], [1.0, 1.0, 1.0, 1.0]])
     right = np.where((truth == 0) | np.isnan(truth), np.nan, 1.0)
     right[1, 0] = right[2, :2] = np.nan
     found = counting.share(right, truth, macro=False)
     assert (found.n, found.unscored) == (6, 3)
-
-
-def test_what_is_printed_and_why_a_cell_is_missed() -> None:
-    assert printed.number("accuracy", "Auto-PRE", "NF_CATS", "pairwise") == 0.7821
-    assert printed.number("spearman", "gpt-4", "DailyDialog", "100-level") == 0.4684
-    assert printed.number("bias", "gpt-4", "XSum", "rate") == 83.64
-    value, passed = printed.ablation("Auto-PRE (P)", "XSum")
-    assert value == 0.7379 and passed is not None and printed.numbers(passed) == "24567"
-    assert printed.pertinence("gpt4", "gpt-3.5-turbo")["chatglm_pro"] == 0.99
-    cell = {"table": "3", "row": "deepseek-r1", "column": "XSum/5-level"}
-    assert "cut" in str(cause_of(cell, printed.recipes()["misses"]))
-    assert cause_of(cell | {"row": "gpt-4"}, printed.recipes()["misses"]) is None
 
 
 def test_tables_need_nothing_but_a_clone(

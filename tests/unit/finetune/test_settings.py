@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import io
 import math
 import shlex
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +21,12 @@ from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result, Table
 from judgelab.engine.parts import build_parts
 from judgelab.finetune import fit
-from judgelab.finetune.card import card, same_writer, usage
+from judgelab.finetune.card import usage
 from judgelab.finetune.child import load
 from judgelab.finetune.data import Example
 from judgelab.finetune.fit import Job, Training, TrainingWatch, curve, train_apart
 from judgelab.finetune.settings import Settings, check
 from judgelab.finetune.train import COMPLETE, last_whole, train
-from judgelab.report.progress import Progress
 from judgelab.report.style import saved
 from judgelab.report.tables import frame as table_frame
 from judgelab.scoring.load import Form
@@ -160,34 +157,6 @@ def test_the_curve_has_one_row_a_step_and_is_drawn() -> None:
     assert saved(drawn.figure, "png")[:4] == b"\x89PNG" and "20 steps" in drawn.caption
 
 
-def test_a_long_training_says_now_and_then_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = io.StringIO()
-    watch = TrainingWatch(Progress(lambda: "", stream).stage)
-    watch.begin(0, 100)
-    watch.at(10, 2.5)
-    assert stream.getvalue() == "", "a short training stays silent"
-    now = time.monotonic()
-    monkeypatch.setattr(time, "monotonic", lambda: now + 120)
-    watch.at(20, 2.25)
-    watch.at(21, 2.2)
-    assert stream.getvalue() == "fine-tuning: step 20 of 100, loss 2.250, 8 min left\n"
-
-
-def test_the_card_tells_how_to_score_the_way_it_was_trained() -> None:
-    command = usage(told(model="a b/c", system="Be kind."), {"preprocessor": "identity"}, "here")
-    assert command == (
-        "python run.py mechanism=gem evaluation_lm=transformers preprocessor=identity "
-        "'evaluation_lm.model=\"a b/c\"' 'evaluation_lm.system=\"Be kind.\"' "
-        "evaluation_lm.template=chat evaluation_lm.adapter=here"
-    )
-    own = usage(told(prompt=Prompt("judge.txt")), {}, "here")
-    assert own.endswith("evaluation_lm.adapter=here mechanism.prompt.file=here/prompt.txt")
-    text = card(told(), own, {"Data": {"papers": 3}, "Versions": {"torch": "2"}})
-    head = yaml.safe_load(text.split("---")[1])
-    assert head["base_model"] == "m" and head["library_name"] == "peft"
-    assert "## Data\n\n- papers: 3\n" in text and f"\n    {own}\n" in text
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "given",
@@ -222,11 +191,6 @@ def test_the_command_makes_the_texts_of_the_training(given: list[str], tmp_path:
     if lab.synopsis.requires or lab.preprocessor.requires:
         writer = config.get("writer_lm") or config["evaluation_lm"]
     assert again.get("writer_lm") == writer
-
-
-def test_a_writer_without_an_option_is_left_to_the_reader() -> None:
-    found = same_writer("writer_lm", {"_target_": "mine.LM", "model": "x"})
-    assert found == {"evaluation_lm@writer_lm": "THE_LM_THAT_WROTE"}
 
 
 ROWS = [Example((5, 6, 7, 8 + k), (5, 6, 7, 8 + k)) for k in range(16)]

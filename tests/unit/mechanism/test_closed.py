@@ -211,20 +211,6 @@ def test_the_cache_keeps_labels_apart_and_old_keys_as_they_were(tmp_path: Path) 
     assert answer_from(old) == Reply("one")
 
 
-def test_an_answered_item_survives_what_stops_the_next(tmp_path: Path) -> None:
-    def rule(request: ChatRequest) -> Mapping[str, float]:
-        if "foxes" in request.messages[0].content:
-            raise KeyboardInterrupt
-        return {"one": 0.5}
-
-    file = tmp_path / "calls.sqlite"
-    with pytest.raises(KeyboardInterrupt):
-        PAIRWISE.measure(panel_of(TEXTS), Cached(ScriptedLabels(rule), CallCache(file)), seed=0)
-    lm = always(one=0.5)
-    PAIRWISE.measure(panel_of(TEXTS), Cached(lm, CallCache(file)), seed=0)
-    assert [request.key[1] for batch in lm.seen for request in batch] == ["i1"] * 6
-
-
 def test_workers_get_an_item_at_a_time_and_a_dry_run_counts_no_reply(tmp_path: Path) -> None:
     lm = Cached(always(one=0.5), CallCache(tmp_path / "calls.sqlite"))
     shards = missing(lambda asked: PAIRWISE.measure(panel_of(TEXTS), asked, seed=0), lm)

@@ -15,7 +15,7 @@ from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.scores import Scores
 from judgelab.mechanism.bartscore import BartScore
-from judgelab.mechanism.bertscore import BertScore, greedy, sentences
+from judgelab.mechanism.bertscore import BertScore
 from judgelab.mechanism.bleu import Bleu
 from judgelab.mechanism.gem import Gem
 from judgelab.mechanism.lm_examiner import LmExaminer
@@ -156,17 +156,6 @@ def test_bleu_as_nltk_counts_it() -> None:
     against = ["The", "proof", "is", "short", "and", "dull", ".", "Few", "data", "."]
     assert found[0] == pytest.approx(sentence_bleu([against], words)) and found[0] > 0.3
     assert found[1] == pytest.approx(0, abs=1e-70)
-
-
-def test_greedy_precision_and_recall_by_hand() -> None:
-    x, y = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1.0, 0.0], [0.6, 0.8], [1.0, 0.0]])
-    every = np.ones(2, dtype=np.bool_), np.ones(3, dtype=np.bool_)
-    assert greedy((x, every[0]), (y, every[1])) == pytest.approx(((1 + 0.8) / 2, (1 + 0.8 + 1) / 3))
-    some = np.array([True, False]), np.array([False, True, False])
-    assert greedy((x, some[0]), (y, some[1])) == pytest.approx((1.0, 0.8))
-    assert np.isnan(greedy((x, ~every[0]), (y, every[1]))).all()
-    split = ["Good.", "Really?", "Yes!", "no stop 3.5 here"]
-    assert sentences("Good. Really?  Yes!\nno stop 3.5 here") == split and sentences("  ") == []
 
 
 def test_examiner_grades_candidates_from_source_and_text() -> None:

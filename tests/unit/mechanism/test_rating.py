@@ -122,13 +122,6 @@ def test_every_text_is_asked_once_a_metric_and_repeat() -> None:
     assert only["metric"].values.tolist() == ["fluency"]
 
 
-def test_an_unknown_metric_is_named() -> None:
-    with pytest.raises(ConfigError, match="did you mean|Did you mean"):
-        Rating(PROMPT, metrics=["flueny"]).measure(
-            panel_of([["a text"]]), ScriptedChat(lambda r: "4"), seed=0
-        )
-
-
 def test_likelihood_takes_each_metrics_own_kind_per_token() -> None:
     def rule(context: str, target: str) -> float:
         return -float(len(target.split())) * (1 if "source 0" in context else 2)

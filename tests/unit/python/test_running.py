@@ -158,14 +158,6 @@ def test_calls_go_out_below_a_notebooks_loop_and_an_outage_is_continued(tmp_path
         assert max(server.seen().values()) == 1, "no call is paid twice"
 
 
-def test_classes_of_a_callers_own_are_trusted_where_the_call_names_their_package() -> None:
-    words = "mechanism._target_=own_package.Own"
-    with pytest.raises(ConfigError, match="own_package is neither judgelab's nor a package that"):
-        judgelab.run(words)
-    with pytest.raises(ConfigError, match="cannot be imported: No module named 'own_package'"):
-        judgelab.run(words, "trusted_packages=[own_package]")
-
-
 def test_a_table_without_texts_is_refused(tmp_path: Path) -> None:
     """Nothing was scored, and nobody was told."""
     import pandas as pd
