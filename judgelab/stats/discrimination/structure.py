@@ -19,7 +19,6 @@ from judgelab.stats.intervals.arrays import (
     checked,
     checked_pair,
     divide,
-    row_means,
 )
 from judgelab.stats.intervals.ends import added, of_ratio, t_ends
 from judgelab.stats.intervals.estimate import Estimate
@@ -27,21 +26,6 @@ from judgelab.stats.intervals.means import item_mean
 
 FEWEST = 3
 """Items that two agents must share for their correlation to count."""
-
-
-def overseer(pair: ArrayLike) -> Estimate:
-    """u_overseer: the sum of the estimates over ordered pairs i != j (TVD-MI paper, equation 2).
-
-    No text is held against itself. A pair without any score in the panel is not in the sum; one
-    that lacks some items counts there as the item's mean pair, so that the sums of items agree.
-
-    Args:
-        pair: [items, agents, agents], symmetric.
-    """
-    table = checked(pair, 3, "The information of pairs")
-    rows = table[:, *np.triu_indices(table.shape[1], k=1)]
-    rows = rows[:, ~np.isnan(rows).all(axis=0)]
-    return item_mean(2 * rows.shape[1] * row_means(rows))
 
 
 def effective_rank(scores: ArrayLike) -> Estimate:

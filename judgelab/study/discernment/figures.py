@@ -98,18 +98,6 @@ def of_judges(tables: Tables) -> Drawn:
     return Drawn("Judges by discernment", figure, style.with_n(READ, frame))
 
 
-def of_one_run(tables: Tables) -> Drawn:
-    """The same of the judges of one run, the best first."""
-    rows: dict[str, dict[str, Any]] = {}
-    for one in records(tables["averages"]):
-        row = rows.setdefault(one["judge"], {"judge": one["judge"], "dataset": "", "job": 0})
-        parts = ("value", "low", "high", "threshold")
-        row |= flat_estimate(one["statistic"], {part: one[part] for part in parts})
-        if one["statistic"] == "average_ew":
-            row |= {key: one[key] for key in ("weights", "n", "unscored")}
-    return of_judges({"judges": frame_of({"rows": list(rows.values())})})
-
-
 def _panel(side: Any, rows: list[dict[str, Any]], series: list[str]) -> None:
     width = 0.8 / len(series)
     for (k, row), (j, name) in product(enumerate(rows), enumerate(series)):
@@ -184,7 +172,6 @@ def _against(side: Any, both: DataFrame, colour: str) -> None:
 DRAWINGS: dict[str, Drawing] = {
     "discernment_bars": bars,
     "discernment_judges": of_judges,
-    "discernment_of_judges": of_one_run,
     "judges_response_styles": styles,
 }
 

@@ -183,7 +183,7 @@ class Discernment(JudgesStudy):
             summary=summary | _of_several(ranked),
             primary="best_discernment",
             tables=[*comparison_tables(ranked, pairs, weights, costs), *made.tables],
-            figures=["discernment_of_judges"],
+            figures=[],
             notes=[*made.notes, *mixed(made.estimators, LM), *by_the_run],
             sections=[
                 PageSection("Who judged what?", ["asked", *shared]),

@@ -18,7 +18,7 @@ from judgelab.stats.discrimination.effect_size import (
     paired_effect_size,
     score_delta,
 )
-from judgelab.stats.discrimination.structure import compression, effective_rank, overseer
+from judgelab.stats.discrimination.structure import compression, effective_rank
 from judgelab.stats.intervals.arrays import Floats, Mask, row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind, item_mean
@@ -174,13 +174,9 @@ def lengths(panel: Panel) -> Floats:
     return np.array(counts)
 
 
-def shape(context: Context, part: ScoredPanel) -> Named:
-    """What a panel is like; u_overseer where the mechanism holds texts against each other.
-
-    The human reference is one of the peers in u_overseer, and in nothing else. Of the responses a
-    source counts once for each of them.
-    """
-    shared, panel = shared_by_pairs(context, part), part.panel
+def shape(part: ScoredPanel) -> Named:
+    """What a panel is like; of the responses a source counts once for each of them."""
+    panel = part.panel
     human = [k for k, agent in enumerate(panel.agents) if agent.reference]
     references = [
         float(len(item.reference or next((row[k] for k in human if row[k]), None) or ""))
@@ -190,25 +186,9 @@ def shape(context: Context, part: ScoredPanel) -> Named:
     written = np.array([sum(map(len, row)) for row in texts], dtype=np.float64)
     times = np.array([sum(map(bool, row)) for row in texts], dtype=np.float64)
     source = np.array([float(len(item.source)) for item in panel.items])
-    found = {} if shared is None else {"u_overseer": overseer(shared)}
-    found |= {
+    shapes = {
         "effective_rank": effective_rank(part.values[:, part.candidates]),
         "compression_reference": compression(source, references),
         "compression_response": compression(times * source, written),
     }
-    return {key: one for key, one in found.items() if one.n}
-
-
-def shared_by_pairs(context: Context, part: ScoredPanel) -> Floats | None:
-    """[items, agents, agents] what a mechanism finds in two texts together, symmetric.
-
-    None where it scores texts one by one, as a pair's score is then made of those of its texts.
-    Of scores against references the direction that was asked for.
-    """
-    dims = {dim for variable in part.measured.data_vars.values() for dim in variable.dims}
-    if context.mechanism.subject != "pair" or "peer" not in dims or part.scores.pair is None:
-        return None
-    if part.scores.directed is None:
-        return np.asarray(part.scores.pair.values, dtype=np.float64)
-    directed = np.asarray(part.scores.directed.values, dtype=np.float64)
-    return row_means(np.stack([directed, np.swapaxes(directed, 1, 2)], axis=-1))
+    return {key: one for key, one in shapes.items() if one.n}

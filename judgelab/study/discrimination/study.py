@@ -96,7 +96,7 @@ class Discrimination(Study):
             _statistics("beside", {"": beside}, definition),
             _agents(states, definition, how),
         ]
-        shapes = {name: statistics.shape(context, one) for name, one in states.items()}
+        shapes = {name: statistics.shape(one) for name, one in states.items()}
         summary = self._summary(context, states, figures, change)
         summary |= _entries({"clean": beside}) | _entries(shapes, WITHOUT_P)
         return Result(

@@ -21,7 +21,6 @@ from judgelab.stats.discrimination.correlation import (
 from judgelab.stats.discrimination.structure import (
     compression,
     effective_rank,
-    overseer,
     quadratic_against_linear,
 )
 from judgelab.stats.intervals.ends import fisher_ends
@@ -175,31 +174,6 @@ def test_nothing_to_test_gives_nan(x: list[float], y: list[float]) -> None:
     numbers = (fit.r2_linear, fit.r2_quadratic, fit.f, fit.p, fit.peak, fit.curvature)
     assert all(math.isnan(number) for number in numbers)
     assert fit.n == len(x)
-
-
-def symmetric(upper: list[list[float]]) -> np.ndarray:  # type: ignore[type-arg]
-    """[items, 3, 3] from the pairs 01, 02, 12 of each item."""
-    table = np.full((len(upper), 3, 3), np.nan)
-    for k, row in enumerate(upper):
-        for (i, j), value in zip(((0, 1), (0, 2), (1, 2)), row, strict=True):
-            table[k, i, j] = table[k, j, i] = value
-    return table
-
-
-PAIRS = symmetric([[0.4, 0.2, 0.0], [0.6, 0.4, 0.2], [0.8, 0.6, 0.4], [0.2, np.nan, np.nan]])
-
-
-def test_the_overseer_is_paid_for_all_ordered_pairs() -> None:
-    """Equation 2: the sum over i of u_i = sum over j != i, so each pair counts twice."""
-    found = overseer(PAIRS[:3])
-    assert found.value == pytest.approx(2 * (0.6 + 0.4 + 0.2))
-    by_agent = np.nansum(PAIRS[:3].mean(axis=0), axis=1)
-    assert found.value == pytest.approx(by_agent.sum())
-    assert found.low < found.value < found.high
-    assert overseer(PAIRS).value == pytest.approx((1.2 + 2.4 + 3.6 + 6 * 0.2) / 4)
-    nothing = overseer(np.full((4, 3, 3), np.nan))
-    assert np.isnan(nothing.value)
-    assert (nothing.n, nothing.unscored) == (0, 4)
 
 
 def test_effective_rank_is_that_of_the_eigenvalues_whatever_the_units() -> None:

@@ -29,7 +29,6 @@ from tests.unit.study.discernment.discernment_context import (
     RATING,
     at_random,
     counts_typos,
-    drawn,
     lab,
     references,
 )
@@ -89,7 +88,6 @@ def test_a_price_makes_a_cost_and_records_are_by_judge(listed: Any) -> None:
     assert set(listed.records["clean_measurements"]["judge"]) == {"length", "coarse", "fine"}
     page = (listed.path / "items.html").read_text()
     assert '"judges":["length","coarse","fine"]' in page.replace(", ", ",").replace(": ", ":")
-    assert draw("discernment_of_judges", dict(listed.tables)).figure.axes
 
 
 def scripted(*rules: Callable[[ChatRequest], str | None]) -> dict[str, NamedJudge]:
@@ -136,7 +134,7 @@ def test_the_answer_is_as_loud_as_the_tests(
     assert said[0].startswith(heading) and words in said[1] and "nan" not in str(result.answer)
     if len(rules) == 3:
         assert result.answer[1][1] == "No judge sees reordering_minor: let people check for that."
-    assert drawn(result)[0].caption and json.dumps(result.to_json(), allow_nan=False)
+    assert json.dumps(result.to_json(), allow_nan=False)
 
 
 def test_a_judge_that_compares_is_asked_to_rate_and_a_dry_run_asks_the_same(
