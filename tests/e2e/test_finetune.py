@@ -17,7 +17,7 @@ import torch
 from judgelab.dataset.jsonl import Jsonl
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.scoring.source import trained_on
-from tests.e2e.conftest import inside, only_run, started
+from tests.e2e.conftest import inside, only_run, started, trainers
 from tests.tiny_reviews import REVIEWER, papers, write
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("training_here")]
@@ -112,18 +112,36 @@ def test_the_command_of_the_result_scores_with_the_adapter(
     assert tuned.identity != Transformers(**told).identity
 
 
-def test_killed_in_the_middle_it_resumes_and_makes_the_same_adapter(
+def test_killed_in_the_middle_it_leaves_its_curve_resumes_and_makes_the_same_adapter(
     finished: Path, overrides: list[str], tmp_path: Path
 ) -> None:
+    """The training is held where it has saved, so that the kill meets it at work."""
     from safetensors.torch import load_file
 
-    with started(tmp_path, overrides) as process:
-        until = time.monotonic() + 240
+    until = time.monotonic() + 240
+    mirrored = ["tracker=wandb", "tracker.mode=offline"]
+    process = started(tmp_path, [*(o for o in overrides if o != "tracker=none"), *mirrored])
+    try:
         while not list(tmp_path.glob("runs/*/checkpoints/*/checkpoint-20/COMPLETE")):
             assert process.poll() is None, (tmp_path / "log").read_text()[-2000:]
             assert time.monotonic() < until
             time.sleep(0.01)
+        (child,) = trainers(process.pid)
+        os.kill(child, signal.SIGSTOP)
+        while b"loss_curve/training_loss" not in sent_to_wandb(tmp_path):
+            assert time.monotonic() < until, "no points while it trains"
+            time.sleep(0.1)
+    finally:
+        left = trainers(process.pid)
         os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        for child in left:
+            os.kill(child, signal.SIGCONT)
+    while Path(f"/proc/{child}").exists():
+        assert time.monotonic() < until, "the training outlived its run"
+        time.sleep(0.1)
+    written = sent_to_wandb(tmp_path)
+    assert b"loss_curve/held_out_loss" in written and b"loss_curve/step" in written
     folder = only_run(tmp_path)
     assert not (folder / "DONE").exists() and not (folder / "adapter").exists()
     (checkpoints,) = (folder / "checkpoints").iterdir()
@@ -143,6 +161,12 @@ def test_killed_in_the_middle_it_resumes_and_makes_the_same_adapter(
     pd.testing.assert_frame_equal(*curves, rtol=1e-3)
     mine, whole = ((f / "result.json").read_text().replace(str(f), "") for f in (folder, finished))
     assert mine == whole
+
+
+def sent_to_wandb(folder: Path) -> bytes:
+    """What W&B has written so far; its records hold names and values in the clear."""
+    files = (folder / "wandb").glob("offline-run-*/run-*.wandb")
+    return b"".join(file.read_bytes() for file in files)
 
 
 def test_force_trains_again_and_the_result_keeps_its_bytes(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +18,9 @@ from judgelab.finetune.fit import Job, TrainingWatch, train_apart
 from judgelab.finetune.settings import Settings
 from judgelab.scoring.source import find
 from judgelab.study import finetune as study
-from tests.e2e.conftest import started, trainers
+from tests.e2e.conftest import trainers
 from tests.e2e.test_finetune_bases import few_steps, trained
 from tests.tiny_models import save_quantised, save_whole
-from tests.tiny_reviews import PROMPT, papers, write
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,49 +95,3 @@ def test_a_child_that_is_killed_leaves_a_sentence(base: Path, tmp_path: Path) ->
     with pytest.raises(JudgelabError, match=r"ended early \(signal SIGKILL\).*continues"):
         train_apart(job(base, tmp_path, "peft"), Killing(lambda line, calls: None))
     assert not (tmp_path / "adapter").exists()
-
-
-PATIENCE = 240.0
-
-
-def training(folder: Path) -> list[str]:
-    """A training that would go on for hours."""
-    (folder / "prompt.txt").write_text(PROMPT, encoding="utf-8")
-    settings = {
-        **{"model": save_whole(folder / "base"), "prompt.file": folder / "prompt.txt"},
-        **{"max_steps": 100_000, "log_every": 1, "save_every": 5, "evaluate_every": 100_000},
-        **{"max_seq_length": 256, "backend": "peft", "optimizer": "adamw_torch"},
-    }
-    return [
-        *("study=finetune", "tracker=wandb", "tracker.mode=offline"),
-        *("dataset=jsonl", f"dataset.path={write(folder / 'reviews.jsonl', papers(6))}"),
-        "preprocessor=identity",
-        *(f"study.settings.{key}={value}" for key, value in settings.items()),
-    ]
-
-
-def test_a_killed_training_leaves_its_curve_and_no_process(tmp_path: Path) -> None:
-    until = time.monotonic() + PATIENCE
-    process = started(tmp_path, training(tmp_path))
-    try:
-        while curve(tmp_path).count(b"loss_curve/training_loss") < 8:
-            assert process.poll() is None, (tmp_path / "log").read_text()[-2000:]
-            assert time.monotonic() < until, "no points while it trains"
-            time.sleep(0.1)
-        (child,) = trainers(process.pid)
-    finally:
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-    while Path(f"/proc/{child}").exists():
-        assert time.monotonic() < until, "the training outlived its run"
-        time.sleep(0.1)
-    written = curve(tmp_path)
-    assert written.count(b"loss_curve/training_loss") >= 8
-    assert b"loss_curve/held_out_loss" in written and b"loss_curve/step" in written
-    assert not list(tmp_path.glob("runs/*/DONE"))
-
-
-def curve(folder: Path) -> bytes:
-    """What W&B has written so far; its records hold names and values in the clear."""
-    files = (folder / "wandb").glob("offline-run-*/run-*.wandb")
-    return b"".join(file.read_bytes() for file in files)

@@ -81,13 +81,6 @@ def test_a_bad_row_is_named_with_column_and_reason(
     assert reason in str(caught.value)
 
 
-def test_rows_without_a_source_are_left_out_and_counted(tmp_path: Path) -> None:
-    rows = [{"id": str(n), "document": ("x", " ", None)[n], "summary": "s"} for n in range(3)]
-    panel = xsum(as_jsonl(tmp_path / "x.jsonl", *rows)).load()
-    assert [item.id for item in panel.items] == ["0"]
-    assert panel.provenance["rows_left_out"] == {"no source": 2} and panel.provenance["rows"] == 1
-
-
 def test_wrong_settings_are_refused_with_a_hint(tmp_path: Path) -> None:
     for options, hint in (
         ({"limit": 0}, "at least 1"),

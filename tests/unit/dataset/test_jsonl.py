@@ -34,31 +34,6 @@ def refusal(folder: Path, *lines: Any, **options: Any) -> str:
     return str(caught.value)
 
 
-def test_a_panel_is_read_as_written(tmp_path: Path) -> None:
-    path = written(
-        tmp_path,
-        {**GOOD, "reference": "It is blue.", "synopsis": "colours"},
-        {"id": 7, "source": "The sea.", "responses": {"B": "wet"}, "reference": "  "},
-    )
-    panel = Jsonl(
-        path=path,
-        task="review",
-        agents={"B": "Low Effort", "A": "Faithful"},
-        reference_agent="A",
-    ).load()
-    assert [item.id for item in panel.items] == ["a", "7"]
-    assert panel.items[0].reference == "It is blue." and panel.items[0].synopsis == "colours"
-    assert panel.items[1].reference is None and panel.items[1].synopsis is None
-    assert panel.items[0].human == {"A": 4.0}
-    assert [(a.name, a.category, a.reference) for a in panel.agents] == [
-        ("B", "Low Effort", False),
-        ("A", "Faithful", True),
-    ]
-    assert panel.texts == (("grey", "blue"), ("wet", None))
-    assert panel.task == "review"
-    assert panel.provenance["rows"] == 2 and panel.provenance["dataset"] == "panel"
-
-
 def test_limit_cuts_items_but_the_whole_file_is_checked(tmp_path: Path) -> None:
     rows = [{"id": i, "source": "x", "responses": {"A": "t"}} for i in range(5)]
     panel = Jsonl(path=written(tmp_path, *rows), limit=4).load(2)

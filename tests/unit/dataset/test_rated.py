@@ -42,14 +42,6 @@ def human(panel: Panel) -> list[list[float]]:
     return [[item.human.get(a.name, math.nan) for a in panel.agents] for item in panel.items]
 
 
-def test_scores_beside_people_are_metrics(tmp_path: Path) -> None:
-    panel = scores(tmp_path, judges=["metric", "second"])
-    assert [agent.name for agent in panel.agents] == ["x", "y", "NA"]  # a system may be called NA
-    np.testing.assert_array_equal(human(panel), [[0.5, 0.25, math.nan], [math.nan, math.nan, 1.0]])
-    assert panel.items[0].scores == {"metric": {"x": 3.0, "y": 4.0}, "second": {"x": 1.0}}
-    assert panel.texts == ((None, None, None), (None, None, None))
-
-
 def test_recorded_scores_are_the_mechanism(tmp_path: Path) -> None:
     panel = scores(tmp_path, judges=["metric", "second"])
     with pytest.raises(ConfigError, match="metric, second"):
@@ -137,13 +129,3 @@ def test_the_hubs_layouts(
     assert panel.provenance["commit"] == "c0ffee"
     with pytest.raises(DataError, match=r"no annotation 'acus' .*(Did you mean 'acu'|Known are)"):
         read(name, "dataset.source=hub", "dataset.human=acus")
-
-
-def test_frank_as_a_table(shared_data: Path) -> None:
-    """An article is a cluster, a domain a stratum, and a metric without a score was not asked."""
-    file = shared_data / "judge_audit" / "frank_scores.parquet"
-    words = ["dataset.columns.id=item", "dataset.columns.agent=system"]
-    table = read("frank", f"dataset.path={file}", *words).judgments
-    assert table is not None and len(table.units) == 2246 and len(table.judges) == 15
-    assert table.clusters.max() + 1 == 499 and set(table.units.stratum) == {"bbc", "cnndm"}
-    assert (~table.asked).sum() == 87 and not table.reasons

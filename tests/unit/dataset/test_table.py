@@ -158,16 +158,6 @@ def test_judges_compare_what_people_graded(tmp_path: Path) -> None:
     assert panel.items[0].human == {"x": 2.5, "y": 2.5}
 
 
-def test_categories(tmp_path: Path) -> None:
-    rows = "id,human,judge,verdict\n1,Yes,j,yes\n2,no,j,maybe\n3,none,j,no\n"
-    found = judged(load(tmp_path, rows))
-    assert found.kind == "category" and found.levels == ("no", "none", "yes")
-    assert same(found.truth, [2, 0, 1]) and same(found.verdicts[0, :, 0], [2, np.nan, 0])
-    named = judged(load(tmp_path, rows, categories=["yes", "maybe", "none", "no"]))
-    assert same(named.verdicts[0, :, 0], [0, 1, 3])
-    assert "line 2: people said 'Yes'" in refusal(tmp_path, rows, categories=["Yse", "no", "none"])
-
-
 def test_columns_by_other_names(tmp_path: Path) -> None:
     rows = "Nr,System,grade,Human,note\n1,x,3,,hm\n2,x,4,,\n"
     panel = load(tmp_path, rows, columns={"id": "Nr", "human": "grade"})
@@ -243,12 +233,6 @@ def test_every_format_holds_the_same(tmp_path: Path) -> None:
 def test_a_bad_row_is_named_with_its_reason(tmp_path: Path, row: str, said: str) -> None:
     head = "id,agent,rater,human,judge,verdict\na,gpt,ann,4,,\n"
     assert said in refusal(tmp_path, head + row + "\n")
-
-
-def test_ten_bad_rows_are_told_and_the_others_counted(tmp_path: Path) -> None:
-    rows = "\n".join(f"{k},x,bad" for k in range(30)) + "\n30,x,1\n" + "31,x,2\n" * 40
-    said = refusal(tmp_path, "id,agent,human\n" + rows, kind="grade").splitlines()
-    assert "69 problems" in said[0] and len(said) == 12 and said[-1].strip() == "and 59 more"
 
 
 @pytest.mark.parametrize(

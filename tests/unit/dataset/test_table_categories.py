@@ -50,19 +50,6 @@ def judged_by(one: Any, two: Any, verdicts: str, **settings: Any) -> JudgmentTab
     return table_of(LONG, *rows, **settings)
 
 
-@pytest.mark.parametrize(("yes", "no"), SPELLINGS)
-@pytest.mark.parametrize("words", ["pass fail", "Yes no", "1 0"])
-def test_spellings_of_people_and_judges_are_matched(yes: Any, no: Any, words: str) -> None:
-    one, two = words.split()
-    found = judged_by(yes, no, " ".join([one] * 5 + [two] * 3 + [one] * 2))
-    word = str(yes) if one == "1" and str(yes).isalpha() and str(yes).lower() != "true" else one
-    assert found.kind == "category" and found.positive == word
-    assert found.levels[int(found.truth[0])] == word and len(found.levels) == 2
-    same = [True] * 5 + [False, True, True, False, False]
-    assert (found.truth == found.values[0]).tolist() == same
-    assert not found.reasons
-
-
 def test_the_four_spellings_are_one_table() -> None:
     """Whatever people write, the judge's words name the levels."""
     verdicts = "pass fail pass pass pass fail fail pass fail fail"
@@ -189,24 +176,6 @@ def test_other_studies_have_grades_of_two_categories() -> None:
     assert letters.items[0].human == {} and letters.items[0].scores == {}
 
 
-def test_judges_alone_are_matched_with_each_other() -> None:
-    columns = ("id", "a", "b")
-    rows = [(("pass", "fail")[k % 2], (1, 0)[k % 3 > 0]) for k in range(9)]
-    found = table_of(columns, *rows, judges=["a", "b"])
-    assert found.kind == "category" and found.levels == ("fail", "pass")
-    assert found.positive == "pass" and not np.isnan(found.values).any()
-
-
-def test_a_column_judge_that_holds_verdicts() -> None:
-    rows = [(k % 2, ("fail", "pass")[k % 2]) for k in range(6)]
-    columns = ("id", "label", "judge")
-    assert "dataset.judges=[judge]" in refusal(columns, *rows)
-    found = table_of(columns, *rows, judges=["judge"])
-    assert found.names == ("judge",) and (found.truth == found.values[0]).all()
-    both = table_of(("id", "human"), *[(k % 2,) for k in range(4)], raters=["human"])
-    assert both.raters == ("human",)
-
-
 @pytest.mark.parametrize(
     ("column", "role", "name"),
     [("sorce", "source", "source"), ("modle", "agent", "model"), ("lable", "human", "label")],
@@ -231,23 +200,6 @@ def test_numbers_without_measure_are_no_grades() -> None:
     assert "people said '10000000000000', which is beyond 1e12" in said
     found = table_of(LONG, (1, "g", 1e300), (2, "g", 3), (3, "g", 2))
     assert found.reasons == {"g": {"the verdict is beyond 1e12, as no grade is": 1}}
-
-
-def test_one_line_says_how_cells_were_read() -> None:
-    rows = [(k % 5 + 1, "g", k / 10) for k in range(10)]
-    assert table_of(LONG, *rows).facts["read"] == (
-        "people: grades from 1 to 5 (10); judge g: grades from 0 to 0.9 (10)"
-    )
-    columns = ("id", "agent", "other", "preference", "judge", "verdict")
-    pairs = [("x", "y", "1", "j", "A"), ("x", "y", "2", "j", "tie"), ("y", "x", "y", "j", "hm")]
-    assert table_of(columns, *pairs).facts["read"] == (
-        "people: first (2) and second (1); judge j: first (1), neither (1) and unreadable (1)"
-    )
-    many = [(k % 2, *(k % 2 for _ in range(5))) for k in range(4)]
-    wide = table_of(("id", "human", *"abcde"), *many, judges=list("abcde"))
-    assert wide.facts["read"] == "people: 0 (2) and 1 (2); 5 judges: 0 (10) and 1 (10)"
-    classes = [(f"a rather long name of class {k}",) for k in range(40)]
-    assert len(str(table_of(("id", "human"), *classes).facts["read"])) <= 300
 
 
 WORDS = st.sampled_from(["pass", "fail", "Fail", "unsure", "maybe", "", "no idea " * 9])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,12 @@ from judgelab.report.jobs import jobs
 from judgelab.report.sweep_answer import shown
 from judgelab.study.audit.page import HEADLINES
 from judgelab.tracker.protocol import headline
+from tests.snapshots import same
 from tests.unit.report.audit_results import audit_result, kinds
 from tests.unit.report.report_results import write_job, write_run
 from tests.unit.report.test_page import Reader
 
 KINDS = kinds()
-SNAPSHOT = Path(__file__).with_name("audit_pages.txt")
-"""Titles and paragraphs; written anew with ``SNAPSHOT=write pytest FILE``, to be read in a diff."""
 FOLD = re.compile(r"<details.*?</details>", re.DOTALL)
 EACH = pytest.mark.parametrize("kind", KINDS)
 
@@ -42,14 +40,8 @@ def rows(found: dict[str, Any], name: str) -> list[dict[str, Any]]:
 
 def test_what_pages_say() -> None:
     """One snapshot of each kind of data."""
-    parts = []
-    for kind, found in KINDS.items():
-        said = [f"{heading}: {text}" for heading, text in found["answer"]]
-        parts.append("\n".join([f"== {kind}", found["title"], *said]))
-    told = "\n\n".join(parts) + "\n"
-    if os.environ.get("SNAPSHOT") == "write":
-        SNAPSHOT.write_text(told, encoding="utf-8")
-    assert told == SNAPSHOT.read_text(encoding="utf-8")
+    told = {kind: [("Title", found["title"]), *found["answer"]] for kind, found in KINDS.items()}
+    same(Path(__file__).with_name("audit_pages.txt"), told.items())
 
 
 @EACH

@@ -11,9 +11,9 @@ import pytest
 from judgelab.core.errors import DataError
 from judgelab.report import console, format
 from judgelab.report.style import saved
-from judgelab.report.tables import columns, cut, frame
+from judgelab.report.tables import columns, frame
 from tests.drawings import draw
-from tests.unit.report.report_results import HOSTILE, agent_rows, result
+from tests.unit.report.report_results import HOSTILE, result
 
 
 def frames(found: dict[str, Any]) -> dict[str, Any]:
@@ -70,15 +70,6 @@ def test_columns_merge_the_interval_and_leave_out_what_nobody_knows() -> None:
     assert [c.key for c in columns(rows)] == ["value", "n", "panel"]
     assert [c.key for c in columns(rows, ["n", "panel"])] == ["n", "panel", "value"]
     assert columns(rows)[0].cells == ("0.500 [0.400, 0.600]",)
-
-
-def test_a_long_table_is_cut_within_its_first_panel() -> None:
-    rows = agent_rows(31, ("clean", "attacked"))
-    kept, dropped = cut(rows)
-    assert [row["agent"] for row in kept] == [f"Agent {k}" for k in (0, 1, 2, 3, 4, *range(26, 31))]
-    assert {row["panel"] for row in kept} == {"clean"}
-    assert dropped == 52
-    assert cut(rows[:20]) == (rows[:20], 0)
 
 
 @pytest.mark.parametrize(("width", "most"), [(80, 75), (120, 55)])
@@ -150,9 +141,3 @@ def test_sweep_figures_leave_out_what_is_unscored_and_say_so() -> None:
 def test_a_figure_that_no_study_draws_is_refused_in_a_sentence() -> None:
     with pytest.raises(DataError, match="no drawing called 'pie'"):
         draw("pie", {})
-
-
-def test_a_column_of_whole_numbers_is_written_so() -> None:
-    rows = [{"rank": 2.0, "items": 3.0, "mean": 2.0}, {"rank": 1.0, "items": None, "mean": 2.5}]
-    shown = {one.key: one.cells for one in columns(rows)}
-    assert shown == {"rank": ("2", "1"), "items": ("3", "–"), "mean": ("2.00", "2.50")}

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from judgelab.core.errors import JudgelabError
 from judgelab.core.result import Headline
 from judgelab.report import console
-from judgelab.report.jobs import SweepJob, axes, jobs
+from judgelab.report.jobs import SweepJob, jobs
 from judgelab.report.sweep import conclude, screen, write
 from judgelab.report.sweep_answer import answer, best_first, shown, table
 from judgelab.store.run_dir import RunDir
@@ -40,14 +39,6 @@ def sweep(tmp_path: Path) -> Path:
     word = {"status": "failed", "error": f"It broke: {HOSTILE}."}
     write_job(folder, 10, {"mechanism": "rouge", "attack": "padding"}, **word)
     return folder
-
-
-def test_jobs_come_in_their_order_with_what_varies(sweep: Path) -> None:
-    found = jobs(sweep)
-    assert [job.number for job in found] == [0, 1, 2, 10]
-    assert axes(found) == ["mechanism", "attack"]
-    assert axes(found[:1]) == ["mechanism", "dataset", "attack"]
-    assert found[3].command == "python run.py mechanism=rouge attack=padding"
 
 
 def test_the_table_has_one_row_a_job_and_every_part_of_every_number(sweep: Path) -> None:
@@ -115,19 +106,6 @@ def test_a_job_that_left_no_word_has_failed(sweep: Path) -> None:
     found = {job.number: job for job in jobs(sweep)}
     assert "ended before" in str(found[3].error)
     assert conclude(sweep) == 1
-
-
-def test_a_lost_result_is_named(sweep: Path) -> None:
-    (sweep.parents[1] / "runs" / "mi-none-0" / "result.json").unlink()
-    with pytest.raises(JudgelabError, match=r"result\.json"):
-        jobs(sweep)
-
-
-def test_what_is_open_of_a_job_is_no_note_of_all(tmp_path: Path) -> None:
-    said = "PARTIAL: 3 of 9 calls are open."
-    found = {"notes": [said, "Data: panel."], "partial": {"sentence": said}}
-    job = SweepJob(0, (), {}, tmp_path, found, None, said)
-    assert (list(job.notes), job.status) == (["Data: panel."], f"partial: {said}")
 
 
 HEADLINES = [
