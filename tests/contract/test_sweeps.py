@@ -12,7 +12,6 @@ import pytest
 from hydra.types import RunMode
 
 from experiments.catalogue import CONF
-from experiments.printed import PRINTED, files
 from judgelab.config import fitting, frame, resolved
 from judgelab.config.composing import composed
 from judgelab.config.launch import rehearsed
@@ -89,12 +88,6 @@ def test_printed_numbers_are_of_runs_of_the_sweep(name: str) -> None:
         rows = [{key: row[key] for key in row.keys() & keys} for row in csv.DictReader(stream)]
     assert rows
     assert all(f"{key}={value}" in values for row in rows for key, value in row.items())
-
-
-def test_printed_files_are_what_the_printed_tables_say() -> None:
-    on_disk = {file.name: file.read_text(encoding="utf-8") for file in PRINTED.iterdir()}
-    made = files()
-    assert {name: on_disk[name] for name in made} == made
 
 
 @pytest.mark.parametrize("name", [path.stem for path in (CONF / "experiment").iterdir()])
