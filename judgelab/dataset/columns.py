@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import partial
 from typing import Literal, NoReturn
@@ -13,69 +13,17 @@ from typing import Literal, NoReturn
 from judgelab.config.composing import written
 from judgelab.core.errors import ChoiceError, DataError, did_you_mean, listed, some
 from judgelab.dataset.files import MISSING, Records, cell_text
-from judgelab.dataset.meaning import LONGEST, NO, STRAY, YES, is_figure, word
+from judgelab.dataset.meaning import LONGEST, NO, STRAY, WORDS, YES, is_figure, word
 
-COLUMNS: Mapping[str, Sequence[str]] = {
-    "id": (
-        *("item", "item_id", "case_id", "example_id", "sample_id", "question_id", "prompt_id"),
-        *("task_id", "test_id", "uuid", "idx"),
-    ),
-    "source": ("input", "question", "prompt", "query", "instruction"),
-    "reference": ("expected", "target", "expected_output", "reference_answer"),
-    "synopsis": (),
-    "agent": ("system", "model", "model_name", "model_id"),
-    "other": ("other_agent", "other_system"),
-    "category": (),
-    "text": (
-        *("response", "output", "completion", "model_output", "model_response", "actual_output"),
-        *("response_a", "output_a", "completion_a", "response_1", "output_1", "completion_1"),
-        *("reply", "generation", "generated_text"),
-    ),
-    "other_text": (
-        *("other_response", "other_output", "response_b", "output_b", "completion_b"),
-        *("response_2", "output_2", "completion_2"),
-    ),
-    "rater": ("annotator", "annotator_id", "annotator_name", "rater_id", "rater_name"),
-    "human": ("label", "human_score", "human_label", "human_verdict", "gold", "ground_truth"),
-    "preference": ("human_preference", "human_winner", "human_choice"),
-    "judge": ("judge_name", "judge_model"),
-    "order": (),
-    "verdict": ("judge_label", "judge_verdict"),
-    "score": ("judge_score",),
-    "reason": (),
-    "run": ("repeat", "epoch", "trial"),
-    "criterion": (),
-    "words": (),
-    "other_words": (),
-    "stratum": (),
-    "cluster": (),
-    "turn": (),
-}
+COLUMNS: Mapping[str, Sequence[str]] = {k: its.split() for k, its in WORDS["columns"].items()}
 """What a table can say -> other names of the column; ``docs/datasets.md`` says what each means."""
-
+OFTEN_PEOPLE, EITHER = (WORDS[name].split() for name in ("often_people", "either"))
+PEOPLE, MACHINES, SIZES, SAID, ORDERS = (
+    frozenset(WORDS[name].split()) for name in ("people", "machines", "sizes", "said", "orders")
+)
 SPOKEN = ("human", "verdict", "score")
 """Columns of what people and judges say: found by their cells, too."""
-OFTEN_PEOPLE = ("label", "gold", "gold_label", "ground_truth", "truth")
-"""Names of people's labels, where no column says that it holds these."""
-EITHER = ("score", "pass", "passed", "grade", "rating", "correct", "prediction", "predicted")
-"""Names that people's labels and a judge's verdicts may have."""
-
-PEOPLE, MACHINES, SIZES, SAID = (
-    frozenset(words.split())
-    for words in (
-        "annotator expert human labeler labeller people rater reviewer",
-        "ai auto claude critic deepseek evaluator gemini gpt grader judge llama llm mistral qwen "
-        "verdict",
-        "flash haiku large mini opus pro small sonnet turbo",
-        "accuracy annotation choice coherence consistency correct correctness decision eval "
-        "evaluation factuality faithfulness fluency grade helpfulness judgement judgment label "
-        "overall pass passed preference quality rating relevance safety score verdict vote winner",
-    )
-)
-"""Parts of the names of columns: who labels; who judges, and which of its sizes; what they say."""
 KEY = re.compile(r"(?=\D*\d)\w[\w./:#-]{0,39}")
-ORDERS = frozenset(["ab", "ba", "flipped", "original", "reverse", "reversed", "swap", "swapped"])
-"""Parts of the names of a judge's columns that say in which order it saw a pair."""
 TOKEN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 LEVELS = 12
 """More different words than these are no labels; grades may have more."""
@@ -83,7 +31,7 @@ LEVELS = 12
 Wide = str | Sequence[str | int] | Mapping[str | int, str | Sequence[str]] | None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Layout:
     """Which column of a table says what.
 
@@ -97,8 +45,8 @@ class Layout:
     """
 
     columns: dict[str, str]
-    raters: Mapping[str, Sequence[str]]
-    judges: Mapping[str, Sequence[str]]
+    raters: dict[str, Sequence[str]]
+    judges: dict[str, Sequence[str]]
     numbers: Literal["", "rows", "sources"] = ""
     sources: int = 0
     labels: Sequence[str] = ()
@@ -125,11 +73,8 @@ class Layout:
         people = [*roles.pop("human", ()), *(c for names in self.raters.values() for c in names)]
         spoken = [*roles.pop("verdict", ()), *roles.pop("score", ())]
         spoken += [" + ".join(names) for names in self.judges.values()]
-        roles |= {
-            "labels of people": people,
-            "verdicts of judges": spoken,
-            "not read": list(self.silent),
-        }
+        roles |= {"labels of people": people, "verdicts of judges": spoken}
+        roles["not read"] = list(self.silent)
         return "; ".join(f"{role}: {some(names)}" for role, names in roles.items() if names)
 
 
@@ -150,39 +95,30 @@ def layout(
         DataError: a column is missing, or its name is written wrongly.
     """
     given = {k: v for k, v in (columns or {}).items() if v is not None}
-    for name, column in given.items():
-        if column is not False:
-            _present(str(column), records.columns, f"columns.{name}")
+    named = {name: str(column) for name, column in given.items() if column is not False}
+    for name, column in named.items():
+        _present(column, records.columns, f"columns.{name}")
     people, machines = (
         _wide(own, setting, records.columns)
         for own, setting in ((raters, "raters"), (judges, "judges"))
     )
-    none = {name for name, column in given.items() if column is False}
-    named = {name: str(column) for name, column in given.items() if column}
-    reading = _Reading(records, where, people, machines, none, named)
-    reading.find_facts(given.keys())
+    none = given.keys() - named.keys()
+    own = _Reading(named, people, machines, records=records, where=where, none=none)
+    own.find_facts(given.keys())
     if not people and "human" not in given:
-        reading.find_people()
+        own.find_people()
     if not machines and "verdict" not in given:
-        reading.find_judges("score" in given)
+        own.find_judges("score" in given)
     if "reference" not in given:
-        reading.find_references()
-    found = reading.columns
-    used = {name for name in records.columns if name not in reading.free}
-    _refuse_misspelled(where, records.columns, found.keys() | given.keys(), none, used)
-    numbers = reading.find_items("id" in none)
-    if found.keys() >= {"preference", "agent"} and "other" not in found:
-        raise DataError(
-            f"{where} has preferences between the text of 'agent' and another one, but no "
-            "column 'other' that names it (dataset.columns.other=COLUMN)."
-        )
-    labels = [name for name in reading.free if reading.speaks(name)]
-    labels += [found[one] for one in ("verdict", "score") if _plain(found.get(one, "")) in EITHER]
-    sources = len(reading.words(found["source"])) if numbers == "rows" and "source" in found else 0
-    sources = 0 if sources == len(records.rows) else sources
-    own = Layout(found, reading.raters, reading.judges, numbers, sources, labels)
-    _refuse_both(own)
-    return replace(own, silent=[name for name in records.columns if name not in own.used])
+        own.find_references()
+    own.refuse_misspelled()
+    own.find_items()
+    own.refuse_both()
+    own.labels = [name for name in own.free if own.speaks(name)]
+    spoken = (own.columns.get(name, "") for name in ("verdict", "score"))
+    own.labels += [name for name in spoken if _plain(name) in EITHER]
+    own.silent = [name for name in records.columns if name not in own.used]
+    return own
 
 
 def labels_layout(
@@ -199,20 +135,15 @@ def labels_layout(
         ChoiceError: several columns may hold the labels.
         DataError: no column says which item, or holds labels.
     """
-    names = ("id", "agent", "other", "criterion")
     columns: dict[str, str | bool | None] = {"verdict": False, "score": False, "human": human}
+    names = ("id", "agent", "other", "criterion")
     columns |= {name: main[name] for name in names if main.get(name) in records.columns}
-    if "id" not in columns:
-        usual = {_plain(one) for one in ("id", *COLUMNS["id"])}
-        ids = [one for one in records.columns if _plain(one) in usual or "id" in _tokens(one)]
-        if len(ids) != 1:
-            raise DataError(
-                f"{where} (dataset.people) does not say which item a label is about: give it a "
-                f"column {main.get('id', 'id')!r}. Columns are: "
-                f"{', '.join(records.columns)[:300]}."
-            )
-        columns["id"] = ids[0]
     own = layout(records, columns, raters, None, where)
+    if own.numbers:
+        raise DataError(
+            f"{where} (dataset.people) does not say which item a label is about: give it a column "
+            f"{main.get('id', 'id')!r}. Columns are: {', '.join(records.columns)[:300]}."
+        )
     if own.people:
         return own
     if len(own.labels) > 1:
@@ -223,42 +154,22 @@ def labels_layout(
     return layout(records, columns | {"human": own.labels[0]}, raters, None, where)
 
 
-def _refuse_both(own: Layout) -> None:
-    """Refuse a column that is read as people's labels and as a judge's verdicts."""
-    people = {name for names in own.raters.values() for name in names}
-    people |= {own.columns[one] for one in ("human", "preference") if one in own.columns}
-    judges = {name for names in own.judges.values() for name in names}
-    judges |= {own.columns[one] for one in ("verdict", "score") if one in own.columns}
-    if both := sorted(people & judges):
-        raise DataError(
-            f"{listed(both)} cannot hold people's labels and a judge's verdicts: a judge that is "
-            "held against itself is always right."
-        )
-
-
-@dataclass
-class _Reading:
-    """What is known so far."""
+@dataclass(kw_only=True)
+class _Reading(Layout):
+    """What is known so far; in whatever order columns and rows stand, the same."""
 
     records: Records
     where: str
-    raters: dict[str, list[str]]
-    judges: dict[str, list[str]]
-    none: set[str]  # what the user says has no column
-    columns: dict[str, str]
+    none: Set[str]  # what the user says has no column
     _words: dict[str, Counter[str]] = field(default_factory=dict)
 
     @property
     def free(self) -> list[str]:
-        """Columns without a meaning; in whatever order they stand, the same."""
-        used = Layout(self.columns, self.raters, self.judges).used
-        names = (name for name in self.records.columns if _plain(name) not in self.none)
-        return sorted(name for name in names if name not in used)
-
-    @property
-    def people(self) -> bool:
-        """Whether the labels of people are known."""
-        return Layout(self.columns, self.raters, self.judges).people
+        """Columns without a meaning."""
+        used = self.used
+        return sorted(
+            x for x in self.records.columns if x not in used and _plain(x) not in self.none
+        )
 
     @property
     def verdicts(self) -> Set[str]:
@@ -266,19 +177,9 @@ class _Reading:
         return self.columns.keys() & {"verdict", "score"}
 
     def named(self, *names: str) -> list[str]:
-        """The free columns of these names, in the order of the names; of equal columns the first.
-
-        Columns are equal that hold the same in each row.
-        """
+        """The free columns of these names, in the order of the names."""
         free = {_plain(name): name for name in reversed(self.free)}
-        return self.different([free[one] for one in map(_plain, names) if one in free])
-
-    def different(self, names: Sequence[str]) -> list[str]:
-        """Without columns that hold what an earlier one holds."""
-        rows = self.records.rows
-        cells = {name: [cell_text(row.get(name)) for _, row in rows] for name in names}
-        earlier = (cells[one] in [cells[x] for x in names[:k]] for k, one in enumerate(names))
-        return [one for one, again in zip(names, earlier, strict=True) if not again]
+        return [free[one] for one in map(_plain, names) if one in free]
 
     def words(self, column: str) -> Counter[str]:
         """What the cells say, but for missing ones; a list or object is no word."""
@@ -317,31 +218,30 @@ class _Reading:
 
     def find_facts(self, given: Set[str]) -> None:
         """Columns that say what is judged, and by whom; those of references come later."""
-        wide = {"rater"} if self.raters else set()
-        wide |= {"judge", "reason"} if self.judges else set()
-        wide |= {"order"} if any(len(names) > 1 for names in self.judges.values()) else set()
-        for name in [x for x in COLUMNS if x not in {*given, *wide, *SPOKEN}]:
-            own, usual = self.named(name), self.named(*COLUMNS[name])
-            if name == "rater":
-                own, usual = ([x for x in its if not self.plainly(x)] for its in (own, usual))
-            if name != "reference" or own:  # people's labels may be called as references are
-                its = own or self.one(name, usual, partial(_column, name))
-                self.columns |= dict.fromkeys([name], its[0]) if its else {}
+        needless = {"rater"} if self.raters else set()
+        needless |= {"judge", "reason"} if self.judges else set()
+        needless |= {"order"} if any(len(names) > 1 for names in self.judges.values()) else set()
+        for name in (x for x in COLUMNS if x not in {*given, *needless, *SPOKEN}):
+            # people's labels may be called as references are
+            usual = [] if name == "reference" else self.named(*COLUMNS[name])
+            own = self.named(name) or self.one(name, usual, partial(_column, name))
+            if own and not (name == "rater" and self.plainly(own[0])):
+                self.columns[name] = own[0]
         answer = self.named("answer")  # beside a text it may well be the right answer
         if answer and "text" not in {*given, *self.columns}:
             self.columns["text"] = answer[0]
 
     def find_people(self) -> None:
         """The column of people's labels, or one for each person."""
+        people = [name for name in self.free if self._of(name, PEOPLE, "human")]
         usual = [name for name in self.named(*OFTEN_PEOPLE) if self._said(name, "label")]
-        people = self.different([name for name in self.free if self._of(name, PEOPLE, "human")])
+        others = [name for name in usual if name not in people]
         groups = dict[str, list[str]]()
         for name in people:  # annotator_1 and annotator_2 are of one kind, human and expert of two
             groups.setdefault(" ".join(_parts(name)), []).append(name)
-        options = list(groups.values()) or [[one] for one in usual]
-        others = [one for one in self.different([*people, *usual]) if people and one not in people]
-        if len(options) > 1 or (options and others):
-            self._refuse_people(options, others)
+        options = list(groups.values()) or [[name] for name in others]
+        if len(options) > 1 or (people and others):
+            self._refuse_people(options, others if people else [])
         for names in options:
             if len(names) > 1:
                 self.raters = {name: [name] for name in names}
@@ -363,40 +263,32 @@ class _Reading:
         Args:
             scored: whether a setting names the column of scores.
         """
+        judges = [name for name in self.free if self._of(name, MACHINES, "verdict")]
         if "judge" in self.columns or scored:
-            for name in [x for x in ("verdict", "score") if x not in self.columns]:
-                own = self.named(name, *COLUMNS[name])[:1]
+            for name in ("verdict", "score"):
+                own = [] if name in self.columns else self.named(name, *COLUMNS[name])
                 self.columns |= dict.fromkeys([name], own[0]) if own else {}
-        judges = self.different([x for x in self.free if self._of(x, MACHINES, "verdict")])
-        if "judge" in self.columns or scored:
             if len(judges) == 1 and not self.verdicts:
                 self.columns["verdict"] = judges[0]
             return self._check_names()
         either = [x for x in self.named(*EITHER) if self.speaks(x) or _plain(x) == "score"]
         if not judges and self.people:
-            judges = list(self.one("judge", either or self._alike(), _judges))
+            judges = list(self.one("judge", either, _judges))
         judges = judges or [one for one in either if _plain(one) == "score"]
         self._check_twice(judges)
+        usual = {*map(_plain, ("verdict", *COLUMNS["verdict"], *EITHER))}
         for name in judges:
-            usual = _plain(name) in map(_plain, ("verdict", *COLUMNS["verdict"], *EITHER))
-            if usual and not self.verdicts:
+            if _plain(name) in usual and not self.verdicts:
                 self.columns["score" if _plain(name) == "score" else "verdict"] = name
             else:
                 self.judges[name] = [name]
-
-    def _alike(self) -> list[str]:
-        """Columns that hold people's words, no numbers, under a name that verdicts may have."""
-        voices = [*self.raters, *filter(None, [self.columns.get("human")])]
-        words = {one for name in voices for one in self.words(name) if not is_figure(one)}
-        named = [name for name in self.free if _tokens(name) and _tokens(name)[-1] in SAID]
-        return [name for name in named if set() < self.words(name).keys() <= words]
 
     def _check_names(self) -> None:
         """Refuse names of judges that are verdicts, or that stand beside no verdict."""
         judge, human = self.columns.get("judge", ""), self.columns.get("human")
         if not judge or (self.verdicts and not self.plainly(judge)):
             return
-        choices = {}
+        choices = dict[str, list[str]]()
         if self.plainly(judge) or self.words(judge).keys() & self.words(human or "").keys():
             people = [_people([human])] if human else []
             what = f"people: {human}; judge: {judge}" if human else f"judge: {judge}"
@@ -441,47 +333,82 @@ class _Reading:
             self.refuse(f"{names[0]!r} may hold people's labels, or right answers", choices)
         [self.columns["reference"]] = self.one("reference", names, partial(_column, "reference"))
 
-    def find_items(self, rows: bool) -> Literal["", "rows", "sources"]:
-        """What an item is where no column is called so: a row, or a source.
-
-        Args:
-            rows: whether a setting says that it is a row.
-        """
+    def find_items(self) -> None:
+        """What an item is where no column is called so: a row, or a source."""
+        if "id" in self.columns:
+            return
+        rows = self.records.rows
         names = ("agent", "other", "rater", "judge", "run", "criterion")
         several = any(len(self.words(self.columns.get(name, ""))) > 1 for name in names)
         called = [name for name in self.free if "id" in _tokens(name)]
-        keys = [name for name in called if len(self.words(name)) < len(self.records.rows)]
-        if called and not (rows or keys):  # another one for each row: whichever is meant
-            self.columns.setdefault("id", called[0])
-        if not (called or several or rows or "id" in self.columns):
-            named = [name for name in self.free if self._names_rows(name)]
-            self.columns |= {"id": named[0]} if len(named) == 1 else {}
-        if "id" in self.columns:
-            return ""
-        if several and keys and not rows:
-            [self.columns["id"]] = self.one("item", keys, partial(_column, "id"))
-            return ""
-        if rows or not (keys or several):
-            return "rows"
-        if keys:
+        repeated = [name for name in called if len(self.words(name)) < len(rows)]
+        own = repeated or called[:1]  # another one in each row: whichever is meant
+        if not (called or several):
+            keys = [name for name in self.free if self._names_rows(name)]
+            own = keys if len(keys) == 1 else []
+        if "id" in self.none:
+            own = []
+        elif own and (several or not repeated):
+            [self.columns["id"]] = self.one("item", own, partial(_column, "id"))
+            return
+        if own:
             alone = _column("id", False)
             choices = {
-                f"rows of one {x} belong together": [alone, _column("cluster", x)] for x in keys
+                f"rows of one {x} belong together": [alone, _column("cluster", x)] for x in own
             }
             self.refuse("no column is called 'id'", choices | {"each row stands alone": [alone]})
-        if "source" in self.columns:
-            return "sources"
-        raise DataError(
-            f"{self.where} has no column 'id', which says what an item is: add it, or name it "
-            f"with dataset.columns.id=COLUMN ({_column('id', False)}: each row is an item of its "
-            f"own). Columns are: {', '.join(self.records.columns)[:300]}."
-        )
+        if not several or "id" in self.none:
+            self.numbers = "rows"
+            sources = len(self.words(self.columns.get("source", "")))
+            self.sources = sources if sources < len(rows) else 0
+        elif "source" in self.columns:
+            self.numbers = "sources"
+        else:
+            raise DataError(
+                f"{self.where} has no column 'id', which says what an item is: add it, or name it "
+                f"with dataset.columns.id=COLUMN ({_column('id', False)}: each row is an item of "
+                f"its own). Columns are: {', '.join(self.records.columns)[:300]}."
+            )
 
     def _names_rows(self, column: str) -> bool:
         """Whether each row has another key with a number in it, and without spaces: T-0041."""
         words = self.words(column)
         keys = all(KEY.fullmatch(one) and not is_figure(one) for one in words)
         return keys and len(words) == len(self.records.rows)
+
+    def refuse_misspelled(self) -> None:
+        """Refuse a column called as a missing one with letters swapped or left out."""
+        spellings = {one: name for name, others in COLUMNS.items() for one in (name, *others)}
+        known = {*map(_plain, spellings)}
+        there = self.columns.keys() | self.none
+        for column in self.free:
+            low, plain = column.strip().lower(), _plain(column)
+            if len(low) < 4 or {plain, plain.removesuffix("s")} & known:
+                continue
+            near = {one: name for one, name in spellings.items() if _alike(low, one)}
+            missing = [one for one, name in near.items() if name not in there]
+            if missing and self.none.isdisjoint(near.values()):
+                raise DataError(
+                    f"{self.where} has no column {missing[0]!r}; there is {column!r}: rename it, "
+                    f"or set dataset.columns.{near[missing[0]]}={column} (false: it is none)."
+                )
+
+    def refuse_both(self) -> None:
+        """Refuse what is read as labels and as verdicts, and preferences beside nobody's text."""
+        people = {name for names in self.raters.values() for name in names}
+        people |= {self.columns[one] for one in ("human", "preference") if one in self.columns}
+        judges = {name for names in self.judges.values() for name in names}
+        judges |= {self.columns[one] for one in self.verdicts}
+        if both := sorted(people & judges):
+            raise DataError(
+                f"{listed(both)} cannot hold people's labels and a judge's verdicts: a judge that "
+                "is held against itself is always right."
+            )
+        if self.columns.keys() >= {"preference", "agent"} and "other" not in self.columns:
+            raise DataError(
+                f"{self.where} has preferences between the text of 'agent' and another one, but "
+                "no column 'other' that names it (dataset.columns.other=COLUMN)."
+            )
 
     def _of(self, column: str, its: Set[str], role: str) -> bool:
         """Whether name and cells are of what these say; a judge may have a size."""
@@ -523,46 +450,20 @@ def _judges(*names: str) -> str:
     return f"dataset.judges={written(list(names))}"
 
 
-def _wide(given: Wide, setting: str, present: Sequence[str]) -> dict[str, list[str]]:
+def _wide(given: Wide, setting: str, present: Sequence[str]) -> dict[str, Sequence[str]]:
     """Name -> its columns, of a setting that lists columns, or maps names to them."""
     many = [given] if isinstance(given, str) else given or ()
     named = many if isinstance(many, Mapping) else {name: str(name) for name in many}
     wide = {str(n): [its] if isinstance(its, str) else list(its) for n, its in named.items()}
     for column in (column for its in wide.values() for column in its):
         _present(column, present, setting)
-    return wide
+    return dict(wide)
 
 
 def _present(column: str, present: Sequence[str], setting: str) -> None:
     if column not in present:
         hint = did_you_mean(column, present)
         raise DataError(f"There is no column {column!r} (dataset.{setting}).{hint}")
-
-
-def _refuse_misspelled(
-    where: str, present: Sequence[str], there: Set[str], none: Set[str], read: Set[str]
-) -> None:
-    """Refuse a column whose name is that of a missing one with letters swapped or left out.
-
-    Args:
-        there, none: what has a column, and what the user says has none.
-        read: columns that have a meaning.
-    """
-    spellings = {one: name for name, others in COLUMNS.items() for one in (name, *others)}
-    known = {*map(_plain, spellings)}
-    for column in present:
-        low = column.strip().lower()
-        plain = _plain(low)
-        if column in read or len(low) < 4 or {plain, plain.removesuffix("s")} & known:
-            continue
-        near = {one: name for one, name in spellings.items() if _alike(low, one)}
-        missing = [one for one, name in near.items() if name not in there]
-        if missing and none.isdisjoint(near.values()):
-            one = missing[0]
-            raise DataError(
-                f"{where} has no column {one!r}; there is {column!r}: rename it, or set "
-                f"dataset.columns.{near[one]}={column} (false: it is none)."
-            )
 
 
 def _alike(low: str, one: str) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean, some
 from judgelab.core.judgments import Kind
+from judgelab.core.resources import words
 from judgelab.dataset.files import MISSING, cell_text, number
 from judgelab.dataset.provenance import check_keys
 
@@ -46,13 +47,8 @@ PLACES = {
 MEANINGS: Mapping[str, float] = {"first": 1.0, "second": 0.0, "tie": 0.5}
 BETTER = {1.0: "first", 0.0: "second", 0.5: "neither"}
 
-YES, NO = (
-    frozenset(words.split())
-    for words in (
-        "1 true yes y pass passed good correct right safe ok okay accept accepted",
-        "0 false no n fail failed bad incorrect wrong unsafe reject rejected",
-    )
-)
+WORDS = words("dataset/words/table.yaml")
+YES, NO = (frozenset(WORDS[name].split()) for name in ("yes", "no"))
 PLAIN = frozenset({"1", "0", "true", "false"})
 """Words that name a level only where nobody has a better one."""
 
@@ -430,15 +426,12 @@ def _polar(words: Counter[str], side: Collection[str]) -> set[str]:
 def _merged(
     counted: Mapping[str, Counter[str]], order: Iterable[str], same: Mapping[str, str]
 ) -> dict[str, str]:
-    """Word -> level, with the only yes of one and the only yes of another as one level."""
-    judges = [its for who, its in counted.items() if who != RATERS]
-    groups = [Counter(order)], [counted.get(RATERS, Counter())], judges
+    """Word -> level; where nobody says two yeses all of them are one level, and so with no."""
     merged = dict[str, str]()
     for side in (YES, NO):
-        voices = [[_polar(its, side) for its in group] for group in groups]
-        leading = next((group for group in voices if any(group)), [])
-        if all(len(its) <= 1 for its in leading):
-            joined = set[str]().union(*(its for group in voices for its in group if len(its) == 1))
+        voices = [_polar(its, side) for its in (Counter(order), *counted.values())]
+        if all(len(its) <= 1 for its in voices):
+            joined = set[str]().union(*voices)
             merged |= {one: min(joined) for one in joined}
     return merged | {one: merged.get(level, level) for one, level in same.items()}
 
@@ -449,17 +442,13 @@ def _strangers(
     """Judges that say nothing of what people say, or have another yes or no."""
     if not main:
         return []
-    known, apart, strange = set(own), list[str](), dict[str, set[str]]()
+    strange = list[str]()
     for who, its in counted.items():
         mine = short & its.keys()
-        sides = (_polar(its, side) & mine for side in (YES, NO) if _polar(main, side))
-        if any(polar and not polar & own for polar in sides):
-            apart.append(who)
-        elif mine & own:
-            known |= mine
-        elif mine:
-            strange[who] = mine
-    return apart + [who for who, mine in strange.items() if not mine & known]
+        sides = [_polar(its, side) & mine for side in (YES, NO) if _polar(main, side)]
+        if any(words and not words & own for words in [mine, *sides]):
+            strange.append(who)
+    return strange
 
 
 def _refuse_stranger(where: str, who: str, cells: Cells, names: Sequence[str]) -> None:
