@@ -41,7 +41,6 @@ OTHERS = {
     "finetune": "settings of `study=finetune`: `finetune@study.settings=NAME`",
     "tracker": "where runs are shown beside their folder",
     "scale": "how many processes or machines answer",
-    "debug": "what helps with faults",
 }
 """Small axes, on one page."""
 REFRESH = "python -m experiments.catalogue --write"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
-from judgelab.core.resources import PROGRAM, conf
+from judgelab.core.resources import PROGRAM, conf, own_conf
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -21,13 +20,27 @@ def run(cfg: DictConfig) -> float:
     return engine.run(cfg)
 
 
+def help_text() -> str:
+    """Every axis with its options; Hydra would take seconds to say it."""
+    options = dict[str, set[str]]()
+    for folder in filter(None, (conf(), conf() / "papers", own_conf())):
+        for file in folder.glob("*/*.yaml"):
+            options.setdefault(file.parent.name, set()).add(file.stem)
+    lines = [f"{axis}: {', '.join(sorted(names))}" for axis, names in sorted(options.items())]
+    text = (conf() / "help.txt").read_text(encoding="utf-8")
+    return text.replace("PROGRAM", PROGRAM).replace("AXES", "\n".join(lines))
+
+
 def main() -> None:
     """The console script."""
-    os.environ["JUDGELAB_PROGRAM"] = PROGRAM  # for the texts of conf/launch.yaml
+    if {"--help", "-h"} & {*sys.argv[1:]} and sys.argv[1] not in VERBS:
+        print(help_text())
+        return
     if sys.argv[1:2] and sys.argv[1] in VERBS:
         from judgelab.command import verbs
 
-        return verbs.main(sys.argv[1:], PROGRAM)
+        verbs.main(sys.argv[1:], PROGRAM)
+        return
     import hydra
 
     from judgelab.config.launch import guarded

@@ -100,12 +100,19 @@ def main(words: Sequence[str], name: str) -> None:
 
 
 def _carry_out(given: argparse.Namespace, more: list[str]) -> None:
-    if given.verb in ("pack", "replay"):
-        _pack(given)
-    elif given.verb == "compare":
-        _compare(given)
-    else:
-        _run(given, more)
+    from judgelab.config.launch import sentence
+
+    try:
+        if given.verb in ("pack", "replay"):
+            _pack(given)
+        elif given.verb == "compare":
+            _compare(given)
+        else:
+            _run(given, more)
+    except Exception as cause:
+        if vars(given).get("json") and getattr(cause, "run", None) is None:  # no run was printed
+            print(json.dumps({"error": sentence(cause, ())}, ensure_ascii=False))
+        raise
 
 
 def _words(given: argparse.Namespace) -> Iterator[str]:

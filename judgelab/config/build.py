@@ -16,7 +16,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from judgelab.config.judges import with_judges
 from judgelab.config.prompts import with_prompts
-from judgelab.config.settings import IF_KNOWN, Budget, Debug, Frame, Paths
+from judgelab.config.settings import IF_KNOWN, Budget, Frame, Paths
 from judgelab.config.targets import located, walk
 from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean
 from judgelab.core.resources import PROGRAM
@@ -39,7 +39,7 @@ ROLES = ("agents", "synopsis", "attack", "preprocessor", "critic")
 """Of ``lms``: LMs that write for one axis instead of the writer; the critic answers in words what
 the mechanism asks, instead of the evaluation LM. Each may be absent or null."""
 
-GROUPS: dict[str, type[Any]] = {"paths": Paths, "budget": Budget, "debug": Debug}
+GROUPS: dict[str, type[Any]] = {"paths": Paths, "budget": Budget}
 SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)S?(_|$)", re.IGNORECASE)
 """Environment variables with such names hold secrets."""
 SHORTEST = 8  # characters: a shorter value is no secret, and may stand in any word

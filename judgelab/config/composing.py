@@ -22,7 +22,7 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from hydra.version import VersionBase
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from judgelab.core.resources import conf
+from judgelab.core.resources import conf, own_conf
 
 _PLAIN = re.compile(r"[A-Za-z_./][\w./@%+-]*", re.ASCII)
 _NOT_STRINGS = frozenset({"true", "false", "null", "inf", "nan"})
@@ -31,11 +31,8 @@ _ONE = RLock()
 
 
 class OwnFolders(SearchPathPlugin):
-    """Adds ``conf/papers``, and a folder ``conf`` of the working directory that holds options.
-
-    What the user's folder holds comes after ours: it adds options, and replaces none. A folder with
-    a ``config.yaml`` is another program's, one with ``local/default.yaml`` would change settings
-    that nobody named: both are left alone, and so is any where ``--config-dir`` names another.
+    """Adds ``conf/papers`` and the user's own options (``own_conf``), where no ``--config-dir`` is
+    named. They come after ours: they add options, and replace none.
     """
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
@@ -44,10 +41,8 @@ class OwnFolders(SearchPathPlugin):
         if not any(Path(place).resolve() == conf().resolve() for place in places):
             return
         search_path.append("judgelab", f"file://{conf() / 'papers'}")
-        own = Path.cwd() / "conf"
         named = any(word.startswith(("--config-dir", "-cd")) for word in sys.argv[1:])
-        foreign = any((own / name).exists() for name in ("config.yaml", "local/default.yaml"))
-        if own.is_dir() and own.resolve() != conf().resolve() and not named and not foreign:
+        if (own := own_conf()) and not named:
             search_path.append("working directory", f"file://{own}")
 
 
@@ -55,14 +50,6 @@ def register() -> None:
     """Tell Hydra; once, however often it is called."""
     if OwnFolders not in Plugins.instance().discover(SearchPathPlugin):
         Plugins.instance().register(OwnFolders)
-    OmegaConf.register_new_resolver("axes", _axes, replace=True)  # for the text of --help
-
-
-def _axes() -> str:
-    """Every axis with its options; those of ``conf/papers`` stand with the axis they belong to."""
-    hydra = GlobalHydra.instance().hydra
-    assert hydra is not None  # --help asks within a Hydra main
-    return hydra.format_config_groups(lambda axis: not axis.startswith(("hydra", "papers")))
 
 
 def composed(words: Sequence[str] = ()) -> DictConfig:

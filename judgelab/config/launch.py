@@ -34,26 +34,22 @@ from judgelab.core.errors import (
 from judgelab.core.resources import PROGRAM, conf
 from judgelab.core.terminal import say
 
-SHORT = {"debug=true": "debug=trace", "debug=false": "debug=none"}
-"""Words of the command line for others: Hydra takes a truth value for no option."""
 FLAGS = {
     "dataset.columns.human": "--human",
     "dataset.raters": "--human",
     "dataset.judges": "--judge",
 }
 """Settings that ``judgelab audit`` has options for."""
-TRACED = ("debug=trace", "debug=fast", "debug.traceback=true")
-
 
 IF_KNOWN_WORD = re.compile(r"(\w+(?:\.\w+)+)=([^\s,{}\[\]]+)\?")
 
 
 def spelled(word: str) -> str:
-    """A word of the command line as Hydra takes it: ``debug=true``, ``attack.by=lm?``."""
+    """A word of the command line as Hydra takes it: ``attack.by=lm?``."""
     given = IF_KNOWN_WORD.fullmatch(word)
     if given is not None:
         return f"++{given[1]}={{{IF_KNOWN}:{given[2]}}}"
-    return SHORT.get(word.lstrip("+").lower(), word)
+    return word
 
 
 def shown(word: str) -> str:
@@ -83,7 +79,7 @@ def guarded(main: Callable[[], Any]) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more is written
         sys.exit(141)
     except Exception as cause:
-        if any(word.lstrip("+").lower() in TRACED for word in sys.argv):
+        if any(word.lstrip("+").lower() == "debug=true" for word in sys.argv):
             raise
         say(f"error: {sentence(cause)}", sys.stderr)
         sys.exit(getattr(cause, "exit_code", 1))

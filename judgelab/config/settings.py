@@ -23,13 +23,6 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Debug:
-    """What helps to find a fault; it changes no number."""
-
-    traceback: bool = False  # show where a fault arose, instead of one sentence
-
-
-@dataclass(frozen=True)
 class Paths:
     """Where a run keeps things."""
 
@@ -44,8 +37,8 @@ class Frame:
     seed: Annotated[int, Field(ge=0)]  # every random choice derives from it
     limit: Count | None  # use the first so many items; None for all
     force: bool  # run again although a finished run of this config exists
-    debug: Debug  # what helps to find a fault
     paths: Paths  # where things are kept
+    debug: bool = False  # show where a fault arose, instead of one sentence
     dry_run: bool = False  # only say what would be asked and spent
     budget: Budget = field(default_factory=Budget)  # what a run may spend on paid calls
     # ``unscored`` asks settled calls without a result again; None keeps what came of them

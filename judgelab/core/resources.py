@@ -28,6 +28,17 @@ def conf() -> Path:
     return PACKAGE / "conf" if INSTALLED else PACKAGE.parent / "conf"
 
 
+def own_conf() -> Path | None:
+    """A folder ``conf`` of the working directory that holds options of a user's.
+
+    A folder with a ``config.yaml`` is another program's, one with ``local/default.yaml`` would
+    change settings that nobody named: both are left alone.
+    """
+    own = Path.cwd() / "conf"
+    foreign = any((own / name).exists() for name in ("config.yaml", "local/default.yaml"))
+    return own if own.is_dir() and own.resolve() != conf().resolve() and not foreign else None
+
+
 def own_or_shipped(file: str, folder: Path) -> Path:
     """A user's file by its path, or one of ``folder`` by its bare name.
 

@@ -63,7 +63,7 @@ class Multirun(Callback):
             if "tracker" in config:  # a list of trackers names none for all jobs
                 _mirror(config, folder)
         except Exception as cause:
-            if OmegaConf.select(config, "debug.traceback"):
+            if config.get("debug"):
                 traceback.print_exc()
             say(f"error: no comparison of the sweep: {sentence(cause)}", sys.stderr)
             raise SystemExit(1) from cause

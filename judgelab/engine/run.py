@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
 from judgelab.config import WRITER, Frame, build, fitting, frame, resolved
 from judgelab.config.launch import sentence
@@ -51,7 +51,7 @@ def run(cfg: DictConfig) -> float:
     try:
         return execute(cfg, sweep=job)
     except Exception as cause:
-        if OmegaConf.select(cfg, "debug.traceback"):
+        if cfg.get("debug"):
             raise
         message, code = sentence(cause), getattr(cause, "exit_code", 1)
         overrides = " ".join(hydra.overrides.task)

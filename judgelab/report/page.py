@@ -116,11 +116,10 @@ def command(manifest: Mapping[str, Any]) -> str:
     if overrides is None:
         return ""
     keys = {one: one.lstrip("+~").partition("=")[0] for one in overrides}
-    # a preset of conf/debug may change a number
     stays = [
         one
         for one, key in keys.items()
-        if key in ("debug", "trusted_packages") or key.partition(".")[0] not in VOLATILE
+        if key == "trusted_packages" or key.partition(".")[0] not in VOLATILE
     ]
     return command_line(stays)
 

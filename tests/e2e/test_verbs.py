@@ -100,6 +100,8 @@ def test_faults_end_in_one_sentence(judgelab: Command, tmp_path: Path) -> None:
     ):
         done = judgelab("audit", file, *words)
         assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
+    done = judgelab("audit", "nowhere.csv", "--json")
+    assert done.returncode == 1 and "nowhere.csv" in json.loads(done.stdout)["error"]
 
 
 def test_runs_stand_beside_each_other(judgelab: Command, tmp_path: Path) -> None:

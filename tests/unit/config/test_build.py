@@ -21,7 +21,6 @@ FRAME = {
     "seed": 0,
     "limit": None,
     "force": False,
-    "debug": {"traceback": False},
     "paths": {"root": "o", "cache": "c"},
     **{axis: {} for axis in AXES},
 }

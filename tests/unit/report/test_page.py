@@ -88,7 +88,6 @@ def test_the_command_is_the_overrides_without_what_changes_no_number() -> None:
     given = ["mechanism=mi", "tracker=none", "paths.root=o", "+scale=ray", "agents={a b: Style}"]
     assert page.command({"overrides": given}) == "python run.py mechanism=mi 'agents={a b: Style}'"
     assert page.command({"overrides": None}) == "", "started from Python: the config repeats it"
-    assert page.command({"overrides": ["debug=fast"]}) == "python run.py debug=fast"
     paper = page.command({"overrides": ["sweep=gem_figure_4", "mechanism=gem"]})
     assert paper == "python run.py sweep=gem_figure_4 mechanism=gem hydra.mode=RUN"
 
