@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached
 from judgelab.calls.pace import Limits
 from judgelab.calls.sending import DEEPEST, MalformedError, cleaner, parse
 from judgelab.core.errors import ConfigError
@@ -107,16 +105,3 @@ def test_json_beyond_reason_is_malformed() -> None:
     for bad in (deep, deep.replace(b"[", b"[" * 9999), b"\xff", b"[]", b"", b"9" * 5000):
         with pytest.raises(MalformedError):
             parse(bad, clean)
-
-
-def test_a_text_with_half_a_character_is_kept_as_it_was_read(tmp_path: Path) -> None:
-    request = ChatRequest((Message("user", "judge this"),))
-    with scripted(tmp_path / "server", faults=["surrogate=content"], share=1) as server:
-        found = []
-        for _ in range(2):
-            lm = Cached(OpenAI("m", server.url, QUICK), CallCache(tmp_path / "calls.sqlite"))
-            found += lm.chat([request])
-            lm.close()
-        assert sum(server.seen().values()) == 1
-    assert found[0] == found[1]
-    assert str(found[0].text).endswith(" \ufffd")

@@ -6,7 +6,6 @@ import math
 import os
 import signal
 import sqlite3
-import stat
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -206,19 +205,6 @@ def test_the_manifest_tells_of_damaged_rows_whose_questions_were_asked_again(
         cached.close()
         raw(file, change)
     assert told == [(None, 2), (1, 1), (None, 0)]
-
-
-def test_only_the_owner_may_read_a_cache(tmp_path: Path) -> None:
-    before = os.umask(0)
-    try:
-        cache = CallCache(tmp_path / "outputs" / "cache" / "c.sqlite")
-        cache.add({b"k": "one"})
-    finally:
-        os.umask(before)
-    for path in (tmp_path / "outputs").rglob("*"):
-        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
-    assert stat.S_IMODE((tmp_path / "outputs").stat().st_mode) == 0o700
-    cache.close()
 
 
 def test_no_flip_and_no_cut_makes_a_wrong_answer(tmp_path: Path) -> None:

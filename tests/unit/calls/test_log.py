@@ -10,7 +10,7 @@ import pytest
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
 from judgelab.calls.log import CallLog, LoggedCall, LoggedLM
-from judgelab.calls.models import alike, change, price_of, warning
+from judgelab.calls.models import alike, price_of
 from judgelab.core.errors import DataError
 from judgelab.core.lm import ChatRequest, Message, Reply
 from tests.scripted import ScriptedLogProb, ask
@@ -114,16 +114,3 @@ def test_an_unknown_price_is_unknown_and_never_free(tmp_path: Path) -> None:
 )
 def test_names_of_one_model(asked: str, answered: str, same: bool) -> None:
     assert alike(asked, answered) is same
-
-
-def test_another_model_and_a_change_are_said() -> None:
-    assert warning("evaluation_lm", "m", {"m-2024-07-18": 9}) is None
-    said = warning("evaluation_lm", "m", {"other": 0})  # known by attempts alone
-    assert said == "evaluation_lm: another model answered than m, which was asked for: other."
-    said = warning("evaluation_lm", "m", {"m": 7, "tiny": 1, "other": 2})
-    assert said == (
-        "evaluation_lm: another model answered than m, which was asked for: other (2) and "
-        "tiny (1); 3 of 10 answers that name one."
-    )
-    assert change("evaluation_lm", {"m": 1}) is None
-    assert "m-1 (3) and m-2 (1)" in str(change("evaluation_lm", {"m-1": 3, "m-2": 1}))

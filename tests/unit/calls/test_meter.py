@@ -174,19 +174,6 @@ def test_nothing_is_sent_for_a_process_that_is_gone(tmp_path: Path) -> None:
     assert json.loads(line)["sent"] == 1
 
 
-def test_several_judges_are_one_sum(tmp_path: Path) -> None:
-    """A line ended in "646 sent, cost unknown, 589 sent, cost unknown, 0 sent, ..."."""
-    prices = {"a": EACH, "b": EACH, "c": None, "d": None}
-    meters = [Meter(tmp_path / f"{name}.jsonl", price) for name, price in prices.items()]
-    for meter in meters:
-        meter.ended(asyncio.run(meter.sent(("k",), 1, (1, 1))), "answered", (1, 1))
-    assert together(meters) == "4.0000 USD, 2 sent besides, cost unknown"
-    assert together(meters[2:]) == "2 sent, cost unknown"
-    assert together([]) == ""
-    for meter in meters:
-        meter.close()
-
-
 TURNS = 200
 
 

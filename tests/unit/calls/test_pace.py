@@ -54,25 +54,6 @@ def test_tokens_are_given_back_at_the_rate_that_they_were_taken_at() -> None:
         assert state.tokens_free - 100.0 == pytest.approx(50 * 100 * 60 / (30_000 * 0.2))
 
 
-def test_concurrency_is_bounded() -> None:
-    async def run() -> tuple[int, int]:
-        pace, running, most = Pace(Limits(concurrency=3)), 0, 0
-
-        async def one() -> None:
-            nonlocal running, most
-            await pace.admit(1)
-            running += 1
-            most = max(most, running)
-            await asyncio.sleep(0.01)
-            running -= 1
-            pace.leave()
-
-        await asyncio.gather(*(one() for _ in range(20)))
-        return running, most
-
-    assert asyncio.run(run()) == (0, 3)
-
-
 def against(
     rate: float, seconds: float, stray: float = 0.0, real: float | None = None
 ) -> tuple[float, float, float]:

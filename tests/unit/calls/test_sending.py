@@ -114,12 +114,6 @@ def test_tokens_spell_a_text(text: str, tokens: list[str], spelt: bool) -> None:
     assert is_of(ScoredPrompt(tuple(tokens), (-1.0,) * len(tokens)), text) is spelt
 
 
-def test_a_first_token_may_have_neither_name_nor_value() -> None:
-    scored = ScoredPrompt(("", " cat", " sat"), (None, -1.0, -1.0))
-    assert is_of(scored, "The cat sat") and is_of(scored, " cat sat")
-    assert not is_of(scored, "The dog sat")
-
-
 def test_a_prompt_with_a_gap_is_not_kept_and_not_taken_from_the_cache(tmp_path: Path) -> None:
     cache = PromptCache(tmp_path / "c.sqlite", "an LM")
     raw = RawPrompts("m", "echo")
