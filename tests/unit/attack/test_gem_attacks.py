@@ -247,19 +247,6 @@ Summary Of The Review:
 I lean to accept."""
 
 
-def test_a_stop_inside_a_number_or_a_word_ends_no_sentence() -> None:
-    line = '1. It gains 3.5 points, e.g., on "MNIST." Really?! (2) Yes - see fig.2 :)'
-    assert line_sentences(line) == [
-        '1. It gains 3.5 points, e.g., on "MNIST."',
-        "Really?!",
-        "(2) Yes - see fig.2 :)",
-    ]
-    assert line_sentences("---") == line_sentences("  ") == line_sentences("42.") == []
-    assert line_sentences("Nice. :)") == ["Nice. :)"]
-    cited = "Orme et al. (2020), i.e. the raft of Fig. 2, floats."
-    assert line_sentences(f"{cited} We all. do.") == [cited, "We all.", "do."]
-
-
 def test_odd_sentences_of_every_section_stay() -> None:
     assert only("sentence_deletion", REVIEW) == THINNED
     released = only("sentence_deletion", REVIEW + "\n", definition="released")
