@@ -11,7 +11,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import OmegaConf
 from pydantic import Field
 
-from judgelab.config import AXES, build, frame, resolved
+from judgelab.config import AXES, build, resolved
 from judgelab.config.composing import composed, written
 from judgelab.core.bounds import Correlation, Count
 from judgelab.core.errors import ConfigError
@@ -118,24 +118,6 @@ def test_what_is_absent_is_named() -> None:
         resolved(OmegaConf.create({"dataset": {"path": "???"}}))
     with pytest.raises(ConfigError, match="nowhere"):
         resolved(OmegaConf.create({"a": "${nowhere}"}))
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"seeds": 1}, "Did you mean 'seed'"),
-        ({"limit": 0}, "limit=0 must be greater than or equal to 1, or null"),
-        ({"mechanism": None}, "mechanism is missing: give mechanism=OPTION"),
-        ({"paths": 3}, "paths=3 must be a mapping: set paths.NAME=VALUE"),
-        ({"retry": "panic"}, "retry='panic' must be 'unscored'"),
-        ({"budget": {"max_cost": "much"}}, "budget.max_cost='much' must be a valid number"),
-        ({"paths": {"root": "o", "cash": "c"}}, "Did you mean 'cache'"),
-    ],
-)
-def test_frame_mistakes(change: dict[str, object], message: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        frame(FRAME | change)
-    assert message in str(caught.value)
 
 
 def test_a_secret_of_the_environment_stands_in_no_config(monkeypatch: pytest.MonkeyPatch) -> None:

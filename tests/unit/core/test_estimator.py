@@ -16,9 +16,6 @@ from judgelab.core.result import Result
 from judgelab.engine.context import estimator_of
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.evaluation_lm.openai import OpenAI
-from judgelab.mechanism.gem import Gem
-from judgelab.mechanism.length import Length
-from judgelab.mechanism.mi import Mi
 from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.report import console
 from judgelab.report.jobs import jobs
@@ -28,7 +25,6 @@ from judgelab.scale.ray import Collector
 from tests.scripted import ScriptedChat, ScriptedLogProb
 from tests.unit.report.report_results import result, write_job, write_run
 
-GEM = Gem(Prompt("second_opinion.txt"))
 CHAT = Estimator(
     mechanism="gem",
     model="transformers tiny",
@@ -60,22 +56,6 @@ def test_an_lm_says_how_texts_are_put_to_it_through_every_wrapper(tmp_path: Path
     cached.close()
     assert Compression().presentation.end_token == "not counted"
     assert ScriptedLogProb(lambda c, t: 0.0).presentation.template == "not known"
-
-
-def test_only_what_has_a_part_in_the_score_is_named() -> None:
-    lm = Compression()
-    gem = made(GEM, lm, prompt="second_opinion.txt sha256:0")
-    assert (gem.instructions, gem.preprocessor, gem.reply) == ("before the text", "rules", "")
-    assert gem.line == (
-        "gem with compression, no chat template, end token not counted, instructions before the "
-        "text, preprocessor rules, prompt second_opinion.txt sha256:0 (corrected)"
-    )
-    assert made(Mi(), lm, "identity").line == (
-        "mi with compression, no chat template, end token not counted, texts as written (corrected)"
-    )
-    length = made(Length(), lm)
-    assert (length.model, length.lm, length.template, length.end_token) == ("none", "", "", "")
-    assert length.line == "length with no LM, preprocessor rules (corrected)"
 
 
 def test_a_critic_that_chats_sums_no_end_token() -> None:

@@ -12,9 +12,9 @@ from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached, Counted
 from judgelab.config import resolved
 from judgelab.config.composing import composed
-from judgelab.core.errors import CapabilityError, ConfigError, DataError
+from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM
-from judgelab.core.panel import Agent, Item, Panel, rng_for
+from judgelab.core.panel import rng_for
 from judgelab.core.prompt import Prompt
 from judgelab.engine.context import Context
 from judgelab.engine.parts import build_parts
@@ -104,20 +104,6 @@ def test_seed_salt_item_and_agent_each_change_the_stream() -> None:
     ]
     assert base not in others
     assert rng_for(0, "s", "i", "a").random() == base
-
-
-@pytest.mark.parametrize(
-    ("ids", "names", "texts", "said"),
-    [
-        ("ii", "", (), "item id 'i' occurs twice"),
-        ("i", "xx", (("1", "2"),), "agent name 'x' occurs twice"),
-        ("i", "x", (("1", "2"),), "1 items x 1 agents"),
-        ("i", "x", (("bad \ud800",),), "Item 'i': a text holds half a character"),
-    ],
-)
-def test_what_is_no_panel_is_refused(ids: str, names: str, texts: Any, said: str) -> None:
-    with pytest.raises(DataError, match=said):
-        Panel(tuple(Item(i, "a") for i in ids), tuple(map(Agent, names)), texts)
 
 
 def test_digest_sees_texts_names_and_absence() -> None:

@@ -14,7 +14,6 @@ from judgelab.calls.budget import budget_file
 from judgelab.core.result import Result
 from judgelab.engine.execution import Invocation
 from judgelab.engine.mirroring import catch_up, tracked, tracked_sweep
-from judgelab.engine.multirun import Multirun
 from judgelab.engine.study import Study
 from judgelab.engine.sweep_name import SweepName
 from judgelab.store.run_dir import RunDir
@@ -141,24 +140,6 @@ def test_a_tracker_that_fails_does_not_fail_the_sweep(
 
     assert compare(Told(), sweep) == "failed: OSError"
     assert "the disk is full" in capsys.readouterr().err
-
-
-def ended(folder: Path) -> int:
-    """The exit code that the callback asks for."""
-    config = OmegaConf.create({"hydra": {"sweep": {"dir": str(folder)}}})
-    try:
-        Multirun().on_multirun_end(config)
-    except SystemExit as end:
-        assert isinstance(end.code, int)
-        return end.code
-    return 0
-
-
-def test_a_comparison_that_cannot_be_made_is_no_success(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert ended(tmp_path) == 1
-    assert "holds no jobs" in capsys.readouterr().err
 
 
 def test_the_same_command_has_the_same_account(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from judgelab.engine.context import (
     with_references,
 )
 from judgelab.study.validation import rows_of
-from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb, panel_of
+from tests.scripted import NOBODY, ScriptedChat, panel_of
 
 PANEL = panel_of([["a", "b", "c"], ["d", "e", "f"]])
 
@@ -47,12 +47,6 @@ def test_rows_are_candidates_against_references() -> None:
     assert items.tolist() == [0, 0, 1, 1]
 
 
-def test_rows_of_a_mechanism_without_references_are_texts() -> None:
-    scores = replace(scores_of(np.zeros((2, 3, 3))), directed=None)
-    rows, _ = rows_of(with_references(PANEL, ["a0", "a2"]), scores)
-    assert rows.tolist() == [1.0, 4.0]
-
-
 def test_candidates_write_beside_the_texts_of_people() -> None:
     good = ScriptedChat(lambda request: f" about {request.key[1]} ")
     silent = ScriptedChat(lambda request: None, identity="silent")
@@ -76,14 +70,6 @@ def test_candidates_are_asked_for_what_the_task_asks(task: str, asked: str) -> N
     made = Candidates({"m": lm}, prompts).answer(panel, NOBODY)
     assert asked in lm.seen[0].messages[0].content
     assert made.provenance["agents_prompt"] == prompts.get(task, prompts["other"]).identity
-
-
-@pytest.mark.parametrize(
-    ("models", "name"), [({}, "NAME"), ({"x": ScriptedLogProb(lambda c, t: 0.0)}, "x")]
-)
-def test_candidates_that_cannot_write_are_refused(models: dict[str, object], name: str) -> None:
-    with pytest.raises(ConfigError, match=f"agents.models.{name} must be an LM"):
-        Candidates(models, prompt=Prompt("review.txt"))
 
 
 def test_a_candidate_may_not_take_a_persons_name() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,13 +14,12 @@ from judgelab.config.composing import composed
 from judgelab.config.launch import shown, spelled
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest
-from judgelab.engine import dry_run, run
+from judgelab.engine import dry_run
 from judgelab.engine.dry_run import minutes_here, pace
 from judgelab.engine.parts import assigned, build_parts
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.store.fingerprint import fingerprint
-from judgelab.tracker.protocol import Careful
 from tests.scripted import ScriptedChat, ask
 
 MINI = "model=gpt-4o-mini "
@@ -80,33 +78,6 @@ def test_a_value_with_a_question_mark_counts_where_a_class_takes_it() -> None:
     plain, _ = fitting(config("attack=sentence_deletion"))
     assert fingerprint(left) == fingerprint(plain)
     assert spelled("mechanism=mi?") == "mechanism=mi?"  # an option is no setting
-
-
-CONF = Path(__file__).parents[3] / "conf"
-
-
-@pytest.mark.parametrize("place", ["console.show", "page.write"])
-def test_a_fault_after_the_study_closes_the_mirror(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
-) -> None:
-    closed = []
-
-    class Noted(Careful):
-        def close(self) -> None:
-            closed.append(place)
-            super().close()
-
-    def full(*_: Any) -> None:
-        raise OSError("No space left on device")
-
-    module, name = place.split(".")
-    monkeypatch.setattr(run, "Careful", Noted)
-    monkeypatch.setattr(getattr(run, module), name, full)
-    settings = ["study=plan", "study.r=.3", "study.sd=.25", "study.delta=.05", "tracker=none"]
-    config = composed([*settings, f"paths.root={tmp_path}"])
-    with pytest.raises(OSError, match="No space left"):
-        run.execute(config)
-    assert closed == [place]
 
 
 WAIT = 0.02

@@ -11,12 +11,12 @@ import pytest
 
 from judgelab.calls.log import CallLog, LoggedCall
 from judgelab.core.result import Result
-from judgelab.engine.provenance import trained, unwritten
+from judgelab.engine.provenance import trained
 from judgelab.engine.unscored import RECORD, grouped, with_reasons
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.scoring import source as record
 from judgelab.store.run_dir import RunDir
-from tests.scripted import ScriptedChat, panel_of
+from tests.scripted import panel_of
 
 EMPTY = Result({"study": "discrimination"}, "x", [], notes=["Data."])
 
@@ -106,16 +106,3 @@ def test_an_adapter_without_a_record_says_so(tmp_path: Path) -> None:
     assert record.trained_on(tmp_path) is None
     [said] = trained(adapter(tmp_path), PANEL)
     assert "does not say what it was trained on" in said
-
-
-def test_an_lm_without_an_adapter_has_nothing_to_say() -> None:
-    assert not list(trained(Transformers("a/model"), PANEL))
-    assert not list(trained(ScriptedChat(lambda request: ""), PANEL))
-
-
-def test_why_texts_could_not_be_written_is_a_sentence() -> None:
-    said = unwritten("preprocessor_unwritten", {"no sentence": 44, "empty": 2})
-    assert said == (
-        "46 texts are unscored because the preprocessor could not write them: no sentence (44); "
-        "empty (2)."
-    )

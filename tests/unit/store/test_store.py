@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import importlib
 import os
-import stat
 import subprocess
 import sys
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from judgelab.core.errors import JudgelabError
@@ -106,19 +104,6 @@ def test_what_a_dead_process_left_half_written_goes(tmp_path: Path) -> None:
         path.write_text("half")
     with RunDir(tmp_path).lock():
         assert [path.exists() for path in (*stale, *kept)] == [False, False, True, True]
-
-
-def test_only_the_owner_may_read_a_run(tmp_path: Path) -> None:
-    before = os.umask(0)
-    try:
-        run = RunDir(tmp_path / "runs" / "a")
-        with run.lock():
-            run.write_table("records/pairs.parquet", pd.DataFrame({"a": [1]}))
-            run.finish()
-    finally:
-        os.umask(before)
-    for path in (tmp_path / "runs", *(tmp_path / "runs").rglob("*")):
-        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
 
 def test_only_our_own_kinds_of_files_are_code(
