@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from judgelab.core.errors import ConfigError
 from judgelab.evaluation_lm.compression import NATS_PER_BYTE, Compression, sizes
-from judgelab.scoring import ppm
 
 NEWS = "The council of Lund voted on Tuesday to close the harbour bridge until September. "
 
@@ -111,13 +110,3 @@ def alive(pid: str) -> bool:
     """Whether there is such a process that is not a zombie."""
     status = Path(f"/proc/{pid}/status")
     return status.exists() and "State:\tZ" not in status.read_text()
-
-
-def test_a_fork_whose_asker_was_killed_says_nothing() -> None:
-    pipe, command = subprocess.PIPE, [sys.executable, "-P", ppm.__file__, "6", str(1 << 24)]
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as worker:
-        assert worker.stdin is not None and worker.stdout is not None and worker.stderr is not None
-        worker.stdout.close()
-        ppm.send(worker.stdin, [b"a text"])  # type: ignore[arg-type]
-        assert worker.stderr.read() == b""
-    assert worker.returncode == 1

@@ -12,7 +12,7 @@ import pytest
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
-from judgelab.calls.meter import Budget, Meter
+from judgelab.calls.meter import Meter
 from judgelab.calls.pace import Limits
 from judgelab.calls.prompts import DRAWS
 from judgelab.calls.sending import EndpointError
@@ -222,20 +222,3 @@ def test_a_server_without_or_with_wrong_log_probabilities_is_refused(
     with pytest.raises(CapabilityError, match=reason):
         lm.logprob(["x"], ["y"], [(0, 0)])
     assert sum(server.seen().values()) <= 2 * (DRAWS if "tokens" in str(settings) else 1)
-
-
-def test_a_cost_budget_needs_a_price() -> None:
-    with pytest.raises(ConfigError, match="needs the model's price"):
-        Meter(None, None, Budget(max_cost=1.0))
-
-
-def test_what_answered_is_known_of_kept_replies_too(start: Start, tmp_path: Path) -> None:
-    server, lm = start(faults=["model=tiny@.5"])
-    requests = [ask(f"judge {k}") for k in range(20)]
-    paid, again = (Cached(lm, CallCache(tmp_path / "c.sqlite")) for _ in range(2))
-    paid.chat(requests)
-    sent = sum(server.seen().values())
-    again.chat([*requests, *requests])
-    assert sum(server.seen().values()) == sent
-    assert set(paid.models) == {"some-model", "tiny"}
-    assert again.models == paid.models and paid.models.total() == 20

@@ -16,9 +16,6 @@ import transformers
 
 from judgelab.config import build
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import (
-    Capability,
-)
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.scoring.encode import Template
 from judgelab.scoring.engine import Engine
@@ -135,13 +132,6 @@ def test_identity_changes_with_what_changes_an_answer_only(folder: Path, tmp_pat
     assert (shown.model, shown.precision) == ("transformers llama", "fp32")
     quantised = Transformers(str(folder), dtype="bfloat16", quantization="nf4")
     assert quantised.presentation.precision == "nf4 in bf16"
-
-
-def test_building_loads_nothing() -> None:
-    lm = Transformers("no/such/folder/anywhere")
-    assert lm.capabilities == {Capability.LOGPROB, Capability.CHAT, Capability.LABELS}
-    with pytest.raises(ConfigError, match=r"'no/such/folder/anywhere' is no folder here"):
-        lm.identity  # noqa: B018
 
 
 def test_mistakes_are_one_sentence(

@@ -101,13 +101,3 @@ def test_template_and_end_token_are_those_of_the_local_lm(
     assert np.isnan(theirs.total[fits]).any() == (manner["template"] == "chat")
     reasons = [str(reason) for reason in theirs.reasons.values()]
     assert sum("control tokens" in one for one in reasons) == (3 if "chat" in str(manner) else 0)
-
-
-def test_the_presentation_says_in_which_quantisation_weights_are_stored(tmp_path: Path) -> None:
-    config = tmp_path / "config.json"
-    config.write_text("{}")
-    assert VLLM(str(tmp_path), dtype="bfloat16").presentation.precision == "bf16"
-    config.write_text('{"quantization_config": {"quant_method": "awq"}}')
-    lm = VLLM(str(tmp_path), dtype="bfloat16")
-    assert lm.presentation.precision == "awq in bf16"
-    assert " quantization=as stored " in lm.identity, "the name of the cached answers"

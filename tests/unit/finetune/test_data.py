@@ -21,7 +21,7 @@ from judgelab.finetune import data
 from judgelab.finetune.data import refuse_overlap, split
 from judgelab.finetune.settings import Settings
 from judgelab.mechanism.conditional import measure_conditional
-from judgelab.scoring.source import TRAINED_ON, TrainedOn, digest, other_base, trained_on
+from judgelab.scoring.source import TRAINED_ON, TrainedOn, digest, trained_on
 from tests.scripted import ScriptedLogProb
 from tests.tiny_models import model, tokenizer
 
@@ -185,26 +185,6 @@ def test_an_adapter_says_which_papers_trained_it(tmp_path: Path) -> None:
     (tmp_path / TRAINED_ON).write_text('{"base": 3}', encoding="utf-8")
     with pytest.raises(DataError, match=r"trained_on\.json is damaged .*: train the adapter again"):
         trained_on(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("named", "model", "content", "differs"),
-    [
-        ("org/base", "org/base", "org/base@1", False),
-        ("org/base", "/cache/base", "org/base@1", False),
-        ("org/base-4bit", "org/base", "org/base@1", True),
-        ("./base", "base", "sha256:1", False),
-        (None, "org/base", "org/base@1", False),
-    ],
-)
-def test_an_adapter_of_peft_names_its_base(
-    tmp_path: Path, named: str | None, model: str, content: str, differs: bool
-) -> None:
-    assert other_base(tmp_path, model, content) is None, "nothing is known"
-    config = json.dumps({"base_model_name_or_path": named})
-    (tmp_path / "adapter_config.json").write_text(config, encoding="utf-8")
-    found = other_base(tmp_path, model, content)
-    assert found == (f"trained on {named}, put on {model} ({content})" if differs else None)
 
 
 @pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")  # from peft

@@ -18,34 +18,23 @@ from judgelab.config import build, frame, resolved
 from judgelab.config.composing import composed, read_option
 from judgelab.core.errors import ConfigError
 from judgelab.core.prompt import Prompt
-from judgelab.core.result import Result, Table
 from judgelab.engine.parts import build_parts
 from judgelab.finetune import fit
 from judgelab.finetune.card import usage
 from judgelab.finetune.child import load
 from judgelab.finetune.data import Example
-from judgelab.finetune.fit import Job, Training, TrainingWatch, curve, train_apart
+from judgelab.finetune.fit import Job, Training, TrainingWatch, train_apart
 from judgelab.finetune.settings import Settings, check
-from judgelab.finetune.train import COMPLETE, last_whole, train
-from judgelab.report.style import saved
-from judgelab.report.tables import frame as table_frame
+from judgelab.finetune.train import train
 from judgelab.scoring.load import Form
 from judgelab.scoring.source import ModelSource
 from judgelab.store.run_dir import RunDir
 from judgelab.study.finetune import as_trained
-from tests.drawings import draw
 from tests.tiny_reviews import REVIEWER
 
 ROOT = Path(__file__).resolve().parents[3]
 CONF = ROOT / "conf"
 OPTIONS = sorted(path.stem for path in (CONF / "finetune").glob("*.yaml"))
-HISTORY: list[dict[str, Any]] = [
-    {"eval_loss": 2.0, "epoch": 0, "step": 0},
-    {"loss": 1.5, "grad_norm": 0.1, "learning_rate": 1e-3, "epoch": 0.5, "step": 10},
-    {"loss": 1.0, "learning_rate": 5e-4, "epoch": 1.0, "step": 20},
-    {"eval_loss": 1.25, "epoch": 1.0, "step": 20},
-    {"train_runtime": 3.0, "epoch": 1.0, "step": 20},
-]
 
 
 def told(**changes: Any) -> Settings:
@@ -125,36 +114,6 @@ def test_the_digest_follows_what_can_change_the_adapter() -> None:
     assert told(name="other", hint="here").digest == base
     changed = [told(seed=1), told(loss_on="response"), told(prompt=Prompt("judge.txt"))]
     assert len({base, *(one.digest for one in changed)}) == 4
-
-
-def test_a_checkpoint_that_broke_off_is_removed(tmp_path: Path) -> None:
-    assert last_whole(tmp_path) is None
-    for step, whole in ((20, True), (100, True), (120, False)):
-        (tmp_path / f"checkpoint-{step}").mkdir()
-        (tmp_path / f"checkpoint-{step}" / "adapter_model.safetensors").touch()
-        if whole:
-            (tmp_path / f"checkpoint-{step}" / COMPLETE).touch()
-    assert last_whole(tmp_path) == tmp_path / "checkpoint-100"
-    assert not (tmp_path / "checkpoint-120").exists()
-
-
-def test_the_curve_has_one_row_a_step_and_is_drawn() -> None:
-    rows = curve(HISTORY)
-    assert [row["step"] for row in rows] == [0, 10, 20]
-    assert rows[2] == {
-        "step": 20,
-        "epoch": 1.0,
-        "training_loss": 1.0,
-        "learning_rate": 5e-4,
-        "held_out_loss": 1.25,
-    }
-    table = Result({}, "x", [Table("loss_curve", "Loss", rows)]).to_json()["tables"]
-    assert isinstance(table, list)
-    tables = {"loss_curve": table_frame(table[0])}
-    drawn = draw("loss_curve", tables)
-    lines = drawn.figure.axes[0].get_lines()
-    assert [list(line.get_ydata()) for line in lines] == [[1.5, 1.0], [2.0, 1.25]]
-    assert saved(drawn.figure, "png")[:4] == b"\x89PNG" and "20 steps" in drawn.caption
 
 
 @pytest.mark.slow
