@@ -146,19 +146,6 @@ def test_grades_come_with_the_expected_one() -> None:
         assert data.sizes["label"] == (11 if mechanism is EXAMINER else 5)
 
 
-def test_a_question_without_an_answer_is_unscored_and_no_tie() -> None:
-    class Silent(ScriptedLabels):
-        def _reply(self, request: ChatRequest) -> Reply:
-            if "ann" in request.messages[0].content:
-                return Reply(None, "too long", settled=True)
-            return super()._reply(request)
-
-    data = PAIRWISE.measure(panel_of(TEXTS), Silent(lambda r: {"one": 0.5}), seed=0)
-    unread = np.isnan(data["verdict"].values)
-    assert unread[:, 0].all() and unread[:, :, 0].all() and not unread[:, 1, 2].any()
-    assert (np.isnan(data["label_mass"].values) == unread).all()
-
-
 def test_prompts_of_a_users_own_are_not_passed_over(tmp_path: Path) -> None:
     lm = always(one=1.0)
     explains = own(tmp_path, "{task} {source} {one} {two} Think first, then say which.")

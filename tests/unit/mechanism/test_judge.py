@@ -91,12 +91,6 @@ def test_a_prompt_with_an_unknown_field_is_refused(tmp_path) -> None:  # type: i
         Prompt("nowhere.txt")
 
 
-def test_braces_in_a_text_are_text(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    lm = ScriptedChat(lambda r: "[[A]]")
-    Judge(PROMPT, context=False).measure(panel_of([["{task} {x}", "b"]]), lm, seed=0)
-    assert "{task} {x}" in lm.seen[0].messages[0].content
-
-
 QUALITY = np.array([0.9, 0.6, 0.4, 0.1])
 """P(agent wins) against agent j is 1/2 + (QUALITY_i - QUALITY_j) / 2."""
 

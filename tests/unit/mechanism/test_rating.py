@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +10,9 @@ import yaml
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached, Counted
-from judgelab.config import build
 from judgelab.core.criteria import FOLDER, load_criteria
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import NOT_YET, ChatRequest, Reply
-from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.mechanism.rating import Rating
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
@@ -200,29 +197,3 @@ def test_steps_that_nobody_can_write_are_refused(own: str) -> None:
             Rating(PROMPT, criteria=own).measure(panel, ScriptedChat(lambda _, s=said: s), seed=0)
     with pytest.raises(ConfigError, match="gives no likelihood for helpfulness"):
         RatingLikelihood(criteria=own).measure(panel, ScriptedLogProb(lambda c, t: -1.0), seed=0)
-
-
-def test_content_units_are_graded_by_source_and_text_alone() -> None:
-    items = (Item("i", "A long source."), Item("j", "Other source."), Item("k", " "))
-    texts = (("eins", "zwei"), ("drei", None), ("vier", "vier"))
-    panel = Panel(items, (Agent("a"), Agent("b")), texts)
-    file = Path(__file__).resolve().parents[3] / "conf/mechanism/acu_rating.yaml"
-    mechanism = build(yaml.safe_load(file.read_text("utf-8")), "mechanism")
-    replies = {"eins": "4", "zwei": "Salience: 2/5", "drei": "between 3 and 4"}
-    lm = ScriptedChat(
-        lambda request: next(r for t, r in replies.items() if t in request.messages[0].content)
-    )
-    data = mechanism.measure(panel, lm, seed=0)
-    asked = [("acu_rating", "i", "a"), ("acu_rating", "i", "b"), ("acu_rating", "j", "a")]
-    assert [request.key[:3] for request in lm.seen] == asked
-    first = lm.seen[0].messages[0].content
-    assert "A long source." in first and "eins" in first and "zwei" not in first
-    assert all(r.temperature == 0 and r.max_tokens == 10 for r in lm.seen)
-    expected = [[4.0, 2.0], [math.nan, math.nan], [math.nan, math.nan]]
-    np.testing.assert_array_equal(mechanism.score(data).agent.values, expected)
-    assert "rating.txt sha256:" in data.attrs["prompt"]
-    assert "content_units.yaml sha256:" in data.attrs["criteria"]
-    order = ["content unit is", "1. Write", "2. Match", "3. Choose the grade", "1: very few"]
-    order += ["5: every important", "A long source.", "eins", "alone"]
-    places = [first.index(part) for part in order]
-    assert places == sorted(places), "as the paper specifies"

@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 
 from judgelab.config import build
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import Capability
 from judgelab.core.panel import Panel
-from judgelab.core.step import OFFLINE
 from judgelab.preprocessor.judgments import BLANK, NO_JUDGMENT, VERBS, judgment_lines
-from judgelab.preprocessor.rules import NO_CUE, NO_REVIEW, RETELLING, REVIEW, judged, verb_of
+from judgelab.preprocessor.rules import NO_CUE, NO_REVIEW, RETELLING, judged, verb_of
 from tests.scripted import NOBODY, ScriptedChat
 from tests.scripted import panel_of as panel_of_any_task
 
@@ -38,24 +36,6 @@ def preprocessor(name: str, **given: object) -> Any:
 
 
 # By an LM
-def test_lines_of_the_four_kinds_stay_and_others_are_counted() -> None:
-    reply = """Here are the judgments:
-- The reviewer appreciates the drawings.
-
-2. The reviewer questions why glue is used.
-The reviewer recommends a prize.
-The reviewer criticizes
-  * The reviewer suggests more glue."""
-    lines, others = judgment_lines(reply, "The reviewer")
-    assert lines == [
-        "The reviewer appreciates the drawings.",
-        "The reviewer questions why glue is used.",
-        "The reviewer suggests more glue.",
-    ]
-    assert others == 3
-    assert judgment_lines("The reviewers appreciates it.", "The reviewer") == ([], 1)
-
-
 def test_one_batch_and_every_gap_is_counted_by_its_reason() -> None:
     replies = {
         "a0": "The reviewer appreciates it.\nAnd more.",
@@ -110,17 +90,6 @@ def test_a_prompt_about_restaurants_reads_their_reviews_alone() -> None:
         step.apply(panel_of([["It is good."]]), lm, seed=0)
 
 
-def test_what_they_require_and_say() -> None:
-    assert preprocessor("judgments").requires == {Capability.CHAT}
-    assert preprocessor("rules").requires == frozenset()
-    done = preprocessor("rules").apply(panel_of([["It is good.", "", "Cats sat."]]), NOBODY, seed=0)
-    assert done.provenance["preprocessor_written_by"] == OFFLINE
-    assert done.provenance["preprocessor_unwritten"] == {
-        "no sentence with a judgment": 1,
-        BLANK: 1,
-    }
-
-
 # By cue words
 @pytest.mark.parametrize(
     ("clause", "verb"),
@@ -172,30 +141,6 @@ I think that the idea is novel."""
     # "Two machines.", "Nobody knows why." and "The price of it all."; the first section
     assert dropped == {NO_CUE: 3, RETELLING: 1}
     assert share == 0.7
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "This review will discuss what is good and what is weak.",
-        "My main concerns are the following:",
-        "It has both strengths and some weaknesses.",
-    ],
-)
-def test_talk_about_the_review_is_no_judgment(sentence: str) -> None:
-    assert judged(sentence, "The reviewer")[:2] == ([], {REVIEW: 1})
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "This section is hard to follow.",
-        "As mentioned above, the novelty is limited.",
-    ],
-)
-def test_a_judgment_that_points_elsewhere_stays(sentence: str) -> None:
-    lines, dropped, _ = judged(sentence, "The reviewer")
-    assert len(lines) == 1 and not dropped
 
 
 HEADED = """Strength And Weaknesses:

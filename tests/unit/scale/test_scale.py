@@ -11,8 +11,6 @@ from omegaconf import DictConfig, OmegaConf
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
-from judgelab.config import build
-from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.scale.parent import FILE, Parent, watch
 from judgelab.scale.ray import CHATS, Shard, missing, places
@@ -30,12 +28,6 @@ def node(cpus: float, gpus: float, alive: bool = True) -> dict[str, object]:
 def test_no_worker_is_split_over_two_nodes(cpus: float, gpus: float, expected: int) -> None:
     nodes = [node(3, 2), node(3, 0), node(8, 8, alive=False)]
     assert places(nodes, {"CPU": cpus, "GPU": gpus}) == expected
-
-
-@pytest.mark.parametrize("wrong", [{"workers": 0}, {"threads": 0}, {"cpus": 0.0}, {"gpus": -1.0}])
-def test_shares_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(ConfigError, match=r"scale\."):
-        build({"_target_": "judgelab.scale.ray.Ray", **wrong}, "scale")
 
 
 def test_pairs_are_collected_a_batch_at_a_time_and_once(tmp_path: Path) -> None:

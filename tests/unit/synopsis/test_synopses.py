@@ -10,7 +10,7 @@ from judgelab.core.lm import Capability, ChatRequest
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.synopsis.assw import HEADINGS, Assw, claims
-from judgelab.synopsis.writing import Abstract, outline
+from judgelab.synopsis.writing import Abstract
 from tests.scripted import NOBODY, ScriptedChat
 
 PAPER = """# A Title
@@ -34,12 +34,6 @@ ASSW, ABSTRACT = Prompt("assw.txt"), Prompt("abstract.txt")
 
 def panel(*items: Item) -> Panel:
     return Panel(items, (Agent("a"),), tuple(("text",) for _ in items))
-
-
-def test_outline_keeps_headings_apart_from_sentences() -> None:
-    headings = ["1 Introduction", "1 Introduction", "Results", "Results", "3 Limitations"]
-    assert [heading for heading, _ in outline(PAPER)] == headings
-    assert list(outline("Plain words. More.")) == [("", "Plain words."), ("", "More.")]
 
 
 def test_rules_find_what_authors_claim_and_concede() -> None:
