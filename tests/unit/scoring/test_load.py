@@ -21,7 +21,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.scoring.engine import Engine, tree_refusal
 from judgelab.scoring.head import Asked, Head
-from judgelab.scoring.load import Form, load_encoder, load_model, quantised
+from judgelab.scoring.load import Form, load_model, quantised
 from judgelab.scoring.source import stored_quantization
 from tests.tiny_models import SIZES, model, save_quantised, save_whole
 
@@ -78,24 +78,6 @@ def test_tied_weights_are_not_missing(tmp_path: Path, form: str) -> None:
     torch.testing.assert_close(found.get_output_embeddings().weight, own.lm_head.weight)
 
 
-def test_an_encoder_may_lack_its_pooler_and_nothing_else(tmp_path: Path) -> None:
-    config = transformers.BertConfig(
-        hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
-    )
-    transformers.BertModel(config).save_pretrained(tmp_path / "bert")
-    bare = changed(
-        tmp_path / "bert",
-        tmp_path / "bare",
-        lambda w: [w.pop(n) for n in list(w) if n.startswith("pooler.")],
-        "model.safetensors",
-    )
-    load_encoder(bare, FULL)
-    name = "embeddings.LayerNorm.weight"
-    half = changed(bare, tmp_path / "half", lambda w: w.pop(name), "model.safetensors")
-    with pytest.raises(ConfigError, match=f"lacks {name}"):
-        load_encoder(half, FULL)
-
-
 def adapter(to: Path, **options: Any) -> Path:
     """An adapter of the model as peft saves it, with weights that change something."""
     peft = pytest.importorskip("peft", reason="needs the extra local")
@@ -132,25 +114,6 @@ def test_an_adapter_of_another_model_is_refused(
     bad = changed(good, tmp_path / "bad", change, "adapter_model.safetensors")
     with pytest.raises(ConfigError, match=words):
         load_model(folder, FULL, bad)
-
-
-@pytest.mark.parametrize(
-    "config",
-    [
-        "[1]",
-        '{"quantization_config": [4]}',
-        '{"text_config": "llama"}',
-        '{"model_type": "no_such", "quantization_config": QUANTISED}',
-        '{"model_type": "llama", "text_config": {"quantization_config": QUANTISED}}',
-    ],
-)
-def test_a_config_that_describes_no_model_is_one_sentence(tmp_path: Path, config: str) -> None:
-    quantised = '{"load_in_4bit": true, "bnb_4bit_quant_type": "nf4"}'
-    (tmp_path / "config.json").write_text(config.replace("QUANTISED", quantised))
-    with pytest.raises(
-        ConfigError, match=r"config\.json (describes no|has no quant)|no usable config"
-    ):
-        load_model(tmp_path, FULL, None)
 
 
 KINDS = ("nf4", "fp4", "int8")
