@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from experiments.trust import __main__ as trials
-from experiments.trust import cells, coverage, pools, tables
-from experiments.trust.decide import decided
+from experiments.trust import cells, coverage
 from experiments.trust.requirements import KNOWS_NOTHING
 
 
@@ -31,25 +29,6 @@ def test_who_knows_nothing_is_not_used_and_names_do_not_matter(kind: str) -> Non
             assert row.get("use", 0) == 0, row
         if row["judge"] in ("one more rater", "the truth", "perfect"):
             assert row.get("do not use", 0) == 0, row
-
-
-def test_another_order_is_another_table_of_the_same_judgments() -> None:
-    table = tables.categories(40, np.random.default_rng(0), rate=0.5)
-    other = tables.renamed(table, np.random.default_rng(1))
-    assert set(other.units.item).isdisjoint(table.units.item)
-    assert other.levels != table.levels and other.positive.endswith(" pass")
-    for one in (table, other):
-        share = (one.labels == one.levels.index(one.positive)).mean()
-        assert share == (table.labels == 1).mean()
-
-
-def test_a_sample_is_of_whole_items(shared_data: Path) -> None:
-    pool = pools.summeval(shared_data)
-    drawn = pools.sample(pool, 20, 50, np.random.default_rng(0))
-    assert len(drawn.units) == 50 * 12 and drawn.labelled.sum() == 20 * 12
-    (first, *_) = decided(pools.repeated(pool.of(pool.names[:1]), 2))
-    (whole, *_) = decided(pool.of(pool.names[:1]))
-    assert first.agreement.value == pytest.approx(whole.agreement.value)
 
 
 @pytest.mark.slow

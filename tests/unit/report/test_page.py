@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from judgelab.core.errors import JudgelabError
 from judgelab.report import page
 from tests.unit.report.report_results import DISCRIMINATION, HOSTILE, result, write_run
 
@@ -74,14 +73,6 @@ def test_the_page_says_what_was_run_found_and_left_out(tmp_path: Path) -> None:
     }
     csv = (tmp_path / "tables" / "discrimination.csv").read_text().splitlines()
     assert csv[0] == "panel,statistic,meaning,value,low,high,n,unscored,p"
-
-
-@pytest.mark.parametrize("name", ["result.json", "manifest.json"])
-def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
-    run = write_run(tmp_path, result())
-    (tmp_path / name).unlink()
-    with pytest.raises(JudgelabError, match=re.escape(name)):
-        page.write(run)
 
 
 def test_the_command_is_the_overrides_without_what_changes_no_number() -> None:

@@ -86,15 +86,6 @@ def test_the_console_is_plain_narrow_and_about_a_screen(width: int, most: int) -
     assert "[red]" in shown, "markup in a name is not interpreted"
 
 
-def test_the_console_shows_estimates_and_what_is_unscored(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    console.show(result(auc=0.63245), Path("runs/x"))
-    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert "clean AUC 0.632 [0.582, 0.682] 12 3 <.001" in lines
-    assert "Data: a sample; the agents are synthetic." in lines
-
-
 def points() -> Any:
     names = ("xsum", "samsum"), ("tvd_mi", HOSTILE), ("none", "case_flip", "format")
     keys, known = ("facet", "group", "attack", "statistic"), {"low": 0.5, "high": 0.7, "n": 12}
