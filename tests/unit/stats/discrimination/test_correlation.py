@@ -159,39 +159,11 @@ def test_a_parabola_is_recovered(peak: float, curvature: float, height: float) -
     assert fit.p < 1e-6
 
 
-@pytest.mark.parametrize(
-    ("x", "y"),
-    [
-        ([], []),
-        ([1.0, 2.0, 3.0], [1.0, 5.0, 2.0]),
-        ([1.0, 1.0, 2.0, 2.0], [1.0, 5.0, 2.0, 3.0]),
-        ([1.0, 2.0, 3.0, 4.0], [2.0, 2.0, 2.0, 2.0]),
-    ],
-    ids=["empty", "three points", "two distinct x", "constant y"],
-)
-def test_nothing_to_test_gives_nan(x: list[float], y: list[float]) -> None:
-    fit = quadratic_against_linear(x, y)
-    numbers = (fit.r2_linear, fit.r2_quadratic, fit.f, fit.p, fit.peak, fit.curvature)
-    assert all(math.isnan(number) for number in numbers)
-    assert fit.n == len(x)
-
-
 def test_effective_rank_is_that_of_the_eigenvalues_whatever_the_units() -> None:
     rng = np.random.default_rng(2)
     scores = rng.normal(size=(50, 4)) @ rng.normal(size=(4, 4)) * [1, 10, 100, 1e-3] + 5
     eigen = np.linalg.eigvalsh(np.corrcoef(scores, rowvar=False))
     assert effective_rank(scores).value == pytest.approx(eigen.sum() ** 2 / (eigen**2).sum())
-
-
-def test_agents_without_spread_or_scores_do_not_count() -> None:
-    rng = np.random.default_rng(3)
-    scores = rng.normal(size=(40, 3))
-    more = np.column_stack([scores, np.full(40, 7.0), np.full(40, np.nan)])
-    assert effective_rank(more).value == pytest.approx(effective_rank(scores).value)
-    assert np.isnan(effective_rank(more[:, 2:]).value)
-    holes = scores.copy()
-    holes[0, 0] = np.nan
-    assert effective_rank(holes).value == pytest.approx(effective_rank(scores).value, abs=0.1)
 
 
 def test_the_interval_of_the_effective_rank_covers() -> None:

@@ -208,19 +208,6 @@ class TestRankIntervals:
         assert found.rank.tolist() == [3, 1, 2]
         assert found.rank_low.tolist() == found.rank_high.tolist() == [3, 1, 2]
 
-    def test_candidates_without_an_interval(self) -> None:
-        scores = np.random.default_rng(3).normal(size=(10, 4))
-        scores[:, 1] = np.nan
-        scores[2:, 2] = np.nan
-        found = rank_intervals(scores, draws=100)
-        assert math.isnan(found.value[1])
-        assert math.isnan(found.rank[1]) and np.isnan(found.rank_low[[1, 2]]).all()
-        assert not math.isnan(found.value[2]) and math.isnan(found.low[2])
-        assert found.rank_low[0] == 1 and found.rank_high[0] == 3
-        one_item = rank_intervals([[1.0, 2.0]])
-        assert np.isnan(one_item.low).all() and np.isnan(one_item.rank_low).all()
-        assert rank_intervals(np.empty((0, 2))).n.tolist() == [0, 0]
-
 
 class TestSymmetry:
     @staticmethod

@@ -101,16 +101,6 @@ def test_confidence_has_to_be_more_than_chance() -> None:
     assert_allclose(marks.leads["random"].value[0], (easy[0] - hard[0]).mean())
 
 
-def test_who_alone_sat_an_exam_is_not_measured_against_itself() -> None:
-    answers = np.array([[[1.0]] * 9 + [[0.0]], [[NAN]] * 10])
-    marks = mark(shares(answers), draws=20)
-    assert marks.alone.tolist() == marks.passed.tolist() == [True, False]
-    assert marks.passes[:, 0].all() and not marks.passes[:, 1].any()
-    assert np.isnan(marks.bar) and np.isnan(marks.p_pass).all() and marks.found.value[0] == 0.9
-    held = mark(shares(answers), 0.95, draws=20)
-    assert not held.alone.any() and not held.passed.any()
-
-
 def test_self_confidence_compares_easy_with_hard() -> None:
     easy = np.array([[0.9, 0.8, 0.85], [0.5, 0.5, 0.5], [NAN, NAN, NAN]])
     hard = np.array([[0.7, 0.9, 0.8], [0.6, 0.5, 0.55], [0.5, 0.5, 0.5]])

@@ -7,7 +7,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from judgelab.stats.screen.blocks import blocked, by_item, centred, deal, matched
+from judgelab.stats.screen.blocks import centred, deal, matched
 from judgelab.stats.screen.exam import sit
 from judgelab.stats.screen.verdicts import false_discoveries, permutation_p, pooled, screen
 
@@ -134,12 +134,3 @@ def test_exam_is_cross_fitted_and_uniform_of_noise() -> None:
 
 def test_false_discoveries_leave_out_what_was_not_tested() -> None:
     assert list(false_discoveries(np.array([0.001, np.nan, 0.04, 0.9]))) == [1, 0, 0, 0]
-
-
-def test_cells_by_agents_within_items_and_back() -> None:
-    cells = np.arange(2 * 12 * 12, dtype=float).reshape(2, 12, 12)
-    found = blocked(cells, 3)
-    assert found.shape == (2, 3, 3, 4, 4)
-    assert found[1, 2, 0, 3, 1] == cells[1, 3 * 3 + 2, 1 * 3 + 0]
-    places = [np.array([2, 0]), np.array([1])]
-    assert list(by_item(places, np.array([[5.0, 6.0], [7.0, np.nan]]))) == [6, 7, 5]

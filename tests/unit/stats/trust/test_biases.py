@@ -39,13 +39,6 @@ def test_a_judge_that_takes_the_first_text_is_found_and_a_fair_one_is_not():
     assert always.value[0] == 1 and 0.85 < always.low[0] < 1 and always.high[0] == 1
 
 
-def test_a_missing_verdict_leaves_its_unit_out_and_is_counted():
-    table = made_pairs(40, (0.7,))
-    table.verdicts[0, 3, 1] = np.nan
-    found = _of(table)
-    assert (found.n[0], found.unscored[0]) == (39, 1)
-
-
 def test_units_of_one_item_are_one_cluster():
     table = made_pairs(60, (0.7,), first=0.3, seed=2)
     twice = np.concatenate([table.verdicts, table.verdicts], axis=1)
