@@ -12,7 +12,7 @@ import pytest
 import judgelab
 from judgelab.config import resolved
 from judgelab.config.composing import composed
-from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.errors import ConfigError
 from judgelab.core.result import Result
 from judgelab.engine.parts import build_parts
 from judgelab.report.comparison import Comparison
@@ -22,7 +22,6 @@ from judgelab.study.validation import Validation
 from tests.drawings import draw
 from tests.unit.python.frames import graded
 
-CONF = Path(__file__).resolve().parents[3] / "conf"
 TEXTS = ("A study of mice. It is short.", "A study of mice. It is long.", "Other words for it.")
 
 
@@ -139,22 +138,3 @@ def test_what_is_scored_by_itself_needs_none(
             ran(root, mechanism="bleu", data=bare)
         peers = ran(root, mechanism="rouge", mechanism__peers=True, data=bare)
         assert "peer" in peers.records["clean_measurements"]
-
-
-def test_discernment_asks_jsonl_for_its_key_and_takes_a_marked_agent(
-    root: Path, tmp_path: Path
-) -> None:
-    file = tmp_path / "own.jsonl"
-    rows = graded(3).drop_duplicates("id")
-    lines = [
-        {"id": k, "source": s, "responses": {"gold": t}}
-        for k, s, t in zip(rows["id"], rows["source"], rows["text"], strict=True)
-    ]
-    file.write_text("\n".join(map(json.dumps, lines)))
-    given = {"study": "discernment", "data": file, "dataset": "jsonl", "mechanism": "length"}
-    with pytest.raises(DataError, match="has none: .*the key 'reference' of its line"):
-        ran(root, **given)
-    given |= {"dataset__reference_agent": "gold", "only": ["deletions_minor"], "replicates": 9}
-    found = ran(root, **given)
-    texts = found.records["clean_texts"].query("agent == 'original'")["text"]
-    assert list(texts) == list(rows["text"])

@@ -13,7 +13,6 @@ from judgelab.mechanism.mi import Mi
 from judgelab.report.jobs import SweepJob
 from judgelab.study.common.panels import measurement_records
 from judgelab.study.common.prompts import prompt_effects
-from judgelab.study.common.templates import sentences
 from tests.scripted import ScriptedLogProb, panel_of
 
 LM = ScriptedLogProb(lambda context, target: -float(len(context) + 2 * len(target)))
@@ -73,12 +72,3 @@ def test_runs_that_differ_in_more_are_no_pair(tmp_path: Path) -> None:
     mine = job(tmp_path, "authors", scores + 1, mechanism="gem")
     [made] = prompt_effects([ours, theirs, mine])
     assert made.rows["value"].tolist() == [1.0]
-
-
-def test_a_package_outside_has_templates_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "words.md.j2").write_text("{{ 3 | counted }} were seen.\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    assert sentences("mine", "words.md.j2") == ["3 items were seen."]

@@ -104,20 +104,6 @@ def test_a_stopped_run_goes_the_same_way_again_wherever_items_stand(tmp_path: Pa
     assert item_order(whole, 0) != list(range(ITEMS))
 
 
-def test_width_stops_each_at_its_own_time_and_a_tie_within_it_is_settled(tmp_path: Path) -> None:
-    result, lm = ranked(tmp_path / "a", Stop(width=1.2))
-    seen = {name: len(items) for name, items in asked(lm).items()}
-    assert seen["best"] < seen["good"] <= ITEMS
-    for row in result.tables[0].rows:
-        if row["n"] < ITEMS:
-            assert row["high"] - row["low"] <= 1.2
-    tied, other = ranked(tmp_path / "b", Stop(order=0.95, width=2.5))
-    assert len(other.seen) < 0.9 * 5 * ITEMS
-    assert tied.summary["stop/open_pairs"] == 0
-    assert "fair and good differ by less than 2.5: a tie." in said(tied)
-    assert "Sure (.95): these ties, and the order of every other pair" in said(tied)
-
-
 def context_lm(context: str, target: str) -> float:
     """The better the agent, the more its peers' texts tell of it."""
     own = target.split()[0]

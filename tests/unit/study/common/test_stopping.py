@@ -122,19 +122,6 @@ def test_nobody_stops_before_enough_is_scored() -> None:
     assert "Fewer than 70 labelled items gave a score: j1." in never.sentences
 
 
-def test_what_is_open_is_said_with_what_is_sure() -> None:
-    found = asked(Stop(order=0.95), coins([0.9, 0.5, 0.5]))
-    assert found.open == [("j1", "j2")]
-    assert found.count["j0"] < found.count["j1"] == 300
-    assert found.sentences[1:] == [
-        "Left open, though every labelled item was asked about: the order of j1 and j2.",
-        "Sure (.95): the order of 2 of 3 pairs.",
-    ]
-    wide = asked(Stop(width=0.05), coins([0.5, 1.0]))
-    assert wide.wide.tolist() == [True, False]
-    assert wide.sentences[1].startswith("Still wider than .05")
-
-
 @pytest.mark.parametrize("stop", [Stop(order=0.95), Stop(order=0.95, width=0.3), Stop(width=0.2)])
 @pytest.mark.parametrize("bounds", [SHARE, None])
 def test_places_and_names_of_competitors_change_nothing(stop: Stop, bounds: Any) -> None:

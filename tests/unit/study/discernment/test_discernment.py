@@ -17,7 +17,6 @@ from judgelab.mechanism.bleu import Bleu
 from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.mi import Mi
 from judgelab.mechanism.protocol import Mechanism
-from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.study.common.judges import NamedJudge
 from judgelab.study.discernment.study import Discernment
@@ -60,18 +59,6 @@ def test_a_judge_that_counts_typos_sees_them_and_no_reordering(tmp_path: Path) -
     assert (fluent["fell"], fluent["rose"]) == (0, 0) and fluent["alike"] == 60
     assert fluent["p"] == 1 and rows(result, "metrics", "perturbation")["typos_major"]["p"] < 1e-9
     assert all(one.figure.axes and one.caption for one in drawn(result))
-
-
-def test_the_printed_combination_is_at_hand_and_says_so(tmp_path: Path) -> None:
-    only = ["typos_major"]
-    study = Discernment(only=only, combine="printed", weights="judgelab", **QUICK)
-    result = study.run(lab(tmp_path, ScriptedChat(counts_typos)))
-    row = rows(result, "discernment", "perturbation")["typos_major"]
-    assert row["d"] > row["value"], "by ln M / ln 20 and the weight of one metric"
-    assert row["seen"] == "yes" and row["d_threshold"] > row["threshold"]
-    said = "D with weights is at most 13.9 on 60 items, and D without them 0.46 more: compare"
-    assert any(said in note for note in result.notes)
-    assert rows(result, "metrics", "metric")["fluency"]["weight"] == 0.85
 
 
 def panel_of(*texts: str) -> Panel:
@@ -194,18 +181,6 @@ def test_mechanisms_that_hold_texts_against_one_another_are_refused_unasked(
     for go in (study.run, study.ask):
         with pytest.raises(ConfigError, match="against one another: choose rating"):
             go(lab(tmp_path, lm, mechanism, panel=few))
-
-
-def test_scores_that_came_with_the_data_are_refused_before_a_text_is_written(
-    tmp_path: Path,
-) -> None:
-    few = references().head(4)
-    scores = {"own": {"original": 1.0}}
-    few = replace(few, items=tuple(replace(item, scores=scores) for item in few.items))
-    with pytest.raises(ConfigError, match="as they came: .* a mechanism that reads texts"):
-        Discernment(only=["entities_minor"], by="lm", **QUICK).run(
-            lab(tmp_path, NOBODY, RecordedScores(), panel=few)
-        )
 
 
 def test_what_cannot_be_is_refused(tmp_path: Path) -> None:

@@ -146,21 +146,6 @@ def test_weights_add_up_whatever_was_rated() -> None:
         weights.of(["fictional_entities"], ["fluency"])
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("summarization: {typos: {fluency: 0.5}}", "add up to 0.5"),
-        ("summarization: {typos: {fluency: true}}", "typos, fluency: .* valid number"),
-        ("[typos]", "maps tasks to perturbations"),
-    ],
-)
-def test_faults_of_a_file_are_named(tmp_path: Path, text: str, said: str) -> None:
-    file = tmp_path / "a.yaml"
-    file.write_text(text)
-    with pytest.raises(DataError, match=said):
-        load_weights(str(file), "summarization")
-
-
 def test_a_result_names_the_perturbations_that_were_left_out(tmp_path: Path) -> None:
     few, only = references().head(3), ["typos_minor", "deletions_minor"]
     own = tmp_path / "own.yaml"

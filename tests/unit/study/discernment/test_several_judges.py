@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +11,13 @@ import pytest
 
 import judgelab
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.lm import ChatRequest, EvaluationLM
+from judgelab.core.lm import ChatRequest
 from judgelab.core.prompt import Prompt
-from judgelab.mechanism.length import Length
 from judgelab.mechanism.pairwise import Pairwise
-from judgelab.mechanism.protocol import Mechanism
-from judgelab.report.jobs import jobs
 from judgelab.study.common.judges import NamedJudge
-from judgelab.study.discernment.figures import compare
 from judgelab.study.discernment.study import Discernment
-from tests.drawings import draw
 from tests.scripted import NOBODY, ScriptedChat
 from tests.unit.python.frames import graded
-from tests.unit.report.report_results import config_of, write_job, write_run
 from tests.unit.study.discernment.discernment_context import (
     QUICK,
     RATING,
@@ -161,66 +155,3 @@ def test_who_cannot_rate_is_refused_by_name_before_anybody_is_asked(tmp_path: Pa
         judgelab.run(judges=[chat], **given)
     one = judgelab.run("+evaluation_lm@study.judges.own=compression", limit=2, **given)
     assert one is not None and list(one.tables["judges"]["judge"]) == ["own"]
-
-
-CONFIG = config_of("discernment.Discernment")
-
-
-def written(root: Path, key: str, given: Mapping[str, Mapping[str, Any]]) -> Path:
-    """A sweep over the values of a key, with the result of each."""
-    folder = root / "sweeps" / "s"
-    for number, (value, content) in enumerate(given.items()):
-        run = root / "runs" / str(number)
-        write_run(run, {**content}, CONFIG)
-        write_job(folder, number, {key: value}, status="done", run=str(run))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    """Where three judges of one dataset left their records, and what the study says of them."""
-    root = tmp_path_factory.mktemp("real")
-    only = ["typos_minor", "reordering_minor"]
-    study = Discernment(only=only, replicates=20, combine="printed")
-    judges: dict[str, tuple[EvaluationLM, Mechanism]] = {
-        "counts": (ScriptedChat(counts_typos), RATING),
-        "random": (ScriptedChat(at_random), RATING),
-        "length": (NOBODY, Length()),
-    }
-    panel = references().head(20)
-    return root, {
-        name: study.run(lab(root / "runs" / str(k), *judge, panel=panel)).to_json()
-        for k, (name, judge) in enumerate(judges.items())
-    }
-
-
-def test_the_best_judge_stands_on_top_and_who_is_unscored_below(
-    results: tuple[Path, dict[str, Any]], tmp_path: Path
-) -> None:
-    judges = {**results[1]}
-    known = judges["random"]["summary"]
-    unknown = {key: None for key in known if key.startswith("discernment/")}
-    judges["random"] = judges["random"] | {"summary": known | unknown}
-    made = compare(jobs(written(tmp_path, "mechanism", judges)))[0]
-    board, best = made.rows, judges["counts"]["summary"]
-    assert (board["judge"].iloc[0], board["judge"].iloc[2]) == ("counts", "random")
-    assert board["average_ew"].iloc[0] == best["discernment/average_ew"] > 1
-    assert board["average_ew"].isna().iloc[2]
-    [shown] = made.tables.values()
-    by_key = {column.key: column.cells for column in shown}
-    assert by_key["average_ew"][2] == "–" and by_key["not_seen"][0] == "reordering_minor"
-    assert "dataset" not in by_key, "there is one"
-
-
-def test_datasets_are_kept_apart_and_one_judge_is_no_sweep(
-    results: tuple[Path, dict[str, Any]], tmp_path: Path
-) -> None:
-    one = results[1]["counts"]
-    other = one | {"summary": one["summary"] | {"dataset": "sumpubmed"}}
-    folder = written(tmp_path, "dataset", {"summeval": one, "sumpubmed": other})
-    made = compare(jobs(folder))[0]
-    assert set(made.rows["judge"]) == {"rating"}
-    assert list(made.rows["dataset"]) == ["summeval", "sumpubmed"]
-    assert [column.key for column in next(iter(made.tables.values()))][:2] == ["judge", "dataset"]
-    assert len(draw("discernment_judges", {"judges": made.rows}).figure.axes) == 2
-    assert compare(jobs(folder)[:1]) == []

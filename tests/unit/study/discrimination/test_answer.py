@@ -18,22 +18,15 @@ from judgelab.core.lm import ChatRequest, EvaluationLM
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result
-from judgelab.core.scores import measured
-from judgelab.engine.study import Study
-from judgelab.mechanism.gem import Gem
 from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.length import Length
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.rouge import Rouge
 from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.common.calls import calls_of
-from judgelab.study.common.panels import ScoredPanel
 from judgelab.study.discrimination import Discrimination
 from judgelab.study.discrimination.statistics import beside
 from judgelab.study.discrimination.study import answer
-from judgelab.study.leaderboard import Leaderboard
-from judgelab.study.validation import Validation
 from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb
 from tests.snapshots import same
 from tests.unit.study.discrimination.discrimination_context import better, context, graded
@@ -188,44 +181,3 @@ def test_every_reply_is_kept_with_why_it_was_not_read(run: Path, result: Result)
     assert [text in first["prompt"] for text in shown] == [True, True]
     sources = pd.read_parquet(run / "records" / "source_texts.parquet")
     assert sources["source"].tolist() == [f"source {k}" for k in range(12)]
-
-
-def test_the_summary_counts_calls_not_cells_of_means(result: Result) -> None:
-    found = {key: result.summary[f"clean/{key}"] for key in ("calls", "unread_calls")}
-    assert found == {"calls": 144, "unread_calls": 8}
-    assert result.summary["clean/failed_calls"] == 4
-    one_order, dropped = (result.summary[f"clean/{key}_pairs"] for key in ("one_order", "dropped"))
-    assert 0 < one_order <= 12  # type: ignore[operator]
-    assert one_order + 2 * dropped == 12  # type: ignore[operator]
-
-
-def test_recorded_verdicts_without_a_value_are_counted_too() -> None:
-    panel = graded(3)
-    verdict = np.full((3, 4, 4), 1.0)
-    verdict[0] = np.nan
-    data = measured(panel, verdict=(("item", "agent", "peer"), verdict))
-    found = calls_of(ScoredPanel(panel, data, JUDGE.score(data)))
-    assert found is not None
-    counts, by_agent = found
-    assert (counts["calls"], counts["unknown_calls"], counts["dropped_pairs"]) == (36, 12, 6)
-    assert by_agent.tolist() == [6] * 4
-
-
-def test_a_mechanism_that_asks_nothing_has_no_calls(tmp_path: Path) -> None:
-    made = STUDY.run(context(tmp_path, Length()))
-    assert not [key for key in made.summary if "calls" in key]
-
-
-def with_reference() -> Panel:
-    panel = graded()
-    return replace(panel, agents=(replace(panel.agents[0], reference=True), *panel.agents[1:]))
-
-
-@pytest.mark.parametrize("study", [Validation(bootstrap=50), Leaderboard(bootstrap=50)])
-def test_calls_that_gave_nothing_are_counted_and_told(study: Study, tmp_path: Path) -> None:
-    lm = ScriptedLogProb(lambda c, t: np.nan if "quality 7 of 3 " in c else -len(t) + 0.1 * len(c))
-    gem = Gem(prompt=Prompt("second_opinion.txt"), reads="raw")
-    made = study.run(context(tmp_path, gem, lm, panel=with_reference()))
-    counted = {"calls": 12 * (3 + 1), "unread_calls": 0, "failed_calls": 1, "dropped_pairs": 1}
-    assert {key: made.summary.get(f"clean/{key}") for key in counted} == counted
-    assert [n for n in made.notes if n.startswith("1 of 48 calls on the clean panel gave nothing")]

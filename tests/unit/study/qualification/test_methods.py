@@ -20,16 +20,14 @@ from judgelab.core.errors import ConfigError
 from judgelab.engine.run import execute
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.report.comparison import comparisons
-from judgelab.report.jobs import SweepJob, jobs
+from judgelab.report.jobs import jobs
 from judgelab.report.sweep import write
 from judgelab.study.common.judges import NamedJudge, named
-from judgelab.study.qualification.figures import compare
 from tests.drawings import draw
 from tests.tiny_release import write_release
 from tests.unit.python.frames import graded
 from tests.unit.report.report_results import write_job
 
-CONF = Path(__file__).resolve().parents[4] / "conf"
 METHODS = "study.methods={both: [first, second], debate: [chatEval], free: [gratis]}"
 
 
@@ -121,22 +119,6 @@ def test_a_sweep_ends_in_accuracy_against_cost(run: Path, tmp_path: Path) -> Non
     assert "USD" in drawn.figure.axes[0].get_xlabel()
     assert (sweep / "figures" / "qualification_cost.png").is_file()
     assert "Accuracy against cost" in (sweep / "report.html").read_text()
-
-
-def test_unknown_judges_are_refused(release: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="study.methods: no judge is 'frist'"):
-        result(release, tmp_path, "study.methods={x: [frist]}")
-
-
-def test_a_judge_without_accuracy_stands_last() -> None:
-    parts = ("called", "value", "low", "high", "n", "unscored", "gain", "exam_cost", "p")
-    rows = [
-        dict.fromkeys(parts) | {"name": name, "kind": "judge", "cost": 1.0, "value": value}
-        for name, value in (("unread", None), ("fair", 0.6), ("good", 0.8))
-    ]
-    table = {"name": "pools", "columns": list(rows[0]), "rows": rows}
-    (found,) = compare([SweepJob(0, (), {}, None, {"tables": [table], "summary": {}}, None)])
-    assert list(found.rows["name"]) == ["good", "fair", "unread"]
 
 
 SMALL = {"evaluation_lm": "compression", "evaluation_lm.order": 3, "mechanism": "gptscore"}

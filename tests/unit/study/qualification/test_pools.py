@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose
 
 from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.qualification.exams import confidence, mark, shares
-from judgelab.study.qualification.case import Case
 from judgelab.study.qualification.judge_responses import (
     ExamResult,
     JudgeResponses,
@@ -16,11 +15,8 @@ from judgelab.study.qualification.pools import (
     admitted,
     answer_scores,
     consistent,
-    examined,
     filtered_by_people,
-    single,
 )
-from judgelab.study.qualification.tables import _bias
 
 NAN = np.nan
 NO_ANSWERS = shares(np.full((1, 1, 1), NAN))
@@ -87,32 +83,3 @@ def test_a_pool_is_weighted_by_the_exams_it_asks_for() -> None:
     responses = heard(np.ones((1, 5, 1, 2)), **taken)
     assert_allclose(admitted(responses, marks, ["consistency"]).power, [0.8])
     assert_allclose(admitted(responses, marks, list(marks)).power, [0.7])
-
-
-def test_a_bias_rate_says_what_it_leaves_out() -> None:
-    """The third judge decided half of the pairs."""
-    verdicts = np.ones((3, 4, 1, 2))
-    verdicts[2, :2] = NAN
-    responses = heard(verdicts)
-    pools = examined(responses, {})
-    case = Case(
-        responses=responses,
-        agents=["a0", "a1"],
-        marks={},
-        singles=[single(responses, k) for k in range(3)],
-        pools=pools,
-        gold=np.array([[1.0], [-1.0], [0.0], [-1.0]]),
-        human=np.full((4, 2), NAN),
-        family=["a0"],
-        currency="USD",
-        annotation_cost=NAN,
-        missing=(),
-        draws=5,
-        seed=0,
-    )
-    bias = {str(row["name"]): row for row in _bias(case)}
-    assert (bias["j2"]["n"], bias["j2"]["unscored"], bias["j2"]["accuracy_unscored"]) == (2, 1, 2)
-    assert bias["all"]["unscored"] == 0
-    found = case.gain(pools[0], case.singles[2])
-    assert (found.n, found.unscored) == (1, 2)
-    assert case.agreement([(case.singles[0], case.singles[2])]).unscored == 2

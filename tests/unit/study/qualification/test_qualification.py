@@ -164,17 +164,6 @@ def test_unknown_costs_are_not_nothing(run: Run) -> None:
     assert found["by_name"]["exams"] and "qualification_cost" not in found["figures"]
 
 
-def test_every_share_says_of_how_many_pairs_nobody_decided(run: Run) -> None:
-    """Also: a family without anybody else, and items too few for a human filter."""
-    found = run("study.family=[brief,peer,long,wordy]", items=4)
-    for name in ("pools", "agreement"):
-        assert all(row["unscored"] == 0 for row in found["by_name"][name]), name
-    assert "bias" not in found["by_name"]
-    assert any("There is no bias rate: people" in note for note in found["notes"])
-    assert "human" not in {row["pool"] for row in found["by_name"]["lists"]}
-    assert any("4 items do not make 5 folds" in note for note in found["notes"])
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [

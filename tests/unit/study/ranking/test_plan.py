@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judgelab.config.composing import composed
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.engine.context import Context
-from judgelab.engine.run import execute
 from judgelab.stats.ranking.confidence import required_n
 from judgelab.study.ranking.plan import Plan
 from tests.unit.study.ranking.ranking_context import (
@@ -94,18 +91,6 @@ def test_a_plan_reads_the_judge_and_guesses_no_scale(lab: Context, tmp_path: Pat
             plan(lab, **read)
 
 
-def test_a_plan_is_not_named_after_what_it_does_not_use(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    given = ["study.r=.3", "study.sd=.25", "study.delta=.05", f"paths.root={tmp_path}"]
-    execute(composed(["study=plan", "tracker=none", *given]))
-    (run,) = (tmp_path / "runs").iterdir()
-    assert re.fullmatch(r"plan-[0-9a-f]{12}", run.name)
-    printed = capsys.readouterr().out
-    assert "needs 1,504 items" in printed
-    assert "tvd_mi" not in printed and "xsum" not in printed
-
-
 def test_peoples_order_is_by_the_model_with_the_smallest_error(tmp_path: Path) -> None:
     """Bias where systems are favoured; Algorithm 1, or the line, where the bias term makes it
     worse: means of systems are three times as steep as texts, Algorithm 1 too careful throughout.
@@ -157,14 +142,3 @@ def test_a_judge_fitted_elsewhere_is_tested_here(tmp_path: Path) -> None:
     scores(tmp_path / "other", human=0.1)
     with pytest.raises(DataError, match="no judge can be fitted there"):
         outcome(tmp_path / "d", *table_study(here, *train))
-
-
-@pytest.mark.parametrize("column", ["human", "metric"])
-def test_scores_that_do_not_vary(tmp_path: Path, column: str) -> None:
-    path, _ = scores(tmp_path, **{column: 0.1})
-    result = outcome(tmp_path, *table_study(path))
-    assert any("do not vary: the confidence is" in note for note in result.notes)
-    order = tables(result)["ranking"]
-    assert len(order) == 21 and "people" not in order
-    if column == "metric":
-        assert (order["same_metric"] == 0.5).all()
