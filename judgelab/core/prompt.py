@@ -14,6 +14,9 @@ from judgelab.core.resources import conf, own_or_shipped
 
 FOLDER = conf() / "prompt"
 
+TEXTS = frozenset({"one", "two", "a", "b", "text", "response"})
+"""Fields for what is judged or rewritten; a prompt that leaves one out asks about nothing."""
+
 Marks = dict[str, str | list[str]]
 
 
@@ -72,13 +75,20 @@ class Prompt:
         """The system message, if there is one, and the user's, filled in.
 
         Raises:
-            ConfigError: the template asks for a field that the mechanism does not have.
+            ConfigError: the template asks for a field that the mechanism does not have, or leaves
+                out a text that it is about.
         """
-        unknown = self.fields - values.keys()
+        unknown, left_out = self.fields - values.keys(), TEXTS & values.keys() - self.fields
         if unknown:
             raise ConfigError(
                 f"The prompt {self.file} asks for {sorted(unknown)}, but it is offered "
                 f"{sorted(values)}: correct the field names in the file."
+            )
+        if left_out:
+            fields = " and ".join(f"{{{name}}}" for name in sorted(left_out))
+            raise ConfigError(
+                f"The prompt {self.file} does not show the text that it is about: put {fields} "
+                "where it goes."
             )
         user = Message("user", self.template.format_map(values))
         if self.system is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -82,11 +83,27 @@ def test_context_shows_the_source_and_no_context_hides_it() -> None:
     assert not np.isnan(data["verdict"].values[0, 0, 1])
 
 
-def test_a_prompt_with_an_unknown_field_is_refused(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    (tmp_path / "p.txt").write_text("Compare {a} with {b} and {colour}.")
-    judge = Judge(Prompt(str(tmp_path / "p.txt")), context=False)
-    with pytest.raises(ConfigError, match=r"asks for \['colour'\]"):
-        judge.measure(panel_of(TEXTS), ScriptedChat(lambda r: "[[A]]"), seed=0)
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("Compare {a} with {b} and {colour}.", r"asks for \['colour'\]"),
+        ("Is {a} better than the other?", r"put {b} where"),
+    ],
+)
+def test_a_prompt_without_the_texts_or_with_more_is_refused_before_it_is_paid(
+    template: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "p.txt").write_text(template)
+    judge, lm = (
+        Judge(Prompt(str(tmp_path / "p.txt")), context=False),
+        ScriptedChat(lambda r: "[[A]]"),
+    )
+    with pytest.raises(ConfigError, match=said):
+        judge.measure(panel_of(TEXTS), lm, seed=0)
+    assert not lm.seen
+
+
+def test_a_prompt_that_cannot_be_read_is_refused() -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         Prompt("nowhere.txt")
 
