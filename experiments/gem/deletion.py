@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.command import point
-from experiments.gem.overlap import Overlap
 from experiments.gem.printed import Cell, Printed
 from experiments.gem.reviews import read_reviews
 from experiments.peer_prediction.rows import Row, Table
 from judgelab.attack.sentence_deletion import thin, thin_as_released
 from judgelab.core.errors import DataError
+from judgelab.mechanism.rouge import Rouge
+from judgelab.mechanism.texts import Compare
 from judgelab.stats.discrimination.effect_size import MULTIPLIER, standardized_mean_difference
 from judgelab.stats.intervals.arrays import Floats, divide
 
@@ -47,12 +48,19 @@ def score(folder: Path) -> dict[str, Scored]:
         states = candidate, thin_as_released(candidate), thin(candidate)
         pairs += [(k, states, first), (k, states, third)]
     paper = np.array([k for k, _, _ in pairs], dtype=np.int64)
-    overlap = Overlap()
     scored = {}
-    for metric, compare in zip(METRICS, (overlap.rouge_l, overlap.bleu), strict=True):
+    for metric, compare in zip(METRICS, (Rouge(kind="rougeL").comparison(), _bleu()), strict=True):
         table = np.array([[compare(text, other) for text in texts] for _, texts, other in pairs])
         scored[metric] = Scored(table[:, 0], table[:, 1], table[:, 2], paper)
     return scored
+
+
+def _bleu() -> Compare:
+    """BLEU-4 in [0, 1] without smoothing, on sacrebleu's tokens; the authors' are NLTK's."""
+    from sacrebleu.metrics.bleu import BLEU
+
+    metric = BLEU(smooth_method="none")
+    return lambda text, other: float(metric.corpus_score([text], [[other]]).score) / 100
 
 
 def table3(printed: Printed, scored: Mapping[str, Scored]) -> Table:
@@ -69,17 +77,6 @@ def table3(printed: Printed, scored: Mapping[str, Scored]) -> Table:
         "rows, not 1.96: intervals called 95 % hold about 90 % even if rows were independent.",
     )
     return Table("3", "standardised mean difference, sentence deletion", tuple(rows), notes)
-
-
-def widening(scored: Mapping[str, Scored]) -> float:
-    """How much wider the interval over items is than the 1.645 one over rows; the larger one."""
-    return max(
-        standardized_mean_difference(data.before, data.released, data.paper).half_width
-        / standardized_mean_difference(
-            data.before, data.released, data.paper, "released"
-        ).half_width
-        for data in scored.values()
-    )
 
 
 def _d_rows(metric: str, cell: Cell, data: Scored) -> list[Row]:

@@ -4,7 +4,7 @@
 
 DIR is a clone of the authors' repository (three human reviews of each of 300 papers), or the
 reviews as one parquet file gem_iclr2023*.parquet, or the folder of it. Without DIR the tables come
-that follow from the print (experiments/gem/printed): all but Tables 3 and 3/8. No model is asked.
+that follow from the print (experiments/gem/printed): all but Table 3. No model is asked.
 Prints paper | what the paper does | corrected | n | unscored and writes the same as a JSON list of
 rows, with the keys of experiments.peer_prediction. definitions.txt says what each column is. A cell
 that does not match is a finding and no failure of the command; its cause is printed last.
@@ -41,8 +41,6 @@ def compute(path: str | Path | None = None) -> list[Table]:
         leaderboards.table7(printed),
         *([] if scored is None else [deletion.table3(printed, scored)]),
         checks.copied_cells(printed),
-        checks.constant_ratio(printed),
-        *([] if scored is None else [checks.significance(printed, deletion.widening(scored))]),
         checks.resistance(printed),
     ]
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
-from sacrebleu.metrics.bleu import BLEU
 
 from experiments.auto_pre import counting
 from experiments.auto_pre.bench import Bench
 from experiments.auto_pre.printed import numbers
 from experiments.auto_pre.release import list_datasets, read_dataset
 from experiments.auto_pre.tables import compute
-from experiments.gem.overlap import Overlap
-from experiments.gem.reviews import read_reviews
 from experiments.peer_prediction.baseline import rouge1
 from experiments.peer_prediction.release import read_domain
 from experiments.ranking_confidence.data import summeval_table
@@ -45,25 +41,6 @@ def test_standard_rouge1_is_rouge_scores(shared_data: Path) -> None:
         for item, row in zip(panel.items, panel.texts, strict=True)
     ]
     np.testing.assert_allclose(rouge1(panel), expected)
-
-
-def test_overlap_is_rouge_scores_and_sacrebleus(shared_data: Path) -> None:
-    panel = read_reviews(shared_data / "gem").head(8)
-    overlap = Overlap()
-    rouge = RougeScorer(["rougeL"], use_stemmer=True)
-    bleu = BLEU(smooth_method="none")
-    for number, (first, second, third) in enumerate(panel.texts):
-        assert first is not None and second is not None and third is not None
-        expected = bleu.corpus_score([second], [[first]]).score / 100
-        assert overlap.bleu(second, first) == pytest.approx(expected, abs=1e-12)
-        if number < 2:
-            third, second = third[:900], second[:900]  # its table takes its time
-            expected = rouge.score(third, second)["rougeL"].fmeasure
-            assert overlap.rouge_l(second, third) == pytest.approx(expected)
-    assert overlap.bleu("two words", "two words") == 0.0
-    assert overlap.rouge_l("one", "other") == 0.0
-    short, long = "a b c d e", "a b c d e f g"
-    assert overlap.bleu(short, long) == pytest.approx(math.exp(1 - 7 / 5))
 
 
 def test_a_tie_is_a_win_only_where_rounding_says_so() -> None:
