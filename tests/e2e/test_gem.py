@@ -50,23 +50,3 @@ def test_a_leaderboard_ranks_texts_already_written(judgelab: Command, tmp_path: 
     assert {(row["with"], row["correlation"]) for row in tables["benchmarks"]} == {
         (column, method) for column in ("parameters", "quiz") for method in ("spearman", "pearson")
     }
-
-
-def test_a_dry_run_counts_what_the_writer_would_write(judgelab: Command, tmp_path: Path) -> None:
-    done = judgelab(
-        "study=validation",
-        "mechanism=gem",
-        "preprocessor=judgments",
-        "attack=rephrase",
-        "attack.by=lm",
-        "evaluation_lm@writer_lm=openai",
-        "writer_lm.model=gpt-4o-mini",
-        "writer_lm.api_key_env=null",
-        "writer_lm.base_url=http://127.0.0.1:9/v1",
-        "dry_run=true",
-        *DATA,
-    )
-    assert done.returncode == 0, done.stderr
-    # 36 reviews to preprocess; 12 candidates to rephrase, whose texts do not exist yet
-    assert "48" in done.stdout
-    assert not (tmp_path / "runs").exists()

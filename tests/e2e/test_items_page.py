@@ -193,13 +193,6 @@ def test_a_run_prints_its_figures_and_its_report_is_made_from_disk_alone(
     assert (run / "report.html").read_bytes() == page
 
 
-def test_a_folder_that_is_no_run_is_refused_in_a_sentence(
-    tmp_path: Path, rendered: Callable[[Path], None]
-) -> None:
-    with pytest.raises(SystemExit, match=r"error: .*result.json cannot be read"):
-        rendered(tmp_path)
-
-
 @pytest.mark.slow
 def test_a_sweep_over_mechanisms_attacks_and_seeds(
     judgelab: Command, tmp_path: Path, rendered: Callable[[Path], None]

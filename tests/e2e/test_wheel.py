@@ -103,12 +103,9 @@ def test_a_folder_of_ones_own_adds_options(program: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("file", ["config.yaml", "local/default.yaml"])
-def test_settings_of_another_program_are_left_alone(
-    program: Path, tmp_path: Path, file: str
-) -> None:
-    """A folder conf/ of another Hydra program, or with settings that nobody named."""
-    for name in (file, "attack/shouting.yaml"):
+def test_settings_of_another_program_are_left_alone(program: Path, tmp_path: Path) -> None:
+    """A folder conf/ of another Hydra program, and with settings that nobody named."""
+    for name in ("config.yaml", "local/default.yaml", "attack/shouting.yaml"):
         foreign = tmp_path / "conf" / name
         foreign.parent.mkdir(parents=True, exist_ok=True)
         foreign.write_text("# @package _global_\nlimit: 1\nsurprise: true\n")
