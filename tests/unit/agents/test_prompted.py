@@ -109,12 +109,6 @@ COUNTS = {  # TVD-MI paper, Tables 8, 9 and 7
     "translation": {"Faithful": 6, "Style": 15, "Strategic": 4, "Low Effort": 5, "Other": 1},
     "peer_review": {"Faithful": 4, "Style": 12, "Strategic": 8, "Low Effort": 5},
 }
-PEER_REVIEW_ORDER = """Reference, Faithful, Objective Analysis, Thorough Evaluation,
-Balanced Critique, Method Shift, Question Shift, Contribution Misrepresent, Result Manipulation,
-Assumption Attack, Low Effort, Generic, Surface Skim, Template Fill, Checklist Review,
-Overly Technical, Harsh Critique, Overly Positive, Theory Focus, Implementation Obsessed,
-Comparison Fixated, Pedantic Details, Scope Creep, Statistical Nitpick, Future Work Focus,
-Dismissive Expert, Agenda Push, Benchmark Obsessed, Writing Critique"""
 
 
 @pytest.mark.parametrize("task", COUNTS)
@@ -124,27 +118,6 @@ def test_categories_are_those_of_the_paper(task: str) -> None:
     assert Counter(s.category for s in taxonomy.strategies) == COUNTS[task]
     assert taxonomy.strategies[0].reference
     assert sum(s.reference for s in taxonomy.strategies) == 1
-
-
-def test_order_is_that_of_the_released_arrays() -> None:
-    names = [s.name for s in load_taxonomy("peer_review").strategies]
-    assert names == " ".join(PEER_REVIEW_ORDER.split()).split(", ")
-
-
-def test_the_code_differs_from_the_paper_in_five_translation_strategies() -> None:
-    differ = {
-        s.name: (s.category, s.category_released)
-        for task in COUNTS
-        for s in load_taxonomy(task).strategies
-        if s.category != s.category_released
-    }
-    assert differ == {
-        "Formal": ("Style", "Faithful"),
-        "Technical": ("Style", "Faithful"),
-        "Simplify": ("Low Effort", "Style"),
-        "Comparative": ("Faithful", "Style"),
-        "Quantitative": ("Faithful", "Style"),
-    }
 
 
 def test_unknown_names_get_a_suggestion() -> None:
@@ -162,15 +135,12 @@ ENTRY = "- {name: A, category: Style, description: d, prompt: p}"
     [
         ("agents: 3", "needs the keys"),
         ("agents: [oops", "not readable YAML"),
-        ("agents: []", "at least 1 item"),
-        ("agents: [{name: A, category: Style, description: d}]", "'prompt' is missing"),
         (
             "agents: [{name: A, category: Stile, description: d, prompt: p}]",
             r"0\.category .*'Style'",
         ),
         ("agents: [{name: A, categry: Style}]", r"agents\.0\.categry .*not permitted"),
         (f"agents:\n  {ENTRY}\n  {ENTRY}", "A stands there more than once"),
-        (f"max_tokens: 0\nagents:\n  {ENTRY}", "max_tokens .* greater"),
     ],
 )
 def test_a_broken_file_names_the_entry(tmp_path: Path, body: str, message: str) -> None:
@@ -178,16 +148,6 @@ def test_a_broken_file_names_the_entry(tmp_path: Path, body: str, message: str) 
     path.write_text(f"task: summarization\n{body}\n")
     with pytest.raises(DataError, match=message):
         load_taxonomy(str(path))
-
-
-def test_the_sha_follows_the_content_and_not_the_comments(tmp_path: Path) -> None:
-    path = tmp_path / "mine.yaml"
-    path.write_text(f"task: t\nagents:\n  {ENTRY}\n")
-    first = load_taxonomy(str(path)).sha
-    path.write_text(f"# a comment\ntask: t\nagents:\n  {ENTRY}\n")
-    assert load_taxonomy(str(path)).sha == first
-    path.write_text(f"task: t\nagents:\n  {ENTRY.replace('prompt: p', 'prompt: q')}\n")
-    assert load_taxonomy(str(path)).sha != first
 
 
 def test_recorded_without_responses_names_the_dataset() -> None:

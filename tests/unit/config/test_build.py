@@ -62,10 +62,6 @@ def node(**values: object) -> dict[str, object]:
     } | values
 
 
-def test_nested_nodes_are_built_and_ints_serve_as_floats() -> None:
-    assert build(node(rate=2), "x") == Outer(Inner(1), 2)
-
-
 def test_containers_are_plain_and_nodes_within_them_are_built() -> None:
     held = build({"_target_": f"{HERE}.Held", "values": {"a": [node()], "b": "${x}"}}, "x")
     assert type(held.values) is dict
@@ -88,16 +84,8 @@ def test_what_the_class_raises_names_the_inner_node() -> None:
         ({"rate": -1.0}, "x: rate must not be negative"),
         ({"inner": {"_target_": f"{HERE}.Inner", "size": "big"}}, "x.inner.size='big'"),
         (
-            {"inner": {"_target_": f"{HERE}.Inner", "draws": 0}},
-            "draws=0 must be greater",
-        ),
-        (
             {"inner": {"_target_": f"{HERE}.Inner", "shares": [0.5, 2.0]}},
             "shares[1]=2.0 must be less",
-        ),
-        (
-            {"inner": {"_target_": f"{HERE}.Inner", "shares": []}},
-            "shares=[]: List should",
         ),
         ({"_target_": "judgelab.no.such.X"}, "cannot be imported"),
     ],

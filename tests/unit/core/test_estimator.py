@@ -10,9 +10,8 @@ from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached, Counted
 from judgelab.calls.log import LoggedLM
 from judgelab.calls.pace import Limits
-from judgelab.core.estimator import LM, Estimator, differences, lines, marks, mixed, read_estimators
+from judgelab.core.estimator import LM, Estimator, differences, marks, mixed
 from judgelab.core.prompt import Prompt
-from judgelab.core.result import Result
 from judgelab.engine.context import estimator_of
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.evaluation_lm.openai import OpenAI
@@ -90,13 +89,6 @@ def test_what_a_comparison_names_and_what_nobody_knows_differ_from_nothing() -> 
         assert differences([CHAT, replace(CHAT, **{part: value})]) == {"gem": (part,)}
     other = replace(RAW, model="x", precision="bf16")
     assert differences([CHAT, other], LM) == {"gem": ("instructions",)}
-
-
-def test_a_result_carries_its_estimators_there_and_back() -> None:
-    found = Result({}, "", [], estimators=[CHAT, RAW]).to_json()
-    assert read_estimators(found) == [CHAT, RAW]
-    assert lines(found)[0].startswith("Estimator: gem with transformers tiny, chat template, ")
-    assert lines({"summary": {}}) == [], "a result from before there were estimators"
 
 
 def sweep(root: Path, axis: str, each: dict[str, Estimator]) -> Path:
