@@ -12,14 +12,6 @@ from experiments.trust import cells, coverage
 from experiments.trust.requirements import KNOWS_NOTHING
 
 
-def test_the_readme_has_a_place_for_every_table() -> None:
-    found = {"requirements": [{"holds": True}], "cells": cells.cell("pairs, bar .8", 30, range(1))}
-    text = trials.page(trials.README.read_text(encoding="utf-8"), found)
-    assert "| holds |" in text and "right in .9 " in text and "always longer" not in text
-    with pytest.raises(ValueError, match="lacks the marks"):
-        trials.page("nothing", found)
-
-
 @pytest.mark.parametrize("kind", list(cells.KINDS))
 def test_who_knows_nothing_is_not_used_and_names_do_not_matter(kind: str) -> None:
     rows = cells.cell(kind, 60, range(4))

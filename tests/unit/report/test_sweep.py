@@ -13,7 +13,7 @@ import pytest
 from judgelab.core.result import Headline
 from judgelab.report import console
 from judgelab.report.jobs import SweepJob, jobs
-from judgelab.report.sweep import conclude, screen, write
+from judgelab.report.sweep import conclude, screen
 from judgelab.report.sweep_answer import answer, best_first, shown, table
 from judgelab.store.run_dir import RunDir
 from tests.unit.report.report_results import HOSTILE, result, write_job, write_run
@@ -51,15 +51,6 @@ def test_the_table_has_one_row_a_job_and_every_part_of_every_number(sweep: Path)
     assert [row["unscored_texts"] for row in rows][:3] == [7, 14, 7]
 
 
-def test_the_console_names_failures_and_the_command_that_repeats_them(sweep: Path) -> None:
-    text = console.rendered(screen(jobs(sweep), sweep), 100)
-    assert "Data: a sample; the agents are synthetic." in text
-    assert "job 10 failed: It broke: <script>" in text
-    assert "  python run.py mechanism=rouge attack=padding" in text.splitlines()
-    row = next(line for line in text.splitlines() if line.split()[:2] == ["mi", "padding"])
-    assert row.split()[2:] == ["12", "0.600", "0.600", "0.581", "0.900", "14"]
-
-
 def test_the_best_stands_first_and_is_said_no_louder_than_its_interval(
     sweep: Path, tmp_path: Path
 ) -> None:
@@ -74,20 +65,6 @@ def test_the_best_stands_first_and_is_said_no_louder_than_its_interval(
     text = console.rendered(screen(best_first(jobs(sweep)), sweep), 100)
     assert text.index("Compared") < text.index("Comparison of") < text.index("Data: a sample")
     assert answer(jobs(sweep)[:1]) == []
-
-
-def test_the_page_shows_runs_failures_and_figures(sweep: Path) -> None:
-    text = write(sweep).read_text(encoding="utf-8")
-    assert "4 runs: mechanism × attack" in text
-    assert "failed: It broke: &lt;script&gt;" in text
-    assert "<script>alert" not in text
-    assert "http" not in text.replace("http-equiv", "")
-    assert 'href="../../runs/mi-none-0/report.html"' in text
-    assert text.count("<svg") == 2
-    assert {p.name for p in (sweep / "figures").glob("*.png")} == {
-        "auc_under_attack.png",
-        "effect_sizes_by_mechanism.png",
-    }
 
 
 def test_a_job_that_left_no_word_has_failed(sweep: Path) -> None:
