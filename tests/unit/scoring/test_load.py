@@ -20,7 +20,6 @@ from safetensors.torch import load_file, save_file
 from judgelab.core.errors import ConfigError
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.scoring.engine import Engine, tree_refusal
-from judgelab.scoring.head import Asked, Head
 from judgelab.scoring.load import Form, load_model, quantised
 from judgelab.scoring.source import stored_quantization
 from tests.tiny_models import SIZES, model, save_quantised, save_whole
@@ -170,20 +169,6 @@ def test_it_computes_in_the_dtype_that_was_asked_for(stored: dict[str, Path]) ->
 
 
 JOBS = [((5, 6, 7), (8, 9)), ((5, 6, 7), (10,)), ((5, 6, 11, 12), (8, 9, 13))]
-
-
-class OnMeta(Head):
-    """A head on another device than the states; meta tensors have no values to compare."""
-
-    def _logsumexp(self, block: Any) -> Any:
-        return block.sum(-1)
-
-
-def test_states_go_where_the_head_is() -> None:
-    head = OnMeta(torch.empty(50, 8, device="meta"), None, columns=20)
-    places = (torch.zeros(3, dtype=torch.long) for _ in range(4))
-    logprobs = head.logprobs(torch.empty(6, 8), Asked(*places))
-    assert (logprobs.device.type, logprobs.shape) == ("meta", (3,))
 
 
 def test_a_model_with_an_offloaded_part_scores_the_same(tmp_path: Any) -> None:

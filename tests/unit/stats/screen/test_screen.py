@@ -33,21 +33,6 @@ def screened(scores: np.ndarray, group: list[int] | None = None):
     return screen(pooled([even], blocks, ["one"]), blocks, groups)
 
 
-def test_blocks_go_by_keys_alone() -> None:
-    keys = [f"{k * 7919 % 101:03d}" for k in range(40)]
-    turned = keys[::-1]
-    one = [{keys[k] for k in block} for block in deal(keys, M)]
-    assert one == [{turned[k] for k in block} for block in deal(turned, M)]
-    assert all(6 <= len(block) <= 7 for block in one)
-
-
-def test_centring_takes_levels_away_and_leaves_the_effect() -> None:
-    even = centred(panel([1, 1, 1], blocks=400))
-    effects = matched(even[:, 0, 1])
-    assert effects.mean() == pytest.approx(3, abs=0.1)
-    assert even.mean(axis=-1) == pytest.approx(0, abs=1e-9)
-
-
 def test_effect_is_matched_less_mismatched_where_texts_are_missing() -> None:
     cells = np.random.default_rng(1).normal(size=(1, 1, 1, M, M))
     cells[..., 4, :] = cells[..., :, 2] = np.nan
