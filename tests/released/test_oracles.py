@@ -23,8 +23,6 @@ from judgelab.config.composing import composed
 from judgelab.engine.parts import build_parts
 from judgelab.store.run_dir import RunDir
 
-CONF = Path(__file__).resolve().parents[2] / "conf"
-
 
 @pytest.fixture(scope="module")
 def auto_pre(shared_data: Path) -> Path:

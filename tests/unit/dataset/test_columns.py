@@ -51,13 +51,10 @@ READ = [
         "rater_a=grade rater_b=grade gpt4_verdict=grade claude=grade notes=text",
         "rows rater_a+rater_b claude+gpt4_verdict",
     ),
-    ("id=text human=pass pass=true", "id human pass"),
     ("human_label=pass sonnet_label=pass topic_label=two", "rows human_label sonnet_label"),
     ("humanLabel=pass JudgeVerdict=pass judge_reasoning=text", "rows humanLabel JudgeVerdict"),
     ("ground_truth=text human_label=pass judge_label=pass", "rows human_label judge_label - - "
      "ground_truth"),
-    ("conversation_id=text human_label=pass judge_label=pass", "conversation_id human_label "
-     "judge_label"),
     ("model=two prompt=twice output=text human=pass judge_label=pass", "sources human judge_label "
      "prompt output"),
     (
@@ -83,10 +80,7 @@ def test_usual_names_are_understood(columns: str, roles: str) -> None:
 
 UNCLEAR = [
     "id=text output_a=text output_b=text human=side judge_winner=side judge_winner_swapped=side",
-    "id=text label=pass judge=pass",
     "id=text judge=pass score=grade human=pass",
-    "id=text human_label=pass gold=true",
-    "id=text label=pass ground_truth=true judge_label=pass",
     "id=text human=pass score=grade pass=true",
     "id=text human_label=pass judge_label=pass judge_score=grade",
     "id=text human_relevance=grade human_fluency=grade judge_label=pass",

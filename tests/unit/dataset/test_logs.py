@@ -353,17 +353,6 @@ def test_an_audit_says_what_was_read(tmp_path: Path) -> None:
     assert dict(report.content["answer"])["Read as promptfoo results"]
 
 
-def test_a_score_without_a_grade_is_missing(tmp_path: Path) -> None:
-    log = inspect(edited=False)
-    log["samples"][0]["scores"]["model_graded_qa"] = {
-        "value": "I",  # as the tool writes where its pattern does not match
-        "explanation": "Grade not found in model output: So so.",
-    }
-    rows, _ = log_of(written(tmp_path, log)).rows()
-    [first, *_] = [row.verdicts[0] for row in rows if row.id == "q1"]
-    assert first.cell == "" and first.reason.startswith("Grade not found")
-
-
 def test_labels_in_a_file_of_their_own_may_be_the_tools_letters(tmp_path: Path) -> None:
     path, labels = str(written(tmp_path, inspect(edited=False))), tmp_path / "labels.csv"
     labels.write_text("sample_id,human_label\nq1,C\nq2,I\n")

@@ -51,12 +51,8 @@ def criteria(folder: Path, **parts: str) -> str:
     ("key", "value", "said"),
     [
         ("metrics", RHYME.replace("[Read it.]", "Read it."), "rhyme, steps: Input should be"),
-        ("text", "", "text: Field required"),
         ("metrics", "", "no YAML of text, source, scale and metrics"),
-        *(
-            ("scale", scale, r"own\.yaml.*scale")
-            for scale in ("{0: bad, good: 1}", "{0: bad}", "{no: bad, yes: good}", "[0]")
-        ),
+        *(("scale", scale, r"own\.yaml.*scale") for scale in ("{0: bad, good: 1}", "{0: bad}")),
     ],
 )
 def test_a_fault_of_criteria_is_named(tmp_path: Path, key: str, value: str, said: str) -> None:
@@ -69,10 +65,7 @@ def test_a_fault_of_criteria_is_named(tmp_path: Path, key: str, value: str, said
     [
         ("", "no YAML of"),
         ("question: ''\nlevels: {bad: no use, good: of use}", "must be a question"),
-        ("question: Of use?\nlevels: {good: of use}", "must be a question"),
-        ("question: Of use?\nlevels: [bad, good]", "must be a question"),
         ("question: Of use?\nlevels: {bad: , good: of use}", "must be a question"),
-        ("question: Of use?\nlevel: {bad: no use, good: of use}", "must be a question"),
     ],
 )
 def test_a_fault_of_a_rubric_is_named(tmp_path: Path, text: str, said: str) -> None:

@@ -16,8 +16,6 @@ from judgelab.engine.parts import build_parts
 from judgelab.report.tables import frame
 from judgelab.store.run_dir import RunDir
 
-RANKING = "judgelab.study.ranking"
-CONF = Path(__file__).resolve().parents[4] / "conf"
 SMALL = ("study.bootstrap=200", "study.pairs=20", "study.evaluations=20")
 
 

@@ -217,9 +217,3 @@ def test_what_no_ranking_could_reach_is_not_asked_of_this_one(
 ) -> None:
     said = screened(table(), tmp_path, f"study.probability={least}").content["answer"]
     assert ("too few to believe any ranking" in dict(said)["Ranking"]) is not reached
-
-
-def test_no_ranking_without_belief(tmp_path: Path) -> None:
-    found = screened(table(), tmp_path, "study.belief=null")
-    assert found.content["summary"]["ranking"] == "unknown"
-    assert "ranking" not in found.tables
