@@ -2,30 +2,28 @@
 
 An LM that can tell how likely each allowed reply is answers in one pass over the question, and all
 questions about an item share what they begin with. The verdict is that of greedy decoding, and the
-probabilities of all labels go into the record.
+probabilities of all labels go into the record of replies.
 """
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.exchange import Exchange, shares
+from judgelab.core.exchange import Exchange
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply.json_verdict import json_verdict, schema, spelled
 from judgelab.mechanism.protocol import Mechanism
 
 if TYPE_CHECKING:
-    import xarray as xr
+    pass
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -199,47 +197,3 @@ def json_values(labels: Mapping[str, str], values: Mapping[str, float]) -> dict[
 def whole_grades(low: float, high: float) -> dict[str, str]:
     """The whole numbers of a scale as labels."""
     return {str(g): str(g) for g in range(math.ceil(low), math.floor(high) + 1)}
-
-
-def expected(reply: Reply, labels: Mapping[str, str]) -> float:
-    """Mean grade under the probabilities of the labels, which are numbers; NaN without any."""
-    found = shares(reply, labels)
-    return math.fsum(float(g) * p for g, p in found.items()) if found else np.nan
-
-
-def with_shares(
-    data: xr.Dataset,
-    dims: Sequence[str],
-    replies: Mapping[Any, Reply],
-    labels: Mapping[str, str],
-    graded: bool = False,
-    prefix: str = "",
-) -> xr.Dataset:
-    """The dataset with what replies by labels tell beside the verdict; as it is without any.
-
-    Adds ``probability`` [*dims, label], made to add up to 1 (NaN for a label that a request did
-    not hold), ``label_mass`` [*dims], P that the reply begins with an allowed label at all, and
-    with ``graded`` the ``expected`` grade [*dims].
-
-    Args:
-        dims: of the cells; all are dimensions of the dataset.
-        replies: by their index; of a longer one its beginning counts.
-        graded: the labels are numbers.
-        prefix: of the names of what is added.
-    """
-    if not any(reply.label_logprobs for reply in replies.values()):
-        return data
-    names = list(dict.fromkeys(labels.values()))
-    sizes = tuple(data.sizes[dim] for dim in dims)
-    probability = np.full((*sizes, len(names)), np.nan)
-    mass, mean = np.full(sizes, np.nan), np.full(sizes, np.nan)
-    for index, reply in replies.items():
-        cell, found = index[: len(dims)], shares(reply, labels)
-        if found:
-            probability[cell] = [found.get(name, np.nan) for name in names]
-            mass[cell] = math.fsum(math.exp(nats) for _, nats in reply.label_logprobs)
-            mean[cell] = expected(reply, labels) if graded else np.nan
-    added = {"probability": ((*dims, "label"), probability), "label_mass": (tuple(dims), mass)}
-    added |= {"expected": (tuple(dims), mean)} if graded else {}
-    labelled = data.assign_coords(label=names)
-    return labelled.assign({f"{prefix}{name}": values for name, values in added.items()})

@@ -30,7 +30,6 @@ from judgelab.mechanism.closed import (
     ClosedMechanism,
     TwoPromptMechanism,
     json_values,
-    with_shares,
 )
 from judgelab.mechanism.protocol import Definition
 
@@ -74,8 +73,7 @@ class PairMechanism(ClosedMechanism):
         dims, agents = ("item", "agent", "peer"), len(panel.agents)
         data = measured(panel, verdict=(dims, filled((len(panel.items), agents, agents), read)))
         data = with_calls(data, list(read), read.values(), said.answered)
-        data = data.assign_attrs(self.attrs(lm))
-        return with_shares(data, dims, said.replies, self.labels)
+        return data.assign_attrs(self.attrs(lm))
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Win rates, the same under every definition; diagnostics hold position bias."""

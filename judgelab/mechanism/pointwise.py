@@ -17,7 +17,7 @@ from judgelab.core.panel import Item, Panel
 from judgelab.core.reply.grade import stated_grade
 from judgelab.core.scores import filled, measured
 from judgelab.core.step import present
-from judgelab.mechanism.closed import ClosedMechanism, whole_grades, with_shares
+from judgelab.mechanism.closed import ClosedMechanism, whole_grades
 from judgelab.mechanism.texts import TextMechanism
 
 
@@ -67,8 +67,7 @@ class GradeMechanism(ClosedMechanism, TextMechanism):
         )
         shape = len(panel.items), len(panel.agents)
         data = measured(panel, value=(dims, filled(shape, value)))
-        data = data.assign_attrs(self.attrs(lm))
-        return with_shares(data, dims, said.replies, self.labels, graded=True)
+        return data.assign_attrs(self.attrs(lm))
 
 
 @dataclass(frozen=True)

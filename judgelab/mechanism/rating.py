@@ -22,7 +22,7 @@ from judgelab.core.prompt import Prompt
 from judgelab.core.reply.grade import stated_grade
 from judgelab.core.scores import Scores, filled, mean_over, measured, weaker_of_two
 from judgelab.core.step import present
-from judgelab.mechanism.closed import ClosedMechanism, whole_grades, with_shares
+from judgelab.mechanism.closed import ClosedMechanism, whole_grades
 from judgelab.mechanism.protocol import Definition, Mechanism
 
 
@@ -149,8 +149,6 @@ class Rating(MetricMechanism, ClosedMechanism):
         shape = (len(panel.items), len(panel.agents), len(metrics), self.repeats)
         data = ratings(panel, filled(shape, read), metrics, criteria)
         data = data.assign_attrs(self.attrs(lm), asked=len(requests))
-        scale = whole_grades(min(m.low for m in metrics), max(m.high for m in metrics))
-        data = with_shares(data, ("item", "agent", "metric"), said.replies, scale, graded=True)
         if noted:
             steps = f"{data.attrs['prompt']} steps sha256:{noted['steps_sha256']}"
             data = data.assign_attrs(noted, prompt=steps)

@@ -26,7 +26,7 @@ from judgelab.core.scores import (
     with_calls,
     without_noise,
 )
-from judgelab.mechanism.closed import TwoPromptMechanism, json_values, with_shares
+from judgelab.mechanism.closed import TwoPromptMechanism, json_values
 from judgelab.mechanism.logprob import measure_logprob
 from judgelab.mechanism.mi import pointwise_mi
 from judgelab.mechanism.protocol import BY_LOGPROB, Definition
@@ -114,8 +114,7 @@ class TvdMi(TwoPromptMechanism):
     def _by_chat(self, panel: Panel, lm: EvaluationLM, partner: NDArray[np.int64]) -> xr.Dataset:
         """Graded labels, NaN where unread: ``p`` [item, agent, peer] and ``q`` [..., draw].
 
-        Replies are drawn at temperature 0 as the authors' code does it (the paper prints 0.7). By
-        labels, ``p_probability`` and ``q_probability`` [..., label] too.
+        Replies are drawn at temperature 0 as the authors' code does it (the paper prints 0.7).
         """
         requests = {}
         for cell, a, b in _pairs(panel, partner):
@@ -133,10 +132,6 @@ class TvdMi(TwoPromptMechanism):
         grades = filled((len(panel.items), agents, agents, 1 + partner.shape[1]), read)
         data = measured(panel, p=(pair, grades[..., 0]), q=((*pair, "draw"), grades[..., 1:]))
         data = with_calls(data, list(read), read.values(), said.answered)
-        same = {cell[:3]: reply for cell, reply in said.replies.items() if cell[3] == 0}
-        other = {(*cell[:3], cell[3] - 1): r for cell, r in said.replies.items() if cell[3] > 0}
-        data = with_shares(data, pair, same, LABELS, prefix="p_")
-        data = with_shares(data, (*pair, "draw"), other, LABELS, prefix="q_")
         return data.assign_attrs(self.attrs(lm))
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:

@@ -156,16 +156,8 @@ def measurement_records(data: xr.Dataset) -> pd.DataFrame:
     """One row per item, agent (and peer, and draw), one column per measured quantity.
 
     Quantities that do not depend on every dimension are repeated along the others, so that each
-    row stands on its own; one that is known for each label has a column for each (``probability
-    one``, ...). Diagonal rows (agent = peer) carry no measurement and are left out.
+    row stands on its own. Diagonal rows (agent = peer) carry no measurement and are left out.
     """
-    by_label = [str(name) for name, values in data.data_vars.items() if "label" in values.dims]
-    columns = {
-        f"{name} {label}": data[name].sel(label=label, drop=True)
-        for name in by_label
-        for label in data["label"].values
-    }
-    data = data.drop_vars(by_label).assign(columns)
     used = {str(dim) for variable in data.data_vars.values() for dim in variable.dims}
     dims = [dim for dim in ("item", "agent", "peer", "metric", "draw") if dim in used]
     table = data.drop_dims(set(data.sizes) - used).to_dataframe(dim_order=dims).reset_index()
