@@ -49,39 +49,17 @@ def card(settings: Settings, command: str, facts: Mapping[str, Mapping[str, Any]
     return str(template.render(values, record=TRAINED_ON, long=LONG))
 
 
-def usage(settings: Settings, texts: Mapping[str, Any], adapter: str = "THIS_FOLDER") -> str:
+def usage(settings: Settings, steps: Mapping[str, str], adapter: str = "THIS_FOLDER") -> str:
     """The command, without a dataset.
 
     Args:
-        texts: overrides that make texts as in training: ``same_step``, ``same_writer``.
+        steps: synopsis and preprocessor of the training, by their options.
     """
-    given = dict(texts)
-    given |= _changes("evaluation_lm", "evaluation_lm", "transformers", settings.scoring)
+    option = read_option(conf() / "evaluation_lm" / "transformers.yaml")
+    scoring = {key: value for key, value in settings.scoring.items() if key not in SPEED}
+    given: dict[str, Any] = {**steps, **dict(differences("evaluation_lm", option, scoring))}
     given["evaluation_lm.adapter"] = adapter
     if settings.prompt.identity != Prompt("second_opinion.txt").identity:  # mechanism=gem's own
         given["mechanism.prompt.file"] = f"{adapter}/{PROMPT}"
     words = [f"{key}={written(value)}" for key, value in given.items()]
     return f"{PROGRAM} mechanism=gem evaluation_lm=transformers {shlex.join(words)}"
-
-
-def same_step(axis: str, name: str, node: Mapping[str, Any]) -> dict[str, Any]:
-    """Overrides that choose an option of an axis, and what its ``node`` has other than conf/."""
-    return {axis: name} | _changes(axis, axis, name, node)
-
-
-def same_writer(role: str, node: Mapping[str, Any]) -> dict[str, Any]:
-    """Overrides that give the LM of ``node`` a role: the option most like it."""
-    changes = {
-        file.stem: _changes(role, "evaluation_lm", file.stem, node)
-        for file in sorted((conf() / "evaluation_lm").glob("*.yaml"))
-        if read_option(file).get("_target_") == node.get("_target_")
-    }
-    name = min(changes, key=lambda name: len(changes[name]), default="THE_LM_THAT_WROTE")
-    return {f"evaluation_lm@{role}": name} | changes.get(name, {})
-
-
-def _changes(where: str, axis: str, name: str, node: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of a config that an option does not have; ++ before a key that it does not know."""
-    file = conf() / axis / f"{name}.yaml"
-    option = read_option(file) if file.is_file() else {}
-    return dict(differences(where, option, {k: v for k, v in node.items() if k not in SPEED}))

@@ -8,10 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, ClassVar
 
-import yaml
 from pydantic import Field
 
-from judgelab.config import WRITER
 from judgelab.core.bounds import Positive
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Panel
@@ -21,7 +19,7 @@ from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.finetune import data
-from judgelab.finetune.card import PROMPT, card, same_step, same_writer, usage, versions
+from judgelab.finetune.card import PROMPT, card, usage, versions
 from judgelab.finetune.data import examples, part, refuse_overlap, split
 from judgelab.finetune.fit import ADAPTER, COLUMNS, Row, TrainingWatch, discard, fit, release
 from judgelab.finetune.settings import Settings, check, source
@@ -171,7 +169,7 @@ class Finetune(Study):
             **{"backend": backend, "steps": training.steps, "tokens": training.tokens},
             **{"papers": len(train.items), "held": len(held_out.items), "figures": figures},
             **{state: one for state, name, one in figures if name == "loss"},
-            "command": usage(settings, as_trained(context), str(run_dir.path / ADAPTER)),
+            "command": usage(settings, _steps(context), str(run_dir.path / ADAPTER)),
             "too_few": int(str(train.provenance.get("too_few_texts", 0))),
             "lacking": sum(not item.synopsis for item in train.items),
             "meaning": MEANING,
@@ -281,7 +279,7 @@ class Finetune(Study):
         run_dir, settings = context.run_dir, self.settings
         outcome = dict(paragraphs(__package__, TEMPLATE, part="outcome", **told))
         whole = {**facts, "Held-out papers": outcome, "Versions": versions()}
-        text = card(settings, usage(settings, as_trained(context)), whole)
+        text = card(settings, usage(settings, _steps(context)), whole)
         run_dir.write_text(f"{ADAPTER}/README.md", text)
         run_dir.write_text(f"{ADAPTER}/{PROMPT}", f"{settings.prompt.template}\n")
         loaded = context.dataset.load(limit=context.limit)
@@ -289,20 +287,7 @@ class Finetune(Study):
         run_dir.write_json(f"{ADAPTER}/{TRAINED_ON}", asdict(record))
 
 
-def as_trained(context: Context) -> dict[str, Any]:
-    """Overrides by which a scoring run makes texts as this run did, from the run's own config."""
-    file = context.run_dir.path / "config.yaml"
-    config: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    given = same_step("synopsis", context.synopsis.name, config["synopsis"])
-    preprocessed = context.mechanism.reads == "preprocessed"
-    if preprocessed:
-        given |= same_step("preprocessor", context.preprocessor.name, config["preprocessor"])
-    else:
-        given["preprocessor"] = "identity"
-    asked = {"synopsis": context.synopsis.requires}
-    asked |= {"preprocessor": context.preprocessor.requires} if preprocessed else {}
-    own = config.get("lms", {})
-    for axis in (axis for axis, requires in asked.items() if requires):
-        node = own.get(axis) or config.get(WRITER) or config["evaluation_lm"]
-        given |= same_writer(f"lms.{axis}" if axis in own else WRITER, node)
-    return given
+def _steps(context: Context) -> dict[str, str]:
+    """Synopsis and preprocessor of the texts, by their options."""
+    own = read_by(context)
+    return {"synopsis": context.synopsis.name, "preprocessor": "identity" if own == "none" else own}

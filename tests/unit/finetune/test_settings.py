@@ -29,7 +29,6 @@ from judgelab.finetune.train import train
 from judgelab.scoring.load import Form
 from judgelab.scoring.source import ModelSource
 from judgelab.store.run_dir import RunDir
-from judgelab.study.finetune import as_trained
 from tests.tiny_reviews import REVIEWER
 
 ROOT = Path(__file__).resolve().parents[3]
