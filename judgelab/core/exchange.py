@@ -36,11 +36,6 @@ class Exchange(Generic[Key]):
         answers = lm.chat(list(requests.values())) if requests else []
         return cls(lm, requests, dict(zip(requests, answers, strict=True)))
 
-    @property
-    def answered(self) -> list[bool]:
-        """Whether there was a reply at all."""
-        return [reply.text is not None for reply in self.replies.values()]
-
     def read(
         self, read: Callable[[Key, Reply], float], why: Callable[[Key, str], str]
     ) -> dict[Key, float]:

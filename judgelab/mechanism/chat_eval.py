@@ -18,7 +18,7 @@ from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply.grade import stated_grade
 from judgelab.core.reply.label import stated_label
-from judgelab.core.scores import Scores, filled, measured, with_calls
+from judgelab.core.scores import Scores, filled, measured
 from judgelab.core.step import present
 from judgelab.mechanism.judge import win_rates
 from judgelab.mechanism.protocol import Definition, Mechanism
@@ -76,10 +76,9 @@ class Debate(Mechanism):
         """The outcomes [item, agent, peer] by their name."""
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """What every debate came to, and what became of every call."""
+        """What every debate came to."""
         said: dict[Cell, list[str]] = {}
         given: dict[Cell, list[float]] = {}
-        cells, values, answered = list[Cell](), list[float](), list[bool]()
 
         def heard(_: Cell, reply: Reply) -> float:
             return 0.0 if (reply.text or "").strip() else np.nan
@@ -97,14 +96,10 @@ class Debate(Mechanism):
                         said.setdefault(cell, []).append(f"{role}: {reply.text.strip()}")
                     if last and not np.isnan(found[cell]):
                         given.setdefault(cell, []).append(found[cell])
-                cells += found
-                values += found.values()
-                answered += turn.answered
         outcome = {cell: self._together(each) for cell, each in given.items()}
         agents = len(panel.agents)
         data = self._data(panel, filled((len(panel.items), agents, agents), outcome))
-        data = data.assign_attrs(prompt=self.prompt.identity)
-        return with_calls(data, cells, values, answered) if cells else data
+        return data.assign_attrs(prompt=self.prompt.identity)
 
     def _turn(
         self,

@@ -12,7 +12,7 @@ from judgelab.core.bounds import Count
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Item, Panel
 from judgelab.core.prompt import Prompt
-from judgelab.core.scores import measured, with_calls
+from judgelab.core.scores import measured
 from judgelab.mechanism.logprob import Questions
 from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism
 from judgelab.stats.intervals.arrays import Mask
@@ -79,7 +79,6 @@ def measure_conditional(
     n, m = len(panel.items), len(panel.agents)
     conditional = np.full((n, m, m), np.nan)
     marginal, tokens, uncut = (np.full((n, m), np.nan) for _ in range(3))
-    cells, totals = list[tuple[int, ...]](), list[float]()
     names = [agent.name for agent in panel.agents]
     for k, item in enumerate(panel.items):
         if setting.synopsis and not item.synopsis:
@@ -97,9 +96,6 @@ def measure_conditional(
         answers = questions.put(lm)
         for (kind, i, j), place in zip(asked, places, strict=True):
             total, count = answers[place]
-            if kind != "whole" or not alone or setting.cut(texts[j]) != texts[j].strip():
-                cells.append((k, i, j))  # an uncut text alone is the same question again
-                totals.append(total)
             if kind == "pair":
                 conditional[k, i, j] = total
             else:
@@ -114,4 +110,4 @@ def measure_conditional(
     )
     if whole:
         data["marginal_whole"] = (("item", "agent"), uncut)
-    return with_calls(data, cells, totals).assign_attrs(prompt=setting.prompt.identity)
+    return data.assign_attrs(prompt=setting.prompt.identity)

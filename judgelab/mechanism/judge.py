@@ -23,7 +23,6 @@ from judgelab.core.scores import (
     measured,
     transposed,
     weaker_of_two,
-    with_calls,
     without_noise,
 )
 from judgelab.mechanism.closed import (
@@ -72,7 +71,6 @@ class PairMechanism(ClosedMechanism):
         )
         dims, agents = ("item", "agent", "peer"), len(panel.agents)
         data = measured(panel, verdict=(dims, filled((len(panel.items), agents, agents), read)))
-        data = with_calls(data, list(read), read.values(), said.answered)
         return data.assign_attrs(self.attrs(lm))
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from judgelab.calls.log import About
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.scores import measured, with_calls
+from judgelab.core.scores import measured
 from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism
 
 if TYPE_CHECKING:
@@ -58,7 +58,6 @@ def measure_logprob(
     marginal, tokens = np.full((n, m), np.nan), np.full((n, m), np.nan)
     pairs = np.full((n, m, m, 1 + draws), np.nan)  # the first source is the item itself
     names = [agent.name for agent in panel.agents]
-    cells, totals = list[tuple[int, ...]](), list[float]()
     for k, item in enumerate(panel.items):
         questions, places = Questions(), dict[tuple[int, int, int], int]()
         present = [(i, text) for i, text in enumerate(panel.texts[k]) if text is not None]
@@ -78,8 +77,6 @@ def measure_logprob(
                 marginal[k, i], tokens[k, i] = total, count
             else:
                 pairs[k, i, j, s] = total
-            cells.append((k, i, j))
-            totals.append(total)
     pair = ("item", "agent", "peer")
     data = measured(
         panel,
@@ -91,7 +88,7 @@ def measure_logprob(
         ids = np.array([item.id for item in panel.items])
         data["negative"] = ((*pair, "draw"), pairs[..., 1:])
         data["partner"] = (("item", "draw"), ids[partner])
-    return with_calls(data, cells, totals)
+    return data
 
 
 @dataclass

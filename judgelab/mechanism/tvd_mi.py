@@ -23,7 +23,6 @@ from judgelab.core.scores import (
     mean_over,
     measured,
     symmetric,
-    with_calls,
     without_noise,
 )
 from judgelab.mechanism.closed import TwoPromptMechanism, json_values
@@ -131,7 +130,6 @@ class TvdMi(TwoPromptMechanism):
         agents, pair = len(panel.agents), ("item", "agent", "peer")
         grades = filled((len(panel.items), agents, agents, 1 + partner.shape[1]), read)
         data = measured(panel, p=(pair, grades[..., 0]), q=((*pair, "draw"), grades[..., 1:]))
-        data = with_calls(data, list(read), read.values(), said.answered)
         return data.assign_attrs(self.attrs(lm))
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:

@@ -26,7 +26,7 @@ LEGEND = (
 PANELS = ("attacked", "change")
 """Beside a headline of clean texts: the same under an attack, and the difference."""
 TEXTS = ("unscored_texts",)
-CALLS = ("/unread_calls", "/failed_calls", "/unknown_calls")
+CALLS = ("unscored_calls",)
 """How keys of a summary end that count texts without a score, and calls without a result."""
 Said = tuple[str, str]  # heading, sentences
 

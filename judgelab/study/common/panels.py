@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -48,8 +48,6 @@ class ScoredPanel:
         return origin_of(self.panel, self.measured.attrs)
 
 
-COUNTED = ("calls", "failed_calls", "unread_calls")
-"""Attributes of measurements that add up over items."""
 PEOPLE = "people"
 """The one rater of grades that come without names."""
 
@@ -60,20 +58,21 @@ def score_panels(
     context: Context, panels: Mapping[str, Panel], definition: Definition, *, pairs: bool = False
 ) -> dict[str, ScoredPanel]:
     """Measure and score each panel, and write its records; those of pairs where asked for."""
-    found = {}
+    states, logs = dict[str, ScoredPanel](), list[CallLog]()
     for name, panel in panels.items():
         lm = LoggedLM(context.evaluation_lm, texts=True)
         measured = replace(context, evaluation_lm=lm).measure(panel)
         scores = context.score(measured, definition)
-        found[name] = ScoredPanel(panel, measured, scores)
+        states[name] = ScoredPanel(panel, measured, scores)
+        logs.append(lm.log)
         write_replies(context, panel, {context.mechanism.name: lm.log}, name)
-    for name, one in found.items():
+    for name, one in states.items():
         write_records(context, one.panel, one.measured, one.scores, name=name, pairs=pairs)
-    refuse_unscored(context, found)
-    return found
+    refuse_unscored(context, states, logs)
+    return states
 
 
-def refuse_unscored(context: Context, panels: Panels) -> None:
+def refuse_unscored(context: Context, panels: Panels, logs: Sequence[CallLog]) -> None:
     """There is no result of a mechanism that scored nothing; records and replies are kept.
 
     Raises:
@@ -84,18 +83,15 @@ def refuse_unscored(context: Context, panels: Panels) -> None:
     )
     if any(not np.isnan(one.values).all() for one in panels.values()) or not texts:
         return
-    calls, failed, unread = (
-        sum(int(one.measured.attrs.get(key, 0)) for one in panels.values()) for key in COUNTED
-    )
-    said = f"{context.mechanism.name} scored none of {texts:,} texts"
-    if failed or unread:
+    none = f"{context.mechanism.name} scored none of {texts:,} texts"
+    if lost := sum(len(log.unscored) for log in logs):
         raise DataError(
-            f"{said}: of {calls:,} calls {failed:,} failed and {unread:,} replies could not be "
-            "read (records/clean_reply_texts.parquet). Mend the cause, then ask again with "
-            "retry=unscored."
+            f"{none}: {lost:,} of {sum(log.calls for log in logs):,} calls failed or had a reply "
+            "that could not be read (records/clean_reply_texts.parquet). Mend the cause, then ask "
+            "again with retry=unscored."
         )
     raise DataError(
-        f"{said}. If it compares an item's texts, no item has two texts to compare; if it needs "
+        f"{none}. If it compares an item's texts, no item has two texts to compare; if it needs "
         f"references, {GIVE_REFERENCES}; or choose another mechanism."
     )
 

@@ -19,7 +19,7 @@ from judgelab.mechanism.protocol import Definition
 from judgelab.report.comparison import Comparison
 from judgelab.report.jobs import SweepJob
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.common.calls import by_agent, call_entries, missing_calls
+from judgelab.study.common.pairs import missing_pairs, pair_entries
 from judgelab.study.common.panels import Panels, category, groups, human_scores, score_panels
 from judgelab.study.common.tables import (
     INTERVALS,
@@ -137,7 +137,7 @@ class Discrimination(Study):
             summary |= _entries({state: figures.get(state, {})})
             summary[f"{state}/unscored_texts"] = int(np.isnan(part.values).sum())
             summary |= {f"{state}/{k}": v for k, v in part.scores.diagnostics.items()}
-        summary |= call_entries(states)
+        summary |= pair_entries(states)
         summary |= _entries({"change": change})
         if "attackers_score" in change:
             attackers = states["attacked"].panel.provenance[ATTACKED]
@@ -240,7 +240,6 @@ def _statistics(name: str, named: Mapping[str, Named], definition: Definition) -
 def _agents(states: Panels, definition: Definition, how: statistics.How) -> Table:
     """Mean score of each agent, best first on the clean panel."""
     cells: list[tuple[Row, Estimate]] = []
-    missing = by_agent(states)
     for state, part in states.items():
         group = groups(part.panel, definition)
         labels = np.where(group.good, "good faith", np.where(group.bad, "problematic", "other"))
@@ -250,13 +249,12 @@ def _agents(states: Panels, definition: Definition, how: statistics.How) -> Tabl
                 "agent": agent.name,
                 "category": category(agent, definition),
                 "group": "reference" if agent.reference else str(labels[column]),
-                **({"missing_calls": int(missing[state][column])} if missing else {}),
             }
             cells.append((head, mean_over_items(part.values[:, column], definition, *how[:2])))
     cells.sort(
         key=lambda cell: (cell[0]["panel"] != "clean", -np.nan_to_num(cell[1].value, nan=-np.inf))
     )
-    return table(__package__, "agents", estimate_rows(cells), missing=bool(missing))
+    return table(__package__, "agents", estimate_rows(cells))
 
 
 def _notes(context: Context, states: Panels, known: bool, definition: Definition) -> list[str]:
@@ -272,7 +270,7 @@ def _notes(context: Context, states: Panels, known: bool, definition: Definition
         lm=context.evaluation_lm.identity,
         trained=trained(context.evaluation_lm, clean.panel),
         made=clean.measured.attrs,
-        missing=missing_calls(states),
+        missing=missing_pairs(states),
         scored=int((~np.isnan(clean.values)).any(axis=1).sum()),
         few=FEW_ITEMS,
         corrected=definition == "corrected",

@@ -10,14 +10,12 @@ import xarray as xr
 
 from judgelab.calls.log import LoggedLM
 from judgelab.core.panel import Panel, rng_for
-from judgelab.core.scores import MISSING
 from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.intervals.arrays import Floats, Mask, row_means
 from judgelab.stats.ranking.leaderboard import Ranking
 from judgelab.stats.sequential import Bounds, sequence_ends
 from judgelab.study.common.panels import (
-    COUNTED,
     ScoredPanel,
     write_records,
     write_replies,
@@ -130,19 +128,11 @@ def item_order(panel: Panel, seed: int) -> list[int]:
 
 
 def joined(before: xr.Dataset, more: xr.Dataset) -> xr.Dataset:
-    """Measurements of more items below those before; what counts calls adds up.
-
-    What one of the two did not measure is NaN there: unscored is never 0. But where ``missing``
-    calls are not counted, none is missing.
-    """
-    both = xr.concat(
+    """Measurements of more items below those before."""
+    return xr.concat(
         [before, more], "item", data_vars="minimal", coords="minimal", compat="override",
-        fill_value={MISSING: 0}, combine_attrs="override",
+        combine_attrs="override",
     )  # fmt: skip
-    counts = {
-        key: int(before.attrs[key]) + int(more.attrs[key]) for key in COUNTED if key in both.attrs
-    }
-    return both.assign_attrs(counts)
 
 
 def standing_ranks(

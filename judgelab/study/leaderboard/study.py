@@ -28,7 +28,7 @@ from judgelab.report.tables import estimates, frame, records
 from judgelab.stats.discrimination.correlation import METHODS
 from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.ranking.leaderboard import Ranking, agreement, rank_intervals
-from judgelab.study.common.calls import call_entries, missing_calls
+from judgelab.study.common.pairs import missing_pairs, pair_entries
 from judgelab.study.common.panels import ScoredPanel, score_panels
 from judgelab.study.common.stopping import Elimination, Stop
 from judgelab.study.common.tables import about, estimate_rows, read_by
@@ -223,7 +223,7 @@ class Leaderboard(Study):
             "clean/unscored_texts": int((np.isnan(values) & who).sum()),
             **{f"score/{row['candidate']}": row["value"] for row in rows},
             "clean/unscored_pairs": int(unscored.sum()),
-            **call_entries({"clean": clean}),
+            **pair_entries({"clean": clean}),
         }
         if asked is not None:
             summary |= {
@@ -240,7 +240,7 @@ class Leaderboard(Study):
             notes=(
                 *(() if asked is None else (*asked.sentences, LOOKS)),
                 *sources(context, clean.panel),
-                *missing_calls({"clean": clean}),
+                *missing_pairs({"clean": clean}),
                 f"Human baseline: {', '.join(self.humans)}." if self.humans else NO_BASELINE,
             ),
             provenance={"clean": clean.origin},

@@ -35,7 +35,7 @@ from judgelab.stats.discrimination.effect_size import (
 )
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.common.calls import call_entries, missing_calls
+from judgelab.study.common.pairs import missing_pairs, pair_entries
 from judgelab.study.common.panels import Panels, ScoredPanel, human_scores, score_panels
 from judgelab.study.common.prompts import prompt_effects
 from judgelab.study.common.tables import (
@@ -199,7 +199,7 @@ class Validation(Study):
             primary=SMD if change is not None else "clean/human_spearman",
             headlines=HEADLINES,
             tables=made,
-            notes=(*sources(context, *panels), *missing_calls(states)),
+            notes=(*sources(context, *panels), *missing_pairs(states)),
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
             answer=paragraphs(
@@ -269,7 +269,7 @@ class Validation(Study):
             summary[f"{name}/mean_score"] = _mean(scored)
             summary[f"{name}/unscored_texts"] = int(np.isnan(scored).sum())
             summary |= {f"{name}/{k}": v for k, v in state.scores.diagnostics.items()}
-        return summary | call_entries(states)
+        return summary | pair_entries(states)
 
 
 def rows_of(panel: Panel, scores: Scores) -> tuple[Floats, NDArray[np.int64]]:

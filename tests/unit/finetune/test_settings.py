@@ -12,13 +12,11 @@ from typing import Any
 import pytest
 import torch
 import transformers
-import yaml
 
 from judgelab.config import build, frame, resolved
 from judgelab.config.composing import composed, read_option
 from judgelab.core.errors import ConfigError
 from judgelab.core.prompt import Prompt
-from judgelab.engine.parts import build_parts
 from judgelab.finetune import fit
 from judgelab.finetune.card import usage
 from judgelab.finetune.child import load
@@ -28,7 +26,6 @@ from judgelab.finetune.settings import Settings, check
 from judgelab.finetune.train import train
 from judgelab.scoring.load import Form
 from judgelab.scoring.source import ModelSource
-from judgelab.store.run_dir import RunDir
 from tests.tiny_reviews import REVIEWER
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -110,37 +107,12 @@ def test_the_digest_follows_what_can_change_the_adapter() -> None:
     assert len({base, *(one.digest for one in changed)}) == 4
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "given",
-    [
-        ["mechanism=gem_raw"],
-        ["preprocessor=rules", "preprocessor.subject=null"],
-        [
-            *("preprocessor=judgments", "evaluation_lm@writer_lm=gpt4o"),
-            *("+writer_lm.extra_body={top_p: 0.5, user: 'true'}", "preprocessor.temperature=0.25"),
-        ],
-    ],
-)
-def test_the_command_makes_the_texts_of_the_training(given: list[str], tmp_path: Path) -> None:
-    spoken = 'Die Prüferin \\"said" ${x}\\\\" it' + "'s, a=b\\\\"
-    config = resolved(composed(["study=finetune", "dataset=iclr2023", *given]))
-    if "preprocessor.subject=null" in given:
-        config["preprocessor"]["subject"] = spoken
-    lab = build_parts(config).context(run_dir=RunDir(tmp_path), seed=0, limit=None)
-    lab.run_dir.write_text("config.yaml", yaml.safe_dump(config))
-    said = shlex.split(usage(told(), as_trained(lab)))[2:]
-    again = resolved(composed(["dataset=iclr2023", *said]))
-    frame(again)
-    assert again["synopsis"] == config["synopsis"]
-    raw = config["mechanism"]["reads"] == "raw"
-    assert again["preprocessor"] == (
-        {"_target_": "judgelab.preprocessor.identity.Identity"} if raw else config["preprocessor"]
-    )
-    writer = None
-    if lab.synopsis.requires or lab.preprocessor.requires:
-        writer = config.get("writer_lm") or config["evaluation_lm"]
-    assert again.get("writer_lm") == writer
+def test_the_command_scores_by_the_settings_of_the_training() -> None:
+    system = 'Die Prüferin \\"said" ${x}\\\\" it' + "'s, a=b\\\\"
+    command = usage(told(model="a b/c", system=system), {"preprocessor": "identity"}, "here")
+    lm = resolved(composed(shlex.split(command)[2:]))["evaluation_lm"]
+    assert (lm["model"], lm["template"], lm["adapter"]) == ("a b/c", "chat", "here")
+    assert lm["system"] == system
 
 
 ROWS = [Example((5, 6, 7, 8 + k), (5, 6, 7, 8 + k)) for k in range(16)]

@@ -17,7 +17,6 @@ from judgelab.core.lm import ChatRequest
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply import read_choice
-from judgelab.core.scores import MISSING
 from judgelab.mechanism.chat_eval import ChatEval, ChatEvalPointwise
 from judgelab.mechanism.judge import Judge, position, win_rates
 from judgelab.study.qualification.case import all_pairs, preferences_of
@@ -152,18 +151,6 @@ def test_nothing_is_scored_from_nothing() -> None:
     assert all(math.isnan(v) for v in position(np.full((2, 3, 3), np.nan)).values())
 
 
-def test_calls_without_a_verdict_are_counted_by_kind_and_by_agent() -> None:
-    def rule(request: ChatRequest) -> str | None:
-        if shown(request)[0] == 3:
-            return None  # the call fails
-        return "no verdict" if shown(request) == (2, 1) else "[[B]]"
-
-    _, data = judged(rule)
-    counts = {key: data.attrs[key] for key in ("calls", "failed_calls", "unread_calls")}
-    assert counts == {"calls": 36, "failed_calls": 9, "unread_calls": 3}
-    assert data["missing_calls"].values.tolist() == [[3, 2, 2, 1]] * 3
-
-
 def test_labels_are_whole_words() -> None:
     assert read_choice("That deserves a mention, hence two.", ("one", "two")) == "two"
     assert read_choice("None of them", ("one", "two")) is None
@@ -226,7 +213,4 @@ def test_the_roles_last_grades_are_averaged_and_silence_is_counted() -> None:
     assert len(lm.seen) == 3 * 3 * 2  # texts, roles, rounds
     assert "from 1 to 5" in lm.seen[0].messages[0].content
     np.testing.assert_array_equal(data["value"].values, [[3, 2], [3, np.nan]])
-    counts = [data.attrs[name] for name in ("calls", "failed_calls", "unread_calls")]
-    assert counts == [18, 6, 1]
-    np.testing.assert_array_equal(data[MISSING].values, [[2, 3], [2, 0]])
     np.testing.assert_array_equal(debate.score(data).agent.values, data["value"].values)

@@ -18,12 +18,15 @@ from judgelab.core.lm import ChatRequest, EvaluationLM
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.result import Result
+from judgelab.core.scores import measured
 from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.length import Length
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.rouge import Rouge
 from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.study.common.pairs import missing_pairs, pair_entries
+from judgelab.study.common.panels import ScoredPanel
 from judgelab.study.discrimination import Discrimination
 from judgelab.study.discrimination.statistics import beside
 from judgelab.study.discrimination.study import answer
@@ -114,8 +117,8 @@ def test_an_attack_that_cannot_change_length_does_not_change_it(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("mechanism", "lm", "said"),
     [
-        (Judge(Prompt("judge.txt")), ScriptedChat(lambda _: None), "144 failed and 0 replies"),
-        (Judge(Prompt("judge.txt")), ScriptedChat(lambda _: "?"), "0 failed and 144 replies"),
+        (Judge(Prompt("judge.txt")), ScriptedChat(lambda _: None), "144 of 144 calls failed"),
+        (Judge(Prompt("judge.txt")), ScriptedChat(lambda _: "?"), "144 of 144 calls failed"),
         (Rouge(), NOBODY, "no item has two texts"),
     ],
 )
@@ -181,3 +184,19 @@ def test_every_reply_is_kept_with_why_it_was_not_read(run: Path, result: Result)
     assert [text in first["prompt"] for text in shown] == [True, True]
     sources = pd.read_parquet(run / "records" / "source_texts.parquet")
     assert sources["source"].tolist() == [f"source {k}" for k in range(12)]
+
+
+def test_pairs_that_lack_a_verdict_are_counted(result: Result) -> None:
+    one_order, dropped = (result.summary[f"clean/{key}_pairs"] for key in ("one_order", "dropped"))
+    assert 0 < one_order <= 12  # type: ignore[operator]
+    assert one_order + 2 * dropped == 12  # type: ignore[operator]
+
+
+def test_recorded_verdicts_without_a_value_are_counted_too() -> None:
+    panel = graded(3)
+    verdict = np.full((3, 4, 4), 1.0)
+    verdict[0] = np.nan
+    data = measured(panel, verdict=(("item", "agent", "peer"), verdict))
+    states = {"clean": ScoredPanel(panel, data, JUDGE.score(data))}
+    assert pair_entries(states) == {"clean/one_order_pairs": 0, "clean/dropped_pairs": 6}
+    assert "0 pairs of texts count by one order and 6 are left out" in next(missing_pairs(states))
