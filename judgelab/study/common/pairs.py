@@ -44,8 +44,9 @@ def pair_entries(panels: Panels) -> dict[str, Value]:
 def missing_pairs(panels: Panels) -> Iterator[str]:
     """A sentence for each panel of which pairs lack something."""
     for name, one in panels.items():
-        if any(lacking := _lacking(one) or ()):
+        one_order, dropped = _lacking(one) or (0, 0)
+        if one_order or dropped:
             yield (
-                f"On the {name} panel {lacking[0]:,} pairs of texts count by one order and "
-                f"{lacking[1]:,} are left out, as verdicts or scores of them are missing."
+                f"On the {name} panel {one_order:,} pairs of texts count by one order and "
+                f"{dropped:,} are left out, as verdicts or scores of them are missing."
             )
