@@ -74,8 +74,7 @@ class Seen:
         configs = [*(one.config for one in kinds["run"]), *kinds.get("config", ())]
         self.config = {key: value for one in configs for key, value in _items(one)}
         self.summary = {k: v for one in kinds.get("summary", ()) for k, v in _items(one)}
-        self.inputs = [a for a in kinds.get("artifact", ()) if a.use_after_commit]
-        self.outputs = [a for a in kinds.get("artifact", ()) if not a.use_after_commit]
+        self.artifacts = kinds.get("artifact", [])
 
 
 def _items(changed: Any) -> Iterator[tuple[str, Any]]:

@@ -101,7 +101,6 @@ def tracked_sweep(folder: Path) -> TrackedSweep:
         summary=in_words(answer(found, sections))
         | {"jobs": len(found)}
         | {word: words.count(word) for word in sorted({*words})},
-        runs=[job.run for job in found if job.run is not None and job.partial is None],
     )
 
 

@@ -38,7 +38,6 @@ class TrackedSweep:
     # the comparison first; a row for each job, finished before the sweep or by it, the best first
     tables: Sequence[Table]
     summary: Mapping[str, Value]  # its answer in words where it has one, and counts of jobs
-    runs: Sequence[Path]  # folders of the finished runs
 
 
 class Mirror:

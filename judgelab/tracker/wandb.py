@@ -1,13 +1,11 @@
-"""Weights & Biases: config, summary, tables, figures and artifacts; a sweep is a group.
+"""Weights & Biases: config, summary, tables, figures and, where wanted, the files of a run; a sweep
+is a group.
 
-Curves arrive while the run goes on, everything else when it has finished. An artifact with the same
-files is the same version, whoever logs it. So the data that two runs read is one artifact with two
-users, and a comparison uses the very version that a run made.
+Curves arrive while the run goes on, everything else when it has finished.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -26,9 +24,6 @@ from judgelab.store.private import private_folder
 from judgelab.tracker.dashboard import credentials_mode
 from judgelab.tracker.protocol import Mirror, TrackedRun, TrackedSweep, bars, headline, in_words
 
-PRIVATE = ("records/", "calls", "items.html", "label.html", "report.html", "config.yaml")
-"""How names of files begin that hold texts, replies, item ids, people's names and what each said,
-the command line and paths of this machine."""
 SINGLE = frozenset({"item", "rater"})
 """Columns of tables about single items and people, which stay here."""
 NAMING = frozenset({"raters", "columns_not_read", "overrides"})
@@ -37,12 +32,6 @@ PLACE = re.compile(r"(?<![\w:/.~])[~/](?:[^\s/'\",;=]*/)+")
 """The folder of an absolute path."""
 FILES = frozenset({"path", "file"})  # keys of names of files, which may be relative
 MOST_JUDGES = 50  # whose figures are in W&B's summary
-DATA = (
-    *("dataset", "source", "id", "config", "revision", "commit", "split", "file", "content"),
-    *("digest", "rows", "agents", "agents_seed"),
-)
-"""What tells one panel from another, among the facts of a result's provenance."""
-MOST_METADATA = 100  # keys that W&B takes
 FLUSH = "x_transaction_log_flush_interval"
 """Seconds between W&B's writes to disk: 1, not its 15, as a kill may come between. Older releases
 write a full buffer at a time and lack the setting."""
@@ -107,7 +96,7 @@ class WandbTracker:
 
     def compare(self, sweep: TrackedSweep) -> str | None:
         """A run of its own in the sweep's group: the comparison, its figures, with ``records`` its
-        page. Its inputs are the data and the runs that are compared, its output is the rest."""
+        page."""
         if self.allowed == "disabled":
             return None
         told: Any = {"name": sweep.name, "axes": {k: list(v) for k, v in sweep.axes.items()}}
@@ -204,7 +193,7 @@ class WandbMirror(Mirror):
 
 def _log(mirror: Any, run: TrackedRun, result: Result, records: bool) -> None:
     """Everything but curves, of one run."""
-    whole, name = result, run.name
+    name = run.name
     if not records:
         result, name = replace(result, **without_records(vars(result))), without_places(name)
     summary, by = result.summary, (result.primary, result.headlines)
@@ -222,35 +211,22 @@ def _log(mirror: Any, run: TrackedRun, result: Result, records: bool) -> None:
     drawn = bars(summary, *by, name, run.axes, judges)
     tables = [*result.tables, Table("bars", "Figures with intervals", drawn)]
     _log_shown(mirror, tables, run.folder)
-    data = data_artifact(result.provenance)
-    declare_inputs(mirror, [] if data is None else [data])
-    mirror.log_artifact(run_artifact(run.folder, whole, records))
+    if records:
+        artifact = require("wandb", extra="wandb").Artifact(name=_safe(run.folder.name), type="run")
+        artifact.add_dir(str(run.folder))
+        mirror.log_artifact(artifact)
 
 
 def _log_sweep(mirror: Any, sweep: TrackedSweep, records: bool) -> None:
-    """The comparison, what it was made from and what it made; nothing of single jobs."""
+    """The comparison; nothing of single jobs."""
     tables, summary = sweep.tables, sweep.summary
     if not records:
         tables, summary = without_records(tables), without_places(summary)
-    patterns = ["figures/*", *(["*.html", "*.csv"] if records else [])]  # the page has the command
     mirror.summary.update(plain(summary))
     _log_shown(mirror, tables, sweep.folder)
-    if records:
+    if records:  # the page has the command
         page = (sweep.folder / "report.html").read_text(encoding="utf-8")
         mirror.log({"report": require("wandb", extra="wandb").Html(page, inject=False)})
-    inputs, data = [], {}
-    for folder in sweep.runs:
-        result = Result.read(folder)
-        inputs.append(run_artifact(folder, result, records))
-        if (read := data_artifact(result.provenance)) is not None:
-            data[read.digest] = read
-    declare_inputs(mirror, [*data.values(), *inputs])
-    report = _artifact(f"comparison-{sweep.name}", "report", {})
-    for file in sorted({file for pattern in patterns for file in sweep.folder.glob(pattern)}):
-        report.add_file(str(file), name=file.relative_to(sweep.folder).as_posix())
-    for table in tables if not records else ():
-        _write(report, f"{table.name}.json", {"rows": [plain(row) for row in table.rows]})
-    mirror.log_artifact(report)
 
 
 def _log_shown(mirror: Any, tables: Sequence[Table], folder: Path) -> None:
@@ -263,33 +239,6 @@ def _log_shown(mirror: Any, tables: Sequence[Table], folder: Path) -> None:
         mirror.log({f"tables/{table.name}": data})
     for picture in sorted((folder / "figures").glob("*.png")):
         mirror.log({f"figures/{picture.stem}": wandb.Image(str(picture))})
-
-
-def run_artifact(folder: Path, result: Result, records: bool) -> Any:
-    """The files of a finished run; where it is mirrored is no part of them.
-
-    Args:
-        folder: the run directory.
-        result: what the run found: the first figures become metadata.
-        records: whether everything goes along; else what is not ``PRIVATE``, less what names
-            items, people and places.
-    """
-    told = {k: v for k, v in result.summary.items() if "/" not in k or k == result.primary}
-    told = told if records else without_places(told)
-    artifact = _artifact(folder.name, "run", dict(list(plain(told).items())[:MOST_METADATA]))
-    single = {f"tables/{table.name}.csv" for table in result.tables if _of_single(table.rows)}
-    for file in sorted(p for p in folder.rglob("*") if p.is_file() and p.name[0] != "."):
-        name = file.relative_to(folder).as_posix()
-        if name == "DONE" or (not records and (name.startswith(PRIVATE) or name in single)):
-            continue
-        if file.suffix == ".json" and (name == "manifest.json" or not records):
-            content = json.loads(file.read_text(encoding="utf-8"))
-            if name == "manifest.json":
-                content["tracker"] = None
-            _write(artifact, name, content if records else without_records(content))
-        else:
-            artifact.add_file(str(file), name=name)
-    return artifact
 
 
 def shareable(run: TrackedRun) -> TrackedRun:
@@ -330,41 +279,9 @@ def _of_single(rows: Sequence[Any]) -> bool:
     return bool(rows) and isinstance(rows[0], Mapping) and not SINGLE.isdisjoint(rows[0])
 
 
-def data_artifact(provenance: Mapping[str, Any]) -> Any | None:
-    """The data of a run by its hashes and where it lies, without a text; None where unknown."""
-    facts: Any = provenance.get("clean")
-    if not isinstance(facts, Mapping) or "digest" not in facts:
-        return None
-    kept = {key: facts[key] for key in DATA if facts.get(key) is not None}
-    if "file" in kept:
-        kept["file"] = Path(str(kept["file"])).name
-    artifact = _artifact(f"data-{kept.get('dataset', 'unnamed')}", "dataset", kept)
-    _write(artifact, "dataset.json", kept)
-    return artifact
-
-
-def declare_inputs(mirror: Any, inputs: Sequence[Any]) -> None:
-    """Say that a W&B run read these artifacts, offline too.
-
-    The public ``use_artifact`` refuses to work offline, though the file of an offline run can hold
-    it; a release that lacks what is below it keeps the run, without this lineage.
-    """
-    for artifact in inputs:
-        try:
-            mirror._log_artifact(artifact, is_user_created=True, use_after_commit=True)
-        except (AttributeError, TypeError):
-            return
-
-
-def _artifact(name: str, kind: str, metadata: Mapping[str, Any]) -> Any:
-    wandb = require("wandb", extra="wandb")
-    safe = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII).strip("-")[:128]
-    return wandb.Artifact(name=safe, type=kind, metadata=dict(metadata))
-
-
-def _write(artifact: Any, name: str, value: Mapping[str, Any]) -> None:
-    with artifact.new_file(name) as file:
-        json.dump(value, file, indent=1, sort_keys=True, ensure_ascii=False, default=str)
+def _safe(name: str) -> str:
+    """A name as W&B takes it."""
+    return re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII).strip("-")[:128]
 
 
 def open_run(mode: str, root: Path, timeout: float, **about: Any) -> OpenRun:
