@@ -41,7 +41,7 @@ def named_by_user(found: Sequence[str], given: Sequence[str]) -> list[str]:
     """``trusted_packages`` of a config, if it was the user who named them.
 
     A config file that somebody else wrote must not vouch for itself: they count where the command
-    line or conf/local/default.yaml has them, or the caller of ``execute``.
+    line or conf/local/default.yaml has them, or the caller of ``judgelab.run``.
 
     Raises:
         ConfigError: they came with another file, or are no names of packages.
@@ -57,7 +57,7 @@ def named_by_user(found: Sequence[str], given: Sequence[str]) -> list[str]:
     raise ConfigError(
         f"trusted_packages={list(found)!r} came with a config file: if you trust them, name "
         "them on the command line, in conf/local/default.yaml, or in "
-        "execute(cfg, trusted_packages=[...])."
+        "judgelab.run(trusted_packages=[...])."
     )
 
 

@@ -49,7 +49,12 @@ def run(cfg: DictConfig) -> float:
     hydra = HydraConfig.get()
     job = Path(hydra.runtime.output_dir) if hydra.mode == RunMode.MULTIRUN else None
     try:
-        return execute(cfg, sweep=job)
+        run_dir = carry_out(cfg, Invocation.under_hydra(job))
+        if run_dir is None:  # a dry run
+            return math.nan
+        written = run_dir.read_json("result.json")
+        value = written["summary"].get(written["primary"])
+        return math.nan if value is None else float(value)
     except Exception as cause:
         if cfg.get("debug"):
             raise
@@ -66,32 +71,20 @@ def run(cfg: DictConfig) -> float:
         return math.nan
 
 
-def execute(
-    cfg: DictConfig, sweep: Path | None = None, trusted_packages: Sequence[str] = ()
-) -> float:
-    """The run itself, for Hydra jobs and for Python callers; its primary metric.
+def carry_out(
+    cfg: DictConfig, call: Invocation | None = None, trusted_packages: Sequence[str] = ()
+) -> RunDir | None:
+    """The run itself, for Hydra jobs, verbs and Python callers: where everything lies; None of a
+    dry run, which keeps nothing.
 
     Args:
         cfg: a composed config.
-        sweep: the job's folder within a multirun, or None.
         trusted_packages: whose classes the config may name beside judgelab's.
 
     Raises:
         JudgelabError: a fault of the config, the data or the LM.
     """
-    run_dir = carry_out(cfg, Invocation.under_hydra(sweep), trusted_packages)
-    if run_dir is None:
-        return math.nan
-    written = run_dir.read_json("result.json")
-    value = written["summary"].get(written["primary"])
-    return math.nan if value is None else float(value)
-
-
-def carry_out(
-    cfg: DictConfig, call: Invocation, trusted_packages: Sequence[str] = ()
-) -> RunDir | None:
-    """As ``execute``, but where everything lies; None of a dry run, which keeps nothing."""
-    config = resolved(cfg)  # compose
+    config, call = resolved(cfg), call or Invocation()  # compose
     settings = frame(config)  # check: keys, types and bounds, then whose classes are named
     config.pop("trusted_packages", None)  # what is kept of a run vouches for no code
     with trusting(named_by_user(settings.trusted_packages, trusted_packages)):

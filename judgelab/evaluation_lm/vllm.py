@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from judgelab.core.errors import require
@@ -62,12 +62,11 @@ class VLLM(FramedLM):
     @property
     def identity(self) -> str:
         """Exactly which weights, dtype, quantisation, length, and how texts are put to it."""
-        asked = (
+        return (
             f"vllm model={self._source.name} dtype={self.dtype} "
             f"quantization={self.quantization or 'as stored'} max_length={self.max_length} "
-            f"template_date={DATE.isoformat()}"
+            f"template_date={DATE.isoformat()} {self.framing.identity}"
         )
-        return asked if self.framing.plain else f"{asked} {self.framing.identity}"
 
     @property
     def presentation(self) -> Presentation:
@@ -93,34 +92,17 @@ class VLLM(FramedLM):
     def logprob(
         self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
     ) -> LogProbTable:
-        """Sum over the target's tokens given the context's, nats.
-
-        Where a token runs across the boundary, log P(xy) - log P(x). With a
-        template or an end token, tokens and sums are those of ``evaluation_lm=transformers``.
+        """Sum over the target's tokens given the context's, nats: those of
+        ``evaluation_lm=transformers``, as our own encoder makes the tokens.
         """
-        rows = []
-        if not self.framing.plain:  # over the tokens that our own encoder makes
-            jobs = self._encoder.encode(contexts, targets, pairs)
-            values = self._prompts([() if job is None else (*job[0], *job[1]) for job in jobs])
-            for job, row in zip(jobs, values, strict=True):
-                if job is None:
-                    rows.append(LogProb(math.nan, 0, IMITATING, settled=True))
-                else:
-                    rows.append(_row(math.fsum(row[len(job[0]) :]), len(job[1])))
-            return LogProbTable.of(rows)
-        # A control token written out in a text is ordinary characters, as in RawText.
-        encode = partial(self._engine.get_tokenizer().encode, split_special_tokens=True)
-        before = {c: list(encode(contexts[c])) for c in {c for c, _ in pairs}}
-        joint = [list(encode(contexts[c] + targets[t])) for c, t in pairs]
-        starts = [len(before[c]) for c, _ in pairs]
-        merged = [joint[k][: starts[k]] != before[c] for k, (c, _) in enumerate(pairs)]
-        alone = sorted({c for (c, _), across in zip(pairs, merged, strict=True) if across})
-        values = self._prompts([*joint, *(before[c] for c in alone)])
-        sums = {c: math.fsum(row[1:]) for c, row in zip(alone, values[len(joint) :], strict=True)}
-        for k, (c, _) in enumerate(pairs):
-            start = 1 if merged[k] else starts[k]
-            nats = math.fsum(values[k][start:]) - (sums[c] if merged[k] else 0.0)
-            rows.append(_row(nats, len(values[k]) - starts[k]))
+        jobs = self._encoder.encode(contexts, targets, pairs)
+        values = self._prompts([() if job is None else (*job[0], *job[1]) for job in jobs])
+        rows = [
+            LogProb(math.nan, 0, IMITATING, settled=True)
+            if job is None
+            else _row(math.fsum(row[len(job[0]) :]), len(job[1]))
+            for job, row in zip(jobs, values, strict=True)
+        ]
         return LogProbTable.of(rows)
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:

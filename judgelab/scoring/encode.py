@@ -4,8 +4,8 @@ Sharing a context between targets changes nothing only if the tokens of x + y ar
 followed by those of y. That is checked for every pair; where it does not hold, the pair is encoded
 jointly, and the target takes the tokens after the longest common beginning with x alone: of a
 token that runs across the boundary the target is charged the whole, given the context before it
-(endpoints and vLLM sum the same tokens less what the context's own last ones cost: log P(xy) -
-log P(x)).
+(endpoints that get raw texts sum the same tokens less what the context's own last ones cost:
+log P(xy) - log P(x)).
 """
 
 from __future__ import annotations

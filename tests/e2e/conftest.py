@@ -20,7 +20,7 @@ from hydra.core.hydra_config import HydraConfig
 
 from judgelab.__main__ import main
 from judgelab.config.composing import composed
-from judgelab.engine.run import execute
+from judgelab.engine.run import carry_out
 
 ROOT = Path(__file__).resolve().parents[2]
 Done = subprocess.CompletedProcess[str]
@@ -54,7 +54,7 @@ def process(root: Path, command: list[str], cwd: Path = ROOT, **env: str) -> Don
 
 def inside(root: Path, job: Sequence[str]) -> None:
     """One run in this process, whose faults are raised as they are."""
-    execute(composed([*job, f"paths.root={root}"]))
+    carry_out(composed([*job, f"paths.root={root}"]))
 
 
 def started(root: Path, job: Sequence[str]) -> subprocess.Popen[bytes]:
@@ -118,7 +118,7 @@ def cached_calls(root: Path) -> int:
         return 0
     db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     try:
-        return int(db.execute("SELECT count(*) FROM answer").fetchone()[0])
+        return int(db.carry_out("SELECT count(*) FROM answer").fetchone()[0])
     except sqlite3.OperationalError:  # not yet created
         return 0
     finally:

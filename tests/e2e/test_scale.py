@@ -18,7 +18,7 @@ from omegaconf import OmegaConf
 
 from judgelab.config.composing import composed
 from judgelab.core.errors import ConfigError
-from judgelab.engine.run import execute
+from judgelab.engine.run import carry_out
 from tests.e2e.conftest import cached_calls, started
 
 PAIRS = ("mechanism=tvd_mi", "mechanism.critic=likelihood", "attack=padding", "limit=4")
@@ -43,10 +43,10 @@ def run(root: Path, *overrides: str, lm: dict[str, Any] | None = None) -> Outcom
         OmegaConf.set_struct(cfg, False)
         cfg.evaluation_lm = {"_target_": "tests.noted_lm.Noted", "log": f"{root}/log", **lm}
         root.mkdir(parents=True, exist_ok=True)
-    execute(cfg)
+    carry_out(cfg)
     (folder,) = (done.parent for done in root.glob("runs/*/DONE"))
     with sqlite3.connect(root / "cache" / "calls.sqlite") as db:
-        rows = {*db.execute("SELECT * FROM answer")}
+        rows = {*db.carry_out("SELECT * FROM answer")}
     db.close()
     calls = json.loads((folder / "manifest.json").read_text())["calls"]
     return Outcome((folder / "result.json").read_bytes(), calls, rows)

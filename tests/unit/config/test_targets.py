@@ -14,7 +14,7 @@ from judgelab.config import build
 from judgelab.config.targets import check_targets, trusting
 from judgelab.core.errors import ConfigError
 from judgelab.core.resources import conf
-from judgelab.engine.run import execute
+from judgelab.engine.run import carry_out
 
 
 @pytest.mark.parametrize(
@@ -60,10 +60,10 @@ def composed(root: Path, *words: str) -> DictConfig:
 def test_a_config_does_not_vouch_for_itself(tmp_path: Path) -> None:
     config = composed(tmp_path, "trusted_packages=[subprocess]", "dry_run=true")
     with pytest.raises(ConfigError, match="came with a config file"):
-        execute(config)
+        carry_out(config)
     with pytest.raises(ConfigError, match=r"'\*' is no name of a package"):
-        execute(composed(tmp_path), trusted_packages=["*"])
-    execute(composed(tmp_path), trusted_packages=["mine"])
+        carry_out(composed(tmp_path), trusted_packages=["*"])
+    carry_out(composed(tmp_path), trusted_packages=["mine"])
     (kept,) = (tmp_path / "runs").glob("*/config.yaml")
     assert "trusted_packages" not in OmegaConf.load(kept)
 
@@ -77,7 +77,7 @@ def test_no_function_is_called_even_in_a_dry_run(tmp_path: Path) -> None:
         foreign[key] = node
         for packages in ((), ["shutil"]):
             with pytest.raises(ConfigError, match=rf"{key}._target_='shutil.copyfile'"):
-                execute(foreign, trusted_packages=packages)  # type: ignore[arg-type]
+                carry_out(foreign, trusted_packages=packages)  # type: ignore[arg-type]
     assert not (tmp_path / "b").exists()
 
 
@@ -88,7 +88,7 @@ def test_a_class_of_ones_own_is_built_when_it_is_named(tmp_path: Path) -> None:
     done = run(tmp_path, "mechanism._target_=own.Own", "trusted_packages=[own]")
     assert done.returncode == 0, done.stderr
     with pytest.raises(ConfigError, match=r"add 'trusted_packages=\[own\]'"):
-        execute(composed(tmp_path, "mechanism._target_=own.Own"))
+        carry_out(composed(tmp_path, "mechanism._target_=own.Own"))
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

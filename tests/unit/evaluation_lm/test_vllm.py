@@ -81,6 +81,7 @@ class Engine:
         {"template": "chat"},
         {"template": "chat", "end_token": False, "system": "Be kind."},
         {"template": "none", "end_token": True},
+        {},
     ],
     ids=str,
 )
@@ -98,6 +99,6 @@ def test_template_and_end_token_are_those_of_the_local_lm(
     np.testing.assert_allclose(theirs.total[fits], ours.total[fits], atol=1e-4)
     np.testing.assert_array_equal(theirs.tokens[fits], ours.tokens[fits])
     assert np.isnan(theirs.total[[2, 5]]).all()
-    assert np.isnan(theirs.total[fits]).any() == (manner["template"] == "chat")
+    assert np.isnan(theirs.total[fits]).any() == (manner.get("template") == "chat")
     reasons = [str(reason) for reason in theirs.reasons.values()]
     assert sum("control tokens" in one for one in reasons) == (3 if "chat" in str(manner) else 0)

@@ -12,7 +12,7 @@ import pytest
 import judgelab
 from judgelab.config.composing import composed
 from judgelab.core.errors import DataError, JudgelabError
-from judgelab.engine.run import execute
+from judgelab.engine.run import carry_out
 from tests.scripted_judges import write_panel
 
 
@@ -40,7 +40,7 @@ def test_it_is_the_run_of_the_command_line(panel: Path) -> None:
     assert audited(panel, judges=entries, seed=3, rules={"minimum": 0.8}).path == found.path
     words = ["study=audit", "dataset=jsonl", f"dataset.path={panel}", f"study.judges={file}"]
     words += ["seed=3", "study.rules.minimum=.8", f"paths.root={panel.parent}"]
-    execute(composed([*words, "tracker=none"]))
+    carry_out(composed([*words, "tracker=none"]))
     assert [found.path] == list((panel.parent / "runs").glob("*")), "recognised, not run again"
 
 

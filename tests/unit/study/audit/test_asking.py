@@ -19,7 +19,7 @@ from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.resources import conf
 from judgelab.core.result import Result
-from judgelab.engine.run import execute
+from judgelab.engine.run import carry_out
 from judgelab.mechanism.pairwise import Pairwise
 from judgelab.study.audit import Audit
 from judgelab.study.audit.asking import _rounds
@@ -51,7 +51,7 @@ def audited(folder: Path, *words: str) -> tuple[pd.DataFrame, dict[str, Any]]:
         write_panel(panel, 6)
     given = ["study=audit", "dataset=jsonl", "tracker=none", f"dataset.path={panel}"]
     with initialize_config_dir(str(conf()), version_base="1.3"):
-        execute(compose("config", overrides=[*given, f"paths.root={folder}", *words]))
+        carry_out(compose("config", overrides=[*given, f"paths.root={folder}", *words]))
     (run,) = (folder / "runs").glob("*")
     table = pd.read_parquet(run / "records" / "judgments.parquet")
     return table, json.loads((run / "result.json").read_text())

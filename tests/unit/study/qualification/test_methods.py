@@ -17,7 +17,7 @@ from judgelab.calls.models import Price
 from judgelab.calls.pace import Limits
 from judgelab.config.composing import composed
 from judgelab.core.errors import ConfigError
-from judgelab.engine.run import execute
+from judgelab.engine.run import carry_out
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.report.comparison import comparisons
 from judgelab.report.jobs import jobs
@@ -58,7 +58,7 @@ def result(release: Path, root: Path, *more: str) -> Path:
     chosen += [f"paths.root={root}", f"study.prices={release / 'prices.yaml'}"]
     config = composed([*chosen, *more])
     shutil.rmtree(root / "runs", ignore_errors=True)
-    execute(config)
+    carry_out(config)
     [made] = (root / "runs").iterdir()
     return made
 

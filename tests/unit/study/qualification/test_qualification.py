@@ -13,7 +13,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
 from judgelab.core.errors import JudgelabError
-from judgelab.engine.run import execute
+from judgelab.engine.run import carry_out
 from judgelab.report.tables import frame
 from tests.drawings import draw
 from tests.scripted_judges import ScriptedJudge, overrides, write_panel
@@ -46,7 +46,7 @@ def run(tmp_path: Path) -> Run:
 
     def call(*more: str, items: int = 30, graded: bool = True) -> dict[str, Any]:
         write_panel(tmp_path / "panel.jsonl", items, graded=graded)
-        execute(config_of(tmp_path, *more))
+        carry_out(config_of(tmp_path, *more))
         [made] = (tmp_path / "out" / "runs").iterdir()
         found: dict[str, Any] = json.loads((made / "result.json").read_text())
         found["by_name"] = {table["name"]: table["rows"] for table in found["tables"]}
