@@ -36,7 +36,7 @@ ADVERSARIAL = tuple(
 
 def llmbar(sets: tuple[str, ...] = NATURAL) -> JudgmentTable:
     """All judges ("GPT-4/CoT") that have verdicts on all of these sets."""
-    table = LLMBar(sets=sets, hub={}).load().judgments
+    table = LLMBar(sets=sets).load().judgments
     assert table is not None
     return table
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judgelab.core.errors import ConfigError, DataError, did_you_mean
+from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.judgments import JudgeFacts, JudgmentTable, Units
 from judgelab.core.panel import Agent, Item, Panel
-from judgelab.dataset.files import Row, read_rows
-from judgelab.dataset.provenance import SAMPLES, SourcedDataset, fetch
+from judgelab.dataset import LimitedDataset
+from judgelab.dataset.provenance import SAMPLES
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -25,21 +24,18 @@ UNREAD = "the reply named neither output"
 
 
 @dataclass(frozen=True, kw_only=True)
-class LLMBar(SourcedDataset):
+class LLMBar(LimitedDataset):
     """Zeng et al. 2024 (ICLR), "Evaluating LLMs at Evaluating Instruction Following".
 
     Recorded verdicts of 6 LMs by up to 20 prompts on 13 sets, both orders, with the label and the
     words of each output, are shipped (facts of the authors' repository, MIT); a judge is called
-    LM/strategy. Texts are not: ``source=hub`` has those of LLMBar's own 419 items, ``path`` those
-    of a clone of the authors' repository, so that judges can be asked anew.
+    LM/strategy. Texts are not.
 
     Args:
         sets: which; each is a stratum. A name ending in / stands for all sets that begin so.
         lms: of the judges; null: all.
         strategies: prompts of the judges; null: all. Judges without verdicts on every item of the
             chosen sets are left out, and named in the record.
-        hub: where the texts lie; ``split`` is the set's.
-        path: folder of a clone of princeton-nlp/LLMBar.
 
     Raises:
         ConfigError: an unknown set, LM or strategy.
@@ -48,7 +44,6 @@ class LLMBar(SourcedDataset):
     sets: Sequence[str]
     lms: Sequence[str] | None = None
     strategies: Sequence[str] | None = None
-    hub: Mapping[str, Any]
 
     def _panel(self, limit: int | None) -> Panel:
         import pandas as pd
@@ -63,18 +58,17 @@ class LLMBar(SourcedDataset):
             said[column] = said[column].astype(str)
             said = _chosen(said, column, wanted, "lms" if column == "judge" else "strategies")
         table, left = self._table(items, names, said)
-        texts = self._texts(items)
         facts = {
             "dataset": "llmbar",
-            "source": self.source,
+            "source": "sample",
             "rows": len(names),
             "task_description": "Follow an instruction",
             "judges_without_all_verdicts": left,
         }
         return Panel(
-            tuple(Item(name, shown[0]) for name, shown in zip(names, texts, strict=True)),
+            tuple(Item(name, "") for name in names),
             tuple(Agent(name) for name in OUTPUTS),
-            tuple(shown[1:] for shown in texts),
+            ((None, None),) * len(names),
             task="instruction_following",
             provenance=facts,
             judgments=table,
@@ -109,33 +103,6 @@ class LLMBar(SourcedDataset):
         asked = np.ones(verdicts.shape, np.bool_)
         people = ("expert",), label[:, None]
         return JudgmentTable("preference", units, *people, judges, verdicts, asked, reasons), left
-
-    def _texts(self, items: DataFrame) -> list[tuple[str, str | None, str | None]]:
-        """Instruction and both outputs of every item; empty without texts."""
-        if self.source == "sample":
-            return [("", None, None)] * len(items)
-        read = {name: self._rows(name) for name in dict.fromkeys(items["set"])}
-        texts: list[tuple[str, str | None, str | None]] = []
-        for where, k, label in zip(items["set"], items["item"], items["label"], strict=True):
-            row = read[where][k] if k < len(read[where]) else {}
-            if str(row.get("label")) != str(label):
-                raise DataError(
-                    f"{where} of {self.path or self.hub['id']} is not the set that was judged "
-                    f"(item {k}): use an unchanged copy."
-                )
-            one, two = (str(row[name]) for name in OUTPUTS)
-            texts.append((str(row["input"]), one, two))
-        return texts
-
-    def _rows(self, name: str) -> Sequence[Row]:
-        if self.source == "path":
-            file = Path(str(self.path)).expanduser() / "Dataset" / name / "dataset.json"
-            return read_rows([file])
-        family, _, rest = name.partition("/")
-        if family == "Processed":
-            raise ConfigError(f"The Hub has no texts of {name}: use dataset.source=path.")
-        hub = {**self.hub, "config": family, "split": rest.replace("/", "_")}
-        return read_rows(fetch(hub).files)
 
 
 def _spelled(wanted: Sequence[str], known: Iterable[str]) -> list[str]:

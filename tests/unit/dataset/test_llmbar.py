@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,16 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.errors import ConfigError
 from judgelab.core.judgments import JudgmentTable
 from judgelab.core.panel import Panel
 from judgelab.dataset.llmbar import LLMBar
-
-HUB = {"id": "princeton-nlp/LLMBar", "revision": "refs/convert/parquet"}
+from judgelab.dataset.table import LabelledTable
 
 
 def panel(*sets: str, **settings: object) -> Panel:
-    return LLMBar(sets=sets or ("LLMBar/",), hub=HUB, **settings).load()  # type: ignore[arg-type]
+    return LLMBar(sets=sets or ("LLMBar/",), **settings).load()  # type: ignore[arg-type]
 
 
 def table(*sets: str, **settings: object) -> JudgmentTable:
@@ -75,7 +75,6 @@ def test_judges_without_all_verdicts_are_named() -> None:
         (lambda: panel("LLMBar/Naturel"), "Did you mean"),
         (lambda: panel(lms=["GPT4"]), "Did you mean"),
         (lambda: panel(strategies=["cot"]), "no 'cot'"),
-        (lambda: panel("Processed/FairEval", source="hub"), "dataset.source=path"),
     ],
 )
 def test_what_it_does_not_have_is_said(make: Callable[[], Panel], said: str) -> None:
@@ -83,13 +82,11 @@ def test_what_it_does_not_have_is_said(make: Callable[[], Panel], said: str) -> 
         make()
 
 
-def test_texts_of_another_set_are_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "Dataset" / "LLMBar" / "Natural"
-    folder.mkdir(parents=True)
-    (folder / "dataset.json").write_text(
-        '[{"input": "a", "output_1": "b", "output_2": "c", "label": 1}]'
-    )
-    with pytest.raises(DataError, match="not the set that was judged"):
-        panel("LLMBar/Natural", source="path", path=str(tmp_path))
-    with pytest.raises(DataError, match="There is no file"):
-        panel("LLMBar/Natural", source="path", path=str(tmp_path / "none"))
+def test_its_texts_are_a_table(tmp_path: Path) -> None:
+    """As a clone of the authors' repository has them."""
+    row = {"input": "Why?", "output_1": "So.", "output_2": "Because.", "label": 2}
+    file = tmp_path / "dataset.json"
+    file.write_text(json.dumps([row, row | {"label": 1}]))
+    found = LabelledTable(path=str(file), columns={"preference": "label"}).load()
+    assert found.items[0].source == "Why?" and found.texts[0] == ("So.", "Because.")
+    assert found.judgments is not None and found.judgments.truth.tolist() == [0, 1]
