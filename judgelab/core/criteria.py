@@ -22,7 +22,7 @@ from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.resources import conf
 
 FOLDER = conf() / "criteria"
-RUBRIC_STEPS = ("Read both texts.", "Choose the level whose meaning fits best.")
+STEPS = ("Read both texts.", "Choose the level whose meaning fits best.")
 
 Likelihood = Literal["text", "text_given_source", "source_given_text", "sentences_in_context"]
 """What an LM that only gives log-probabilities takes for a metric, nats per token: log P(text);
@@ -45,8 +45,7 @@ class Metric:
     name: str  # coherence, fluency,
     criterion: Words  # what it means, for a prompt
     scale: Scale  # grade -> what it stands for; two or more whole numbers
-    # how to judge it, in order; empty where the evaluation LM is to write them
-    steps: tuple[Words, ...] = ()
+    steps: tuple[Words, ...] = STEPS  # how to judge it, in order
     # what stands for it where an LM cannot be asked; None: nothing does
     likelihood: Likelihood | None = None
 
@@ -138,9 +137,8 @@ def _of_rubric(content: Mapping[str, Any], path: Path) -> dict[str, Any]:
         names = [("no", "yes")[one] if isinstance(one, bool) else str(one) for one in levels]
         told = zip(names, levels.values(), strict=True)
         scale = {k: f"{name}: {meaning}" for k, (name, meaning) in enumerate(told)}
-    rubric = {"criterion": content["question"], "steps": RUBRIC_STEPS}
     facts = {"text": "answer", "source": "source", "scale": scale, "levels": names}
-    return facts | {"metrics": {"rubric": rubric}}
+    return facts | {"metrics": {"rubric": content["question"]}}
 
 
 def _is_text(value: object) -> bool:

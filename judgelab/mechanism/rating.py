@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 
 import numpy as np
 import xarray as xr
-import yaml
 from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.criteria import Criteria, Metric, criteria_tasks, load_criteria
-from judgelab.core.errors import CapabilityError, ConfigError, DataError, did_you_mean
+from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.exchange import Exchange, no_grade
-from judgelab.core.lm import NOT_ASKED, NOT_YET, Capability, ChatRequest, EvaluationLM, Reply
+from judgelab.core.lm import ChatRequest, EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.prompt import Prompt
 from judgelab.core.reply.grade import stated_grade
 from judgelab.core.scores import Scores, filled, mean_over, measured, weaker_of_two
 from judgelab.core.step import present
@@ -113,23 +109,15 @@ class Rating(MetricMechanism, ClosedMechanism):
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``rating`` [item, agent, metric, draw]; NaN where text, source or a readable reply lacks.
 
-        Metrics whose criteria give no steps are rated by steps that the LM writes first. By labels,
-        ``expected`` is the mean grade under their probabilities.
-
-        Raises:
-            CapabilityError: steps are to be written by an LM that cannot write.
-            DataError: the LM was to write steps, and did not.
+        By labels, ``expected`` is the mean grade under their probabilities.
         """
         criteria, metrics = self.rated(panel)
-        metrics, noted = with_steps(criteria, metrics, lm)
         requests: dict[tuple[int, int, int, int], ChatRequest] = {}
         for (k, j), text in present(panel).items():
             item = panel.items[k]
             if not item.source.strip():
                 continue  # nothing to hold the text against
             for m, metric in enumerate(metrics):
-                if not metric.steps:
-                    continue  # workers are still to ask for them
                 key = (self.name, item.id, panel.agents[j].name, metric.name)
                 values = shown(criteria, metric) | {"source": item.source, "text": text}
                 labels = whole_grades(metric.low, metric.high)
@@ -148,11 +136,7 @@ class Rating(MetricMechanism, ClosedMechanism):
         )
         shape = (len(panel.items), len(panel.agents), len(metrics), self.repeats)
         data = ratings(panel, filled(shape, read), metrics, criteria)
-        data = data.assign_attrs(self.attrs(lm), asked=len(requests))
-        if noted:
-            steps = f"{data.attrs['prompt']} steps sha256:{noted['steps_sha256']}"
-            data = data.assign_attrs(noted, prompt=steps)
-        return data
+        return data.assign_attrs(self.attrs(lm), asked=len(requests))
 
 
 def shown(criteria: Criteria, metric: Metric) -> dict[str, str]:
@@ -176,66 +160,3 @@ def ratings(
     data = measured(panel, rating=(("item", "agent", "metric", "draw"), values))
     data = data.assign_coords(metric=[metric.name for metric in metrics])
     return data.assign_attrs(criteria=criteria.identity)
-
-
-MAX_TOKENS = 500
-MOST = 12
-UNWRITTEN = ("A step that the LM is still to write, of about so many words as they have.",) * 6
-"""Steps in a dry run, which counts what would be asked."""
-
-_STEP = re.compile(r"^\s*(?:\*\*)?(?:step\s+)?(?:\d+\s*[.):]|[-*•])(?:\*\*)?\s*(\S.*?)\s*$", re.I)
-
-
-def with_steps(
-    criteria: Criteria, metrics: Sequence[Metric], lm: EvaluationLM
-) -> tuple[tuple[Metric, ...], dict[str, str]]:
-    """The metrics, those without steps with the LM's own, and what to note of these.
-
-    A metric stays without steps while workers are still to ask for them.
-
-    Raises:
-        CapabilityError: steps are to be written by an LM that cannot write.
-        DataError: the LM's reply is no list of steps.
-    """
-    lacking = [metric for metric in metrics if not metric.steps]
-    if not lacking:
-        return tuple(metrics), {}
-    if Capability.CHAT not in lm.capabilities:
-        raise CapabilityError(
-            f"{criteria.identity.split()[0]} gives no steps for "
-            f"{', '.join(metric.name for metric in lacking)}, and {lm.identity.split()[0]} cannot "
-            "write them: add steps to the file, or choose an LM that chats."
-        )
-    prompt = Prompt("rating_steps.txt")
-    requests = {
-        m.name: ChatRequest(
-            prompt.messages(**shown(criteria, m)), max_tokens=MAX_TOKENS, key=("steps", m.name)
-        )
-        for m in lacking
-    }
-    replies = Exchange.put(lm, requests).replies
-    written = {name: _steps(name, reply, lm) for name, reply in replies.items()}
-    made = tuple(replace(m, steps=written.get(m.name, m.steps)) for m in metrics)
-    text = yaml.safe_dump({name: list(steps) for name, steps in written.items()}, sort_keys=False)
-    noted = {"steps": text, "steps_sha256": sha256(text.encode()).hexdigest()[:12]}
-    return made, noted | {"steps_written_by": lm.identity, "steps_prompt": prompt.identity}
-
-
-def read_steps(text: str) -> tuple[str, ...]:
-    """The entries of a numbered or bulleted list, without markup; none where there are fewer than
-    two or too many to be steps."""
-    found = [match[1] for line in text.splitlines() if (match := _STEP.match(line))]
-    steps = tuple(step.replace("**", "").strip() for step in found)
-    return steps if 2 <= len(steps) <= MOST else ()
-
-
-def _steps(metric: str, reply: Reply, lm: EvaluationLM) -> tuple[str, ...]:
-    if reply.text is None and reply.reason in (NOT_ASKED, NOT_YET):
-        return UNWRITTEN if reply.reason == NOT_ASKED else ()
-    if steps := read_steps(reply.text or ""):
-        return steps
-    said = f"its reply begins {reply.text[:60]!r}" if reply.text else str(reply.reason)
-    raise DataError(
-        f"{lm.identity.split()[0]} wrote no list of steps for the metric {metric} ({said}): "
-        "give steps in the criteria file, or choose another LM."
-    )

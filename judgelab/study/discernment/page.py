@@ -266,5 +266,4 @@ def _notes(judge: JudgeResult, study: Discernment, weights: ExpertWeights) -> li
         more=math.log(len(metrics)) / UNIT if study.combine == "printed" else 0.0,
         replicates=study.replicates,
         most=MOST,
-        steps_by=rated.measured.attrs.get("steps_written_by"),
     )

@@ -6,13 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
-from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached, Counted
-from judgelab.core.criteria import FOLDER, load_criteria
+from judgelab.core.criteria import FOLDER, STEPS, load_criteria
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.lm import NOT_YET, ChatRequest, Reply
+from judgelab.core.lm import ChatRequest
 from judgelab.core.prompt import Prompt
 from judgelab.mechanism.rating import Rating
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
@@ -135,12 +132,6 @@ metrics:
   helpfulness: The answer solves what was asked.
   brevity: {criterion: It is short., steps: [Count the words.], likelihood: text}
 """
-WRITTEN = "Here they are:\n1. Read the question.\n2. **Compare** the answer.\n3) Choose the grade."
-
-
-def by_steps(request: ChatRequest) -> str:
-    asked = request.messages[0].content
-    return WRITTEN if "Write the steps" in asked else str(1 + ("Compare the answer." in asked))
 
 
 @pytest.fixture
@@ -150,43 +141,15 @@ def own(tmp_path: Path) -> str:
     return str(file)
 
 
-def test_a_metric_without_steps_is_rated_by_steps_that_the_lm_writes(own: str) -> None:
-    lm, panel = ScriptedChat(by_steps), panel_of([["a text", "another"]])
-    data = Rating(PROMPT, criteria=own).measure(panel, lm, seed=0)
-    first, *rest = [request.messages[0].content for request in lm.seen]
-    assert "solves what was asked" in first and "beside the question" in first
-    assert sum("2. Compare the answer.\n3. Choose the grade." in said for said in rest) == 2
-    assert sum("1. Count the words." in said for said in rest) == 2, "given steps stay"
-    np.testing.assert_array_equal(data["rating"].values[0, :, :, 0], [[2, 1], [2, 1]])
-    assert yaml.safe_load(data.attrs["steps"])["helpfulness"][1] == "Compare the answer."
-    assert data.attrs["steps_written_by"] == "scripted chat"
-    assert data.attrs["prompt"].endswith(f"steps sha256:{data.attrs['steps_sha256']}")
-    other = ScriptedChat(lambda r: by_steps(r).replace("3) Choose", "3) Take"))
-    again = Rating(PROMPT, criteria=own).measure(panel, other, seed=0)
-    assert again.attrs["prompt"] != data.attrs["prompt"], "another estimator"
-    given = Rating(PROMPT, criteria=own, metrics=["brevity"]).measure(panel, lm, seed=0)
-    assert "steps" not in given.attrs and given.attrs["prompt"] == PROMPT.identity
+def test_a_metric_without_steps_has_those_of_a_rubric(own: str) -> None:
+    lm, panel = ScriptedChat(lambda request: "2"), panel_of([["a text", "another"]])
+    Rating(PROMPT, criteria=own).measure(panel, lm, seed=0)
+    asked = [request.messages[0].content for request in lm.seen]
+    assert sum("1. Count the words." in said for said in asked) == 2, "given steps stay"
+    assert sum(f"1. {STEPS[0]}\n2. {STEPS[1]}" in said for said in asked) == 2
 
 
-def test_written_steps_are_asked_once_and_counted_in_a_dry_run(own: str, tmp_path: Path) -> None:
-    lm, panel = ScriptedChat(by_steps), panel_of([["a text", "another"]])
-    counted = Counted(lm)
-    Rating(PROMPT, criteria=own).measure(panel, counted, seed=0)
-    assert counted.log.calls == 5 and not lm.seen
-    cache = CallCache(tmp_path / "calls.sqlite")
-    for _ in range(2):
-        Rating(PROMPT, criteria=own).measure(panel, Cached(lm, cache), seed=0)
-    cache.close()
-    assert len(lm.seen) == 5, "the second run takes the steps of the first"
-    workers = ScriptedChat(lambda request: None)
-    workers.chat = lambda requests: [Reply(None, NOT_YET) for _ in requests]  # type: ignore[method-assign]
-    assert np.isnan(Rating(PROMPT, criteria=own).measure(panel, workers, seed=0)["rating"]).all()
-
-
-def test_steps_that_nobody_can_write_are_refused(own: str) -> None:
+def test_a_likelihood_has_to_be_given(own: str) -> None:
     panel = panel_of([["a text"]])
-    for said in ("I cannot do that.", "1. Only one.", None):
-        with pytest.raises(DataError, match="wrote no list of steps for the metric helpfulness"):
-            Rating(PROMPT, criteria=own).measure(panel, ScriptedChat(lambda _, s=said: s), seed=0)
     with pytest.raises(ConfigError, match="gives no likelihood for helpfulness"):
         RatingLikelihood(criteria=own).measure(panel, ScriptedLogProb(lambda c, t: -1.0), seed=0)
