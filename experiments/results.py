@@ -16,6 +16,22 @@ def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def with_tables(text: str, tables: Mapping[str, Sequence[Row]], target: str) -> str:
+    """A README with these tables between their marks.
+
+    Raises:
+        ValueError: it lacks a table's marks.
+    """
+    for name, rows in tables.items():
+        first, last = f"<!-- begin {name}: made by `make {target}` -->", f"<!-- end {name} -->"
+        before, opened, rest = text.partition(first)
+        _, closed, after = rest.partition(last)
+        if not (opened and closed):
+            raise ValueError(f"README.md lacks the marks {first!r} and {last!r}.")
+        text = f"{before}{first}\n\n{markdown(rows)}\n\n{last}{after}"
+    return text
+
+
 def shown(value: Any) -> str:
     """A cell: shares with three digits, and without the leading 0."""
     if value is None or value != value:

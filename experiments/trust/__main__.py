@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from experiments.command import aligned
-from experiments.results import Row, markdown, shown
+from experiments.results import Row, shown, with_tables
 from experiments.trust import cells, coverage, families
 from experiments.trust.requirements import KNOWS_NOTHING, required
 
@@ -70,22 +70,11 @@ def trials(data: Path, count: int, sizes: Sequence[int]) -> dict[str, list[Row]]
 
 
 def page(text: str, found: Mapping[str, list[Row]]) -> str:
-    """README.md with its tables made anew.
-
-    Raises:
-        ValueError: it lacks a table's marks.
-    """
+    """README.md with its tables made anew."""
     rows = [row for row in found["cells"] if row["judge"] not in KNOWS_NOTHING]
     rows = [row for row in rows if not any(part in row["data"] for part in DETAIL)]
     shortened = {"requirements": found["requirements"], "answers": cells.shown(rows)}
-    for name, rows in shortened.items():
-        first, last = f"<!-- begin {name}: made by `make trust` -->", f"<!-- end {name} -->"
-        before, opened, rest = text.partition(first)
-        _, closed, after = rest.partition(last)
-        if not (opened and closed):
-            raise ValueError(f"README.md lacks the marks {first!r} and {last!r}.")
-        text = f"{before}{first}\n\n{markdown(rows)}\n\n{last}{after}"
-    return text
+    return with_tables(text, shortened, "trust")
 
 
 if __name__ == "__main__":

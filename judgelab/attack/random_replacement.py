@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
 from judgelab.attack.protocol import PanelAttack
 from judgelab.core.errors import DataError
 from judgelab.core.lm import EvaluationLM
@@ -11,17 +16,20 @@ from judgelab.core.step import Cell, Written, present, with_texts
 ALONE = "no other item that the agent answered"
 
 
+@dataclass(frozen=True)
 class RandomReplacement(PanelAttack):
     """Gives every text of an agent to another of the items that the agent answered.
 
     The items that an agent answered are put in a ring, in an order drawn from the seed, and each
     gets the text of the next: no item keeps its own, and every text is used once, so that nothing
     but the match between text and item changes. A single text has nowhere to go and becomes None.
+    With a ``share`` below 1 a text keeps its first words, and the other's last ones follow.
 
     Raises:
         DataError: the panel has one item.
     """
 
+    share: Annotated[float, Field(gt=0, le=1)] = 1.0  # of each text's words that are replaced
     name = "random_replacement"
 
     def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
@@ -35,8 +43,17 @@ class RandomReplacement(PanelAttack):
         for agent in range(len(panel.agents)):
             ring = self._ring(panel, [cell for cell in texts if cell[1] == agent], seed)
             for cell, following in zip(ring, ring[1:] + ring[:1], strict=True):
-                made[cell] = Written(None if following == cell else texts[following], ALONE)
+                other = None if following == cell else self._ended(texts[cell], texts[following])
+                made[cell] = Written(other, ALONE)
         return with_texts(panel, made, **self.facts(made.values()))
+
+    def _ended(self, text: str, other: str) -> str:
+        """The text, its last words those of the other."""
+        if self.share == 1:
+            return other
+        own, others = text.split(), other.split()
+        kept, added = len(own) - round(self.share * len(own)), round(self.share * len(others))
+        return " ".join([*own[:kept], *others[len(others) - added :]])
 
     def _ring(self, panel: Panel, cells: list[Cell], seed: int) -> list[Cell]:
         drawn = {cell: self.place(panel, cell, seed).rng.random() for cell in cells}

@@ -1,22 +1,20 @@
 """May a ranking be believed? What is known of it without people, and what that was worth before.
 
-Three figures say without a label how a ranking may fare: how far it would repeat itself on other
-items of the kind, how far it is the length of texts, and whether critics agree on it. On public
-sets that people graded they were held against Kendall's tau with people's means; a ridge
-regression of tau on them, and its errors on sets that were left out, give the probability that
-tau is as high as somebody asks.
+Three figures are known of a ranking without a label (``features``). On public sets that people
+graded, a ridge regression of Kendall's tau with people's means on them, and its errors on sets that
+were left out, give the probability that tau is as high as somebody asks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import stdtr
 
-from judgelab.stats.intervals.arrays import Floats, divide, row_means
+from judgelab.stats.intervals.arrays import Floats, average_ranks, divide, row_means
+from judgelab.stats.screen.blocks import correlation
 
 FEATURES = ("reliability", "length", "critics")
 REACH = 2.0  # standard deviations of a feature on the public sets
@@ -34,11 +32,6 @@ class Belief:
     error: float  # root mean square error on sets that were left out
     sets: Sequence[str]  # each left out once
 
-    @property
-    def freedom(self) -> int:
-        """Degrees of freedom of the error: sets differ, rows of one set do not."""
-        return max(len(self.sets) - 1, 1)
-
     def tau(self, features: Mapping[str, float]) -> float:
         """Predicted Kendall's tau; a feature that is not known counts as usual, and one beyond
         those that were seen as the last of them."""
@@ -51,28 +44,14 @@ class Belief:
         return float(np.clip(total, -1, 1))
 
     def probability(self, features: Mapping[str, float], least: float) -> float:
-        """That tau is at least so much."""
-        return float(stdtr(self.freedom, (self.tau(features) - least) / self.error))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, rounded to four digits."""
-        return {
-            key: {name: round(float(x), 4) for name, x in value.items()}
-            if isinstance(value, Mapping)
-            else round(value, 4)
-            if isinstance(value, float)
-            else list(value)
-            for key, value in asdict(self).items()
-        }
+        """That tau is at least so much; sets differ, rows of one set do not."""
+        freedom = max(len(self.sets) - 1, 1)
+        return float(stdtr(freedom, (self.tau(features) - least) / self.error))
 
 
 def features(effect: Floats, words: Floats, critics: Sequence[Floats]) -> dict[str, float]:
-    """What is known of a ranking by mean effect.
-
-    Args:
-        effect: [items, agents] of the agents that are ranked.
-        words: [agents] mean words of their texts.
-        critics: [agents] mean effect by each critic.
+    """What is known of a ranking by mean effect [items, agents], with the mean words of the agents'
+    texts, and their mean effects by each critic.
 
     Returns:
         ``reliability``: 1 - variance of the means that is due to the items drawn, over their
@@ -83,16 +62,18 @@ def features(effect: Floats, words: Floats, critics: Sequence[Floats]) -> dict[s
     residual = effect - row_means(effect)[:, None] - means + np.nanmean(means)
     n = (~np.isnan(effect)).sum(axis=0)
     noise = float(np.mean(divide(np.nansum(residual**2, axis=0), n * (n - 1))))
-    pairs = [_correlation(_ranks(x), _ranks(y)) for k, x in enumerate(critics) for y in critics[:k]]
+    ranks = [average_ranks(one) for one in critics]
+    pairs = [correlation(x, y) for k, x in enumerate(ranks) for y in ranks[:k]]
     return {
         "reliability": max(1 - float(divide(noise, means.var(ddof=1))), 0.0),
-        "length": _correlation(means, np.log(words)) ** 2,
+        "length": correlation(means, np.log(words)) ** 2,
         "critics": float(np.mean(pairs)) if pairs else np.nan,
     }
 
 
 def fit(rows: Sequence[Mapping[str, float]], taus: Sequence[float], of: Sequence[str]) -> Belief:
-    """Ridge regression of tau on features, every set counting alike, with leave-one-set-out error.
+    """Ridge regression of tau on features, every set counting alike, with leave-one-set-out error;
+    all to four digits.
 
     Args:
         rows: features of each ranking, the taus with people, and the set that each is of.
@@ -120,17 +101,7 @@ def fit(rows: Sequence[Mapping[str, float]], taus: Sequence[float], of: Sequence
     mean, sd, slopes, middle = solve(np.ones(len(y)))
 
     def by_name(values: Floats) -> dict[str, float]:
-        return dict(zip(FEATURES, map(float, values), strict=True))
+        return dict(zip(FEATURES, np.round(values, 4).tolist(), strict=True))
 
-    error = float(np.sqrt(np.mean(errors)))
-    return Belief(middle, by_name(mean), by_name(sd), by_name(slopes), error, sets)
-
-
-def _ranks(values: Floats) -> Floats:
-    return np.argsort(np.argsort(values)).astype(np.float64)
-
-
-def _correlation(x: Floats, y: Floats) -> float:
-    if len(x) < 3 or np.std(x) == 0 or np.std(y) == 0:
-        return np.nan
-    return float(np.corrcoef(x, y)[0, 1])
+    error = round(float(np.sqrt(np.mean(errors))), 4)
+    return Belief(round(middle, 4), by_name(mean), by_name(sd), by_name(slopes), error, sets)

@@ -94,6 +94,14 @@ def effects(scores: Sequence[Floats], blocks: Sequence[Places], group: Places) -
     return np.stack([by_item(blocks, matched(own)) for own in each], axis=1)
 
 
+def correlation(x: Floats, y: Floats) -> float:
+    """Pearson's, over what both know; NaN of fewer than three or where one never changes."""
+    known = ~np.isnan(x) & ~np.isnan(y)
+    if known.sum() < 3 or np.ptp(x[known]) == 0 or np.ptp(y[known]) == 0:
+        return np.nan
+    return float(np.corrcoef(x[known], y[known])[0, 1])
+
+
 def _mean(values: Floats, axis: int | tuple[int, ...]) -> Floats:
     known = ~np.isnan(values)
     return divide(np.where(known, values, 0.0).sum(axis=axis), known.sum(axis=axis))

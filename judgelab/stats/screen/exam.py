@@ -16,7 +16,7 @@ from judgelab.stats.discrimination.auc import row_auc
 from judgelab.stats.intervals.arrays import Floats, Mask, divide
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_change, item_mean
-from judgelab.stats.screen.blocks import Places, by_item, centred
+from judgelab.stats.screen.blocks import Places, by_item, centred, correlation
 
 SHARE = (0.0, 1.0)
 
@@ -28,7 +28,7 @@ class SourceExam:
     auc: Floats  # [items] share of its same-item pairs that score above its others
     hits: Floats  # [items] share of same-item pairs above the threshold: TPR
     rejections: Floats  # [items] share of the other pairs below it: TNR
-    orders: float  # correlation of the scores of two texts in both orders
+    orders: float  # correlation of the scores of two agents' texts in both orders
 
     @property
     def weight(self) -> float:
@@ -50,14 +50,12 @@ class SourceExam:
 
 
 def sit(scores: Floats, blocks: Sequence[Places]) -> SourceExam:
-    """The exam of one critic.
-
-    Args:
-        scores: [blocks, agents, peers, m, m] as they were measured, in both orders.
-        blocks: the items of each.
-    """
+    """The exam of one critic, by its scores [blocks, agents, peers, m, m] as they were measured."""
     even = centred(scores)
-    return SourceExam(_aucs(even, blocks), *_decisions(even, blocks), _orders(scores))
+    first, second = np.triu_indices(scores.shape[1], 1)
+    turned = scores[:, second, first].transpose(0, 1, 3, 2)
+    orders = correlation(scores[:, first, second], turned)
+    return SourceExam(_aucs(even, blocks), *_decisions(even, blocks), orders)
 
 
 def weight(even: Floats, blocks: Sequence[Places], agents: Mask) -> float:
@@ -114,16 +112,3 @@ def _share(values: Floats, bar: float) -> Floats:
     known = ~np.isnan(values)
     over = (values > bar) & known
     return divide(over.sum(axis=-1), known.sum(axis=-1) * (1.0 if bar == bar else np.nan))
-
-
-def _orders(scores: Floats) -> float:
-    """Correlation of score(x, y) with score(y, x) over pairs of agents, without the centring."""
-    agents = scores.shape[1]
-    first, second = np.triu_indices(agents, 1)
-    one = scores[:, first, second]
-    two = scores[:, second, first].transpose(0, 1, 3, 2)
-    known = ~np.isnan(one) & ~np.isnan(two)
-    x, y = one[known], two[known]
-    if len(x) < 3 or x.std() == 0 or y.std() == 0:
-        return np.nan
-    return float(np.corrcoef(x, y)[0, 1])

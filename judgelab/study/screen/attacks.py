@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from judgelab.core.panel import Agent, Panel
 from judgelab.core.result import Row, Table
-from judgelab.engine.context import Context
+from judgelab.stats.discrimination.auc import row_auc
 from judgelab.stats.intervals.arrays import Floats, row_means
-from judgelab.stats.intervals.means import item_change
-from judgelab.stats.screen.blocks import Places, by_item, centred, matched, with_peers
+from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import item_change, item_mean
+from judgelab.stats.screen.blocks import Places, by_item, centred, effects
 from judgelab.stats.screen.verdicts import pooled
 from judgelab.study.common.tables import named_columns
 from judgelab.study.common.templates import table
@@ -23,34 +24,55 @@ Measure = Callable[[Panel, Sequence[Places]], Sequence[Critic]]
 RISES = 0.05  # of an agent's own effect: what an attack surely adds that works
 
 
-def attacked_panels(context: Context, panel: Panel, attacks: Mapping[str, Any]) -> dict[str, Panel]:
-    """Attack -> the panel with every agent twice: as it is, and (in the same order) attacked."""
-    writer, _ = context.writing("attack")
-    found = {}
-    for name, attack in attacks.items():
-        if attack is not None:
-            changed: Panel = attack.apply(panel, writer, seed=context.seed)
-            agents = tuple(Agent(f"{one.name}, {name}") for one in panel.agents)
-            rows = zip(panel.texts, changed.texts, strict=True)
-            texts = tuple((*before, *after) for before, after in rows)
-            found[name] = replace(panel, agents=(*panel.agents, *agents), texts=texts)
-    return found
+def twice(panel: Panel, changed: Panel, name: str) -> Panel:
+    """Every agent as it is and (in the same order) attacked."""
+    agents = tuple(Agent(f"{one.name}, {name}") for one in panel.agents)
+    rows = zip(panel.texts, changed.texts, strict=True)
+    texts = tuple((*before, *after) for before, after in rows)
+    return replace(panel, agents=(*panel.agents, *agents), texts=texts)
 
 
-def attacks_table(
-    case: ScreenCase, panels: Mapping[str, Panel], measure: Measure
-) -> tuple[Table, list[str]]:
-    """What every attack gains the agents that say something, and the attacks that work.
+def discernment(scores: Floats, blocks: Sequence[Places]) -> Estimate:
+    """AUC of a text's scores with its peers' of the same item over those of what an attack left of
+    it; mean over agents. Of scores [blocks, 2 agents, 2 agents, m, m] of a panel of ``twice``."""
+    n = scores.shape[1] // 2
+    same = by_item(blocks, np.einsum("kabii->kiab", centred(scores)[:, :, :n]))
+    own = np.eye(n, dtype=np.bool_)
+    before, after = (np.where(own, np.nan, one).reshape(-1, n) for one in np.split(same, 2, axis=1))
+    return item_mean(row_means(row_auc(before, after).reshape(-1, n)), (0.0, 1.0))
 
-    No attack adds information, so whatever is gained is what the critics can be cheated of.
-    """
+
+@dataclass(frozen=True)
+class Tried:
+    """What attacks did. None adds information, so what is gained is what critics are cheated of."""
+
+    table: Table  # what each gains the agents that say something
+    works: Sequence[str]  # attacks that surely gain an agent something
+    # attack that takes information away -> critic -> how it tells texts from what is left of them
+    told: Mapping[str, Mapping[str, Estimate]]
+
+
+def tried(
+    case: ScreenCase, panels: Mapping[str, Panel], attacks: Mapping[str, Any], measure: Measure
+) -> Tried:
+    """Every attack on every agent, the others as they are."""
     rows, works = list[Row](), list[str]()
+    told: dict[str, dict[str, Estimate]] = {}
+    n = len(case.names)
     taking_part = [one.critic.name for one in case.pool]
     for name, panel in panels.items():
-        critics = [one for one in measure(panel, case.blocks) if one.name in taking_part]
-        even = [centred(one.scores) for one in critics]
-        scores = pooled(even, case.blocks, [one.family for one in critics])
-        before, after = _effects(scores, case)
+        asked = measure(panel, case.blocks)
+        if attacks[name].expects == "fall":
+            told[name] = {one.name: discernment(one.scores, case.blocks) for one in asked}
+        pool = [one for one in asked if one.name in taking_part]
+        if not pool:
+            continue
+        even = [centred(one.scores) for one in pool]
+        scores = pooled(even, case.blocks, [one.family for one in pool])
+        before, after = (  # with peers as they are
+            effects([one[:, :n] for one in own], case.blocks, case.facts.group)
+            for own in (scores[:n], scores[n:])
+        )
         means = row_means(before.T)
         for k in case.those("something"):
             change = item_change((after[:, k] - before[:, k]) / means[k])
@@ -61,20 +83,4 @@ def attacks_table(
             if change.low > RISES and name not in works:
                 works.append(name)
     rows.sort(key=lambda row: -float(row["gain"] or 0))
-    return table(__package__, "attacks", rows), works
-
-
-def _effects(scores: Sequence[Floats], case: ScreenCase) -> tuple[Floats, Floats]:
-    """[items, agents] effects with the peers as they are, of an agent as it is and attacked."""
-    n, group = len(case.names), case.facts.group
-    before, after = (
-        np.stack(
-            [
-                by_item(case.blocks, matched(with_peers(scores[k + shift][:, :n], k, group)))
-                for k in range(n)
-            ],
-            axis=1,
-        )
-        for shift in (0, n)
-    )
-    return before, after
+    return Tried(table(__package__, "attacks", rows), works, told)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -13,12 +14,14 @@ from judgelab.core.panel import Panel
 from judgelab.report import format
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.means import item_mean
 from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
+from judgelab.stats.screen.belief import Belief, features
 from judgelab.stats.screen.blocks import Places, centred, effects
 from judgelab.stats.screen.exam import SourceExam, sit
 from judgelab.stats.screen.verdicts import FEWEST, LEVEL, Screened, Verdict, pooled, screen, shares
 from judgelab.study.screen.texts import TextFacts, word_counts
+
+Standing = Literal["believed", "not believed", "unknown", "few"]
 
 APART = 0.75
 """Share of the median other agent's effect that an agent surely stays below who stands apart."""
@@ -52,6 +55,11 @@ class Sat:
     def qualifies(self) -> bool:
         """Whether it surely tells more than length and chance do."""
         return self.critic.name != LENGTH and self.ahead.low > 0 and self.exam.weight > 0
+
+    @property
+    def plain(self) -> bool:
+        """Whether it qualifies, and is not surely better than counting shared words."""
+        return self.qualifies and self.critic.name != WORDS and not self.over_words.low > 0
 
 
 @dataclass(frozen=True)
@@ -132,11 +140,59 @@ class ScreenCase:
         """[agents] mean words of a text."""
         return row_means(word_counts(self.panel).T)
 
-    def information(self, agent: int) -> Estimate:
-        """What an agent's text shares with a peer's of the same item beyond others of its peers,
-        by the first critic that asks an LM, in its unit."""
-        asked = [one.critic.name for one in self.pool if one.critic.estimator]
-        return item_mean(self.effects[asked[0]][:, agent]) if asked else Estimate(np.nan)
+
+@dataclass(frozen=True)
+class Bar:
+    """What a ranking has to reach: tau with a probability, by a belief; none reaches it without."""
+
+    belief: Belief | None
+    tau: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class RankingBelief:
+    """What is known of the ranking of a case."""
+
+    case: ScreenCase
+    bar: Bar
+
+    @cached_property
+    def features(self) -> Mapping[str, float]:
+        """See ``stats.screen.belief.features``."""
+        case, chosen = self.case, self.case.ranked
+        if case.screened is None or len(chosen) < 3:
+            return {}
+        critics = [row_means(one[:, chosen].T) for one in case.effects.values()]
+        return features(case.screened.effect[:, chosen], case.words[chosen], critics)
+
+    @property
+    def tau(self) -> float:
+        """Predicted Kendall's tau with people's means."""
+        belief = self.bar.belief
+        return belief.tau(self.features) if belief and self.features else np.nan
+
+    @property
+    def probability(self) -> float:
+        """That tau reaches the bar."""
+        belief, least = self.bar.belief, self.bar.tau
+        return belief.probability(self.features, least) if belief and self.features else np.nan
+
+    @property
+    def most(self) -> float:
+        """That tau reaches the bar, of a ranking without a fault: stable over items, nothing to do
+        with length, agreed on by all critics."""
+        faultless = {"reliability": 1.0, "length": 0.0, "critics": 1.0}
+        return self.bar.belief.probability(faultless, self.bar.tau) if self.bar.belief else np.nan
+
+    @property
+    def standing(self) -> Standing:
+        """Whether a ranking is shown."""
+        if len(self.case.ranked) < 3:
+            return "few"
+        if np.isnan(self.probability):
+            return "unknown"
+        return "believed" if self.probability >= self.bar.probability else "not believed"
 
 
 def decide(

@@ -10,12 +10,12 @@ import numpy as np
 from judgelab.core.result import Headline, Result, Row, Table, Value
 from judgelab.engine.context import Context
 from judgelab.engine.provenance import origin_of, sources
-from judgelab.stats.screen.belief import FEATURES
+from judgelab.stats.intervals.means import item_mean
 from judgelab.stats.screen.verdicts import Verdict
 from judgelab.study.common.tables import about, named_columns
 from judgelab.study.common.templates import sentences, table
-from judgelab.study.screen.case import LENGTH, WORDS, Sat, ScreenCase
-from judgelab.study.screen.ranking import Bar, RankingBelief
+from judgelab.study.screen.attacks import Tried
+from judgelab.study.screen.case import LENGTH, WORDS, Bar, RankingBelief, ScreenCase
 
 HEADLINES = (Headline("says_nothing", "Systems that say nothing about their item", lower=True),)
 ORDER: Sequence[Verdict] = ("nothing", "much less", "not known", "something")
@@ -25,29 +25,28 @@ PHRASES = {
     "something": "says something",
     "not known": "not known",
 }
-FEATURE_NAMES = {
-    "reliability": "how far it would be the same on other items of the kind (0 to 1)",
-    "length": "how far it is the length of texts (0 to 1)",
-    "critics": "how far critics agree on it (-1 to 1)",
-}
+FEATURE_NAMES = (
+    "how far it would be the same on other items of the kind (0 to 1)",
+    "how far it is the length of texts (0 to 1)",
+    "how far critics agree on it (-1 to 1)",
+)
+"""As of ``stats.screen.belief.FEATURES``."""
 EXEMPT = "says something, in words of its own"
 MOST_ODD = 12  # rows of the table of items
 GAPS = 0.05  # share of the items without its text from which an agent is named
 
 
-def page(
-    context: Context, case: ScreenCase, bar: Bar, given: int, attacks: Table, works: Sequence[str]
-) -> Result:
+def page(context: Context, case: ScreenCase, bar: Bar, given: int, attacks: Tried) -> Result:
     """Everything as one result.
 
     Args:
         given: items of the data, also those that do not count.
-        attacks, works: see ``attacks_table``.
+        attacks: what they did, where any were tried.
     """
     ranking = RankingBelief(case, bar)
-    facts = _facts(case, ranking) | {"works": works, "tried": attacks.rows, "given": given}
+    facts = _facts(case, ranking) | {"given": given, "tried": attacks}
     title, *said = sentences(__package__, "answer.md.j2", **facts)
-    tables = [_agents(case), _critics(case), attacks, _belief(ranking), _odd(case)]
+    tables = [_agents(case), _critics(case, attacks), attacks.table, _belief(ranking), _odd(case)]
     if ranking.standing == "believed":
         tables.insert(1, _ranking(case))
     return Result(
@@ -66,11 +65,13 @@ def page(
 def _facts(case: ScreenCase, ranking: RankingBelief) -> dict[str, Any]:
     """What the answer is made of."""
     named = {word: sorted(case.names[k] for k in case.those(word)) for word in ORDER}
-    names, bar = case.names, ranking.bar
-    unknown = case.those("not known")
-    items = len(case.panel.items)
+    names, unknown = case.names, case.those("not known")
+    items, alike = len(case.panel.items), case.facts.alike
     gaps = [sum(text is None for text in texts) for texts in zip(*case.panel.texts, strict=True)]
     return {
+        "case": case,
+        "ranking": ranking,
+        "bar": ranking.bar,
         "names": names,
         "nothing": named["nothing"],
         "less": named["much less"],
@@ -86,7 +87,7 @@ def _facts(case: ScreenCase, ranking: RankingBelief) -> dict[str, Any]:
             for reason in dict.fromkeys(case.reasons[k] for k in unknown)
         ],
         "copies": [
-            {"names": sorted(names[k] for k in those), "share": _alike(case, those)}
+            (sorted(names[k] for k in those), float(np.nanmean(alike[np.ix_(those, those)])))
             for those in case.copies
         ],
         "templates": [
@@ -94,33 +95,13 @@ def _facts(case: ScreenCase, ranking: RankingBelief) -> dict[str, Any]:
             for k in np.flatnonzero(case.facts.template)
         ],
         "apart": sorted(names[k] for k in case.apart),
-        "pool": case.pool,
         "sources": not np.isnan(case.facts.source_p).any(),
-        "ranking": ranking,
-        "tau": f"{bar.tau:g}",
-        "probability": bar.probability,
-        "belief": bar.belief,
-        "critics": [
-            {
-                "name": one.critic.name,
-                "auc": one.exam.estimates["auc"].value,
-                "informative": case.among_informative(one),
-                "qualifies": one.qualifies,
-                "plain": one.qualifies and one.critic.name != WORDS and not one.over_words.low > 0,
-            }
-            for one in case.sat
-            if one.critic.name != LENGTH
-        ],
+        "critics": [one for one in case.sat if one.critic.name != LENGTH],
     }
 
 
 def _words(case: ScreenCase, those: Sequence[int]) -> str:
     return f"{np.median(case.words[those]):.0f}" if those else ""
-
-
-def _alike(case: ScreenCase, those: Sequence[int]) -> float:
-    part = case.facts.alike[np.ix_(those, those)]
-    return float(np.nanmean(part))
 
 
 def _agents(case: ScreenCase) -> Table:
@@ -139,41 +120,35 @@ def _agents(case: ScreenCase) -> Table:
         row |= {key: round(100 * float(value or 0.0), 1) for key, value in share}
         row["p"] = float(found.p[k])
         if asked:
-            row |= named_columns("shared", case.information(k))
+            row |= named_columns("shared", item_mean(case.effects[asked[0]][:, k]))
         texts = int((~np.isnan(found.effect[:, k])).sum())
         rows.append(row | {"words": float(case.words[k]), "texts": texts})
     return table(__package__, "agents", rows, critic=asked[0] if asked else "")
 
 
-def _critics(case: ScreenCase) -> Table:
+def _critics(case: ScreenCase, attacks: Tried) -> Table:
     rows: list[Row] = []
     for one in case.sat:
         found = one.exam.estimates
-        row: dict[str, Value] = {"critic": one.critic.name, "takes_part": _part(one)}
+        part = "yes" if one.qualifies else "no, a control" if one.critic.name == LENGTH else "no"
+        row: dict[str, Value] = {"critic": one.critic.name, "takes_part": part}
         row |= named_columns("auc", found["auc"])
         row["auc_of_those_that_say_something"] = case.among_informative(one)
         row |= {"tpr": found["tpr"].value, "tnr": found["tnr"].value}
         row |= named_columns("over_length_or_chance", one.ahead)
         if one.critic.name not in (WORDS, LENGTH):
             row |= named_columns("over_shared_words", one.over_words)
+        for name, told in attacks.told.items():
+            row |= named_columns(f"over_{name}", told[one.critic.name])
         rows.append(row | {"both_orders": one.exam.orders})
     return table(__package__, "critics", rows)
-
-
-def _part(one: Sat) -> str:
-    return "yes" if one.qualifies else "no, a control" if one.critic.name == LENGTH else "no"
 
 
 def _belief(ranking: RankingBelief) -> Table:
     belief = ranking.bar.belief
     rows: list[Row] = [
-        {
-            "what": FEATURE_NAMES[name],
-            "here": ranking.features[name],
-            "usual": None if belief is None else belief.means[name],
-        }
-        for name in FEATURES
-        if ranking.features
+        {"what": what, "here": here, "usual": None if belief is None else belief.means[name]}
+        for (name, here), what in zip(ranking.features.items(), FEATURE_NAMES, strict=False)
     ]
     return table(__package__, "belief", rows)
 
@@ -181,13 +156,9 @@ def _belief(ranking: RankingBelief) -> Table:
 def _ranking(case: ScreenCase) -> Table:
     found = case.ranking
     assert found is not None
+    ends = {"rank": found.rank, "rank_low": found.rank_low, "rank_high": found.rank_high}
     rows: list[Row] = [
-        {
-            "system": case.names[case.ranked[k]],
-            "rank": float(found.rank[k]),
-            "rank_low": float(found.rank_low[k]),
-            "rank_high": float(found.rank_high[k]),
-        }
+        {"system": case.names[case.ranked[k]]} | {key: float(x[k]) for key, x in ends.items()}
         for k in np.argsort(found.rank)
     ]
     return table(__package__, "ranking", rows)
@@ -197,31 +168,25 @@ def _odd(case: ScreenCase) -> Table:
     """Items on which agents that say nothing, say much less or stand apart share least."""
     rows = list[Row]()
     odd = [*case.those("nothing"), *case.those("much less"), *case.apart]
-    for k in odd if case.screened is not None else ():
-        assert case.screened is not None
-        effect = case.screened.effect
+    effect = np.empty((0, 0)) if case.screened is None else case.screened.effect
+    for k in odd:
         others = np.nanmean(np.delete(effect, k, axis=1), axis=1)
         gap = np.where(np.isnan(effect[:, k]), np.inf, effect[:, k] - others)
         for at in np.argsort(gap, kind="stable")[: max(MOST_ODD // len(odd), 1)]:
-            row: Row = {
-                "system": case.names[k],
-                "item": case.panel.items[at].id,
-                "its_score": float(effect[at, k]),
-                "mean_of_others": float(others[at]),
-            }
+            row: Row = {"system": case.names[k], "item": case.panel.items[at].id}
+            row |= {"its_score": float(effect[at, k]), "mean_of_others": float(others[at])}
             rows.append(row)
     return table(__package__, "odd_items", rows)
 
 
 def _summary(context: Context, case: ScreenCase, ranking: RankingBelief) -> Mapping[str, Value]:
-    counts = {word.replace(" ", "_"): len(case.those(word)) for word in ORDER}
     made = about(context, case.panel, "screen") | {
         "items": len(case.panel.items),
         "systems": len(case.panel.agents),
-        "says_nothing": counts["nothing"],
-        "says_much_less": counts["much_less"],
-        "says_something": counts["something"],
-        "not_known": counts["not_known"],
+        "says_nothing": len(case.those("nothing")),
+        "says_much_less": len(case.those("much less")),
+        "says_something": len(case.those("something")),
+        "not_known": len(case.those("not known")),
         "copies": sum(len(one) - 1 for one in case.copies),
         "apart": len(case.apart),
         "critics": len(case.pool),
@@ -229,6 +194,5 @@ def _summary(context: Context, case: ScreenCase, ranking: RankingBelief) -> Mapp
         "ranking/tau": ranking.tau,
         "ranking/probability": ranking.probability,
     }
-    for k, name in enumerate(case.names if case.verdicts else ()):
-        made[f"verdict/{name}"] = case.verdicts[k]
-    return made
+    verdicts = zip(case.names, case.verdicts, strict=False)  # none where no critic qualifies
+    return made | {f"verdict/{name}": word for name, word in verdicts}

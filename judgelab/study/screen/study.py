@@ -24,23 +24,23 @@ from judgelab.stats.screen.blocks import FEWEST, Places, blocked, deal
 from judgelab.stats.screen.verdicts import FEWEST as TEXTS
 from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_nobody
 from judgelab.study.common.panels import score_records, text_records, write_replies, write_sources
-from judgelab.study.screen.attacks import attacked_panels, attacks_table
-from judgelab.study.screen.case import Critic, ScreenCase, decide
+from judgelab.study.screen.attacks import tried, twice
+from judgelab.study.screen.case import Bar, Critic, ScreenCase, decide
 from judgelab.study.screen.page import page
-from judgelab.study.screen.ranking import Bar
 from judgelab.study.screen.texts import block_panel, control_scores, distinct, item_keys, text_facts
 
 Share = Annotated[float, Field(ge=0, le=1)]
 AGENTS, ITEMS = 3, TEXTS
+DIMS = ("item", "agent")
 
 
 @dataclass(frozen=True)
 class Screen(JudgesStudy):
     """Three answers without a label: who says nothing, who stands apart, and whether to rank.
 
-    Items are dealt into blocks, and within a block every text is scored with every other. Critics
-    qualify by telling pairs of texts about one item from pairs about two; with those that do,
-    each agent is tested (``stats.screen``). Shared words are a critic of their own.
+    Within blocks of items every text is scored with every other. Critics qualify by telling pairs
+    about one item from pairs about two; with those that do each agent is tested (``stats.screen``).
+    Shared words are a critic of their own.
 
     Args:
         judges: critics: name -> evaluation_lm, mechanism and preprocessor, each as far as it is
@@ -50,7 +50,8 @@ class Screen(JudgesStudy):
         tau, probability: a ranking is shown where ``belief`` gives Kendall's tau with people to be
             at least ``tau`` at least this probability.
         attacks: name -> attack; each is tried on one system's texts at a time where ``attacked``
-            says so, which asks four times as much for each.
+            says so, which asks four times as much for each. How critics tell texts from what is
+            left of them by those that take information away stands in their exam.
         belief: what rankings without labels were worth on public sets; null: none is believed.
     """
 
@@ -85,13 +86,18 @@ class Screen(JudgesStudy):
         }
         measure = partial(_critics, logged)
         case = decide(panel, blocks, measure(panel, blocks), text_facts(panel, blocks))
-        tried = attacks_table(case, self._panels(context, panel), measure)
+        attacks = tried(case, self._panels(context, panel), self.attacks, measure)
         self._write(context, case, {name: own.evaluation_lm for name, own in logged.items()})
-        return page(context, case, Bar(self.belief, self.tau, self.probability), given, *tried)
+        return page(context, case, Bar(self.belief, self.tau, self.probability), given, attacks)
 
     def _panels(self, context: Context, panel: Panel) -> dict[str, Panel]:
-        """The attacked panels that are tried."""
-        return attacked_panels(context, panel, self.attacks if self.attacked else {})
+        """Attack that is tried -> the panel with every agent twice."""
+        writer, _ = context.writing("attack")
+        return {
+            name: twice(panel, attack.apply(panel, writer, seed=context.seed), name)
+            for name, attack in self.attacks.items()
+            if self.attacked and attack is not None
+        }
 
     def _asked(self, context: Context) -> dict[str, Context]:
         """Critic -> the context in which it is asked."""
@@ -121,9 +127,8 @@ class Screen(JudgesStudy):
         write_sources(context, panel)
         write_replies(context, panel, {name: lm.log for name, lm in asked.items()})
         if case.screened is not None:
-            names = [agent.name for agent in panel.agents]
-            coords = {"item": [item.id for item in panel.items], "agent": names}
-            agent = xr.DataArray(case.screened.effect, dims=("item", "agent"), coords=coords)
+            names, ids = [a.name for a in panel.agents], [item.id for item in panel.items]
+            agent = xr.DataArray(case.screened.effect, {"item": ids, "agent": names}, DIMS)
             table = score_records(panel, Scores(agent=agent))
             context.run_dir.write_table("records/clean_scores.parquet", table)
 

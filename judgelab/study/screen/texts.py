@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.stats.intervals.arrays import Floats, Mask, divide, row_means
@@ -48,10 +49,8 @@ class TextFacts:
 
 
 def distinct(panel: Panel) -> Panel:
-    """The panel without items that hold nothing to compare, and each only once.
-
-    Items that are there twice under two ids would make intervals too narrow.
-    """
+    """The panel without items that hold nothing to compare, and each only once: items that are
+    there twice would make intervals too narrow."""
     seen, kept = set[str](), list[int]()
     for k, key in enumerate(item_keys(panel)):
         if key not in seen and sum(_said(text) for text in panel.texts[k]) > 1:
@@ -72,10 +71,8 @@ def item_keys(panel: Panel) -> list[str]:
 
 def block_panel(panel: Panel, blocks: Sequence[Places]) -> Panel:
     """One item for each block, which all texts of its items are about: so every mechanism that
-    scores pairs scores pairs across items, by the same engine, cache and budget.
-
-    Agents are the agent and the place of the item in its block; they run over agents within
-    items.
+    scores pairs scores pairs across items. Agents are the agent and the place of the item in its
+    block; they run over agents within items.
     """
     most = max(map(len, blocks))
     agents = tuple(
@@ -205,8 +202,6 @@ def _repeated(texts: Sequence[str | None]) -> float:
 
 def linked(alike: Floats) -> NDArray[np.intp]:
     """[agents] one number for all that are alike on most items, directly or by others."""
-    from scipy.sparse.csgraph import connected_components
-
     return np.asarray(connected_components(alike > MOST, directed=False)[1], dtype=np.intp)
 
 

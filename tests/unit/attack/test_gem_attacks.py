@@ -139,6 +139,14 @@ def test_every_text_moves_to_another_item_of_its_agent() -> None:
     assert done.provenance["attack_unwritten"] == {}
 
 
+@pytest.mark.parametrize(("share", "kept"), [(0.25, 3), (0.5, 2), (0.75, 1)])
+def test_a_share_of_a_text_is_replaced_by_the_end_of_another(share: float, kept: int) -> None:
+    rows = [["a b c d"], ["e f g h"]]
+    done = attack("random_replacement", share=share).apply(panel_of(rows), NOBODY, seed=0)
+    own, other = rows[0][0].split(), rows[1][0].split()
+    assert done.texts[0][0] == " ".join([*own[:kept], *other[kept:]])
+
+
 def test_a_text_with_nowhere_to_go_is_counted_and_one_item_is_refused() -> None:
     done = attack("random_replacement").apply(panel_of([["a", "x"], ["b", None]]), NOBODY, seed=0)
     assert done.texts == (("b", None), ("a", None))

@@ -204,7 +204,12 @@ def test_a_ranking_is_shown_where_it_is_believed_and_attacks_are_tried(tmp_path:
     assert found.content["summary"]["ranking"] == "believed"
     assert set(found.tables["ranking"]["system"]) == {f"honest {k}" for k in range(4)}
     tried = found.tables["attacks"]
-    assert set(tried["attack"]) == {"padding", "repetition", "format", "pattern"}
+    damage = [f"replaced_{share}" for share in (25, 50, 75)]
+    assert set(tried["attack"]) == {"padding", "repetition", "format", "pattern", *damage}
+    told = found.tables["critics"].set_index("critic")[[f"over_{name}" for name in damage]]
+    assert (told.loc["shared words"] > 0.75).all() and (told.loc["length"] < 0.6).all()
+    lost = tried[tried["attack"].isin(damage)].groupby("attack")["gain"].max()
+    assert lost.is_monotonic_decreasing and (lost < 0).all()
     assert (tried["places_gained"][tried["gain"] < 0] <= 0).all()
     assert (tried["places_gained"][tried["gain"].abs() < 0.001] == 0).all()
     assert "Cheats" in dict(found.content["answer"])
@@ -216,4 +221,4 @@ def test_what_no_ranking_could_reach_is_not_asked_of_this_one(
     least: str, reached: bool, tmp_path: Path
 ) -> None:
     said = screened(table(), tmp_path, f"study.probability={least}").content["answer"]
-    assert ("too few to believe any ranking" in dict(said)["Ranking"]) is not reached
+    assert ("to believe any ranking" in dict(said)["Ranking"]) is not reached

@@ -1,0 +1,108 @@
+"""What a cheat gains: one agent edits its texts without a look at others' of the same item.
+
+Every edit has a strength t. What pays most on one half of the blocks is tried on the other, both
+ways. No edit adds information about the item, so every gain is the mechanism's error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from experiments.results import Row
+from judgelab.core.panel import Agent, Panel
+from judgelab.report import style
+from judgelab.stats.intervals.arrays import Floats, row_means
+from judgelab.stats.intervals.means import item_change
+from judgelab.stats.screen.blocks import Places, by_item, centred, matched
+from judgelab.stats.screen.exam import sit
+from judgelab.study.screen.case import Critic
+
+PEERS = 4
+STRENGTHS = (0.25, 0.5, 0.75, 1.0)
+MECHANISMS = ("MI as paid", "MI less other items", "TVD-MI", "shared words")
+Words = list[str]
+EDITS: Mapping[str, Callable[[Words, Words, int], Words]] = {
+    # of the words, the peers' words of all items (commonest first), and t x the number of words
+    "said again": lambda words, common, k: [*words, *words[:k]],
+    "padded": lambda words, common, k: [*words, *common[:k]],
+    "mixed": lambda words, common, k: [*words[: len(words) - k], *common[:k]],
+}
+LOSES = 20  # k of Theorem 3.3, whose bound fails with a probability of 1/k and the estimator's own
+
+
+def variants(panel: Panel) -> Panel:
+    """Peers, the last agent as it is, and the same by every edit and strength."""
+    texts = [[text or "" for text in row] for row in panel.texts]
+    words = " ".join(text for *peers, _ in texts for text in peers).casefold().split()
+    common = [word for word, _ in Counter(words).most_common()]
+    rows = []
+    for row in texts:
+        own = row[-1].split()
+        steps = [round(t * len(own)) for t in STRENGTHS]
+        made = (" ".join(edit(own, common, k)) for edit in EDITS.values() for k in steps)
+        rows.append((*row, *made))
+    agents = tuple(Agent(str(k)) for k in range(len(rows[0])))
+    return replace(panel, agents=agents, texts=tuple(rows))
+
+
+def gains(name: str, critics: Sequence[Critic], blocks: Sequence[Places]) -> list[Row]:
+    """Mechanism by mechanism what the best edit gains, and what every edit is paid (``curve``)."""
+    numbers = range(PEERS, critics[0].scores.shape[1])
+    values = np.stack([_paid(critics[:2], blocks, k) for k in numbers], axis=2)
+    half = np.isin(np.arange(values.shape[-1]), np.concatenate(list(blocks[::2])))
+    labels = ["honest", *(f"{edit} {t:g}" for edit in EDITS for t in STRENGTHS)]
+    n, rows = values.shape[-1], list[Row]()
+    ceilings = (math.log(2 * LOSES * n**2), math.nan, 1 - 1 / (2 * LOSES * n**2), math.nan)
+    for mechanism, (paid, auc), ceiling in zip(MECHANISMS, values, ceilings, strict=True):
+        # of each half of the items the variant that pays most on the other
+        best = np.where(half, *(row_means(paid[:, one]).argmax() for one in (~half, half)))
+        taken = (best, np.arange(n))
+        honest = float(np.nanmean(paid[0]))
+        gain = item_change((paid[taken] - paid[0]) / honest)
+        row: Row = {"set": name, "mechanism": mechanism, "honest": honest, "ceiling": ceiling}
+        row |= {"best edits": " / ".join(labels[k] for k in dict.fromkeys(best))}
+        row |= {"gain": gain.value, "low": gain.low, "high": gain.high}
+        row |= {"AUC lost": float(np.nanmean(auc[0] - auc[taken]))}
+        curve = zip(labels, row_means(paid), row_means(auc), strict=True)
+        rows.append(row | {"curve": [(label, float(x), float(y)) for label, x, y in curve]})
+    return rows
+
+
+def draw(rows: Sequence[Row], file: Path) -> None:
+    """Payment against information lost, of every edit from weak to strong, and the ceilings."""
+    with style.look():
+        figure, axes = style.new_figure(3.6, columns=len(rows))
+        for axis, row in zip(axes[0], rows, strict=True):
+            (_, honest, auc), *curve = row["curve"]
+            for k, (edit, colour) in enumerate(zip(EDITS, style.HUES, strict=False)):
+                part = curve[k * len(STRENGTHS) : (k + 1) * len(STRENGTHS)]
+                points = [(0.0, 1.0), *((auc - y, x / honest) for _, x, y in part)]
+                axis.plot(*zip(*points, strict=True), marker="o", ms=4, color=colour, label=edit)
+            axis.axhline(1, **style.DASHED)
+            axis.axhline(row["ceiling"] / honest, color=style.INK, lw=1, label="Theorem 3.3")
+            axis.set(title=row["mechanism"], xlabel="AUC lost")
+        axes[0][0].set_ylabel("paid / paid for honesty")
+        figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper left", ncols=5)
+        file.write_bytes(style.saved(figure, "png"))
+
+
+def _paid(critics: Sequence[Critic], blocks: Sequence[Places], agent: int) -> Floats:
+    """[mechanisms, payment and AUC, items] of one agent with its peers, mean over them."""
+    found = []
+    for one in critics:
+        each = []
+        for peer in range(PEERS):
+            cells = one.scores[:, [peer, agent]][:, :, [peer, agent]]
+            exam = sit(cells, blocks)
+            raw = np.einsum("kaii->ki", cells[:, [0, 1], [1, 0]]) / 2
+            plain, shared = (by_item(blocks, x) for x in (raw, matched(centred(cells)[:, 0, 1])))
+            each.append([plain, shared, exam.hits + exam.rejections - 1, exam.auc])
+        *payments, auc = np.nanmean(each, axis=0)
+        found += [np.stack([payment, auc]) for payment in payments]
+    return np.stack([*found[:3], found[4]])
