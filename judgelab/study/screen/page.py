@@ -174,8 +174,8 @@ def _odd(case: ScreenCase) -> Table:
         gap = np.where(np.isnan(effect[:, k]), np.inf, effect[:, k] - others)
         for at in np.argsort(gap, kind="stable")[: max(MOST_ODD // len(odd), 1)]:
             row: Row = {"system": case.names[k], "item": case.panel.items[at].id}
-            row |= {"its_score": float(effect[at, k]), "mean_of_others": float(others[at])}
-            rows.append(row)
+            scores: Row = {"its_score": float(effect[at, k]), "mean_of_others": float(others[at])}
+            rows.append({**row, **scores})
     return table(__package__, "odd_items", rows)
 
 
