@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -12,61 +12,62 @@ import pandas as pd
 import pytest
 
 import judgelab
-from experiments.importing import auto_pre
 from judgelab.calls.models import Price
 from judgelab.calls.pace import Limits
-from judgelab.config.composing import composed
 from judgelab.core.errors import ConfigError
-from judgelab.engine.run import carry_out
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.report.comparison import comparisons
 from judgelab.report.jobs import jobs
 from judgelab.report.sweep import write
 from judgelab.study.common.judges import NamedJudge, named
 from tests.drawings import draw
-from tests.tiny_release import write_release
+from tests.e2e.conftest import inside, only_run
 from tests.unit.python.frames import graded
 from tests.unit.report.report_results import write_job
 
 METHODS = "study.methods={both: [first, second], debate: [chatEval], free: [gratis]}"
 
 
-@pytest.fixture(scope="module")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two candidates, a debate that decides against people, and a judge without a price."""
-    folder = write_release(tmp_path_factory.mktemp("release"))
-    file = folder / "verdict_pairwise.parquet"
-    rows = pd.read_parquet(file)
-    first = rows[rows["evaluator"] == "first"]
-    lost = first.assign(evaluator="chatEval", verdict=-first["verdict"], label="")
-    every = [rows, lost, first.assign(evaluator="gratis")]
-    pd.concat(every, ignore_index=True).to_parquet(file)
-    (folder / "prices.yaml").write_text(
+AGENTS, ITEMS = ("good", "fair", "poor"), range(8)
+JUDGES = ("first", "second", "chatEval", "gratis")
+
+
+def judged() -> pd.DataFrame:
+    """People and judges prefer whom ``AGENTS`` names earlier.
+
+    On one item the second judge takes what is shown first; a debate decides against people.
+    """
+    rows: list[dict[str, Any]] = [
+        {"id": t, "source": "Tell a story.", "agent": name, "text": f"{name} {t}", "human": 5 - k}
+        for t, (k, name) in product(ITEMS, enumerate(AGENTS))
+    ]
+    for t, (better, worse) in product(ITEMS, combinations(AGENTS, 2)):
+        pair = {"id": t, "agent": better, "other": worse}
+        rows.append(pair | {"preference": better})
+        for judge, order in product(JUDGES, (0, 1)):
+            taken = (better, worse)[order if judge == "second" and t == 0 else judge == "chatEval"]
+            rows.append(pair | {"judge": judge, "order": order, "verdict": taken})
+    return pd.DataFrame(rows)
+
+
+def result(root: Path, *more: str) -> Path:
+    """The folder of the run."""
+    (root / "Stories").mkdir()
+    judged().to_parquet(root / "Stories" / "judged.parquet")
+    (root / "prices.yaml").write_text(
         "{currency: USD, tokens_per_call: 1000, judges: {first: 1000, second: 100, chatEval: 2000}}"
     )
-    (folder / "Stories").mkdir()
-    return folder
-
-
-def result(release: Path, root: Path, *more: str) -> Path:
-    """The folder of the run."""
-    [(_, frame)] = auto_pre(release)
-    frame.to_parquet(release / "Stories" / "judged.parquet")
     chosen = ["study=qualification", "dataset=table", "mechanism=recorded_scores"]
-    chosen += [f"dataset.path={release / 'Stories' / 'judged.parquet'}", "tracker=none"]
-    chosen += ["study.bootstrap=50"]
-    chosen += [f"paths.root={root}", f"study.prices={release / 'prices.yaml'}"]
-    config = composed([*chosen, *more])
-    shutil.rmtree(root / "runs", ignore_errors=True)
-    carry_out(config)
-    [made] = (root / "runs").iterdir()
-    return made
+    chosen += [f"dataset.path={root / 'Stories' / 'judged.parquet'}", "tracker=none"]
+    chosen += [f"study.prices={root / 'prices.yaml'}", "study.bootstrap=50"]
+    inside(root, [*chosen, *more])
+    return only_run(root)
 
 
 @pytest.fixture(scope="module")
-def run(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     more = (METHODS, "study.pertinence=null", "study.recorded=[first,second]")
-    return result(release, tmp_path_factory.mktemp("run"), "study.annotation_cost=7", *more)
+    return result(tmp_path_factory.mktemp("run"), "study.annotation_cost=7", *more)
 
 
 def pools(run: Path) -> dict[str, dict[str, Any]]:
