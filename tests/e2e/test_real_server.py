@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from judgelab.core.errors import CapabilityError, DataError
-from tests.check_faults.trial import FAST
+from tests.check_faults.trial import FAST, write_panel
 from tests.e2e.conftest import environment, inside
 
 for package in ("torch", "transformers", "fastapi", "uvicorn", "accelerate"):
@@ -53,12 +53,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
         process.wait()
 
 
-def overrides(panel: Path) -> list[str]:
-    rows = [
-        {"id": f"q{k}", "source": f"Fog {k}.", "responses": {a: f"{a} saw fog {k}." for a in "abc"}}
-        for k in range(2)
-    ]
-    panel.write_text("\n".join(map(json.dumps, rows)))
+def overrides(folder: Path) -> list[str]:
+    panel = write_panel(folder, 2, 3)
     return ["dataset=jsonl", f"dataset.path={panel}", "evaluation_lm.limits.concurrency=2", *FAST]
 
 
@@ -68,7 +64,7 @@ def test_every_call_is_answered_counted_and_scored_or_not(
     server: list[str], tmp_path: Path, mechanism: str, calls: int
 ) -> None:
     """An untrained model keeps to no format: unscored, each one, and never 0."""
-    job = [*server, *overrides(tmp_path / "panel.jsonl"), "evaluation_lm.logprobs=none"]
+    job = [*server, *overrides(tmp_path), "evaluation_lm.logprobs=none"]
     with pytest.raises(DataError, match=f"none of 6 texts: of {calls} calls {calls} failed "):
         inside(tmp_path, [*job, f"mechanism={mechanism}", "mechanism.max_tokens=8"])
     (folder,) = (tmp_path / "runs").iterdir()
@@ -84,7 +80,7 @@ def test_log_probabilities_that_are_silently_ignored_are_refused(
     server: list[str], tmp_path: Path
 ) -> None:
     """By either field: tests/unit/evaluation_lm/test_openai.py."""
-    job = [*server, *overrides(tmp_path / "panel.jsonl")]
+    job = [*server, *overrides(tmp_path)]
     with pytest.raises(CapabilityError, match="no usable log-probabilities"):
         inside(tmp_path, [*job, "mechanism=mi", "evaluation_lm.logprobs=prompt"])
     assert not list((tmp_path / "runs").glob("*/DONE"))

@@ -62,12 +62,6 @@ def node(**values: object) -> dict[str, object]:
     } | values
 
 
-def test_containers_are_plain_and_nodes_within_them_are_built() -> None:
-    held = build({"_target_": f"{HERE}.Held", "values": {"a": [node()], "b": "${x}"}}, "x")
-    assert type(held.values) is dict
-    assert held.values == {"a": [Outer(Inner(1), 1.0)], "b": "${x}"}  # text stays text
-
-
 def test_what_the_class_raises_names_the_inner_node() -> None:
     with pytest.raises(ConfigError, match=r"^x\.values\.a: rate must not be negative"):
         build({"_target_": f"{HERE}.Held", "values": {"a": node(rate=-1.0)}}, "x")

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
 from judgelab.config import build
+from judgelab.config.composing import composed as compose
 from judgelab.config.targets import check_targets, trusting
 from judgelab.core.errors import ConfigError
 from judgelab.core.resources import conf
@@ -52,9 +52,7 @@ def test_nothing_is_imported_to_look_at_a_name(tmp_path: Path) -> None:
 
 
 def composed(root: Path, *words: str) -> DictConfig:
-    with initialize_config_dir(str(conf()), version_base="1.3"):
-        given = ["mechanism=length", "limit=3", "tracker=none", f"paths.root={root}", *words]
-        return compose("config", overrides=given)
+    return compose(["mechanism=length", "limit=3", "tracker=none", f"paths.root={root}", *words])
 
 
 def test_a_config_does_not_vouch_for_itself(tmp_path: Path) -> None:

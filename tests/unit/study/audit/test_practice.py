@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -162,11 +163,17 @@ def _frame(table: Any) -> pd.DataFrame:
     )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished audit."""
+    return audit(gate(1), tmp_path_factory.mktemp("earlier")).path
+
+
 @pytest.mark.parametrize("fault", ["missing", "unfinished", "altered", "study", "items", "judges"])
-def test_a_run_that_cannot_be_compared_is_named(tmp_path: Path, fault: str) -> None:
+def test_a_run_that_cannot_be_compared_is_named(tmp_path: Path, earlier: Path, fault: str) -> None:
     run, table = tmp_path / "nowhere", gate()
     if fault != "missing":
-        run = audit(gate(1), tmp_path).path
+        run = shutil.copytree(earlier, tmp_path / "runs" / earlier.name)
     if fault == "unfinished":
         (run / "DONE").unlink()
     if fault == "altered":
