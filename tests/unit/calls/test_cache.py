@@ -92,29 +92,6 @@ def test_unscored_answers_are_asked_again(tmp_path: Path) -> None:
     assert working.count["computed"] == 2
 
 
-def test_a_batch_grows_while_answers_come_quickly(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sizes: list[int] = []
-    clock = [0.0]
-    monkeypatch.setattr("judgelab.calls.cached.time.monotonic", lambda: clock[0])
-
-    class Timed(Counting):
-        pace = 0.01
-
-        def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-            sizes.append(len(requests))
-            clock[0] += self.pace * len(requests)
-            return super().chat(requests)
-
-    for seconds, expected in ((0.01, [8, 16, 32, 44]), (20.0, [8, *[1] * 92])):
-        lm = Timed(f"lm {seconds}")
-        lm.pace = seconds
-        Cached(lm, CallCache(tmp_path / "c.sqlite")).chat([ask(f"q{k}") for k in range(100)])
-        assert sizes == expected
-        sizes.clear()
-
-
 def test_a_text_that_is_none_is_unscored_and_not_asked(tmp_path: Path) -> None:
     inner = Counting("lm")
     lm = Cached(inner, CallCache(tmp_path / "c.sqlite"))
@@ -163,15 +140,6 @@ def test_a_cache_of_another_layout_is_refused_and_stays(tmp_path: Path, version:
         with pytest.raises(DataError, match=said):
             CallCache(file, read_only)
     assert file.read_bytes() == before
-
-
-def test_an_empty_file_that_a_killed_run_left_is_an_empty_cache(tmp_path: Path) -> None:
-    file = tmp_path / "c.sqlite"
-    file.touch()
-    for read_only in (True, False):
-        cache = CallCache(file, read_only)
-        assert cache.get(keys(3)) == {}
-        cache.close()
 
 
 def test_a_damaged_row_is_counted_said_and_replaced(
