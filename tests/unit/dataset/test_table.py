@@ -276,7 +276,7 @@ NAMES = st.sampled_from(WORDS.split())
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(rows=st.lists(st.dictionaries(NAMES, CELLS, max_size=8), max_size=6), raw=st.binary())
 def test_odd_cells_are_read_or_refused(

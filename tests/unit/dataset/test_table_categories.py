@@ -205,7 +205,7 @@ def test_numbers_without_measure_are_no_grades() -> None:
 WORDS = st.sampled_from(["pass", "fail", "Fail", "unsure", "maybe", "", "no idea " * 9])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     data=st.lists(st.tuples(st.booleans(), WORDS, WORDS), max_size=12),
     spelled=st.sampled_from(SPELLINGS),

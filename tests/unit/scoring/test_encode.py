@@ -37,14 +37,6 @@ def test_tokens_are_those_of_the_whole_text(x: str, y: str) -> None:
     assert ids(x)[: len(job[0]) - 1] == job[0][1:], "the context is a beginning of x alone"
 
 
-def test_a_merging_pair_is_encoded_jointly() -> None:
-    encoder = Encoder(tokenizer(), RawText(), end_token=False)
-    encoded = encoder.encode(["th", "the\n"], ["e", "lamp"], [(0, 0), (1, 1)])
-    assert ids("th") + ids("e") != ids("the"), "this tokenizer merges them"
-    assert encoded[0] is not None and encoded[0][1] == ids("the")
-    assert encoded[1] == ((BEGIN, *ids("the\n")), ids("lamp"))
-
-
 def test_first_token_stands_once_and_end_token_is_an_option() -> None:
     (job,) = Encoder(tokenizer(), RawText(), True).encode([""], ["lamp"], [(0, 0)])
     assert job == ((BEGIN,), (*ids("lamp"), END))
