@@ -1,8 +1,8 @@
 """Stands in for unsloth where there is no GPU: what it does to a process, without its kernels.
 
 As the real one, it must come before transformers, and replaces the forward method of Llama's
-attention for every model of the process by one that knows causal attention alone. Tests put the
-folder above it on a child's PYTHONPATH. What it was asked for goes to the file $FAKE_UNSLOTH_LOG.
+attention for every model of the process. Tests put the folder above it on a child's PYTHONPATH.
+What it was asked for goes to the file $FAKE_UNSLOTH_LOG.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ if {"transformers", "peft"} & set(EARLY):
     raise ImportError(f"unsloth must be imported before {', '.join(EARLY)}.")
 
 import peft  # noqa: E402
-import torch  # noqa: E402
 import transformers  # noqa: E402
 from transformers.models.llama import modeling_llama  # noqa: E402
 
@@ -29,20 +28,12 @@ def _note(**facts: Any) -> None:
             print(json.dumps(facts, default=str), file=file)
 
 
-def _attention(
-    self: Any, hidden_states: Any, position_embeddings: Any, attention_mask: Any = None, **_: Any
-) -> tuple[Any, None]:
-    """Causal attention, whatever attention the model was told to use."""
-    shape = (*hidden_states.shape[:-1], -1, self.head_dim)
-    q, k, v = (
-        layer(hidden_states).view(shape).transpose(1, 2)
-        for layer in (self.q_proj, self.k_proj, self.v_proj)
-    )
-    q, k = modeling_llama.apply_rotary_pos_emb(q, k, *position_embeddings)
-    found = torch.nn.functional.scaled_dot_product_attention(
-        q, k, v, is_causal=True, scale=self.scaling, enable_gqa=True
-    )
-    return self.o_proj(found.transpose(1, 2).reshape(*hidden_states.shape[:-1], -1)), None
+OWN = modeling_llama.LlamaAttention.forward
+
+
+def _attention(*states: Any, **more: Any) -> Any:
+    """The same; which function a model calls is what tells."""
+    return OWN(*states, **more)
 
 
 modeling_llama.LlamaAttention.forward = _attention

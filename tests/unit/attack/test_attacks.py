@@ -9,7 +9,6 @@ import pytest
 
 from judgelab.attack.case_flip import CaseFlip
 from judgelab.attack.format import Format
-from judgelab.attack.none import NoAttack
 from judgelab.attack.padding import Padding
 from judgelab.attack.pattern import Pattern
 from judgelab.attack.protocol import Attack
@@ -66,8 +65,3 @@ def test_absent_texts_stay_absent_and_provenance_names_the_attack() -> None:
     attacked = CaseFlip().apply(panel(None), NOBODY, seed=0)
     assert attacked.texts == ((None, None), (None, None))
     assert attacked.provenance["attack"] == "case_flip"
-
-
-def test_no_attack_returns_the_very_panel() -> None:
-    clean = panel()
-    assert NoAttack().apply(clean, NOBODY, seed=0) is clean

@@ -23,13 +23,6 @@ from tests.scripted import NOBODY, ScriptedChat, panel_of
 PANEL = panel_of([["a", "b", "c"], ["d", "e", "f"]])
 
 
-def test_references_are_chosen_by_name() -> None:
-    panel = with_references(PANEL, ["a2"])
-    assert [agent.reference for agent in panel.agents] == [False, False, True]
-    assert with_references(panel, None) is panel
-    assert not any(agent.reference for agent in with_references(panel, []).agents)
-
-
 def scores_of(values: np.ndarray) -> Scores:
     filled = np.where(np.eye(3, dtype=bool), np.nan, values)
     data = measured(

@@ -100,9 +100,3 @@ def test_training_items_among_those_scored_are_counted(tmp_path: Path) -> None:
     (tmp_path / record.TRAINED_ON).write_text(json.dumps(asdict(known)))
     [said] = trained(adapter(tmp_path), PANEL)
     assert said.startswith("2 of 3 items are among those")
-
-
-def test_an_adapter_without_a_record_says_so(tmp_path: Path) -> None:
-    assert record.trained_on(tmp_path) is None
-    [said] = trained(adapter(tmp_path), PANEL)
-    assert "does not say what it was trained on" in said

@@ -13,7 +13,7 @@ from judgelab.core.lm import Reply
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
 from judgelab.exam.consistency import Consistency
-from judgelab.exam.pertinence import Pertinence, most_similar
+from judgelab.exam.pertinence import Pertinence
 from judgelab.exam.protocol import NotHeldError
 from judgelab.exam.self_confidence import SelfConfidence, emitted
 from judgelab.mechanism.pairwise import Pairwise
@@ -129,10 +129,3 @@ def test_a_judge_that_writes_answers_is_held_against_length_on_its_own() -> None
     said = exam.take(paper, judge, seed=0)
     assert paper.questions and said.by_length is not None
     assert np.nanmax(said.by_length) == 0 and said.by_length.shape == said.scored.shape
-
-
-def test_the_most_similar_other_source() -> None:
-    found = most_similar(
-        ["a red fox runs", "a red dog runs", "quite other words", "A RED fox runs"]
-    )
-    assert found.tolist() == [1, 0, -1, 1]

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from experiments.auto_pre import counting
 from experiments.auto_pre.rows import Row
 from experiments.auto_pre.tables import main
 from experiments.command import point
@@ -22,14 +20,6 @@ from tests.tiny_auto_pre_clone import NF, write_clone
 def test_a_cell_matches_where_it_rounds_to_the_printed_digits(value: float, match: bool) -> None:
     """Cut digits are no match; a number half-way rounds to either."""
     assert Row("3", "x", "y", 0.6809, point(value, 1)).match is match
-
-
-def test_pairs_without_a_decision_are_unscored_not_gone() -> None:
-    truth = np.array([[1.0, -1.0, 0.0, np.nan], [1.0, 1.0, -1.0, 0.0], [1.0, 1.0, 1.0, 1.0]])
-    right = np.where((truth == 0) | np.isnan(truth), np.nan, 1.0)
-    right[1, 0] = right[2, :2] = np.nan
-    found = counting.share(right, truth, macro=False)
-    assert (found.n, found.unscored) == (6, 3)
 
 
 def test_tables_need_nothing_but_a_clone(

@@ -64,11 +64,6 @@ def test_five_data_sets_end_in_a_parabola_against_a_line(tmp_path: Path, attacks
     assert len(drawn.figure.axes) == 1  # no effective rank is known
 
 
-def test_three_ratios_are_no_curve(tmp_path: Path) -> None:
-    assert fit_table(jobs(sweep_of(tmp_path, (1.0, 4.0, 9.0)))) is None
-    assert fit_table(jobs(sweep_of(tmp_path / "b", (1.0, 4.0, 9.0, 9.0, None)))) is None
-
-
 STUDY = Discrimination(bootstrap=200)
 
 
