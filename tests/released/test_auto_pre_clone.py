@@ -116,20 +116,6 @@ def test_exams_by_folder_and_name(clone: Path) -> None:
     np.testing.assert_array_equal(words[0][:2], [[4, np.nan]] * 2)
 
 
-@pytest.mark.parametrize(
-    ("file", "message"),
-    [
-        ("data-Xsum/annotation/pointwise.json", "cannot be read: it belongs to a clone of github"),
-        ("data-NFQA/samples_NFCATS.tsv", "cannot be read"),
-    ],
-)
-def test_a_missing_file_is_named(own: Path, file: str, message: str) -> None:
-    (own / file).unlink()
-    with pytest.raises(DataError, match=message) as refused:
-        read_dataset(own, "XSum")
-    assert Path(file).name in str(refused.value)
-
-
 def test_a_clone_becomes_a_table_that_an_audit_and_pools_read(clone: Path, tmp_path: Path) -> None:
     """People's preferences, grades and both orders of every judge, as they were."""
     [file] = [f for f in import_release(AUTO_PRE, clone, tmp_path) if f.stem == "XSum"]

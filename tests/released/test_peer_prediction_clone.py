@@ -115,26 +115,6 @@ def test_two_runs_of_one_domain_are_told_apart(clone: Path) -> None:
     assert sorted(len(read_domain(clone, *key).ids("mi")) for key in found) == [1, 3]
 
 
-FOLDERS = {
-    "MT14_config_results": "wmt14",
-    "cnn_dailymail_config_results": "cnn_dailymail",
-    "DailyCNN_config_results": "cnn_dailymail",
-    "multi_news_200_config_results": "multi_news",
-    "opus_translation_results": "opus",
-    "iclr_peer_review_results_100": "peer_review",
-    "somebody_elses_50_config_results": "somebody_elses",
-}
-
-
-def test_domains_are_named_after_their_folder(clone: Path) -> None:
-    attacked = "summarization_gpt_4o_mini_20250708_012535_case_flip_transformed_results"
-    named: dict[str, tuple[str, str | None]] = {name: (key, None) for name, key in FOLDERS.items()}
-    now = clone / "eval_results" / RUN
-    for name, key in (named | {attacked: ("reddit_tifu", "case_flip")}).items():
-        now = now.rename(now.with_name(name))
-        assert list_domains(clone) == [key]
-
-
 def test_an_attacked_run_belongs_to_the_folder_with_its_files(clone: Path) -> None:
     base = clone / "eval_results"
     run = "peer_review_gpt_4o_mini_20250618_231942"

@@ -44,12 +44,6 @@ def test_each_number_is_printed_and_no_cell_stands_twice(file: Path) -> None:
 @pytest.mark.parametrize(
     ("sweep", "words", "statistic", "value"),
     [
-        (
-            "auto_pre_tables_3_4",
-            {"dataset": "auto_pre_xsum", "mechanism": "pointwise5"},
-            "pools/C+P+S/value",
-            0.7231,
-        ),
         ("auto_pre_tables_5_6", {"dataset": "auto_pre_nf_cats"}, "bias/gpt4_turbo/value", 0.8788),
         (
             "ranking_confidence_tables_1_2_3",

@@ -65,15 +65,6 @@ def test_clones_exports_and_both(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert f"{both / 'peer_prediction'} is not read" in capsys.readouterr().err
 
 
-def test_one_release_alone(tmp_path: Path) -> None:
-    releases = {PEER_PREDICTION: "peer_prediction", GEM: "gem", AUTO_PRE: "auto_pre"}
-    whole = folder(tmp_path, *(one.name for one in releases))
-    for one, experiment in releases.items():
-        assert read(whole / one.name) == {experiment: str(whole / one.name)}
-    nothing = tmp_path / GEM.name / "nothing"
-    assert read(nothing) == {"peer_prediction": str(nothing)}
-
-
 def test_printed_tables_need_no_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert gem(["--out", str(tmp_path / "gem.json")]) == 0
     rows = json.loads((tmp_path / "gem.json").read_text())
