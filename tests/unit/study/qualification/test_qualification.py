@@ -168,6 +168,7 @@ def test_unknown_costs_are_not_nothing(run: Run) -> None:
     ("more", "message"),
     [
         (["study.judges=null"], "study.judges"),
+        (["+study.judges.b=null"], "study.judges.b names no LM to build"),
         (["study.self_confidence.easy=[brief,nobody]"], "no agent is called 'nobody'"),
         (["mechanism=length"], "mechanism=length asks no LM, and cannot take exams"),
         (["study.pertinence.question=lm"], "have no answer yet"),

@@ -159,14 +159,6 @@ def test_what_is_not_known_is_not_nought(tmp_path: Path) -> None:
     RunDir(tmp_path / "c").write_json("result.json", result.to_json())
 
 
-def test_errors_stand_beside_the_noise(annotated: tuple[Result, pd.DataFrame]) -> None:
-    """A judge that is people plus Gaussian noise has the errors that Algorithm 1 draws."""
-    found = tables(annotated[0])["errors"]
-    assert found["simulated"].sum() == pytest.approx(1) == found["value"].sum()
-    assert (found["value"] - found["simulated"]).abs().max() < 0.06
-    assert math.isnan(found["to"].iloc[-1]) and set(found["n"]) == {60}
-
-
 def test_a_dry_run_asks_what_a_run_asks(tmp_path: Path) -> None:
     """A plan asks nobody, and a finished run is read; else one question for every text."""
     lm = ScriptedChat(lambda request: "3")

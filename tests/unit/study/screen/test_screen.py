@@ -214,11 +214,3 @@ def test_a_ranking_is_shown_where_it_is_believed_and_attacks_are_tried(tmp_path:
     assert (tried["places_gained"][tried["gain"].abs() < 0.001] == 0).all()
     assert "Cheats" in dict(found.content["answer"])
     assert "much less" in found.content["title"]
-
-
-@pytest.mark.parametrize(("least", "reached"), [("0.8", False), ("0.3", True)])
-def test_what_no_ranking_could_reach_is_not_asked_of_this_one(
-    least: str, reached: bool, tmp_path: Path
-) -> None:
-    said = screened(table(), tmp_path, f"study.probability={least}").content["answer"]
-    assert ("to believe any ranking" in dict(said)["Ranking"]) is not reached
