@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgelab.agents.reading import NUMBER, Source, has_letters, units
-from judgelab.agents.rewriting import falsify, falsify_numbers
+from judgelab.agents.rewriting import falsify_numbers
 from judgelab.agents.rules import TASKS, Rules, writers
 from judgelab.agents.taxonomy import load_taxonomy
 from judgelab.core.errors import ConfigError
@@ -176,11 +176,3 @@ def test_no_number_survives_falsification(text: str) -> None:
         new = NUMBER.findall(changed)
         assert not set(new) & set(old) and len(new) == len(old)
         assert changed != text
-
-
-def test_a_line_without_a_number_says_the_opposite() -> None:
-    lines = ["The pier was closed.", "It isn't safe.", "They cannot swim.", "Nobody came in 1987."]
-    closed, safe, swim, came = falsify(lines, Source("In 1987."), RNG(0))
-    assert (closed, safe, swim) == ("The pier was not closed.", "It is safe.", "They can swim.")
-    assert came.startswith("Nobody came in ") and "1987" not in came
-    assert falsify(["Nobody came."], Source("x"), RNG(0)) == ["It is not true that nobody came"]

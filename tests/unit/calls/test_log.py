@@ -12,7 +12,7 @@ from judgelab.calls.cached import Cached
 from judgelab.calls.log import CallLog, LoggedCall, LoggedLM
 from judgelab.calls.models import alike, price_of
 from judgelab.core.errors import DataError
-from judgelab.core.lm import ChatRequest, Message, Reply
+from judgelab.core.lm import Reply
 from tests.scripted import ScriptedLogProb, ask
 from tests.unit.calls.test_cache import Counting
 
@@ -61,17 +61,6 @@ def test_tokens_are_those_that_the_lm_reports() -> None:
     scored.logprob(["context "], ["a" * 40, "b"], [(0, 0), (0, 1), (0, 0)])
     assert (scored.log.answered, scored.log.input_tokens, scored.log.output_tokens) == (1, 13, 0)
     assert scored.log.calls == 2
-
-
-def test_replies_are_kept_by_what_was_asked_about() -> None:
-    lm = LoggedLM(Counting("an LM"), texts=True)
-    request = (Message("user", "hi"),)
-    for agent in ("a", "b"):  # the same text twice: one call, two questions
-        lm.chat([ChatRequest(request, key=("judge", "q1", agent))])
-    assert lm.log.calls == 1
-    assert [about for about, _ in lm.log.questions] == [("judge", "q1", "a"), ("judge", "q1", "b")]
-    (row,) = lm.log.rows.values()
-    assert (row.prompt, row.reply) == ("hi", "an LM: hi #0")
 
 
 def test_an_unknown_price_is_unknown_and_never_free(tmp_path: Path) -> None:

@@ -101,7 +101,6 @@ B = "\ufffd"
         ("The cat sat", ["<s>", "The", " cat", " sat"], True),
         ("The cat sat", ["<s>", "<user>", "The", " cat", " sat"], True),
         ("The cat sat", ["zzz", " yyy", " qqq"], False),
-        ("The cat sat", ["The", " cat"], False),
         ("The cat sat", ["The", " cat", " sat", "."], False),
         ("Zu \u65e5\u672c!", ["Zu", f" {B}", B, B, "\u672c", "!"], True),
         ("\u65e5\u65e5\u65e5", [B, B, "\u65e5", B], True),

@@ -164,10 +164,6 @@ def test_reviews_of_a_public_dataset_are_read_by_their_form(tmp_path: Path) -> N
     [
         ({"sections": ["review"]}, "has none of review, but summary_of_the_paper"),
         ({"sections": SECTIONS, "reviewers": 9}, "no row has 9 reviews"),
-        (
-            {"sections": SECTIONS, "reviews": "json.all"},
-            "'json.all' is missing; columns present: paper, abstract",
-        ),
         ({"sections": SECTIONS, "synopsis": "gist"}, "'gist' is missing"),
     ],
 )

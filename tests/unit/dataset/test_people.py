@@ -60,12 +60,7 @@ def test_a_label_says_whose_text_it_is_about_where_there_are_several(tmp_path: P
         ("id,label\nq1,pass\n", "line 2: item 'q1' has texts of a and b: say whose"),
         ("id,agent,label\nq1,c,pass\n", "line 2: item 'q1' has texts of a and b: none is of c"),
         ("id,label\nx1,pass\n", "labels no item of"),
-        ("number,label\n1,pass\n", "does not say which item"),
         ("id,first,second\nq1,pass,fail\nq2,fail,pass\n", "may each hold labels"),
-        (
-            "id,agent,label\nq1,a,pass\nq1,a,fail\n",
-            "line 3: people labels item .q1. once more than in line 2",
-        ),
     ],
 )
 def test_labels_that_fit_nothing_are_refused(labels: str, fault: str, tmp_path: Path) -> None:
