@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Panel
 from judgelab.dataset import LimitedDataset
@@ -40,7 +38,6 @@ class Jsonl(LimitedDataset):
         noun: what a source is called in prompts.
         agents: name and category (Faithful, Style, Strategic, Low Effort, Other, or null) of
             agents; null: none has one.
-        reference_agent: the agent that is the human reference, a peer but not itself tested.
     """
 
     path: str
@@ -48,7 +45,6 @@ class Jsonl(LimitedDataset):
     task_description: str = "Summarise a text"
     noun: str = "text"
     agents: Mapping[str, Category | None] | None = None
-    reference_agent: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -80,17 +76,9 @@ class Jsonl(LimitedDataset):
             task_description=self.task_description,
         )
         panel = table.panel(records, repr(self.path), file_facts(self.path), limit)
-        names, said = [agent.name for agent in panel.agents], self.reference_agent
-        if said is not None and said not in names:
-            hint = near(said, names)
-            raise DataError(f"dataset.reference_agent: {said!r} has no response{hint}")
-        agents = [replace(agent, reference=agent.name == said) for agent in panel.agents]
-        judgments = panel.judgments  # a reference is not judged
-        if judgments is not None:
-            judgments = judgments.at(np.asarray(judgments.units.first != said, np.bool_))
         other = {"columns_not_read": [name for name in read.columns if name not in KEYS]}
         facts = {key: value for key, value in panel.provenance.items() if key != "columns"}
-        return replace(panel, agents=tuple(agents), judgments=judgments, provenance=facts | other)
+        return replace(panel, provenance=facts | other)
 
 
 def _rows(row: Row) -> Iterator[dict[str, Any]]:

@@ -71,7 +71,6 @@ def test_a_bad_line_is_reported_with_number_and_reason(
 def test_agents_that_are_named_have_a_response(tmp_path: Path) -> None:
     said = refusal(tmp_path, GOOD, agents={"A": None, "BB": "Style"})
     assert "dataset.agents: 'BB' has no text in this table, did you mean 'B'?" in said
-    assert "'a' has no response" in refusal(tmp_path, GOOD, reference_agent="a")
     some = Jsonl(path=written(tmp_path, GOOD), agents={"B": "Style"}).load().agents
     assert [(one.name, one.category) for one in some] == [("B", "Style"), ("A", None)]
     with pytest.raises(ConfigError, match=r"dataset\.path"):

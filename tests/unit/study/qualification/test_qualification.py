@@ -156,8 +156,8 @@ def test_what_exams_take_beyond_the_verdicts_is_counted(run: Run, tmp_path: Path
 
 
 def test_unknown_costs_are_not_nothing(run: Run) -> None:
-    found = run("dataset.reference_agent=peer", items=6)
-    assert exam(found, "consistency")["one"]["n"] == 6 * 3
+    found = run(items=6)
+    assert exam(found, "consistency")["one"]["n"] == 6 * 6
     pools = {row["name"]: row for row in found["by_name"]["pools"]}
     assert pools["human"]["cost"] is None and pools["all"]["cost"] == 0
     assert any("study.annotation_cost=NUMBER" in note for note in found["notes"])
