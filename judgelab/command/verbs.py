@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
@@ -53,7 +54,29 @@ def parser(name: str = "judgelab") -> argparse.ArgumentParser:
     replay = verbs.add_parser("replay", help="make a packed run again, without its LMs")
     replay.add_argument("file", type=Path, help="what judgelab pack wrote")
     replay.add_argument("--root", type=Path, default=Path("outputs/replays"), help="where")
+    shell = verbs.add_parser("completion", help="print what lets bash or zsh complete words")
+    by_verb = {"audit": audit, "screen": screen, "compare": compare, "pack": pack, "replay": replay}
+    options = {name: re.findall(r"--[a-z]+", one.format_help()) for name, one in by_verb.items()}
+    shell.set_defaults(options={name: sorted(set(its)) for name, its in options.items()})
     return top
+
+
+def _completion(options: Mapping[str, Sequence[str]]) -> str:
+    """A function for bash: verbs first, then options; files where neither fits."""
+    cases = [f"    {verb}) words='{' '.join(its)}' ;;" for verb, its in options.items()]
+    return "\n".join(
+        [
+            "_judgelab() {",
+            "  local words",
+            '  case "${COMP_WORDS[1]}" in',
+            *cases,
+            f"    *) words='{' '.join(options)}' ;;",
+            "  esac",
+            '  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))',
+            "}",
+            "complete -o default -F _judgelab judgelab",
+        ]
+    )
 
 
 def main(words: Sequence[str], name: str) -> None:
@@ -64,6 +87,9 @@ def main(words: Sequence[str], name: str) -> None:
     """
     own = list(words[: words.index("--")]) if "--" in words else list(words)
     given = parser(name).parse_args(own)  # before all that is slow to import
+    if given.verb == "completion":
+        print(_completion(given.options))
+        return
     gc.disable()  # imports make objects that live on: a collector would search them in vain
     try:
         from judgelab.config.launch import guarded

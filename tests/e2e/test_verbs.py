@@ -7,6 +7,7 @@ import os
 import random
 import re
 import shlex
+import subprocess
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -139,3 +140,14 @@ def test_a_test_of_pytest_holds_a_judge_to_its_bar(tmp_path: Path) -> None:
     assert "1 failed, 1 passed" in done.stdout, done.stdout
     assert "AssertionError: Do not use judge_label" in done.stdout
     assert 'judgelab = "judgelab.command.pytest_plugin"' in (ROOT / "pyproject.toml").read_text()
+
+
+def test_a_shell_completes_verbs_and_their_options(judgelab: Command) -> None:
+    script = judgelab("completion").stdout
+    for words, wanted in (("judgelab au", "audit"), ("judgelab audit --jud", "--judge")):
+        place = len(words.split()) - 1
+        asked = (
+            f"{script}\nCOMP_WORDS=({words}); COMP_CWORD={place}; _judgelab; echo ${{COMPREPLY[*]}}"
+        )
+        done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == wanted
