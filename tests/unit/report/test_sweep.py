@@ -123,13 +123,6 @@ def test_a_loss_is_the_better_the_lower(tmp_path: Path) -> None:
     assert "m1 is first with 3.00" in said and "Not shown to be behind: m2 (" in said
 
 
-def test_titles_of_runs_are_the_answer(tmp_path: Path) -> None:
-    audits = [{"study": "audit", "verdict": word} for word in ("use", "use", "do not use")]
-    titles = ["Use a.", "Use b.", "Do not use c."]
-    said = answer(finished(tmp_path / "a", audits, titles=titles))
-    assert said == [(f"m{k}", title) for k, title in enumerate(titles)]
-
-
 def test_no_interval_and_many_runs_are_said(tmp_path: Path) -> None:
     figures = [{"clean/auc": value} for value in (0.7, 0.9)]
     ((_, said),) = answer(finished(tmp_path / "few", figures))
