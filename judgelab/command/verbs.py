@@ -44,7 +44,6 @@ def parser(name: str = "judgelab") -> argparse.ArgumentParser:
     compare.add_argument("runs", metavar="RUN", nargs="+", help="folder of a run, or of a sweep")
     for one in (audit, screen):
         one.add_argument("--out", metavar="DIR", help="where runs are kept (outputs)")
-        one.add_argument("--details", action="store_true", help="unfold every table of the page")
     for one in (audit, screen, compare):
         one.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
     pack = verbs.add_parser("pack", help="put a finished run's calls, config and result in a file")
@@ -126,7 +125,6 @@ def _words(given: argparse.Namespace) -> Iterator[str]:
     human = people[0] if len(people) == 1 else None
     values = {
         "paths.root": given.out,
-        "study.details": given.details or None,
         "dataset.judges": options.get("judge"),
         "dataset.columns.human": human,
         "dataset.raters": None if human else people or None,

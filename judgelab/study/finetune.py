@@ -90,12 +90,10 @@ class Finetune(Study):
     evaluation LM only writes texts. Leave attack=none.
 
     Args:
-        evaluation: a dataset whose papers must not be trained on.
         tokens_per_second: of training, by which a dry run reckons hours; it changes no result.
     """
 
     settings: Settings
-    evaluation: Any = None  # Dataset | None, which the check of config types cannot express
     skip: Annotated[int, Field(ge=0)] = 0
     held_out: Annotated[float, Field(ge=0, lt=1)] = 0.1
     tokens_per_second: Positive = 2000.0
@@ -252,9 +250,6 @@ class Finetune(Study):
         later = [k >= self.skip for k in range(len(loaded.items))]
         mine = part(loaded, later)
         refuse_overlap(mine, part(loaded, [not kept for kept in later]))
-        other: Dataset | None = self.evaluation
-        if other is not None:
-            refuse_overlap(mine, other.load(limit=None))
         return replace(context, dataset=Loaded(mine)).panels(raw=raw)["clean"]
 
     def _measure(

@@ -8,11 +8,9 @@ yet.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, ndtri
+from scipy.special import betaincinv
 
 from judgelab.stats.intervals.arrays import Floats, Mask, row_means
 from judgelab.stats.intervals.ends import Ends, mean_ends, per_cluster
@@ -41,8 +39,6 @@ def position_bias(verdicts: Floats, asked: Mask, cluster: NDArray[np.intp]) -> E
     return Estimates.of(row_means(won), ends, (~np.isnan(each)).sum(axis=1), missing)
 
 
-POWER = 0.8
-"""Chance that a probe of ``items_needed`` items ends with an answer."""
 RARE = 10
 """Moved items below which an interval by their spread does not hold: then Clopper and Pearson's."""
 
@@ -60,22 +56,6 @@ def move_ends(moves: Floats, level: float = 0.95) -> Ends:
     up, down = (_share_bound(np.maximum(x, 0), n, level) for x in (moves, -moves))
     rare = moved < RARE
     return np.where(rare, np.fmin(low, -down), low), np.where(rare, np.fmax(high, up), high)
-
-
-def items_needed(sd: float, margin: float = 0.05, *, alpha: float = 0.05) -> int:
-    """Items with which a mean of 0 is shown to lie below a margin, with ``POWER``.
-
-    ((z_alpha + z_power) sd / margin)^2; never fewer than are needed where nothing moves:
-    ln(alpha) / ln(1 - margin).
-
-    Args:
-        sd: of the moves; NaN: not known, then the fewest.
-    """
-    fewest = math.floor(math.log(alpha) / math.log(1 - margin)) + 1
-    if math.isnan(sd):
-        return fewest
-    z = float(ndtri(1 - alpha)) + float(ndtri(POWER))
-    return max(fewest, math.ceil((z * sd / margin) ** 2))
 
 
 def _share_bound(shares: Floats, n: NDArray[np.intp], level: float) -> Floats:

@@ -21,7 +21,7 @@ from judgelab.engine.context import Context
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.ends import means_within
 from judgelab.stats.intervals.estimate import Estimates
-from judgelab.stats.trust.biases import items_needed, move_ends
+from judgelab.stats.trust.biases import move_ends
 from judgelab.study.audit.conditions import Condition, Standing
 from judgelab.study.audit.graded import as_pairs, places
 from judgelab.study.audit.held import LEVEL
@@ -105,13 +105,11 @@ class Manipulation:
         conditions: dict[str, list[Condition]] = {name: [] for name in judges}
         rows: list[Row] = []
         for k, (probe, name) in enumerate(product(self._probes, judges)):
-            move, sd = values.at(k), float(np.nanstd(moves[k])) if known[k].any() else np.nan
+            move = values.at(k)
             one = Condition("manipulation", probe, move, margin, move)
             conditions[name].append(one)
-            unsure = one.standing == "open"
-            needed = items_needed(sd, margin, alpha=(1 - LEVEL) / 2) if unsure else None
             row: Row = {"judge": name, "manipulation": probe, "answer": OUTCOMES[one.standing]}
-            counted = {"items": move.n, "unscored": move.unscored, "items_needed": needed}
+            counted = {"items": move.n, "unscored": move.unscored}
             rows.append({**row, **columns("wins_more", move), **counted})
         facts = {"pairs": len(duels.edited), "margin": f"{margin:g}"}
         return conditions, worded(__package__, "manipulation", rows, **facts)

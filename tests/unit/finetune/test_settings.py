@@ -51,17 +51,13 @@ def test_settings_compose_inside_the_study_and_show_every_argument(name: str) ->
     assert set(inspect.signature(Settings).parameters) == set(node) - {"_target_"}
 
 
-def test_the_papers_settings_are_the_default_and_evaluation_papers_come_from_elsewhere() -> None:
-    overrides = [
-        *("study=finetune", "dataset=iclr2023", "agents=rules", "study.settings.r=8"),
-        *("dataset@study.evaluation=jsonl", "study.evaluation.path=papers.jsonl"),
-    ]
+def test_the_papers_settings_are_the_default() -> None:
+    overrides = ["study=finetune", "dataset=iclr2023", "agents=rules", "study.settings.r=8"]
     config = resolved(composed(overrides))["study"]
     study = build(config, "study")
     settings = study.settings
     assert (settings.r, settings.alpha, settings.batch, settings.accumulate) == (8, 16, 2, 4)
     assert (settings.learning_rate, settings.epochs, settings.seed) == (2e-4, 3.0, 42)
-    assert study.evaluation.path == "papers.jsonl"
     for share in (-0.1, 1.0, math.nan):
         with pytest.raises(ConfigError, match=r"study.held_out=.* must be (greater|less)"):
             build({**config, "held_out": share}, "study")

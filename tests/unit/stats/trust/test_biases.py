@@ -7,7 +7,6 @@ import pytest
 from scipy.stats import beta
 
 from judgelab.stats.trust.biases import (
-    items_needed,
     move_ends,
     position_bias,
 )
@@ -51,12 +50,6 @@ def test_units_of_one_item_are_one_cluster():
 
 
 NAN = np.nan
-
-
-def test_items_needed() -> None:
-    """The golden numbers of the method note: .3 and power .8."""
-    assert items_needed(0.3) == 223
-    assert items_needed(0.0) == items_needed(NAN) == 59
 
 
 def test_nothing_moved_has_the_ends_of_a_share_of_none() -> None:
