@@ -27,9 +27,8 @@ from judgelab.stats.screen.belief import Belief, fit
 README = Path(__file__).parent / "README.md"
 BELIEF = conf() / "belief/public_sets.yaml"
 HEAD = """\
-# What a ranking by shared information was worth on sets that people graded: Kendall's tau with
-# their means, predicted from what is known without them. Made by `make screen`
-# (experiments/screen); never edited by hand.
+# Kendall's tau of rankings by shared information with people's means, on sets that they graded,
+# predicted from what is known without them. Made by `make screen`; never edited by hand.
 """
 TABLES = ("planted", "null", "released", "ranking", "damage", "gaming")
 DRAWN = "summeval"  # whose gaming curve is drawn

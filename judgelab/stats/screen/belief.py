@@ -53,10 +53,9 @@ def features(effect: Floats, words: Floats, critics: Sequence[Floats]) -> dict[s
     """What is known of a ranking by mean effect [items, agents], with the mean words of the agents'
     texts, and their mean effects by each critic.
 
-    Returns:
-        ``reliability``: 1 - variance of the means that is due to the items drawn, over their
-        variance, at least 0; ``length``: squared correlation of means with log words;
-        ``critics``: mean rank correlation of two critics.
+    ``reliability``: 1 - variance of the means that is due to the items drawn, over their variance,
+    at least 0; ``length``: squared correlation of means with log words; ``critics``: mean rank
+    correlation of two critics.
     """
     means = row_means(effect.T)
     residual = effect - row_means(effect)[:, None] - means + np.nanmean(means)
@@ -72,12 +71,8 @@ def features(effect: Floats, words: Floats, critics: Sequence[Floats]) -> dict[s
 
 
 def fit(rows: Sequence[Mapping[str, float]], taus: Sequence[float], of: Sequence[str]) -> Belief:
-    """Ridge regression of tau on features, every set counting alike, with leave-one-set-out error;
-    all to four digits.
-
-    Args:
-        rows: features of each ranking, the taus with people, and the set that each is of.
-    """
+    """Ridge regression of the taus with people on the features of rankings (``rows``), every set
+    counting alike; with leave-one-set-out error, all to four digits."""
     sets, names, y = sorted(set(of)), np.array(of), np.array(taus)
     x = np.array([[row[name] for name in FEATURES] for row in rows])
     share = np.array([1 / (names == one).sum() for one in names])

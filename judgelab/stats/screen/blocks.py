@@ -1,8 +1,7 @@
 """Scores of texts across items: blocks of items, within which every text meets every other.
 
-An array of scores has the shape [blocks, agents, peers, m, m]: entry [k, a, b, i, j] is the score
-of agent a's text about the i-th item of block k with b's text about the j-th. NaN is unscored, and
-fills up blocks that are smaller than the largest.
+Scores have the shape [blocks, agents, peers, m, m]: entry [k, a, b, i, j] is that of agent a's text
+about the i-th item of block k with b's about the j-th. NaN is unscored, and fills up small blocks.
 """
 
 from __future__ import annotations

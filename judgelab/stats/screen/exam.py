@@ -1,8 +1,7 @@
 """An exam whose labels cost nothing: are two texts about the same item?
 
 Positives are two agents' texts of one item, negatives their texts of two items of a block. A
-threshold is learnt on one half of the blocks and tried on the other, both ways; what is reported
-is of the halves on which it was not learnt. Items are the units of all intervals.
+threshold is learnt on one half of the blocks and tried on the other, both ways.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import rankdata
 
 from judgelab.stats.discrimination.auc import row_auc
 from judgelab.stats.intervals.arrays import Floats, Mask, divide
@@ -56,6 +56,17 @@ def sit(scores: Floats, blocks: Sequence[Places]) -> SourceExam:
     turned = scores[:, second, first].transpose(0, 1, 3, 2)
     orders = correlation(scores[:, first, second], turned)
     return SourceExam(_aucs(even, blocks), *_decisions(even, blocks), orders)
+
+
+def beyond(scores: Floats, other: Floats, blocks: Sequence[Places]) -> Floats:
+    """[items] AUC of what is left of a critic's scores without another's, both as ranks: a critic
+    that only orders pairs as the other does has nothing left, and .5."""
+    x, y = (
+        centred(rankdata(one.ravel(), nan_policy="omit").reshape(one.shape))
+        for one in (other, scores)
+    )
+    slope = np.nansum(x * y) / (np.nansum(x * x) or 1.0)
+    return _aucs(y - slope * x, blocks)
 
 
 def weight(even: Floats, blocks: Sequence[Places], agents: Mask) -> float:

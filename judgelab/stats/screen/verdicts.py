@@ -1,12 +1,11 @@
 """What can be said of an agent: it says something about its item, nothing, much less, or not known.
 
-Exact test: where an agent's text says nothing about its item, its texts might as well have been
-dealt to the items of a block in any other order. So its mean score with its peers' texts of the
-same item is held against that of all other orders; p = (1 + orders that reach it) / (1 + orders
-drawn). What is the same for all its texts (length, style, language) is in every order alike.
+Exact test: the texts of an agent that says nothing might as well lie in any other order within a
+block. So its mean score with its peers' texts of the same item is held against that of other
+orders, in all of which its length, style and language are alike: p = (1 + orders that reach it) /
+(1 + orders drawn).
 
-An agent is never accused by a test that fails. What accuses is an effect that is surely small
-beside the effect of the others, found by the same critics on the same items.
+A test that fails accuses nobody. What accuses is an effect that is surely small beside the others'.
 """
 
 from __future__ import annotations

@@ -48,8 +48,7 @@ class Tried:
 
     table: Table  # what each gains the agents that say something
     works: Sequence[str]  # attacks that surely gain an agent something
-    # attack that takes information away -> critic -> how it tells texts from what is left of them
-    told: Mapping[str, Mapping[str, Estimate]]
+    told: Mapping[str, Mapping[str, Estimate]]  # degradation -> critic -> its ``discernment``
 
 
 def tried(

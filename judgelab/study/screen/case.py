@@ -14,10 +14,11 @@ from judgelab.core.panel import Panel
 from judgelab.report import format
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.intervals.means import item_change
 from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
 from judgelab.stats.screen.belief import Belief, features
 from judgelab.stats.screen.blocks import Places, centred, effects
-from judgelab.stats.screen.exam import SourceExam, sit
+from judgelab.stats.screen.exam import SourceExam, beyond, sit
 from judgelab.stats.screen.verdicts import FEWEST, LEVEL, Screened, Verdict, pooled, screen, shares
 from judgelab.study.screen.texts import TextFacts, word_counts
 
@@ -48,12 +49,12 @@ class Sat:
 
     critic: Critic
     exam: SourceExam
-    ahead: Estimate  # AUC less that of length, or chance where that is better
+    ahead: Estimate  # AUC less chance, of its scores or of what length does not tell of them
     over_words: Estimate  # AUC less that of shared words
 
     @property
     def qualifies(self) -> bool:
-        """Whether it surely tells more than length and chance do."""
+        """Whether it surely tells more than a guess does, and more than length."""
         return self.critic.name != LENGTH and self.ahead.low > 0 and self.exam.weight > 0
 
     @property
@@ -200,7 +201,8 @@ def decide(
 ) -> ScreenCase:
     """Hold the exam, and screen with those who pass it."""
     exams = {one.name: sit(one.scores, blocks) for one in critics}
-    sat = [_sat(one, exams) for one in critics]
+    length = next(one.scores for one in critics if one.name == LENGTH)
+    sat = [_sat(one, exams, beyond(one.scores, length, blocks)) for one in critics]
     pool = [one for one in sat if one.qualifies]
     case = ScreenCase(panel, blocks, sat, facts, None)
     if not pool:
@@ -225,8 +227,7 @@ def decide(
     return ScreenCase(panel, blocks, sat, facts, found, verdicts, reasons, by_critic)
 
 
-def _sat(critic: Critic, exams: dict[str, SourceExam]) -> Sat:
-    own, length = exams[critic.name], exams[LENGTH]
-    bars = [own.ahead(None), own.ahead(length)]
-    words = own.ahead(exams[WORDS])
-    return Sat(critic, own, min(bars, key=lambda one: one.value), words)
+def _sat(critic: Critic, exams: dict[str, SourceExam], rest: Floats) -> Sat:
+    own = exams[critic.name]
+    bars = [own.ahead(None), item_change(rest - 0.5, 1.0)]
+    return Sat(critic, own, min(bars, key=lambda one: one.low), own.ahead(exams[WORDS]))

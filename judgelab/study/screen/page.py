@@ -135,7 +135,7 @@ def _critics(case: ScreenCase, attacks: Tried) -> Table:
         row |= named_columns("auc", found["auc"])
         row["auc_of_those_that_say_something"] = case.among_informative(one)
         row |= {"tpr": found["tpr"].value, "tnr": found["tnr"].value}
-        row |= named_columns("over_length_or_chance", one.ahead)
+        row |= named_columns("beyond_length", one.ahead)
         if one.critic.name not in (WORDS, LENGTH):
             row |= named_columns("over_shared_words", one.over_words)
         for name, told in attacks.told.items():

@@ -40,12 +40,8 @@ class TextFacts:
     template: Mask  # [agents] whether its texts of different items are largely the same
     own: Floats  # [agents] share of words that its texts of two items have in common, mean
     repeated: Floats  # [agents] share of its texts that stand word for word on another item, too
-    # [agents] whether it writes so few words, or shares so few with others whatever the item, that
-    # critics cannot be expected to see anything: another language, letters of answers
-    foreign: Mask
-    # [agents] p of the exact test that its words are no more those of its item's source than of
-    # others'; NaN without sources
-    source_p: Floats
+    foreign: Mask  # [agents] words too few, or too few of them others', for critics to see anything
+    source_p: Floats  # [agents] p that its words are no more its item's source's; NaN without any
 
 
 def distinct(panel: Panel) -> Panel:
@@ -173,8 +169,8 @@ def text_facts(panel: Panel, blocks: Sequence[Places]) -> TextFacts:
 
 
 def _across(words: Words, blocks: Sequence[Places]) -> tuple[Floats, Floats]:
-    """[agents] share of its words that an agent's texts of two items have in common; [agents,
-    peers] share of the words of the shorter of two agents' texts of two items that both have."""
+    """[agents] and [agents, peers]: shares of words that texts of two items have in common, of all
+    their words and of the shorter one's."""
     agents = len(words[0])
     own, shared, pairs = np.zeros(agents), np.zeros((agents, agents)), np.zeros((agents, agents))
     for places in blocks:

@@ -185,6 +185,21 @@ def test_nothing_is_said_where_nobody_says_anything(tmp_path: Path) -> None:
     assert "Nothing can be said" in found.content["title"]
 
 
+def test_who_only_writes_as_much_as_the_item_asks_for_hides_nobody(tmp_path: Path) -> None:
+    def long(style: str) -> Callable[[int], str]:
+        return lambda i: " ".join(style.format(**facts(i + 500 * k)) for k in range(1 + i % 5))
+
+    def cheat(item: int) -> str:
+        return " ".join((DULL[0].split() * 9)[: len(long(STYLES[0])(item).split())])
+
+    honest = {f"honest {k}": long(style) for k, style in enumerate(STYLES)}
+    found = screened(table(36, **honest, cheat=cheat, again=cheat), tmp_path)
+    assert found.tables["critics"].set_index("critic")["auc"]["length"] > 0.75
+    assert [verdicts(found)[name] for name in honest] == ["something"] * 4
+    assert {verdicts(found)["cheat"], verdicts(found)["again"]} <= {"nothing", "much less"}
+    assert "Length" in dict(found.content["answer"])
+
+
 @pytest.mark.parametrize(("agents", "items"), [(2, 24), (4, 6)])
 def test_too_little_is_refused(agents: int, items: int, tmp_path: Path) -> None:
     data = table(items)
