@@ -96,10 +96,8 @@ def test_a_prompt_about_restaurants_reads_their_reviews_alone() -> None:
     [
         ("The proofs are elegant.", "appreciates"),
         ("The proofs are not very elegant.", "criticizes"),
-        ("The proofs aren’t elegant.", "criticizes"),
         ("Why are there two tables?", "questions"),
         ("The authors should add a table.", "suggests"),
-        ("A good proof could further support it.", "suggests"),
         ("The table has two columns.", ""),
         ("It is doubtful whether glue is efficient.", "criticizes"),
     ],

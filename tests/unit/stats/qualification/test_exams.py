@@ -7,10 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from judgelab.stats.qualification.decisions import (
-    BOX,
     accuracy,
     alike,
-    box,
     correct,
     decide,
     favour_rate,
@@ -157,14 +155,3 @@ def test_bias_counts_what_a_family_should_not_have_won() -> None:
     rate = favour_rate(favours, gold)
     assert rate.value == 0.5 and rate.n == 2
     assert_allclose(alike([1.0, -1.0, 0.0, NAN], [1.0, 1.0, 0.0, 0.0]), [1, 0, 1, NAN])
-
-
-def test_boxes_are_those_of_matplotlib() -> None:
-    from matplotlib.cbook import boxplot_stats
-
-    values = np.random.default_rng(0).standard_t(2, size=(20, 2))
-    [wanted] = boxplot_stats(values.ravel())
-    names = ("whislo", "q1", "med", "q3", "whishi")
-    found = box(np.append(values, [[np.nan, np.nan]], axis=0))
-    assert_allclose([found[part] for part in BOX], [wanted[name] for name in names])
-    assert np.isnan(list(box([np.nan]).values())).all()
