@@ -10,45 +10,72 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import yaml
 
 from judgelab.core.errors import JudgelabError
 from judgelab.stats.intervals.estimate import Estimate
 
-
-class Row(Protocol):
-    """A cell of a paper's table beside what the data give."""
-
-    table: str
-
-    @property
-    def match(self) -> bool | None:
-        """Whether what is released rounds to the printed number; None where either is missing."""
-        ...
-
-    @property
-    def precision(self) -> int:
-        """Digits after the point that are printed."""
-        ...
-
-    def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        ...
-
-
-OneRow = TypeVar("OneRow", bound=Row)
 KINDS = ("released", "corrected", "stated")  # what may stand beside a printed number
+PARTS = ("low", "high", "p", "n", "unscored")
+ROUNDING = 1e-6  # of the last printed digit: a number half-way between two rounds to either
 
 
 @dataclass(frozen=True)
-class Table(Generic[OneRow]):
+class Row:
+    """A cell of a paper's table beside what the data give."""
+
+    table: str  # "2", "3", "B.1"
+    row: str  # domain, attack, agent, method, judge or configuration
+    column: str  # mechanism or dataset, with what of it is measured where there is more than one
+    paper: float | None = None  # the printed number
+    released: Estimate | None = None  # as the released code, or the recipe behind the print, has it
+    corrected: Estimate | None = None  # the same without the faults of the counting
+    stated: Estimate | None = None  # what the paper states, without those faults either
+    digits: int = 4  # after the point that are printed
+    paper_ci: float | None = None  # the printed half width
+    # worst and best case of ``corrected``: failed calls, of which only the number is known, decided
+    # against and for Good Faith; None where there are none
+    cases: tuple[float, float] | None = None
+    cause: str | None = None  # why ``paper`` is not what the released data give
+
+    @property
+    def match(self) -> bool | None:
+        """Whether ``released`` rounds to the printed number; None where either is missing."""
+        if self.paper is None or self.released is None or not math.isfinite(self.released.value):
+            return None
+        unit = 10**self.digits
+        found, wanted = self.released.value * unit, round(self.paper * unit)
+        return bool(abs(found - wanted) <= 0.5 + ROUNDING)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON: numbers are numbers, None where there is none.
+
+        ``n`` and ``unscored`` are of the last column that has a number; those of each column have
+        its name before them.
+        """
+        known = {kind: one.as_dict() for kind in KINDS if (one := getattr(self, kind)) is not None}
+        counted: dict[str, Any] = next(reversed(known.values()), {})
+        made = {name: getattr(self, name) for name in ("table", "row", "column", "paper")}
+        made |= {"match": self.match, "cause": self.cause, "paper_ci": self.paper_ci}
+        made |= {"n": counted.get("n"), "unscored": counted.get("unscored")}
+        for kind in KINDS:
+            made[kind] = known.get(kind, {}).get("value")
+            made |= {f"{kind}_{part}": known.get(kind, {}).get(part) for part in PARTS}
+        half = math.nan if self.released is None else self.released.half_width
+        worst, best = self.cases or (math.nan, math.nan)
+        ends = {"released_ci": half, "worst": worst, "best": best}
+        return made | {name: v if math.isfinite(v) else None for name, v in ends.items()}
+
+
+@dataclass(frozen=True)
+class Table:
     """Rows of one table, and in one line each what is missing or special about them."""
 
     number: str
     title: str
-    rows: tuple[OneRow, ...]
+    rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
 
     def as_dicts(self) -> list[dict[str, Any]]:
@@ -57,16 +84,16 @@ class Table(Generic[OneRow]):
 
     def text(self) -> str:
         """Title, aligned columns (row, column, paper, KINDS, n, unscored, match), notes."""
+        kinds = [kind for kind in KINDS if any(getattr(row, kind) for row in self.rows)]
         rows = []
         for row in self.rows:
             made = row.as_dict()
-            shown = {"row": made["row"], "column": made["column"]}
-            for kind in ("paper", *KINDS):
-                if kind in made:
-                    ends = [made.get(f"{kind}_{end}") for end in ("low", "high")]
-                    listed = ", ".join(number(end, row.precision) for end in ends)
-                    interval = "" if None in ends else f" [{listed}]"
-                    shown[kind] = number(made[kind], row.precision) + interval
+            shown = {"row": row.row, "column": row.column, "paper": number(row.paper, row.digits)}
+            for kind in kinds:
+                ends = [made[f"{kind}_{end}"] for end in ("low", "high")]
+                listed = ", ".join(number(end, row.digits) for end in ends)
+                interval = "" if None in ends else f" [{listed}]"
+                shown[kind] = number(made[kind], row.digits) + interval
             shown |= {key: "" if made[key] is None else str(made[key]) for key in COUNTS}
             rows.append(shown | {"match": {True: "yes", False: "NO", None: ""}[row.match]})
         return aligned(f"Table {self.number}: {self.title}", rows, self.notes)
@@ -104,7 +131,7 @@ def cause_of(row: Mapping[str, Any], causes: Sequence[Mapping[str, str]]) -> str
     return None
 
 
-def matches(tables: Iterable[Table[Any]]) -> str:
+def matches(tables: Iterable[Table]) -> str:
     """How many cells with released data round to the printed digit, table by table."""
     found: dict[str, list[bool]] = {}
     for row in (row for table in tables for row in table.rows if row.match is not None):

@@ -10,7 +10,7 @@ from experiments.auto_pre import counting
 from experiments.auto_pre.bench import PAIRWISE, Bench, Recipe
 from experiments.auto_pre.methods import ENSEMBLES, typed_recipe
 from experiments.auto_pre.printed import number, recipes
-from experiments.auto_pre.rows import Row, Table
+from experiments.command import Row, Table
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.qualification.decisions import decide, favour_rate, votes_of

@@ -11,7 +11,7 @@ from experiments.auto_pre.bench import STATED_EXAM, Bench
 from experiments.auto_pre.printed import named, printed
 from experiments.auto_pre.printed import pertinence as printed_pertinence
 from experiments.auto_pre.release import confidence, pertinence
-from experiments.auto_pre.rows import Row, Table
+from experiments.command import Row, Table
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 

@@ -9,7 +9,7 @@ import numpy as np
 from experiments.auto_pre import counting
 from experiments.auto_pre.bench import PAIRWISE, Bench, Recipe
 from experiments.auto_pre.printed import ablation, number, numbers, printed, recipes
-from experiments.auto_pre.rows import Row, Table
+from experiments.command import Row, Table
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.qualification.decisions import difference

@@ -20,8 +20,7 @@ from experiments.auto_pre import bias, exams, methods
 from experiments.auto_pre.bench import Bench
 from experiments.auto_pre.printed import recipes
 from experiments.auto_pre.release import is_release, list_datasets, read_dataset
-from experiments.auto_pre.rows import Table
-from experiments.command import cause_of, matches, run_tables
+from experiments.command import Table, cause_of, matches, run_tables
 from experiments.repositories import AUTO_PRE
 from judgelab.core.errors import DataError
 

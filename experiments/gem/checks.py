@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from experiments.command import point
+from experiments.command import Row, Table, point
 from experiments.gem.printed import Cell, Printed
-from experiments.peer_prediction.rows import Row, Table
 from judgelab.stats.discrimination.effect_size import verdict
 from judgelab.stats.intervals.estimate import Estimate
 

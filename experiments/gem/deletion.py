@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.command import point
+from experiments.command import Row, Table, point
 from experiments.gem.printed import Cell, Printed
 from experiments.gem.reviews import read_reviews
-from experiments.peer_prediction.rows import Row, Table
 from judgelab.attack.sentence_deletion import thin, thin_as_released
 from judgelab.core.errors import DataError
 from judgelab.mechanism.rouge import Rouge
@@ -89,7 +88,7 @@ def _d_rows(metric: str, cell: Cell, data: Scored) -> list[Row]:
             cell.d,
             standardized_mean_difference(data.before, values, data.paper, "released"),
             standardized_mean_difference(data.before, values, data.paper),
-            cell.half,
+            paper_ci=cell.half,
             digits=3,
         )
         for name, values in after.items()

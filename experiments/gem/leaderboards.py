@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from experiments.command import Row, Table
 from experiments.gem.printed import METRICS, Printed
-from experiments.peer_prediction.rows import Row, Table
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.ranking.leaderboard import agreement
 

@@ -16,10 +16,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.command import run_tables
+from experiments.command import Table, run_tables
 from experiments.gem import checks, deletion, leaderboards
 from experiments.gem.printed import read_printed
-from experiments.peer_prediction.rows import Table, summary
+from experiments.peer_prediction.rows import summary
 from experiments.repositories import GEM
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.command import point
+from experiments.command import Row, Table, point
 from experiments.peer_prediction.domain import Domain, FloatArray
 from experiments.peer_prediction.effect_sizes import DRAWS, differences, interval_of
-from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
+from experiments.peer_prediction.rows import MECHANISMS, cell, paper
 from experiments.peer_prediction.scores import (
     JUDGES,
     agent_scores,

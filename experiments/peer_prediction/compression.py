@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from experiments.command import point
+from experiments.command import Row, Table, point
 from experiments.peer_prediction.domain import Domain
 from experiments.peer_prediction.effect_sizes import effect
-from experiments.peer_prediction.rows import MECHANISMS, Row, Table, paper
+from experiments.peer_prediction.rows import MECHANISMS, digits, paper
 from judgelab.stats.discrimination.structure import QuadraticFit, quadratic_against_linear
 
 PRINTED = "Table 2 as printed"
@@ -68,9 +68,10 @@ def _rows(
     for what in FIELDS:
         # What is at hand is another set of domains than the paper's: nothing to compare with.
         number = None if row == AT_HAND else paper()["tableB1"][mechanism].get(what)
-        found = [
+        found, sound = (
             None if fit is None else point(float(getattr(fit, FIELDS[what])), fit.n)
             for fit in (released, corrected)
-        ]
-        shown.append(Row("B.1", row, f"{mechanism} {what}", number, *found))
+        )
+        column = f"{mechanism} {what}"
+        shown.append(Row("B.1", row, column, number, found, sound, digits=digits("B.1", column)))
     return shown

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from experiments.command import Row, Table
 from experiments.peer_prediction.baseline import rouge1, set_rouge1
 from experiments.peer_prediction.domain import Domain, FloatArray
-from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
+from experiments.peer_prediction.rows import MECHANISMS, cell, paper
 from experiments.peer_prediction.scores import agent_scores
 from judgelab.core.errors import DataError
 from judgelab.stats.intervals.means import bootstrap_mean, item_mean

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from experiments.command import Row, Table
 from experiments.peer_prediction import baseline
 from experiments.peer_prediction.domain import Domain, FloatArray
 from experiments.peer_prediction.failed_calls import effect_size_bounds
-from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
+from experiments.peer_prediction.rows import MECHANISMS, cell, paper
 from experiments.peer_prediction.scores import (
     GOOD_FAITH,
     PROBLEMATIC,

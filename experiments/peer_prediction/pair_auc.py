@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from experiments.command import Row, Table
 from experiments.peer_prediction.domain import Domain, FloatArray
 from experiments.peer_prediction.effect_sizes import interval_of
-from experiments.peer_prediction.rows import MECHANISMS, Row, Table, cell, paper
+from experiments.peer_prediction.rows import MECHANISMS, cell, paper
 from experiments.peer_prediction.scores import (
     GOOD_FAITH,
     PROBLEMATIC,

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.command import run_tables
+from experiments.command import Table, run_tables
 from experiments.peer_prediction.attacks import table4
 from experiments.peer_prediction.compression import table_b1
 from experiments.peer_prediction.conditions import table6
@@ -21,7 +21,7 @@ from experiments.peer_prediction.domain import Domain
 from experiments.peer_prediction.effect_sizes import table2
 from experiments.peer_prediction.pair_auc import table3, table5
 from experiments.peer_prediction.release import list_domains, read_domain
-from experiments.peer_prediction.rows import Table, paper, summary
+from experiments.peer_prediction.rows import paper, summary
 from judgelab.core.errors import DataError
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.auto_pre.rows import Row
 from experiments.auto_pre.tables import main
-from experiments.command import point
+from experiments.command import Row, point
 from tests.tiny_auto_pre_clone import NF, write_clone
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from experiments import tables
-from experiments.command import point
+from experiments.command import Row, Table, point
 from experiments.gem.tables import main as gem
-from experiments.peer_prediction.rows import Row, Table, summary
+from experiments.peer_prediction.rows import summary
 from experiments.ranking_confidence.tables import main as ranking
 from experiments.repositories import AUTO_PRE, GEM, PEER_PREDICTION
 
