@@ -75,38 +75,38 @@ def jobs(folder: Path) -> list[SweepJob]:
     return [_job(folder / str(number), number) for number in numbers]
 
 
-def axes(found: Sequence[SweepJob]) -> list[str]:
+def axes(jobs: Sequence[SweepJob]) -> list[str]:
     """The settings in which the jobs differ; the main axes where there is just one job."""
-    keys = dict.fromkeys(key for job in found for key in job.settings)
-    varying = [key for key in keys if len({job.settings.get(key) for job in found}) > 1]
+    keys = dict.fromkeys(key for job in jobs for key in job.settings)
+    varying = [key for key in keys if len({job.settings.get(key) for job in jobs}) > 1]
     return varying or ["mechanism", "dataset", "attack"]
 
 
-def headlines(found: Sequence[SweepJob]) -> list[Headline]:
+def headlines(jobs: Sequence[SweepJob]) -> list[Headline]:
     """What the runs are compared by, the most important first; each key once."""
-    said = [one for job in found for one in (job.result or {}).get("headlines", ())]
+    said = [one for job in jobs for one in (job.result or {}).get("headlines", ())]
     return list({one["key"]: Headline(**one) for one in reversed(said)}.values())[::-1]
 
 
-def estimators(found: Sequence[SweepJob]) -> list[Estimator | None]:
+def estimators(jobs: Sequence[SweepJob]) -> list[Estimator | None]:
     """What each job's scores are estimates by; None where it failed, or has several or none."""
-    made = [read_estimators(job.result or {}) for job in found]
+    made = [read_estimators(job.result or {}) for job in jobs]
     return [each[0] if len(each) == 1 else None for each in made]
 
 
-def warnings(found: Sequence[SweepJob]) -> tuple[str, ...]:
+def warnings(jobs: Sequence[SweepJob]) -> tuple[str, ...]:
     """Sentences on different estimators under one name."""
-    return mixed(estimators(found), named(found))
+    return mixed(estimators(jobs), named(jobs))
 
 
-def marked(found: Sequence[SweepJob]) -> list[str]:
+def marked(jobs: Sequence[SweepJob]) -> list[str]:
     """For each job, what its estimator has and others of its mechanism have not; mostly empty."""
-    return marks(estimators(found), named(found))
+    return marks(estimators(jobs), named(jobs))
 
 
-def named(found: Sequence[SweepJob]) -> tuple[str, ...]:
+def named(jobs: Sequence[SweepJob]) -> tuple[str, ...]:
     """Parts of an estimator that the columns of the comparison show as what it compares."""
-    keys = axes(found)
+    keys = axes(jobs)
     lm = any(key.partition(".")[0] == "evaluation_lm" for key in keys)
     return (*(["model"] if lm else []), *(["definition"] if "study.definition" in keys else []))
 

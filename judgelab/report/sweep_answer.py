@@ -1,4 +1,4 @@
-"""What a sweep found: a few sentences, and a table with a row for each run, the best first."""
+"""What a sweep says: a few sentences, and a table with a row for each run, the best first."""
 
 from __future__ import annotations
 
@@ -31,58 +31,57 @@ CALLS = ("unscored_calls",)
 Said = tuple[str, str]  # heading, sentences
 
 
-def best_first(found: Sequence[SweepJob]) -> list[SweepJob]:
+def best_first(jobs: Sequence[SweepJob]) -> list[SweepJob]:
     """Jobs by ``sorted_by``, failed ones last; in the order given where no figure is comparable."""
-    by = sorted_by(found)
+    by = sorted_by(jobs)
     if by is None:
-        return list(found)
+        return list(jobs)
     sign = 1 if by.lower else -1  # stable: attacks of one stay together
 
     def place(job: SweepJob) -> float:
         value = read_estimate(job.summary, by.key)["value"]
         return math.inf if value is None else sign * float(value)
 
-    return sorted(found, key=place)
+    return sorted(jobs, key=place)
 
 
-def sorted_by(found: Sequence[SweepJob]) -> Headline | None:
+def sorted_by(jobs: Sequence[SweepJob]) -> Headline | None:
     """The first headline that all finished jobs have."""
-    done = [job for job in found if job.result is not None]
+    done = [job for job in jobs if job.result is not None]
     for one in headlines(done):
         if all(isinstance(job.summary.get(one.key), int | float) for job in done):
             return one
     return None
 
 
-def answer(found: Sequence[SweepJob], sections: Sequence[Comparison] = ()) -> list[Said]:
+def answer(jobs: Sequence[SweepJob], sections: Sequence[Comparison] = ()) -> list[Said]:
     """(heading, sentences): who is first and who is not shown to be behind; what studies add.
 
     Args:
-        found: the jobs.
-        sections: what their studies add to the comparison.
+        sections: what the studies of the jobs add to the comparison.
     """
-    done = [job for job in best_first(found) if job.result is not None]
+    done = [job for job in best_first(jobs) if job.result is not None]
     own = [said for one in sections for said in one.answer]
     titles = [str((job.result or {}).get("title", "")) for job in done]
     if not all(titles):
-        return [*_compared(done, found), *own]
-    named = [" · ".join(option(job, key) for key in axes(found)) or "Run" for job in done]
+        return [*_compared(done, jobs), *own]
+    named = [" · ".join(option(job, key) for key in axes(jobs)) or "Run" for job in done]
     made = list(zip(named, titles, strict=True))[:MOST]
     if (more := len(titles) - MOST) > 0:
         made.append(("And more", f"{format.counted(more, 'run')} more in the table."))
     return [*made, *own]
 
 
-def _compared(done: Sequence[SweepJob], found: Sequence[SweepJob]) -> list[Said]:
+def _compared(done: Sequence[SweepJob], jobs: Sequence[SweepJob]) -> list[Said]:
     """Within each dataset: how easy the texts are is no merit of what scores them."""
-    by = sorted_by(found)
+    by = sorted_by(jobs)
     if by is None:
         return []
-    apart = "dataset" in axes(found)
+    apart = "dataset" in axes(jobs)
     data: dict[str, dict[str, SweepJob]] = {}
     for job in done:  # each name once, by its best job
         data.setdefault(option(job, "dataset") if apart else "", {}).setdefault(
-            name_of(job, found), job
+            name_of(job, jobs), job
         )
     made = [
         (f"On {one}" if apart else "Compared", " ".join(_first(named, by)))
@@ -130,10 +129,10 @@ def _first(named: Mapping[str, SweepJob], by: Headline) -> Iterator[str]:
 
 
 def name_of(
-    job: SweepJob, found: Sequence[SweepJob], without: Sequence[str] = ("attack", "dataset")
+    job: SweepJob, jobs: Sequence[SweepJob], without: Sequence[str] = ("attack", "dataset")
 ) -> str:
     """What tells it from other jobs, but for its attack and data."""
-    keys = [key for key in axes(found) if key.partition(".")[0] not in without]
+    keys = [key for key in axes(jobs) if key.partition(".")[0] not in without]
     return " · ".join(option(job, key) for key in keys) or str(job.summary.get("mechanism", ""))
 
 
@@ -149,37 +148,37 @@ def _shown(job: SweepJob, by: Headline) -> str:
     return format.estimate(one["value"], one["low"], one["high"])
 
 
-def shown(found: Sequence[SweepJob]) -> list[Column]:
+def shown(jobs: Sequence[SweepJob]) -> list[Column]:
     """One row per job: what varies, items, the figures of its study, texts without a score."""
-    made = [column(key, [setting(job, key) for job in found], key) for key in axes(found)]
-    if any(differs := marked(found)):
+    made = [column(key, [setting(job, key) for job in jobs], key) for key in axes(jobs)]
+    if any(differs := marked(jobs)):
         made.append(column("estimator", [mark or None for mark in differs]))
-    if any("items" in job.summary for job in found):
-        made.append(column("items", [job.summary.get("items") for job in found]))
+    if any("items" in job.summary for job in jobs):
+        made.append(column("items", [job.summary.get("items") for job in jobs]))
     once: dict[tuple[Any, ...], Column] = {}  # no figure twice under two names
-    for key in metrics(found):
-        figure = _figure(found, key)
-        beside = [job.summary.get(f"printed/{key}") for job in found]  # what the paper has
+    for key in metrics(jobs):
+        figure = _figure(jobs, key)
+        beside = [job.summary.get(f"printed/{key}") for job in jobs]  # what the paper has
         known = any(value is not None for value in beside)  # a printed 0 is a number
         if once.setdefault(figure.cells, figure) is figure and known:
             once[("printed", key)] = column(f"printed/{key}", beside, "printed")
     measured = list(once.values())
     if measured:
-        pairs = zip(found, measured[0].cells, strict=True)
+        pairs = zip(jobs, measured[0].cells, strict=True)
         cells = tuple(
             "failed" if job.error is not None else f"{cell} (partial)" if job.partial else cell
             for job, cell in pairs
         )
         measured[0] = replace(measured[0], cells=cells)
-    made += [*measured, column("unscored", [_counted(job, TEXTS) for job in found])]
-    if any(missing := [_counted(job, CALLS) for job in found]):
+    made += [*measured, column("unscored", [_counted(job, TEXTS) for job in jobs])]
+    if any(missing := [_counted(job, CALLS) for job in jobs]):
         made.append(column("missing_calls", missing, "missing\ncalls"))
     return made
 
 
-def _figure(found: Sequence[SweepJob], key: str) -> Column:
+def _figure(jobs: Sequence[SweepJob], key: str) -> Column:
     """An estimate; or a word, as a verdict is."""
-    values = [job.summary.get(key) for job in found]
+    values = [job.summary.get(key) for job in jobs]
     heading = format.words(key)
     spaces = [k for k, letter in enumerate(heading) if letter == " "]
     if spaces:  # in two lines
@@ -187,22 +186,22 @@ def _figure(found: Sequence[SweepJob], key: str) -> Column:
         heading = f"{heading[:middle]}\n{heading[middle + 1 :]}"
     if any(isinstance(value, str) for value in values):
         return column(key, values, heading)
-    return estimates(key, [read_estimate(job.summary, key) for job in found], heading)
+    return estimates(key, [read_estimate(job.summary, key) for job in jobs], heading)
 
 
-def table(found: Sequence[SweepJob]) -> DataFrame:
+def table(jobs: Sequence[SweepJob]) -> DataFrame:
     """The same as numbers: every part of every estimate in a column of its own."""
     import pandas as pd
 
     rows = []
-    for job, one, differs in zip(found, estimators(found), marked(found), strict=True):
+    for job, one, differs in zip(jobs, estimators(jobs), marked(jobs), strict=True):
         row: dict[str, Any] = {"job": job.number}
-        row |= {key: setting(job, key) for key in axes(found)}
+        row |= {key: setting(job, key) for key in axes(jobs)}
         row["estimator_differs"] = differs or None
         row["estimator"] = None if one is None else one.line
         row["status"] = job.status
         row["items"] = job.summary.get("items")
-        for key in metrics(found, every=True):
+        for key in metrics(jobs, every=True):
             row |= flat_estimate(key, read_estimate(job.summary, key))
             row[f"{key}_printed"] = job.summary.get(f"printed/{key}")
         row["unscored_texts"] = _counted(job, TEXTS)
@@ -215,23 +214,23 @@ def table(found: Sequence[SweepJob]) -> DataFrame:
     return made.astype(dict.fromkeys(counts, "Int64"))  # counts stay whole where one is missing
 
 
-def metrics(found: Sequence[SweepJob], *, every: bool = False) -> list[str]:
+def metrics(jobs: Sequence[SweepJob], *, every: bool = False) -> list[str]:
     """Summary keys of what these runs have to show: headlines, their gains, primary figures.
 
     Of the primary figures, or of ``every`` headline, also under the attack.
     """
     keys: list[str] = []
-    own = [str(job.result["primary"]) for job in found if job.result is not None]
-    for one in headlines(found):
+    own = [str(job.result["primary"]) for job in jobs if job.result is not None]
+    for one in headlines(jobs):
         keys += [one.key, *filter(None, [one.gain])]
         panel, _, statistic = one.key.partition("/")
         if panel == "clean" and (every or one.key in own):
             keys += [f"{other}/{statistic}" for other in PANELS]
-    for job in found:  # what the paper prints; scores of single agents are their study's to show
+    for job in jobs:  # what the paper prints; scores of single agents are their study's to show
         beside = [key.removeprefix("printed/") for key in job.summary if key.startswith("printed/")]
         keys += [key for key in beside if key.startswith(PANELS)]
     every_one = list(dict.fromkeys([*keys, *own]))
-    known = [key for key in every_one if any(job.summary.get(key) is not None for job in found)]
+    known = [key for key in every_one if any(job.summary.get(key) is not None for job in jobs)]
     return known or own[:1]
 
 

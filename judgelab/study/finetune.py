@@ -162,7 +162,7 @@ class Finetune(Study):
             for state, group in values.items()
             for name, items in group.items()
         ]
-        told = {
+        words = {
             **{"settings": settings, "base": base, "train": train, "rows": rows},
             **{"backend": backend, "steps": training.steps, "tokens": training.tokens},
             **{"papers": len(train.items), "held": len(held_out.items), "figures": figures},
@@ -172,32 +172,32 @@ class Finetune(Study):
             "lacking": sum(not item.synopsis for item in train.items),
             "meaning": MEANING,
         }
-        facts = self._facts(context, held_out, told)
-        self._describe(context, facts, told)
-        return self._result(facts, told, training.curve)
+        facts = self._facts(context, held_out, words)
+        self._describe(context, facts, words)
+        return self._result(facts, words, training.curve)
 
     def _result(
-        self, facts: Mapping[str, Any], told: Mapping[str, Any], curve: Sequence[Row]
+        self, facts: Mapping[str, Any], words: Mapping[str, Any], curve: Sequence[Row]
     ) -> Result:
         summary: dict[str, Value] = {
             "study": "finetune",
             "settings": self.settings.name,
-            "base_model": told["base"].name,
-            "dataset": str(told["train"].provenance.get("dataset", "")),
-            "backend": told["backend"],
+            "base_model": words["base"].name,
+            "dataset": str(words["train"].provenance.get("dataset", "")),
+            "backend": words["backend"],
             "loss_on": self.settings.loss_on,
-            "papers": told["papers"],
-            "held_out_papers": told["held"],
-            "training_texts": len(told["rows"].rows),
-            "steps": told["steps"],
-            "tokens": told["tokens"],
+            "papers": words["papers"],
+            "held_out_papers": words["held"],
+            "training_texts": len(words["rows"].rows),
+            "steps": words["steps"],
+            "tokens": words["tokens"],
         }
         cells = []
-        for state, name, one in told["figures"]:
+        for state, name, one in words["figures"]:
             summary |= entries(f"{state}/{name}", one, *WITHOUT_P)
             cells.append(({"panel": state, "statistic": name, "meaning": MEANING[name]}, one))
         note = "Means over held-out papers, 95 % intervals over them; change is paired."
-        if not told["held"]:
+        if not words["held"]:
             note = "No paper was held out (study.held_out=0)."
         in_order = [{name: row[name] for name in COLUMNS if name in row} for row in curve]
         title = "What fine-tuning changes on held-out papers"
@@ -211,19 +211,19 @@ class Finetune(Study):
                 Table("loss_curve", "Loss during training", in_order, on_curve),
             ],
             figures=("loss_curve",) if curve else (),
-            notes=sentences(__package__, TEMPLATE, part="notes", **told),
+            notes=sentences(__package__, TEMPLATE, part="notes", **words),
             provenance={**facts, "versions": versions()},
-            answer=paragraphs(__package__, TEMPLATE, part="answer", **told),
+            answer=paragraphs(__package__, TEMPLATE, part="answer", **words),
         )
 
     def _facts(
-        self, context: Context, held_out: Panel, told: Mapping[str, Any]
+        self, context: Context, held_out: Panel, words: Mapping[str, Any]
     ) -> dict[str, dict[str, Any]]:
         """Heading -> name -> value, for the model card."""
-        train, rows = told["train"], told["rows"]
+        train, rows = words["train"], words["rows"]
         plain = str | int | float | None
         return {
-            "Base model": {"model": self.settings.model, "content": told["base"].name},
+            "Base model": {"model": self.settings.model, "content": words["base"].name},
             "Data": {
                 **{k: v for k, v in train.provenance.items() if isinstance(v, plain)},
                 "preprocessor": read_by(context),
@@ -234,8 +234,8 @@ class Finetune(Study):
                 "cut at max_seq_length": rows.cut,
                 "left out": rows.left_out,
             },
-            "Settings": {**self.settings.plain, "back end used": told["backend"]},
-            "Training": {key: told[key] for key in ("steps", "tokens")},
+            "Settings": {**self.settings.plain, "back end used": words["backend"]},
+            "Training": {key: words[key] for key in ("steps", "tokens")},
         }
 
     def _papers(self, context: Context, *, raw: bool = False) -> tuple[Panel, Panel]:
@@ -268,17 +268,17 @@ class Finetune(Study):
         return values
 
     def _describe(
-        self, context: Context, facts: Mapping[str, Mapping[str, Any]], told: Mapping[str, Any]
+        self, context: Context, facts: Mapping[str, Mapping[str, Any]], words: Mapping[str, Any]
     ) -> None:
         """Leave beside the adapter what it is, its prompt, and what it was trained on."""
         run_dir, settings = context.run_dir, self.settings
-        outcome = dict(paragraphs(__package__, TEMPLATE, part="outcome", **told))
+        outcome = dict(paragraphs(__package__, TEMPLATE, part="outcome", **words))
         whole = {**facts, "Held-out papers": outcome, "Versions": versions()}
         text = card(settings, usage(settings, _steps(context)), whole)
         run_dir.write_text(f"{ADAPTER}/README.md", text)
         run_dir.write_text(f"{ADAPTER}/{PROMPT}", f"{settings.prompt.template}\n")
         loaded = context.dataset.load(limit=context.limit)
-        record = TrainedOn.of(settings.model, told["base"].name, told["train"], loaded)
+        record = TrainedOn.of(settings.model, words["base"].name, words["train"], loaded)
         run_dir.write_json(f"{ADAPTER}/{TRAINED_ON}", asdict(record))
 
 

@@ -106,13 +106,12 @@ def _compared(keys: Sequence[str]) -> Iterator[Any]:
         yield wr.WeavePanelSummaryTable(table_name=key, layout=wr.Layout(w=WIDE, h=12))
 
 
-def save(entity: str | None, project: str, sweeps: Sequence[str] | None = None) -> list[str]:
+def save(entity: str | None, project: str) -> list[str]:
     """Save the workspace of a project and a report for each sweep; returns their addresses.
 
     Args:
         entity: None for the user's own.
         project: W&B's.
-        sweeps: their names; None for all that the project holds.
 
     Raises:
         JudgelabError: a package is missing, or the server refused.
@@ -127,10 +126,8 @@ def save(entity: str | None, project: str, sweeps: Sequence[str] | None = None) 
             _save_chart(api, entity)
             addresses = [_save_workspace(entity, project)]
             known = {one.display_name: one.id for one in api.reports(path)}
-            if sweeps is None:
-                runs = api.runs(path, filters={"jobType": "sweep"}, order="-created_at")
-                sweeps = list(dict.fromkeys(str(run.group) for run in runs))
-            for sweep in sweeps:
+            runs = api.runs(path, filters={"jobType": "sweep"}, order="-created_at")
+            for sweep in dict.fromkeys(str(run.group) for run in runs):
                 page = report(entity, project, sweep)
                 page.id = known.get(page.title, page.id)
                 addresses.append(str(page.save().url))

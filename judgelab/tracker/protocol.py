@@ -134,7 +134,7 @@ def bars(
         judges: rows of a table with a column ``judge``: each figure of theirs with an interval is
             drawn, too, as ``judge: FIGURE``.
     """
-    told = {"run": name} | {key: axes.get(key, "") for key in ("mechanism", "dataset")}
+    about = {"run": name} | {key: axes.get(key, "") for key in ("mechanism", "dataset")}
     first = _first(summary, primary, headlines).items()
     drawn = [(statistic, key) for statistic, key in first if summary.get(key) is not None]
     for key in estimated(summary):
@@ -146,7 +146,7 @@ def bars(
     def add(of: Mapping[str, Any], key: str, judge: str, attack: str, statistic: str) -> None:
         known = read_estimate(of, key)
         numbers = {part: known[part] for part in ("value", "low", "high", "n")}
-        rows.append({**told, "judge": judge, "attack": attack, "statistic": statistic, **numbers})
+        rows.append({**about, "judge": judge, "attack": attack, "statistic": statistic, **numbers})
 
     for statistic, key in drawn:
         attack = "none" if key.startswith("clean/") else axes.get("attack", "none")

@@ -99,15 +99,15 @@ class WandbTracker:
         page."""
         if self.allowed == "disabled":
             return None
-        told: Any = {"name": sweep.name, "axes": {k: list(v) for k, v in sweep.axes.items()}}
-        told = told if self.records else without_places(told)
+        about: Any = {"name": sweep.name, "axes": {k: list(v) for k, v in sweep.axes.items()}}
+        about = about if self.records else without_places(about)
         opened = self.open(
             sweep.folder.parent.parent,
-            name=told["name"],
-            group=told["name"],
+            name=about["name"],
+            group=about["name"],
             job_type="sweep",
             tags=["sweep", *sweep.axes],
-            config={"sweep": told["name"], "axes": told["axes"]},
+            config={"sweep": about["name"], "axes": about["axes"]},
         )
         try:
             _log_sweep(opened.run, sweep, self.records)
@@ -199,8 +199,8 @@ def _log(mirror: Any, run: TrackedRun, result: Result, records: bool) -> None:
     summary, by = result.summary, (result.primary, result.headlines)
     judges = [row for one in result.tables[:1] for row in one.rows if "judge" in row]
     first = headline(summary, *by)
-    told = {**in_words(result.answer, result.title), **summary, **first, "run": run.folder.name}
-    mirror.summary.update(plain(told))
+    entries = {**in_words(result.answer, result.title), **summary, **first, "run": run.folder.name}
+    mirror.summary.update(plain(entries))
     if judges:
         own = {str(row["judge"]): plain(row) for row in judges[:MOST_JUDGES]}
         mirror.summary.update({"judges_by_name": own})
@@ -243,8 +243,8 @@ def _log_shown(mirror: Any, tables: Sequence[Table], folder: Path) -> None:
 
 def shareable(run: TrackedRun) -> TrackedRun:
     """The run without people's names, and without folders in config, name, sweep and axes."""
-    told = {"name": run.name, "sweep": run.sweep, "axes": run.axes}
-    return replace(run, config=without_records(run.config), **without_places(told))
+    names = {"name": run.name, "sweep": run.sweep, "axes": run.axes}
+    return replace(run, config=without_records(run.config), **without_places(names))
 
 
 def without_records(value: Any) -> Any:

@@ -74,8 +74,8 @@ def compression(source: ArrayLike, text: ArrayLike) -> Estimate:
     top, bottom = checked_pair(source, text, 1, "Sources and texts")
     there = (top > 0) & (bottom > 0)
     known, kept = np.where(there, top, 0.0), np.where(there, bottom, 0.0)
-    found = item_mean(of_ratio(known, kept, there))
-    return replace(found, value=float(divide(known.sum(), kept.sum())))
+    ratio = item_mean(of_ratio(known, kept, there))
+    return replace(ratio, value=float(divide(known.sum(), kept.sum())))
 
 
 @dataclass(frozen=True)

@@ -194,7 +194,7 @@ def share_ends(
     return _with_bounds(sample, ends, level, bounds)
 
 
-def fisher_ends(value: ArrayLike, without: ArrayLike, level: float = LEVEL) -> Ends:
+def fisher_ends(value: ArrayLike, without: ArrayLike) -> Ends:
     """Of a correlation [...], from leaving out each item in turn [..., items]: t on Fisher's z.
 
     A few items can weigh much in a correlation of skewed scores: the degrees of freedom go by the
@@ -203,12 +203,12 @@ def fisher_ends(value: ArrayLike, without: ArrayLike, level: float = LEVEL) -> E
     r, left = np.asarray(value, dtype=np.float64), np.asarray(without, dtype=np.float64)
     z, z_left = (np.arctanh(np.clip(x, -NEARLY_ONE, NEARLY_ONE)) for x in (r, left))
     sample = _Sample(added(z, z_left))
-    half = sample.quantile(level, heavy=True) * sample.error
+    half = sample.quantile(LEVEL, heavy=True) * sample.error
     ends = np.tanh(sample.mean - half), np.tanh(sample.mean + half)
-    return _with_bounds(_Sample(added(r, left)), ends, level, (-1.0, 1.0))
+    return _with_bounds(_Sample(added(r, left)), ends, LEVEL, (-1.0, 1.0))
 
 
-def ratio_ends(value: ArrayLike, without: ArrayLike, level: float = LEVEL) -> Ends:
+def ratio_ends(value: ArrayLike, without: ArrayLike) -> Ends:
     """Of a mean in standard deviations [...], from leaving out each item in turn [..., items].
 
     Far from 0 its error is that of the deviation and grows with it: t on asinh(value), with the
@@ -216,7 +216,7 @@ def ratio_ends(value: ArrayLike, without: ArrayLike, level: float = LEVEL) -> En
     place let one interval in three of an effect of 4 on 12 items hold 0. NaN without spread.
     """
     whole, left = (np.arcsinh(np.asarray(x, dtype=np.float64)) for x in (value, without))
-    low, high = t_ends(added(whole, left), level, heavy=True)
+    low, high = t_ends(added(whole, left), heavy=True)
     return np.sinh(low), np.sinh(high)
 
 
@@ -267,12 +267,10 @@ def cluster_sums(influence: ArrayLike, cluster: NDArray[np.intp]) -> Floats:
     return np.asarray(sums.reshape(*values.shape[:-1], count), dtype=np.float64)
 
 
-def t_interval(
-    value: ArrayLike, error: ArrayLike, groups: ArrayLike, level: float = 0.95
-) -> tuple[Floats, Floats]:
-    """Ends of value -+ t(G - 1) errors, two-sided at ``level``."""
+def t_interval(value: ArrayLike, error: ArrayLike, groups: ArrayLike) -> Ends:
+    """Ends of value -+ t(G - 1) errors."""
     freedom = np.asarray(groups, dtype=np.float64) - 1
-    half = stdtrit(np.maximum(freedom, 1), (1 + level) / 2) * np.asarray(error)
+    half = stdtrit(np.maximum(freedom, 1), (1 + LEVEL) / 2) * np.asarray(error)
     return np.asarray(value) - half, np.asarray(value) + half
 
 

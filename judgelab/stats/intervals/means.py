@@ -32,7 +32,7 @@ Bounds = tuple[float, float]
 LEVEL = 0.95  # of every percentile interval
 
 
-def item_mean(values: ArrayLike, bounds: Bounds | None = None, level: float = 0.95) -> Estimate:
+def item_mean(values: ArrayLike, bounds: Bounds | None = None) -> Estimate:
     """Mean over items [items] with an interval; none with fewer than three scored items.
 
     Args:
@@ -42,9 +42,9 @@ def item_mean(values: ArrayLike, bounds: Bounds | None = None, level: float = 0.
     """
     items = checked(values, 1, "The values of a mean over items")
     if bounds is None:
-        low, high = mean_ends(items, level)
+        low, high = mean_ends(items)
     else:
-        low, high = share_ends(items, level, bounds)
+        low, high = share_ends(items, bounds=bounds)
     return _estimate(items, float(low), float(high))
 
 

@@ -143,9 +143,9 @@ def write_replies(
     file = f"records/{name}_reply_texts.parquet"
     (context.run_dir.path / file).unlink(missing_ok=True)  # of an earlier execution
     agents = [agent.name for agent in panel.agents]
-    said = [reply_records(log, judge, agents) for judge, log in logs.items()]
-    if any(len(one) for one in said):
-        context.run_dir.write_table(file, pd.concat(said, ignore_index=True))
+    replies = [reply_records(log, judge, agents) for judge, log in logs.items()]
+    if any(len(one) for one in replies):
+        context.run_dir.write_table(file, pd.concat(replies, ignore_index=True))
 
 
 def measurement_records(data: xr.Dataset) -> pd.DataFrame:

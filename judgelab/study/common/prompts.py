@@ -21,15 +21,15 @@ NOTE = (
 )
 
 
-def prompt_effects(found: Sequence[SweepJob]) -> list[Comparison]:
+def prompt_effects(jobs: Sequence[SweepJob]) -> list[Comparison]:
     """A row for each two runs that differ in nothing but whose words they ask by.
 
     Scores are those of the clean panel; a text that either run left unscored is in neither mean,
     and counted.
     """
     rows = []
-    others = [key for key in axes(found) if key != KEY]
-    for one, other in combinations([job for job in found if job.run is not None], 2):
+    others = [key for key in axes(jobs) if key != KEY]
+    for one, other in combinations([job for job in jobs if job.run is not None], 2):
         pair = {job.choices.get(KEY, ""): job for job in (one, other)}
         alike = all(option(one, key) == option(other, key) for key in others)
         if pair.keys() == {"ours", "authors"} and alike:

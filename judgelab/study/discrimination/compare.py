@@ -48,25 +48,25 @@ NOTE = (
 )
 
 
-def compare(found: Sequence[SweepJob]) -> list[Comparison]:
+def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
     """Points of every mechanism under every attack, and fits over data sets where there are any."""
-    drawn, prompts = points(found), prompt_effects(found)
+    drawn, prompts = points(jobs), prompt_effects(jobs)
     if drawn.empty:
         return prompts
     figures = ["effect_sizes_by_mechanism", "auc_under_attack"]
-    clean = Comparison("points", drawn, figures=figures, answer=_under_attack(found))
-    fits = fit_table(found)
+    clean = Comparison("points", drawn, figures=figures, answer=_under_attack(jobs))
+    fits = fit_table(jobs)
     return [clean, *([] if fits is None else [fits]), *prompts]
 
 
-def points(found: Sequence[SweepJob]) -> DataFrame:
+def points(jobs: Sequence[SweepJob]) -> DataFrame:
     """Rows for the figures: one clean point a group, one for each attack."""
-    varying = axes(found)
+    varying = axes(jobs)
     names = [key for key in varying if key.partition(".")[0] != "attack"]
     facet = "dataset" if "dataset" in names and len(names) > 1 else None
     named = ("facet", "group", "attack", "statistic")
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    for job in (job for job in found if "clean/auc" in job.summary):
+    for job in (job for job in jobs if "clean/auc" in job.summary):
         group = " · ".join(option(job, key) for key in names if key != facet)
         place = (setting(job, facet) if facet else "", group or setting(job, "mechanism"))
         attacks = {"clean": "none", "attacked": variant(job, setting(job, "attack"), varying)}
@@ -80,10 +80,10 @@ def points(found: Sequence[SweepJob]) -> DataFrame:
     return frame({"rows": list(rows.values())})
 
 
-def _under_attack(found: Sequence[SweepJob]) -> list[tuple[str, str]]:
+def _under_attack(jobs: Sequence[SweepJob]) -> list[tuple[str, str]]:
     falls = {
-        f"{name_of(job, found, ('attack',))} under {job.summary['attack']}": one
-        for job in found
+        f"{name_of(job, jobs, ('attack',))} under {job.summary['attack']}": one
+        for job in jobs
         if (one := read_estimate(job.summary, "change/auc"))["high"] is not None
     }
     if not falls:
@@ -97,9 +97,9 @@ def _under_attack(found: Sequence[SweepJob]) -> list[tuple[str, str]]:
     return [("Under attack", f"{said}; most of all {worst}, by {ends}.")]
 
 
-def fit_table(found: Sequence[SweepJob]) -> Comparison | None:
+def fit_table(jobs: Sequence[SweepJob]) -> Comparison | None:
     """Fits over data sets; None with fewer than four of different compression in every group."""
-    points = _points(found)
+    points = _points(jobs)
     fits = [
         {"group": group, "by": by, **asdict(fit)}
         for group in dict.fromkeys(row["group"] for row in points)
@@ -129,12 +129,12 @@ def fit_table(found: Sequence[SweepJob]) -> Comparison | None:
     )
 
 
-def _points(found: Sequence[SweepJob]) -> list[dict[str, Any]]:
-    keys = axes(found)
+def _points(jobs: Sequence[SweepJob]) -> list[dict[str, Any]]:
+    keys = axes(jobs)
     names = [key for key in keys if key.partition(".")[0] not in ("attack", "dataset")]
     data = [key for key in keys if key.partition(".")[0] == "dataset"]
     rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for job in (job for job in found if D in job.summary):
+    for job in (job for job in jobs if D in job.summary):
         group = " · ".join(option(job, key) for key in names) or str(job.summary["mechanism"])
         dataset = " · ".join(option(job, key) for key in data) or setting(job, "dataset")
         given = {by: job.summary.get(f"clean/{by}") for by in BY}

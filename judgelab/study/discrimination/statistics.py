@@ -43,21 +43,21 @@ def per_item(scored: ScoredPanel, definition: Definition, state: str) -> dict[st
     panel, pair, values = scored.panel, scored.scores.pair, scored.scores.agent.values
     group = groups(panel, definition)
     balanced = definition == "released" and state == "clean"
-    found = {
+    by_statistic = {
         "effect_size": group_difference(values, group.good, group.bad),
         "auc": item_auc(values, group.good, group.bad),
     }
     if pair is not None:
         # the release seeds its down-sampling by the item's number in the domain file
         numbers = [int(i.id) if i.id.isdigit() else k for k, i in enumerate(panel.items)]
-        found["pair_auc"] = pair_auc(
+        by_statistic["pair_auc"] = pair_auc(
             pair.values,
             in_pairing_order(panel, group.pair_good),
             in_pairing_order(panel, group.bad),
             balanced=balanced,
             item_seeds=numbers if balanced else None,
         )
-    return found
+    return by_statistic
 
 
 def figures(items: Mapping[str, Floats], how: How) -> Named:
@@ -145,15 +145,15 @@ def beside(scored: ScoredPanel, group: Groups, how: How) -> Named:
     """What people say of the texts, and what length alone tells; without what is not known."""
     values, words = scored.values, lengths(scored.panel)
     human = human_scores(scored.panel)
-    made: Named = {}
+    estimates: Named = {}
     if not np.isnan(human).all():
         own, control = same_order(values, human), same_order(words, human)
-        made["human_within"] = macro_auc(own, *how)
-        made |= _length("length_human_within", "human_within_gain", own, control, how)
+        estimates["human_within"] = macro_auc(own, *how)
+        estimates |= _length("length_human_within", "human_within_gain", own, control, how)
     if group.known:
         own, control = (item_auc(v, group.good, group.bad) for v in (values, words))
-        made |= _length("length_auc", "auc_gain", own, control, how)
-    return made
+        estimates |= _length("length_auc", "auc_gain", own, control, how)
+    return estimates
 
 
 def _length(alone: str, gain: str, own: Floats, control: Floats, how: How) -> Named:
@@ -161,8 +161,8 @@ def _length(alone: str, gain: str, own: Floats, control: Floats, how: How) -> Na
     alike = np.array_equal(own, control, equal_nan=True)  # length, or what orders as it does
     if not alike and np.nanmean([*control, 0.5]) < 0.5:  # here the shorter one is the better guess
         control = 1 - control
-    made = {alone: macro_auc(control, *how)}
-    return made if alike else made | {gain: auc_delta(control, own, *how)}
+    estimates = {alone: macro_auc(control, *how)}
+    return estimates if alike else estimates | {gain: auc_delta(control, own, *how)}
 
 
 def lengths(panel: Panel) -> Floats:

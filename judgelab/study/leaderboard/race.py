@@ -139,10 +139,10 @@ def standing_ranks(
     values: Floats, asked: Elimination, level: float, bounds: Bounds | None
 ) -> Ranking:
     """Ranks by what is sure, then by mean."""
-    mean, found = row_means(values.T), asked.standing
+    mean, orders = row_means(values.T), asked.standing
     low, high = sequence_ends(values.T, level, bounds)
     rank = np.empty(len(mean))
-    rank[np.lexsort((-mean, found.rank_low))] = np.arange(1.0, len(mean) + 1)
+    rank[np.lexsort((-mean, orders.rank_low))] = np.arange(1.0, len(mean) + 1)
     low, high, rank = (np.where(np.isnan(mean), np.nan, one) for one in (low, high, rank))
     lost = asked.who.sum(axis=0) - asked.scored
-    return Ranking(mean, low, high, rank, found.rank_low, found.rank_high, asked.scored, lost)
+    return Ranking(mean, low, high, rank, orders.rank_low, orders.rank_high, asked.scored, lost)

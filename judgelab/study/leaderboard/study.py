@@ -69,10 +69,10 @@ def leaderboard(tables: Tables) -> Drawn:
             side.axvspan(row["low"], row["high"], **BAND)
         style.aside(side, y, f"rank {row['rank_low']:.0f}–{row['rank_high']:.0f}")
     side.set_xlabel("Mean score, 90 % interval")
-    said = "Lines and ranks are 90 % intervals over items."
+    caption = "Lines and ranks are 90 % intervals over items."
     if "human" in set(frame["kind"]):
-        said += " Diamonds, the dashed line and the band are people."
-    return Drawn("Leaderboard", figure, style.with_n(said, frame))
+        caption += " Diamonds, the dashed line and the band are people."
+    return Drawn("Leaderboard", figure, style.with_n(caption, frame))
 
 
 def size(tables: Tables) -> Drawn:
@@ -89,14 +89,14 @@ def boards(tables: Tables) -> Drawn:
 def _by_size(title: str, parts: Mapping[str, pd.DataFrame]) -> Drawn:
     """The points of leaderboards, and the band of people in each."""
     figure, axes = style.multiples(list(parts), 0.3, 3.0)
-    said = "Score against size, for the candidates whose size is known."
+    caption = "Score against size, for the candidates whose size is known."
     for side, (metric, whole) in zip(axes.flat, parts.items(), strict=False):
         people = whole[whole["kind"] == "human"].dropna(subset=["value"])
         for row in records(people):
             side.axhline(row["value"], **style.DASHED)
             side.axhspan(row["low"], row["high"], **BAND)
         if len(people):
-            said = f"{said.partition(' The')[0]} The dashed line and the band are people."
+            caption = f"{caption.partition(' The')[0]} The dashed line and the band are people."
         for row in records(whole.dropna(subset=["parameters", "value"])):
             style.interval(side, row["parameters"], row, MACHINE, upright=True)
         side.set(xscale="log", xlabel="Parameters, billions")
@@ -110,7 +110,7 @@ def _by_size(title: str, parts: Mapping[str, pd.DataFrame]) -> Drawn:
         known = whole.dropna(subset=["parameters", "value"])
         spots = zip(known["parameters"], known["value"], known["candidate"], strict=True)
         style.label_points(figure, side, list(spots), 24)
-    return Drawn(title, figure, said)
+    return Drawn(title, figure, caption)
 
 
 @dataclass(frozen=True)
@@ -297,18 +297,18 @@ class Leaderboard(Study):
 
     def _candidates(self, panel: Panel, needs: bool) -> list[int]:
         """Columns of the candidates; ``needs``: whether references have to stand beside them."""
-        found = [k for k, agent in enumerate(panel.agents) if not agent.reference]
-        if not found or (needs and len(found) == len(panel.agents)):
-            own = f"{GIVE_REFERENCES}, or " if found else ""
+        places = [k for k, agent in enumerate(panel.agents) if not agent.reference]
+        if not places or (needs and len(places) == len(panel.agents)):
+            own = f"{GIVE_REFERENCES}, or " if places else ""
             raise ConfigError(
-                f"study=leaderboard holds candidates against references, but {len(found)} of "
+                f"study=leaderboard holds candidates against references, but {len(places)} of "
                 f"{len(panel.agents)} agents are candidates: {own}use agents=candidates, data with "
                 "more texts, or study.references=[NAMES]."
             )
-        unknown = set(self.humans) - {panel.agents[k].name for k in found}
+        unknown = set(self.humans) - {panel.agents[k].name for k in places}
         if unknown:
             raise ConfigError(f"study.humans: no candidate is called {sorted(unknown)[0]!r}.")
-        return found
+        return places
 
 
 def _against(clean: ScoredPanel, candidates: Sequence[int]) -> Floats:
@@ -316,8 +316,8 @@ def _against(clean: ScoredPanel, candidates: Sequence[int]) -> Floats:
     if clean.scores.directed is None:
         return clean.values[:, candidates, None]
     references = [k for k, agent in enumerate(clean.panel.agents) if agent.reference]
-    found: Floats = clean.scores.directed.values[:, candidates][:, :, references]
-    return found
+    scores: Floats = clean.scores.directed.values[:, candidates][:, :, references]
+    return scores
 
 
 def read_benchmarks(path: str) -> pd.DataFrame:
@@ -339,8 +339,8 @@ def read_benchmarks(path: str) -> pd.DataFrame:
         # names as written: else 007 would become 7, and None nothing
         written = pd.read_csv(file, index_col=False, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as cause:
-        said = " ".join(str(cause).split())
-        raise DataError(f"{where} cannot be read as CSV: {said}.") from cause
+        reason = " ".join(str(cause).split())
+        raise DataError(f"{where} cannot be read as CSV: {reason}.") from cause
     column = next((name for name in NAMES if name in read), None)
     if column is None:
         raise DataError(f"{where} needs a column 'model' or 'candidate' that names the models.")
