@@ -57,12 +57,14 @@ def tried(
     """Every attack on every agent, the others as they are."""
     rows, works = list[Row](), list[str]()
     told: dict[str, dict[str, Estimate]] = {}
-    n = len(case.names)
+    n, those = len(case.names), case.those("something")
+    chosen = [*those, *(k + n for k in those)]
     taking_part = [one.critic.name for one in case.pool]
     for name, panel in panels.items():
         asked = measure(panel, case.blocks)
-        if attacks[name].expects == "fall":
-            told[name] = {one.name: discernment(one.scores, case.blocks) for one in asked}
+        if attacks[name].expects == "fall" and len(chosen) > 2:
+            cells = {one.name: one.scores[:, chosen][:, :, chosen] for one in asked}
+            told[name] = {key: discernment(own, case.blocks) for key, own in cells.items()}
         pool = [one for one in asked if one.name in taking_part]
         if not pool:
             continue
@@ -73,7 +75,7 @@ def tried(
             for own in (scores[:n], scores[n:])
         )
         means = row_means(before.T)
-        for k in case.those("something"):
+        for k in those:
             change = item_change((after[:, k] - before[:, k]) / means[k])
             others = np.delete(means, k)
             places = int((others > means[k]).sum() - (others > np.nanmean(after[:, k])).sum())

@@ -141,7 +141,7 @@ def _critics(case: ScreenCase, attacks: Tried) -> Table:
         for name, told in attacks.told.items():
             row |= named_columns(f"over_{name}", told[one.critic.name])
         rows.append(row | {"both_orders": one.exam.orders})
-    return table(__package__, "critics", rows)
+    return table(__package__, "critics", rows, told=attacks.told)
 
 
 def _belief(ranking: RankingBelief) -> Table:
