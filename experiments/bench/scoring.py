@@ -34,7 +34,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-SEED, VOCABULARY = 0, 32_000
+from experiments.random_llama import SHAPES, save_model
+
+SEED = 0
 VARIANTS = ("rows", "kv", "tree", "lm_eval")
 SAME = 5e-5  # nats a token of the target
 
@@ -96,31 +98,6 @@ def one_token_words(folder: Path) -> list[str]:
     return [w for w, *ids in zip(plain, *counts, strict=True) if all(len(i) == 1 for i in ids)]
 
 
-def make_model(folder: Path) -> None:
-    """Save the random Llama with a tokenizer of whole words."""
-    import torch
-    from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
-
-    torch.manual_seed(SEED)
-    config = LlamaConfig(
-        vocab_size=VOCABULARY,
-        hidden_size=512,
-        intermediate_size=1536,
-        num_hidden_layers=8,
-        num_attention_heads=8,
-        max_position_embeddings=8192,
-    )
-    LlamaForCausalLM(config).save_pretrained(folder)
-    vocabulary = {"<unk>": 0, "<end>": 1, **{f"w{i}": i + 2 for i in range(VOCABULARY - 2)}}
-    words = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
-    words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    wrapped = PreTrainedTokenizerFast(
-        tokenizer_object=words, unk_token="<unk>", eos_token="<end>", pad_token="<end>"
-    )
-    wrapped.save_pretrained(folder)
-
-
 def worker(folder: str, name: str, variant: str, threads: int) -> dict[str, Any]:
     """One side on one job, in this process."""
     import torch
@@ -180,7 +157,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as made:
         folder = options.model or made
         if options.model is None:
-            make_model(Path(made))
+            save_model(Path(made), SHAPES["60m"])
         for _ in range(options.rounds):
             for name in JOBS:
                 for variant in variants:

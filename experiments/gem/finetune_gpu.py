@@ -146,7 +146,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure, write the JSON; 1 where a back end failed or did not learn."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--shape", choices=SHAPES, default="8b")
+    parser.add_argument("--shape", choices=WORDS, default="8b")
     parser.add_argument("--backends", nargs="+", choices=BACKENDS, default=BACKENDS)
     parser.add_argument("--set", nargs="*", default=[], help="more overrides of the study")
     parser.add_argument("--out", type=Path, default=Path("outputs/gem_finetune_gpu.json"))
