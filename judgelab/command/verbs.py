@@ -37,6 +37,7 @@ def parser(name: str = "judgelab") -> argparse.ArgumentParser:
     audit.add_argument("--repeats", type=int, metavar="N", help="ask judges N times, for noise")
     audit.add_argument("--before", metavar="RUN", help="an earlier audit: what changed since")
     audit.add_argument("--gate", action="store_true", help=GATE)
+    audit.add_argument("--details", action="store_true", help="unfold every table of the page")
     screen = verbs.add_parser("screen", help="what do texts without labels show?", epilog=MORE)
     screen.add_argument("file", metavar="FILE", nargs="+", help=f"texts: {FILES}")
     screen.add_argument("--agent", metavar="COL", help="the column that says who wrote the text")
@@ -125,6 +126,7 @@ def _words(given: argparse.Namespace) -> Iterator[str]:
     human = people[0] if len(people) == 1 else None
     values = {
         "paths.root": given.out,
+        "study.details": options.get("details") or None,
         "dataset.judges": options.get("judge"),
         "dataset.columns.human": human,
         "dataset.raters": None if human else people or None,

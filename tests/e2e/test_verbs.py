@@ -36,11 +36,11 @@ def table(
 
 def test_it_is_the_run_of_the_long_command(judgelab: Command, tmp_path: Path) -> None:
     file = table(tmp_path, 0.97)
-    done = judgelab("audit", file, "--minimum", ".8", "--positive", "pass")
+    done = judgelab("audit", file, "--minimum", ".8", "--positive", "pass", "--details")
     assert done.returncode == 0, done.stderr
     before, folder = result(tmp_path), only_run(tmp_path)
     words = ("study=audit", "dataset=table", f"dataset.path={file}", "dataset.positive=pass")
-    more = ("study.rules.minimum=.8", "tracker=none")
+    more = ("study.rules.minimum=.8", "study.details=true", "tracker=none")
     again = judgelab(*words, *more)
     assert "Finished before" in again.stdout and only_run(tmp_path) == folder
     assert result(tmp_path) == before

@@ -41,7 +41,7 @@ def stacked(pages: Mapping[str, Result], chart: Chart, left: Sequence[str]) -> R
     details = dict.fromkeys(table for part in parts for table in part.tables)
     names = dict.fromkeys(table.name for one in pages.values() for table in one.tables)
     tables = [_table(name, pages) for name in ("judges", *(x for x in names if x != "judges"))]
-    section = PageSection("Details", list(details), folded=True)
+    section = PageSection("Details", list(details), folded=all(part.folded for part in parts))
     lead = f"Of {len(pages)} criteria '{worst}' is the worst: " if len(pages) > 1 else f"{worst}: "
     return replace(
         first,

@@ -31,11 +31,14 @@ HEADLINES = (
 )
 
 
-def page(audited: Audited, extra: Sequence[Table], estimators: Sequence[Estimator]) -> Result:
+def page(
+    audited: Audited, extra: Sequence[Table], show_all: bool, estimators: Sequence[Estimator]
+) -> Result:
     """Everything as one result.
 
     Args:
         extra: the table of manipulations that were tried.
+        show_all: whether the page shows what is else folded away.
     """
     held, ranked = audited.held, audited.ranked
     single = ranked[0][0] if len(ranked) == 1 else None
@@ -55,7 +58,7 @@ def page(audited: Audited, extra: Sequence[Table], estimators: Sequence[Estimato
     top, folded = ([one for one in tables if one.rows] for tables in (top, folded))
     rest = [one for one in (*top, *folded) if one is not judges]
     title, paragraphs = answer(audited)
-    section = PageSection("Details", [one.name for one in folded], folded=True)
+    section = PageSection("Details", [one.name for one in folded], folded=not show_all)
     return Result(
         summary=_summary(audited),
         primary="best_agreement",

@@ -69,6 +69,7 @@ class Audit(JudgesStudy):
         manipulate: whether manipulated texts are tried; that asks several times as much.
         sampled: whether the labelled items are a random sample (true), or one within strata
             (strata); null: not known, unless all are labelled.
+        details: whether the page shows all that is computed.
         prices: price list of models behind an endpoint; null: conf/prices.yaml.
         stop: when judges are asked about enough labelled items; by default about everything.
     """
@@ -80,6 +81,7 @@ class Audit(JudgesStudy):
     before: str | None = None
     manipulate: bool = False
     sampled: bool | Literal["strata"] | None = None
+    details: bool = False
     prices: str | None = None
     stop: Stop = field(default_factory=Stop)
     named_by: ClassVar[Sequence[str]] = ("dataset",)
@@ -129,7 +131,7 @@ class Audit(JudgesStudy):
             raise ChoiceError(NO_LABELS + (where if there else ADD), _maybe_labels(panel))
         audited, extra = self._audited(context, panel, table, asked, stopped, before)
         estimators = [one.estimator for one in asked if one.estimator]
-        result = page(audited, extra, estimators)
+        result = page(audited, extra, self.details, estimators)
         judges = {one.name: one.made for one in asked if one.estimator}
         return replace(result, provenance={**result.provenance, "judges": judges})
 
@@ -161,7 +163,7 @@ class Audit(JudgesStudy):
             )
         if before is not None and not any(one.drifts for one in audits.values()):
             raise DataError(f"{before.name} judged none of these criteria: {names}.")
-        pages = {name: page(one, [], []) for name, one in audits.items()}
+        pages = {name: page(one, [], self.details, []) for name, one in audits.items()}
         return stacked(pages, chart(audits), left)
 
     def _audited(
