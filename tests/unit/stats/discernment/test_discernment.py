@@ -152,13 +152,13 @@ def test_unscored_items_are_left_out_of_their_metric_only() -> None:
 
 @pytest.mark.parametrize(("metrics", "rho"), [(1, 0.0), (2, 0.5), (4, 0.0), (4, 0.9)])
 def test_chance_rejects_about_5_percent_with_weights(metrics: int, rho: float) -> None:
-    """2,000 judges that rate at random: D^EW > 1 in .04 to .075; as printed, far more often."""
+    """1,000 judges that rate at random: D^EW > 1 in .035 to .08; as printed, far more often."""
     rng = np.random.default_rng(7)
-    first = likert(rng, 2000, 100, metrics, rho=rho)
-    second = likert(rng, 2000, 100, metrics, rho=rho)
+    first = likert(rng, 1000, 100, metrics, rho=rho)
+    second = likert(rng, 1000, 100, metrics, rho=rho)
     log_p = signed_rank_log_p(np.moveaxis(first - second, 1, 2))
     d, d_ew = combined(log_p, metric_weights(metrics, None), "printed")
-    assert 0.04 <= (d_ew > 1).mean() <= 0.075
+    assert 0.035 <= (d_ew > 1).mean() <= 0.08
     if metrics == 4:
         assert (d > 1).mean() > 0.15
         assert d.mean() == pytest.approx(0.87, abs=0.09), "a random judge scores close to 1"

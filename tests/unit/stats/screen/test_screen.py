@@ -80,9 +80,9 @@ def test_weak_critics_accuse_nobody() -> None:
 
 
 def test_null_agents_are_alarmed_at_most_as_often_as_said() -> None:
-    p = [screened(panel([1, 1, 1, 0], blocks=5, seed=seed)).p[3] for seed in range(200)]
-    assert np.mean(np.array(p) <= 0.05) <= 0.09  # 2.6 standard errors above .05
-    assert np.mean(p) == pytest.approx(0.5, abs=0.07)
+    p = [screened(panel([1, 1, 1, 0], blocks=5, seed=seed)).p[3] for seed in range(100)]
+    assert np.mean(np.array(p) <= 0.05) <= 0.106  # 2.6 standard errors above .05
+    assert np.mean(p) == pytest.approx(0.5, abs=0.1)
 
 
 def test_copies_of_each_other_do_not_vouch_for_each_other() -> None:
