@@ -118,7 +118,7 @@ def cached_calls(root: Path) -> int:
         return 0
     db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     try:
-        return int(db.carry_out("SELECT count(*) FROM answer").fetchone()[0])
+        return int(db.execute("SELECT count(*) FROM answer").fetchone()[0])
     except sqlite3.OperationalError:  # not yet created
         return 0
     finally:

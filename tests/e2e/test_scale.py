@@ -46,7 +46,7 @@ def run(root: Path, *overrides: str, lm: dict[str, Any] | None = None) -> Outcom
     carry_out(cfg)
     (folder,) = (done.parent for done in root.glob("runs/*/DONE"))
     with sqlite3.connect(root / "cache" / "calls.sqlite") as db:
-        rows = {*db.carry_out("SELECT * FROM answer")}
+        rows = {*db.execute("SELECT * FROM answer")}
     db.close()
     calls = json.loads((folder / "manifest.json").read_text())["calls"]
     return Outcome((folder / "result.json").read_bytes(), calls, rows)
