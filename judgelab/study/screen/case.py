@@ -30,6 +30,7 @@ WORDS, LENGTH = "shared words", "length"
 OTHER = "Too few words, or others than those of the other systems, for critics to compare them"
 SOURCE = "Words shared with the sources of the items, though hardly any with the other systems"
 FEW = f"Fewer than {FEWEST} texts"
+ALONE = "All systems are copies of each other, so there is nobody to compare with"
 WEAK = "Critics too weak, or items too few"
 
 
@@ -213,7 +214,8 @@ def decide(
     verdicts, reasons = list[Verdict](), list[str]()
     texts = (~np.isnan(found.effect)).sum(axis=0)
     for k, word in enumerate(found.verdict):
-        why = "" if word != "not known" else FEW if texts[k] < FEWEST else WEAK
+        few = FEW if facts.group.any() else ALONE
+        why = "" if word != "not known" else few if texts[k] < FEWEST else WEAK
         if word == "nothing" and facts.source_p[k] <= LEVEL:
             word, why = "not known", SOURCE
         elif word in ("nothing", "much less") and facts.foreign[k]:
