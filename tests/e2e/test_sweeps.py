@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from experiments.importing import import_release
 from experiments.repositories import AUTO_PRE
 from judgelab.report.jobs import jobs as sweep_jobs
 from tests.e2e.conftest import ROOT, Command, environment, process
-from tests.real_lm import SMOLLM2, loaded_once
+from tests.real_lm import SMOLLM2
 
 SHORT = ["limit=4", "tracker=none"]
 QUICK = {  # sweep -> a part of its grid, and fewer draws; jobs
@@ -42,8 +41,7 @@ def test_a_sweep_runs_anywhere(sweep: str, judgelab: Command, tmp_path: Path) ->
     more, jobs = QUICK[sweep]
     if sweep.startswith("auto_pre") and not (SMOLLM2 / "config.json").is_file():
         pytest.skip("no SmolLM2 here: make smollm2")
-    with loaded_once() if sweep.startswith("auto_pre") else nullcontext():
-        done = judgelab(*f"sweep={sweep}".split(), *SHORT, *more)
+    done = judgelab(*f"sweep={sweep}".split(), *SHORT, *more)
     assert done.returncode == 0, done.stderr
     assert f"Comparison of {jobs} run" in done.stdout
     assert compared(tmp_path, jobs)
