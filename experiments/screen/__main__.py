@@ -52,17 +52,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tables = {name: [row for one in found for row in one[name]] for name in TABLES}
     rows = tables["ranking"]
     tables["ranking"] = [ranking_row(name, rows) for name in dict.fromkeys(r["set"] for r in rows)]
-    draw([row for row in tables["gaming"] if row["set"] == DRAWN], given.cache / "gaming.png")
+    if drawn := [row for row in tables["gaming"] if row["set"] == DRAWN]:
+        draw(drawn, given.cache / "gaming.png")
     for row in tables["gaming"]:
         del row["curve"]
     for title, shown_rows in tables.items():
         lines = [{key: shown(value) for key, value in row.items()} for row in shown_rows]
         print(aligned(title, lines, ()), end="\n\n")
-    text = json.dumps(tables | {"rankings": rows}, indent=1)
-    (given.cache / "results.json").write_text(text + "\n", encoding="utf-8")
+    (given.cache / "results.json").write_text(json.dumps(tables | {"rankings": rows}, indent=1))
     if given.write:
-        text = with_tables(README.read_text(encoding="utf-8"), tables, "screen")
-        README.write_text(text, encoding="utf-8")
+        README.write_text(with_tables(README.read_text("utf-8"), tables, "screen"), "utf-8")
         belief = yaml.safe_dump(asdict(believed(rows)), sort_keys=False)
         BELIEF.write_text(HEAD + belief, encoding="utf-8")
     alarms = sum(row["said_to_say_something"] * row["panels"] for row in tables["null"])

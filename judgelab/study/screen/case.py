@@ -213,12 +213,13 @@ def decide(
     found = screen(pooled(even, blocks, families), blocks, facts.group)
     verdicts, reasons = list[Verdict](), list[str]()
     texts = (~np.isnan(found.effect)).sum(axis=0)
+    hidden = {"nothing": facts.foreign, "much less": facts.foreign | facts.brief}
     for k, word in enumerate(found.verdict):
         few = FEW if facts.group.any() else ALONE
         why = "" if word != "not known" else few if texts[k] < FEWEST else WEAK
         if word == "nothing" and facts.source_p[k] <= LEVEL:
             word, why = "not known", SOURCE
-        elif word in ("nothing", "much less") and facts.foreign[k]:
+        elif word in hidden and hidden[word][k]:
             word, why = "something" if found.sure[k] else "not known", OTHER
         verdicts.append(word)
         reasons.append(why)

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,7 @@ class TextFacts:
     repeated: Floats  # [agents] share of its texts that stand word for word on another item, too
     foreign: Mask  # [agents] words too few, or too few of them others', for critics to see anything
     source_p: Floats  # [agents] p that its words are no more its item's source's; NaN without any
+    brief: bool  # whether two agents may be copies, and their texts are too short to tell
 
 
 def distinct(panel: Panel) -> Panel:
@@ -140,17 +142,15 @@ def text_facts(panel: Panel, blocks: Sequence[Places]) -> TextFacts:
     """Copies, templates and agents that critics cannot compare with the others."""
     words, agents = words_of(panel), len(panel.agents)
     counts = word_counts(panel)
-    alike = np.full((agents, agents), np.nan)
-    for a in range(agents):
-        for b in range(a):
-            same = [
-                _overlap(row[a], row[b]) >= ALIKE
-                for row, n in zip(words, counts, strict=True)
-                if min(n[a], n[b]) >= LONG
-            ]
-            # two texts of one item are a copy where most of those that both wrote are
-            if 2 * len(same) > len(words):
-                alike[a, b] = alike[b, a] = np.mean(same)
+    alike, brief = np.full((agents, agents), np.nan), False
+    for a, b in combinations(range(agents), 2):
+        both = np.minimum(counts[:, a], counts[:, b])
+        long = [row for row, n in zip(words, both, strict=True) if n >= LONG]
+        # two texts of one item are a copy where most of those that both wrote are
+        if 2 * len(long) > len(words):
+            alike[a, b] = np.mean([_overlap(row[a], row[b]) >= ALIKE for row in long])
+        brief |= 2 * len(long) <= len(words) < 2 * (both > 0).sum()
+    alike = np.fmax(alike, alike.T)
     own, across = _across(words, blocks)
     repeated = np.array([_repeated(texts) for texts in zip(*panel.texts, strict=True)])
     least = np.fmin.reduce(own)  # not the median, which other templates would raise
@@ -165,7 +165,7 @@ def text_facts(panel: Panel, blocks: Sequence[Places]) -> TextFacts:
     by_source = source_scores(panel, blocks)
     p = [np.nan] * agents if by_source is None else [permutation_p(one) for one in by_source]
     foreign &= ~constant
-    return TextFacts(alike, linked(alike), template, own, repeated, foreign, np.array(p))
+    return TextFacts(alike, linked(alike), template, own, repeated, foreign, np.array(p), brief)
 
 
 def _across(words: Words, blocks: Sequence[Places]) -> tuple[Floats, Floats]:

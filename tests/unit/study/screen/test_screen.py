@@ -200,6 +200,19 @@ def test_who_only_writes_as_much_as_the_item_asks_for_hides_nobody(tmp_path: Pat
     assert "Length" in dict(found.content["answer"])
 
 
+def test_nobody_is_accused_beside_copies_too_short_to_tell(tmp_path: Path) -> None:
+    bot, turned = "{n} {v} {t} {p} {d} {c}", "{c} {d} {p} {t} {v} {n}"
+    people = {"person": "no idea what you mean, {n}", "other": "well, {n} again I guess"}
+    styles = {"bot": bot, "its copy": bot, "third": turned, **people}
+    rows = [
+        {"id": f"doc {i}", "agent": name, "text": style.format(**facts(i))}
+        for i in range(36)
+        for name, style in styles.items()
+    ]
+    words = verdicts(screened(pd.DataFrame(rows), tmp_path))
+    assert set(words.values()) <= {"something", "not known"}
+
+
 @pytest.mark.parametrize(("agents", "items"), [(2, 24), (4, 6)])
 def test_too_little_is_refused(agents: int, items: int, tmp_path: Path) -> None:
     data = table(items)
