@@ -16,7 +16,6 @@ RAY, SLURM = (
     "dataset=xsum,samsum evaluation_lm=llama31_8b",
 )
 AUDIT = "python run.py study=audit dataset=table dataset.path=labels.csv study.judges=judges.yaml"
-SCREEN = "python run.py study=screen dataset=table dataset.path=outputs.csv"
 ELSEWHERE = {  # command -> the test that runs it or its parts, and what of it stands there
     "make test": (f"{E2E}test_readme.py", "make test"),  # runs this very test
     "make bench": (f"{UNIT}experiments/test_bench_scoring.py", "experiments.bench"),
@@ -38,8 +37,8 @@ ELSEWHERE = {  # command -> the test that runs it or its parts, and what of it s
     f"{AUDIT} study.stop.order=.95": (f"{E2E}test_audit.py", "stopping.md"),
     "python run.py scale=local": (f"{E2E}test_scale.py", "scale=local"),
     "python run.py scale=ray": (f"{E2E}test_scale.py", "scale=ray"),
-    SCREEN: (f"{UNIT}study/screen/test_screen.py", '"study=screen"'),
-    f"{SCREEN} mechanism=tvd_mi evaluation_lm=gpt4o_mini dry_run=true": (
+    "judgelab screen outputs.csv": (f"{E2E}test_verbs.py", 'judgelab("screen"'),
+    "judgelab screen outputs.csv -- mechanism=tvd_mi evaluation_lm=gpt4o_mini dry_run=true": (
         f"{UNIT}mechanism/test_tvd_mi.py",
         "measure_pairs",
     ),

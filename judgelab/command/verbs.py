@@ -200,7 +200,7 @@ def told(run_dir: RunDir, result: Mapping[str, Any]) -> dict[str, Any]:
     answer, flat = result.get("answer", []), result["summary"]
     return {
         "sentence": result.get("title") or next((text for _, text in answer), ""),
-        "verdicts": {row["judge"]: row["verdict"] for row in first["rows"] if "verdict" in row},
+        "verdicts": {_whose(row): row["verdict"] for row in first["rows"] if "verdict" in row},
         "answer": dict(answer),
         "figures": {key: read_estimate(flat, key) for key in estimated(flat)},
         str(first["name"]): first["rows"],
@@ -236,3 +236,8 @@ def _pack(given: argparse.Namespace) -> None:
         packing.pack(given.run, given.out, given.texts)
     elif not packing.replay(given.file, given.root):
         sys.exit(1)
+
+
+def _whose(row: Mapping[str, Any]) -> str:
+    """What a row's verdict is of: a judge, perhaps of one criterion of several, or a system."""
+    return " / ".join(row[name] for name in ("criterion", "judge", "system") if name in row)

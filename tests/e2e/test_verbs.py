@@ -142,6 +142,26 @@ def test_a_test_of_pytest_holds_a_judge_to_its_bar(tmp_path: Path) -> None:
     assert 'judgelab = "judgelab.command.pytest_plugin"' in (ROOT / "pyproject.toml").read_text()
 
 
+def test_texts_without_labels_are_screened(judgelab: Command, tmp_path: Path) -> None:
+    things = [f"{a}{b}" for a in ("bridge", "school", "library", "harbour") for b in range(5)]
+    says = {"one": "We saw {} and nothing more of it.", "two": "Of all that is there {} is old."}
+    rows = ["case_id,model,output"]
+    for name, text in {
+        **says,
+        "three": "They sold {} to us last year.",
+        "dull": "It is so.",
+    }.items():
+        rows += [f"{k},{name},{text.format(thing)}" for k, thing in enumerate(things)]
+    file = tmp_path / "outputs.csv"
+    file.write_text("\n".join(rows))
+    done = judgelab("screen", str(file), "--agent", "model", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["sentence"] == result(tmp_path)["title"]
+    assert [told["verdicts"][name] for name in says] == ["says something"] * 2
+    assert told["verdicts"]["dull"] in ("says nothing that could be seen", "not known")
+
+
 def test_a_shell_completes_verbs_and_their_options(judgelab: Command) -> None:
     script = judgelab("completion").stdout
     for words, wanted in (("judgelab au", "audit"), ("judgelab audit --jud", "--judge")):
