@@ -46,10 +46,7 @@ class GradeMechanism(ClosedMechanism, TextMechanism):
         return np.ones(len(panel.agents), dtype=np.bool_)
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``value`` [item, agent]: the grade; NaN for absent texts and unread replies.
-
-        By labels, ``expected`` is the mean grade under their probabilities.
-        """
+        """``value`` [item, agent]: the grade; NaN for absent texts and unread replies."""
         graded, dims = self.graded(panel), ("item", "agent")
         requests = {}
         for (k, j), text in present(panel).items():

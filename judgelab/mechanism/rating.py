@@ -13,9 +13,10 @@ from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.criteria import Criteria, Metric, criteria_tasks, load_criteria
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.exchange import Exchange, no_grade
-from judgelab.core.lm import ChatRequest, EvaluationLM
+from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.reply.grade import stated_grade
+from judgelab.core.reply.label import stated_label
 from judgelab.core.scores import Scores, filled, mean_over, measured, weaker_of_two
 from judgelab.core.step import present
 from judgelab.mechanism.closed import ClosedMechanism, whole_grades
@@ -109,7 +110,7 @@ class Rating(MetricMechanism, ClosedMechanism):
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``rating`` [item, agent, metric, draw]; NaN where text, source or a readable reply lacks.
 
-        By labels, ``expected`` is the mean grade under their probabilities.
+        A reply that states no grade may state the name of a rubric's level.
         """
         criteria, metrics = self.rated(panel)
         requests: dict[tuple[int, int, int, int], ChatRequest] = {}
@@ -126,11 +127,16 @@ class Rating(MetricMechanism, ClosedMechanism):
                     requests[k, j, m, draw] = asked if asked.labels else replace(asked, repeat=draw)
         said = Exchange.put(lm, requests)
         scales = [whole_grades(metric.low, metric.high) for metric in metrics]
+        names = {name: float(grade) for grade, name in enumerate(criteria.levels)}
+
+        def rating(cell: tuple[int, int, int, int], reply: Reply) -> float:
+            metric = metrics[cell[2]]
+            grade = stated_grade(reply.text, metric.low, metric.high)
+            return stated_label(reply.text, names) if names and np.isnan(grade) else grade
+
         read = self.read(
             said,
-            lambda cell, reply: stated_grade(
-                reply.text, metrics[cell[2]].low, metrics[cell[2]].high
-            ),
+            rating,
             lambda cell, text: no_grade(text, metrics[cell[2]].low, metrics[cell[2]].high),
             lambda cell: {grade: float(grade) for grade in scales[cell[2]]},
         )

@@ -85,6 +85,17 @@ def test_a_rubric_is_one_question_whose_levels_are_grades(tmp_path: Path, levels
     assert all(words in lm.seen[0].messages[-1].content for words in ("Is it of use?", "of none"))
 
 
+@pytest.mark.parametrize(
+    ("reply", "grade"), [("fair", 1), ("**Good**", 2), ("2", 2), ("fair or good", np.nan)]
+)
+def test_a_level_may_be_named(tmp_path: Path, reply: str, grade: float) -> None:
+    file = tmp_path / "rubric.yaml"
+    file.write_text("question: Of use?\nlevels: {bad: of none, fair: of some, good: of much}")
+    rubric = Rating(Prompt("rating.txt"), criteria=str(file), reply="generated")
+    data = rubric.measure(panel_of([["a", "b"]]), ScriptedChat(lambda request: reply), seed=0)
+    np.testing.assert_equal(data["rating"].values.ravel(), [grade] * 2)
+
+
 def test_every_text_is_asked_once_a_metric_and_repeat() -> None:
     def rule(request: ChatRequest) -> str | None:
         if "bad text" in request.messages[0].content:
