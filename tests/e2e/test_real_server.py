@@ -65,7 +65,7 @@ def test_every_call_is_answered_counted_and_scored_or_not(
 ) -> None:
     """An untrained model keeps to no format: unscored, each one, and never 0."""
     job = [*server, *overrides(tmp_path), "evaluation_lm.logprobs=none"]
-    with pytest.raises(DataError, match=f"none of 6 texts: of {calls} calls {calls} failed "):
+    with pytest.raises(DataError, match=f"none of 6 texts: {calls} of {calls} calls failed"):
         inside(tmp_path, [*job, f"mechanism={mechanism}", "mechanism.max_tokens=8"])
     (folder,) = (tmp_path / "runs").iterdir()
     lines = (folder / "calls.jsonl").read_text().splitlines()
