@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -14,6 +15,8 @@ from judgelab.core.panel import Panel
 from judgelab.core.step import Cell, Written, present, with_texts
 
 ALONE = "no other item that the agent answered"
+SHORT = "too few words, between spaces, for a share of them to be replaced"
+WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,8 @@ class RandomReplacement(PanelAttack):
     The items that an agent answered are put in a ring, in an order drawn from the seed, and each
     gets the text of the next: no item keeps its own, and every text is used once, so that nothing
     but the match between text and item changes. A single text has nowhere to go and becomes None.
-    With a ``share`` below 1 a text keeps its first words, and the other's last ones follow.
+    With a ``share`` below 1 a text keeps its first words, and the other's last ones follow; one of
+    so few words that none or all would be replaced becomes None.
 
     Raises:
         DataError: the panel has one item.
@@ -43,17 +47,20 @@ class RandomReplacement(PanelAttack):
         for agent in range(len(panel.agents)):
             ring = self._ring(panel, [cell for cell in texts if cell[1] == agent], seed)
             for cell, following in zip(ring, ring[1:] + ring[:1], strict=True):
-                other = None if following == cell else self._ended(texts[cell], texts[following])
-                made[cell] = Written(other, ALONE)
+                alone = following == cell
+                other = None if alone else self._ended(texts[cell], texts[following])
+                made[cell] = Written(other, ALONE if alone else SHORT)
         return with_texts(panel, made, **self.facts(made.values()))
 
-    def _ended(self, text: str, other: str) -> str:
-        """The text, its last words those of the other."""
+    def _ended(self, text: str, other: str) -> str | None:
+        """The text, its last words those of the other; None where none or all would be."""
         if self.share == 1:
             return other
-        own, others = text.split(), other.split()
+        own, others = ([word.start() for word in WORD.finditer(one)] for one in (text, other))
         kept, added = len(own) - round(self.share * len(own)), round(self.share * len(others))
-        return " ".join([*own[:kept], *others[len(others) - added :]])
+        if not 0 < kept < len(own) or not added:
+            return None
+        return text[: own[kept]] + other[others[-added] :]
 
     def _ring(self, panel: Panel, cells: list[Cell], seed: int) -> list[Cell]:
         drawn = {cell: self.place(panel, cell, seed).rng.random() for cell in cells}

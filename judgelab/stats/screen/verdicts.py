@@ -99,10 +99,8 @@ def screen(
 
 
 def permutation_p(cells: Floats, draws: int = DRAWS, seed: int = 0) -> float:
-    """One-sided p of scores [blocks, m, m] of an agent's texts with its peers', as above.
-
-    The texts that are there change places within their block. NaN without two of any block.
-    """
+    """One-sided p of scores [blocks, m, m] of an agent's texts with its peers', as above. The texts
+    that are there change places within their block; NaN without two of any block."""
     generator = np.random.default_rng((seed, 2))
     observed, reached, moves = 0.0, np.zeros(draws), False
     for block in cells:

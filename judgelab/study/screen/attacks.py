@@ -61,13 +61,13 @@ def tried(
     chosen = [*those, *(k + n for k in those)]
     taking_part = [one.critic.name for one in case.pool]
     for name, panel in panels.items():
+        if not taking_part or not any(text for row in panel.texts for text in row[n:]):
+            continue  # nobody to notice it, or texts too short for it
         asked = measure(panel, case.blocks)
         if attacks[name].expects == "fall" and len(chosen) > 2:
             cells = {one.name: one.scores[:, chosen][:, :, chosen] for one in asked}
             told[name] = {key: discernment(own, case.blocks) for key, own in cells.items()}
         pool = [one for one in asked if one.name in taking_part]
-        if not pool:
-            continue
         even = [centred(one.scores) for one in pool]
         scores = pooled(even, case.blocks, [one.family for one in pool])
         before, after = (  # with peers as they are

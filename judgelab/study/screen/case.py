@@ -29,6 +29,7 @@ APART = 0.75
 WORDS, LENGTH = "shared words", "length"
 OTHER = "Too few words, or others than those of the other systems, for critics to compare them"
 SOURCE = "Words shared with the sources of the items, though hardly any with the other systems"
+BRIEF = "Little in common with systems whose texts are too short to tell whether they are copies"
 FEW = f"Fewer than {FEWEST} texts"
 ALONE = "All systems are copies of each other, so there is nobody to compare with"
 WEAK = "Critics too weak, or items too few"
@@ -213,14 +214,15 @@ def decide(
     found = screen(pooled(even, blocks, families), blocks, facts.group)
     verdicts, reasons = list[Verdict](), list[str]()
     texts = (~np.isnan(found.effect)).sum(axis=0)
-    hidden = {"nothing": facts.foreign, "much less": facts.foreign | facts.brief}
     for k, word in enumerate(found.verdict):
         few = FEW if facts.group.any() else ALONE
         why = "" if word != "not known" else few if texts[k] < FEWEST else WEAK
         if word == "nothing" and facts.source_p[k] <= LEVEL:
             word, why = "not known", SOURCE
-        elif word in hidden and hidden[word][k]:
+        elif word in ("nothing", "much less") and facts.foreign[k]:
             word, why = "something" if found.sure[k] else "not known", OTHER
+        elif word == "much less" and facts.brief:
+            word, why = "not known", BRIEF
         verdicts.append(word)
         reasons.append(why)
     by_critic = {

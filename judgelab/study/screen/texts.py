@@ -68,10 +68,8 @@ def item_keys(panel: Panel) -> list[str]:
 
 
 def block_panel(panel: Panel, blocks: Sequence[Places]) -> Panel:
-    """One item for each block, which all texts of its items are about: so every mechanism that
-    scores pairs scores pairs across items. Agents are the agent and the place of the item in its
-    block; they run over agents within items.
-    """
+    """One item for each block, so that mechanisms of pairs score pairs across items. Its agents are
+    places of items in the block, and within a place the agents."""
     most = max(map(len, blocks))
     agents = tuple(
         Agent(f"{agent.name} · {place + 1}") for place in range(most) for agent in panel.agents
@@ -149,7 +147,8 @@ def text_facts(panel: Panel, blocks: Sequence[Places]) -> TextFacts:
         # two texts of one item are a copy where most of those that both wrote are
         if 2 * len(long) > len(words):
             alike[a, b] = np.mean([_overlap(row[a], row[b]) >= ALIKE for row in long])
-        brief |= 2 * len(long) <= len(words) < 2 * (both > 0).sum()
+        short = np.maximum(counts[:, a], counts[:, b]) < LONG / ALIKE  # nearly as long
+        brief |= 2 * len(long) <= len(words) and 2 * short.sum() >= (both > 0).sum()
     alike = np.fmax(alike, alike.T)
     own, across = _across(words, blocks)
     repeated = np.array([_repeated(texts) for texts in zip(*panel.texts, strict=True)])

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from judgelab.attack.deletion_completion import FILLERS, MARKER
-from judgelab.attack.random_replacement import ALONE
+from judgelab.attack.random_replacement import ALONE, SHORT
 from judgelab.attack.rephrase import rephrase
 from judgelab.attack.sentence_deletion import thin, thin_as_released
 from judgelab.config import build
@@ -141,10 +141,11 @@ def test_every_text_moves_to_another_item_of_its_agent() -> None:
 
 @pytest.mark.parametrize(("share", "kept"), [(0.25, 3), (0.5, 2), (0.75, 1)])
 def test_a_share_of_a_text_is_replaced_by_the_end_of_another(share: float, kept: int) -> None:
-    rows = [["a b c d"], ["e f g h"]]
+    rows = [["a\nb c\td", "模型"], ["e f\n- g h", "文本"]]
     done = attack("random_replacement", share=share).apply(panel_of(rows), NOBODY, seed=0)
-    own, other = rows[0][0].split(), rows[1][0].split()
-    assert done.texts[0][0] == " ".join([*own[:kept], *other[kept:]])
+    ends = {1: ("a\n", "f\n- g h"), 2: ("a\nb ", "g h"), 3: ("a\nb c\t", "h")}[kept]
+    assert done.texts[0] == ("".join(ends), None), "nothing is a share of a text without spaces"
+    assert done.provenance["attack_unwritten"] == {SHORT: 2}
 
 
 def test_a_text_with_nowhere_to_go_is_counted_and_one_item_is_refused() -> None:

@@ -209,8 +209,19 @@ def test_nobody_is_accused_beside_copies_too_short_to_tell(tmp_path: Path) -> No
         for i in range(36)
         for name, style in styles.items()
     ]
-    words = verdicts(screened(pd.DataFrame(rows), tmp_path))
-    assert set(words.values()) <= {"something", "not known"}
+    data = pd.DataFrame(rows)
+    assert set(verdicts(screened(data, tmp_path)).values()) <= {"something", "not known"}
+
+
+def test_one_terse_system_clears_nobody_else(tmp_path: Path) -> None:
+    def less(item: int) -> str:
+        return f"I was told a story about {facts(item)['n']} in a town, and cannot say much more."
+
+    words = verdicts(screened(table(36, less=less), tmp_path))
+    beside = verdicts(
+        screened(table(36, less=less, terse=lambda i: "{n} {v}".format(**facts(i))), tmp_path)
+    )
+    assert words["less"] == beside["less"] == "much less"
 
 
 @pytest.mark.parametrize(("agents", "items"), [(2, 24), (4, 6)])
