@@ -199,13 +199,13 @@ def _command(more: Sequence[str]) -> str:
     """The command that was given, and these overrides; as options of a verb where it has some."""
     name = "judgelab" if Path(sys.argv[0]).name == "judgelab" else PROGRAM
     given = sys.argv[1:]
-    if given[:1] == ["audit"]:
+    if given[:1] in (["audit"], ["screen"]):
         place = given.index("--") if "--" in given else len(given)
         own, rest = given[:place], given[place + 1 :]
         for word in more:
             key, _, value = word.partition("=")
             names = yaml.safe_load(value)
-            if key in FLAGS and not isinstance(names, dict):
+            if given[0] == "audit" and key in FLAGS and not isinstance(names, dict):
                 for one in names if isinstance(names, list) else [names]:
                     own += [FLAGS[key], str(one)]
             else:

@@ -45,7 +45,8 @@ class Metric:
     name: str  # coherence, fluency,
     criterion: Words  # what it means, for a prompt
     scale: Scale  # grade -> what it stands for; two or more whole numbers
-    steps: tuple[Words, ...] = STEPS  # how to judge it, in order
+    # how to judge it, in order
+    steps: Annotated[tuple[Words, ...], Field(min_length=1)] = STEPS
     # what stands for it where an LM cannot be asked; None: nothing does
     likelihood: Likelihood | None = None
 

@@ -138,12 +138,17 @@ def labels_layout(
     columns: dict[str, str | bool | None] = {"verdict": False, "score": False, "human": human}
     names = ("id", "agent", "other", "criterion")
     columns |= {name: main[name] for name in names if main.get(name) in records.columns}
+    if "id" not in columns:
+        usual = {_plain(one) for one in ("id", *COLUMNS["id"])}
+        ids = [one for one in records.columns if _plain(one) in usual or "id" in _tokens(one)]
+        if len(ids) != 1:
+            raise DataError(
+                f"{where} (dataset.people) does not say which item a label is about: give it a "
+                f"column {main.get('id', 'id')!r}. Columns are: "
+                f"{', '.join(records.columns)[:300]}."
+            )
+        columns["id"] = ids[0]
     own = layout(records, columns, raters, None, where)
-    if own.numbers:
-        raise DataError(
-            f"{where} (dataset.people) does not say which item a label is about: give it a column "
-            f"{main.get('id', 'id')!r}. Columns are: {', '.join(records.columns)[:300]}."
-        )
     if own.people:
         return own
     if len(own.labels) > 1:
