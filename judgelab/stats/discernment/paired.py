@@ -37,12 +37,12 @@ class JudgeRatings:
     @property
     def rated(self) -> Mask:
         """[items] that have every rating that counts."""
-        given = checked(self.ratings, 3, "Ratings of a judge")
-        shares = [metric_weights(given.shape[2], own) > 0 for own in self.weights]
+        ratings = checked(self.ratings, 3, "Ratings of a judge")
+        shares = [metric_weights(ratings.shape[2], own) > 0 for own in self.weights]
         lacking = np.stack(
             [
-                np.isnan(given[0] - one)[:, used].any(axis=1)
-                for one, used in zip(given[1:], shares, strict=True)
+                np.isnan(ratings[0] - one)[:, used].any(axis=1)
+                for one, used in zip(ratings[1:], shares, strict=True)
             ]
         )
         if self.there is not None:
@@ -51,17 +51,17 @@ class JudgeRatings:
 
     def leaving_out(self, items: Mask, levels: Sequence[str]) -> Floats:
         """Level-balanced D^EW [1 + groups] of some items: of all, then without each group."""
-        given = self.ratings[:, items]
-        count = given.shape[1]
+        ratings = self.ratings[:, items]
+        count = ratings.shape[1]
         groups = np.arange(count) % min(count, GROUPS)
         out = np.concatenate([[np.full(count, False)], groups == np.unique(groups)[:, None]])
-        found = []
-        for perturbed, own in zip(given[1:], self.weights, strict=True):
-            kept = np.where(out[:, None], np.nan, (given[0] - perturbed).T)
+        scores = []
+        for perturbed, own in zip(ratings[1:], self.weights, strict=True):
+            kept = np.where(out[:, None], np.nan, (ratings[0] - perturbed).T)
             log_p = signed_rank_log_p(kept, self.how.method)
-            share = metric_weights(given.shape[2], own)
-            found.append(combined(log_p, share, self.how.combine)[1])
-        return level_balanced(np.stack(found, axis=-1), levels)
+            share = metric_weights(ratings.shape[2], own)
+            scores.append(combined(log_p, share, self.how.combine)[1])
+        return level_balanced(np.stack(scores, axis=-1), levels)
 
 
 @dataclass(frozen=True)
@@ -92,23 +92,23 @@ def paired_judges(
     rated = {name: one.rated for name, one in judges.items()}
 
     @cache
-    def found(name: str, items: bytes) -> Floats:
+    def scores(name: str, items: bytes) -> Floats:
         return judges[name].leaving_out(np.frombuffer(items, dtype=np.bool_), levels)
 
-    made: dict[tuple[str, str], PairedD] = {}
+    results: dict[tuple[str, str], PairedD] = {}
     for first, second in combinations(judges, 2):
         shared = rated[first] & rated[second]
         if shared.sum() < 2:
             nothing = Estimate(math.nan, n=int(shared.sum()), unscored=int((~shared).sum()))
-            made[first, second] = PairedD(math.nan, math.nan, nothing)
+            results[first, second] = PairedD(math.nan, math.nan, nothing)
             continue
-        both = [found(name, shared.tobytes()) for name in (first, second)]
+        both = [scores(name, shared.tobytes()) for name in (first, second)]
         estimate = _difference(both[0] - both[1], shared)
-        made[first, second] = PairedD(float(both[0][0]), float(both[1][0]), estimate)
-    p = holm([one.difference.p for one in made.values()])
+        results[first, second] = PairedD(float(both[0][0]), float(both[1][0]), estimate)
+    p = holm([one.difference.p for one in results.values()])
     return {
         pair: replace(one, p_holm=float(adjusted))
-        for (pair, one), adjusted in zip(made.items(), p, strict=True)
+        for (pair, one), adjusted in zip(results.items(), p, strict=True)
     }
 
 

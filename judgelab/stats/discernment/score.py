@@ -104,22 +104,22 @@ def metric_weights(metrics: int, weights: Sequence[float] | None) -> Floats:
     """
     if weights is None:
         return np.full(metrics, 1 / metrics)
-    given = np.asarray(weights, dtype=np.float64)
-    if given.shape != (metrics,) or not (given >= 0).all() or abs(given.sum() - 1) > 1e-6:
+    shares = np.asarray(weights, dtype=np.float64)
+    if shares.shape != (metrics,) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-6:
         raise ValueError(
             f"Weights of {metrics} metrics must be {metrics} numbers from 0 up that add up to 1, "
-            f"but are {given.tolist()}."
+            f"but are {shares.tolist()}."
         )
-    return given
+    return shares
 
 
 def level_balanced(values: ArrayLike, levels: Sequence[str]) -> Floats:
     """Mean over levels of the mean within each [...] of values [..., perturbations]; NaN where one
     has no score. Section 2.3 gives no formula; this is its natural reading.
     """
-    given = np.asarray(values, dtype=np.float64)
+    scores = np.asarray(values, dtype=np.float64)
     names = np.array(levels)
-    means = [given[..., names == level].mean(axis=-1) for level in dict.fromkeys(levels)]
+    means = [scores[..., names == level].mean(axis=-1) for level in dict.fromkeys(levels)]
     return np.asarray(np.mean(means, axis=0), dtype=np.float64)
 
 
@@ -168,22 +168,22 @@ def calibrate_summary(
         ratings: [1 + perturbations, items, metrics], the original first; NaN where unscored.
         weights, levels: of each perturbation.
     """
-    given = checked(ratings, 3, "A calibration")
-    variants, items, metrics = given.shape
+    texts = checked(ratings, 3, "A calibration")
+    variants, items, metrics = texts.shape
     shares = [metric_weights(metrics, own) for own in weights]
     rng = np.random.default_rng((seed, 3))
-    block = max(1, BLOCK // max(given.size, 1))
-    scored = ~np.isnan(given)
-    found = []
+    block = max(1, BLOCK // max(texts.size, 1))
+    scored = ~np.isnan(texts)
+    scores = []
     for start in range(0, replicates, block):
         count = min(block, replicates - start)
-        taken = _shuffles(rng.random((count, variants, items)), scored)
-        shuffled = np.take_along_axis(given[None], taken, axis=1)
+        places = _shuffles(rng.random((count, variants, items)), scored)
+        shuffled = np.take_along_axis(texts[None], places, axis=1)
         differences = np.moveaxis(shuffled[:, :1] - shuffled[:, 1:], 2, 3)
         log_p = signed_rank_log_p(differences, how.method)
         pairs = [combined(log_p[:, i], own, how.combine) for i, own in enumerate(shares)]
-        found.append(np.moveaxis(np.array(pairs), 0, -1))
-    d, d_ew = np.concatenate(found, axis=1)  # [replicates, perturbations]
+        scores.append(np.moveaxis(np.array(pairs), 0, -1))
+    d, d_ew = np.concatenate(scores, axis=1)  # [replicates, perturbations]
     average = _reached(level_balanced(d, levels)), _reached(level_balanced(d_ew, levels))
     return {"average": average, "minimum": (_reached(d.min(axis=-1)), _reached(d_ew.min(axis=-1)))}
 
@@ -253,13 +253,13 @@ def _shuffles(keys: Floats, scored: Mask) -> NDArray[np.int64]:
     order for all metrics; the others of ``scored`` [variants, items, metrics] stay.
     """
     alike = bool((scored == scored[..., :1]).all())
-    made = []
+    places = []
     for there in np.moveaxis(scored[..., :1] if alike else scored, -1, 0):
         order = np.argsort(np.where(there, keys, np.inf), axis=1)
         place = np.broadcast_to(np.maximum(np.cumsum(there, axis=0) - 1, 0), keys.shape)
         own = np.arange(len(there))[:, None]
-        made.append(np.where(there, np.take_along_axis(order, place, axis=1), own))
-    return np.stack(made, axis=-1)
+        places.append(np.where(there, np.take_along_axis(order, place, axis=1), own))
+    return np.stack(places, axis=-1)
 
 
 def _reached(values: Floats) -> float:

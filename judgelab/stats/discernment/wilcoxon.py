@@ -35,22 +35,22 @@ def signed_rank_log_p(differences: ArrayLike, method: Method = "auto") -> Floats
     ``wilcox``). 0 (p = 1) where all are 0, NaN where none is scored; finite, however small p is.
     Infinite differences are a ValueError.
     """
-    given = tidy(differences)
-    rows = given.reshape(-1, given.shape[-1])
+    gaps = tidy(differences)
+    rows = gaps.reshape(-1, gaps.shape[-1])
     ranks = signed_ranks(rows)
     risen = np.where(rows > 0, ranks, 0.0).sum(axis=-1)
     log_p = log_tail(ranks, risen[:, None], method)[:, 0]
     log_p = np.where(np.isnan(rows).all(axis=-1), np.nan, log_p)
-    return np.asarray(log_p.reshape(given.shape[:-1]))
+    return np.asarray(log_p.reshape(gaps.shape[:-1]))
 
 
 def tidy(differences: ArrayLike) -> Floats:
     """Differences on a scale of 1, rounded so that means of ratings tie as they should."""
-    given = np.asarray(differences, dtype=np.float64)
-    if np.isinf(given).any():
+    gaps = np.asarray(differences, dtype=np.float64)
+    if np.isinf(gaps).any():
         raise ValueError("A signed-rank test has infinite differences: mark unscored as NaN.")
-    largest = np.max(np.abs(given), initial=0.0, where=~np.isnan(given))
-    return np.round(given / largest, DIGITS) if largest > 0 else given
+    largest = np.max(np.abs(gaps), initial=0.0, where=~np.isnan(gaps))
+    return np.round(gaps / largest, DIGITS) if largest > 0 else gaps
 
 
 def signed_ranks(differences: Floats) -> Floats:

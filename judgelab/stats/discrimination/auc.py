@@ -91,9 +91,9 @@ def same_order(scores: ArrayLike, human: ArrayLike) -> Floats:
     """
     first, second = np.asarray(scores, np.float64), np.asarray(human, np.float64)
     i, j = np.triu_indices(first.shape[1], k=1)
-    said, wanted = (_sign(values[:, i], values[:, j]) for values in (first, second))
-    apart = ~np.isnan(said) & ~np.isnan(wanted) & (wanted != 0)
-    credit = np.where(apart, (1 + said * wanted) / 2, 0.0)
+    signs, human_signs = (_sign(values[:, i], values[:, j]) for values in (first, second))
+    apart = ~np.isnan(signs) & ~np.isnan(human_signs) & (human_signs != 0)
+    credit = np.where(apart, (1 + signs * human_signs) / 2, 0.0)
     return divide(credit.sum(axis=1), apart.sum(axis=1))
 
 

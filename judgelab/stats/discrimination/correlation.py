@@ -158,11 +158,11 @@ def joint_symmetry(
             by the tokens of both texts; method: spearman or pearson. n counts items, unscored
             pairs.
     """
-    given = np.asarray(conditional, dtype=np.float64)
+    cross = np.asarray(conditional, dtype=np.float64)
     alone = checked(marginal, 2, "The marginal log-probabilities")
     length = checked(tokens, 2, "The token counts")
     x, y = np.triu_indices(alone.shape[1], k=1)
-    first, second = alone[:, x] + given[:, x, y], alone[:, y] + given[:, y, x]
+    first, second = alone[:, x] + cross[:, x, y], alone[:, y] + cross[:, y, x]
     size = length[:, x] + length[:, y]
     unknown = np.isnan(first + second + size)
     first[unknown] = second[unknown] = size[unknown] = np.nan

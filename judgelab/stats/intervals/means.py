@@ -79,8 +79,8 @@ def with_p(
     """
     items = np.asarray(values, dtype=np.float64)
     if kind == "percentile":
-        found = bootstrap_mean(items, draws, seed)
-        return replace(found, p=sign_flip_p(items - null, draws, seed))
+        estimate = bootstrap_mean(items, draws, seed)
+        return replace(estimate, p=sign_flip_p(items - null, draws, seed))
     if bounds is None:
         p = mean_p(items - null, None if limit is None else (-limit, limit))
         return replace(item_change(items, limit), p=float(p))

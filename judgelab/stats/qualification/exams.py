@@ -127,8 +127,8 @@ class Marks:
 
     def unbeaten(self, judge: int) -> tuple[str, ...]:
         """The controls that a judge is no better than, the hardest first."""
-        found = {n: lead.value[judge] for n, lead in self.leads.items() if not _ahead(lead)[judge]}
-        return tuple(sorted(found, key=lambda name: found[name]))
+        leads = {n: lead.value[judge] for n, lead in self.leads.items() if not _ahead(lead)[judge]}
+        return tuple(sorted(leads, key=lambda name: leads[name]))
 
 
 def shares(answers: ArrayLike, asked: ArrayLike | None = None) -> Shares:

@@ -162,9 +162,9 @@ def agreement(
     interval and p are optimistic.
     """
     first, second = checked_pair(x, y, 1, "The agreement of leaderboards")
-    found = clustered_correlation(first[:, None], second[:, None], method, draws, seed, interval)
-    r, n = found.value, found.n
+    estimate = clustered_correlation(first[:, None], second[:, None], method, draws, seed, interval)
+    r, n = estimate.value, estimate.n
     if np.isnan(r) or n < 3 or abs(r) == 1:
-        return found
+        return estimate
     t = abs(r) * np.sqrt((n - 2) / (1 - r * r))
-    return replace(found, p=float(2 * stdtr(n - 2, -t)))
+    return replace(estimate, p=float(2 * stdtr(n - 2, -t)))

@@ -92,8 +92,8 @@ def _resampled(values: Floats, size: int, draws: int, generator: np.random.Gener
         rows = min(step, draws - start)
         drawn = generator.integers(0, len(values), size=(rows, size))
         cells = drawn + len(values) * np.arange(rows)[:, None]
-        found = np.bincount(cells.ravel(), minlength=rows * len(values))
-        counts[start : start + rows] = found.reshape(rows, -1)
+        tally = np.bincount(cells.ravel(), minlength=rows * len(values))
+        counts[start : start + rows] = tally.reshape(rows, -1)
     scored = ~np.isnan(values)
     return divide(counts @ np.where(scored, values, 0.0), counts @ scored.astype(np.float64))
 

@@ -53,10 +53,10 @@ def centred(scores: Floats) -> Floats:
 
 def by_item(blocks: Sequence[Places], values: Floats) -> Floats:
     """[items, ...] from values [blocks, m, ...]."""
-    found = np.full((sum(map(len, blocks)), *values.shape[2:]), np.nan)
+    items = np.full((sum(map(len, blocks)), *values.shape[2:]), np.nan)
     for places, row in zip(blocks, values, strict=True):
-        found[places] = row[: len(places)]
-    return found
+        items[places] = row[: len(places)]
+    return items
 
 
 def matched(cells: Floats) -> Floats:

@@ -65,7 +65,7 @@ def pooled(
     apart = ~np.eye(agents, dtype=np.bool_)
     even = [one / _size(one[:, apart]) for one in critics]
     crowd = np.array([families.count(family) for family in families])
-    found = []
+    sums = []
     for agent in range(agents):
         others = np.arange(agents) != agent
         worth = np.array([weight(one, blocks, others) for one in even])
@@ -74,8 +74,8 @@ def pooled(
         known = ~np.isnan(cells)
         shares = worth[:, None, None, None, None] * known
         total = np.where(known, cells, 0.0) * shares
-        found.append(divide(total.sum(axis=0), shares.sum(axis=0)))
-    return found
+        sums.append(divide(total.sum(axis=0), shares.sum(axis=0)))
+    return sums
 
 
 def screen(
@@ -119,10 +119,10 @@ def permutation_p(cells: Floats, draws: int = DRAWS, seed: int = 0) -> float:
 
 def false_discoveries(p: Floats, level: float = LEVEL) -> Mask:
     """[tests] what is found where at most ``level`` of it is false (Benjamini, Hochberg 1995)."""
-    found, known = np.zeros(len(p), np.bool_), ~np.isnan(p)
+    discoveries, known = np.zeros(len(p), np.bool_), ~np.isnan(p)
     if known.any():
-        found[known] = false_discovery_control(p[known]) <= level
-    return found
+        discoveries[known] = false_discovery_control(p[known]) <= level
+    return discoveries
 
 
 def _word(sure: bool, nothing: bool, less: bool) -> Verdict:

@@ -113,24 +113,24 @@ def _of_complete(
     both: Floats, base: Floats, cluster: NDArray[np.intp]
 ) -> tuple[float, float, float]:
     """Value, low and high of people and a judge, both of all units [2, units]."""
-    n, taken = both.shape[1], int(np.linalg.matrix_rank(base)) if len(base) else 0
+    n, rank = both.shape[1], int(np.linalg.matrix_rank(base)) if len(base) else 0
     cluster = np.unique(cluster, return_inverse=True)[1]
     groups = int(cluster.max(initial=-1)) + 1
-    if groups < FEWEST + 1 or n <= taken + 1:
+    if groups < FEWEST + 1 or n <= rank + 1:
         return (np.nan,) * 3
-    left = both - (base @ np.linalg.lstsq(base, both.T, rcond=None)[0]).T
-    left = cluster_sums(left, cluster)
-    spread = np.sqrt((left**2).mean(axis=1))
+    rest = both - (base @ np.linalg.lstsq(base, both.T, rcond=None)[0]).T
+    rest = cluster_sums(rest, cluster)
+    spread = np.sqrt((rest**2).mean(axis=1))
     if (spread <= 1e-9 * np.maximum(np.abs(both).max(axis=1), 1e-300)).any():
         return (np.nan,) * 3
-    y, f = left / spread[:, None]
+    y, f = rest / spread[:, None]
     r = float(np.clip((y * f).mean(), -NEARLY_ONE, NEARLY_ONE))
     ends = t_ends(leaving_out(f, y, np.arange(groups), r), heavy=True)
     low, high = np.tanh(ends).tolist()
     if abs(r) >= NEARLY_ONE:  # of a perfect judge so many others may be wrong
         q = 1 - ((1 - LEVEL) / 2) ** (1 / groups)
         low, high = r - q * (r + 1), r + q * (1 - r)
-    freedom = groups - max(1, round(taken * groups / n))
+    freedom = groups - max(1, round(rank * groups / n))
     adjusted = max(0.0, 1 - (1 - r**2) * freedom / (freedom - 1))
     return 0.0 if r <= 0 else adjusted, max(low, 0.0) ** 2, max(high, 0.0) ** 2
 

@@ -109,8 +109,8 @@ class LabelledPool:
             return np.nan_to_num(divide((y * f).sum(axis=1), spread))
         f = self.weight * (f - (self.weight * f).sum(axis=1, keepdims=True))
         gap = self.adds(f, -divide(1.0, self.size))
-        told = (self.of_clusters(y) * gap[:, self.names]).sum(axis=1)
-        return np.nan_to_num(divide(told, (gap**2).sum(axis=1)))
+        shared = (self.of_clusters(y) * gap[:, self.names]).sum(axis=1)
+        return np.nan_to_num(divide(shared, (gap**2).sum(axis=1)))
 
     def slopes(self, tuning: Tuning) -> Floats:
         """[judges] b: lambda in [0, 1] is b in [0, M / N]; 0 where all units are labelled."""
