@@ -60,7 +60,6 @@ def write(run_dir: RunDir, render: Callable[..., str]) -> bool:
         "levels": _levels(rows, judgments),
         "scale": _scale(rows),
         "units": [_shown(rows, k, seed, texts) for k in drawn],
-        "look": _contested(rows, drawn),
         "pool": len(rows),
         "seed": seed,
         "sampled": not rows.raters,  # what other people labelled may have been chosen
@@ -142,20 +141,6 @@ def _levels(rows: ItemRows, judgments: DataFrame) -> list[str]:
     """Names of categories that somebody gave, in order."""
     given = set(judgments["category"].dropna().unique()) if rows.levels else set()
     return [name for name in rows.levels if name in given]
-
-
-def _contested(rows: ItemRows, drawn: list[int]) -> list[int]:
-    """Places of the draw, those first of which judges and people say the most different things."""
-    n = len(rows)
-    said = np.concatenate([rows.values.reshape(n, -1), rows.labels], axis=1)[drawn]
-    spread = np.zeros(len(drawn))
-    for k, values in enumerate(said):
-        known = values[~np.isnan(values)]
-        if rows.kind == "category" and known.size:
-            spread[k] = 1 - np.unique(known, return_counts=True)[1].max() / known.size
-        elif known.size:
-            spread[k] = known.std()
-    return np.argsort(-spread.round(9), kind="stable").tolist() if spread.any() else []
 
 
 def _scale(rows: ItemRows) -> list[int]:

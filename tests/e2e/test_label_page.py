@@ -115,30 +115,24 @@ def test_labels_by_keyboard_are_exported_and_audited(
 
 
 @pytest.mark.slow
-def test_what_is_for_looking_is_no_sample_and_a_second_export_is_a_second_look(
+def test_labels_stay_in_the_browser_and_a_second_export_is_a_second_look(
     judgelab: Command, tmp_path: Path
 ) -> None:
     file = tmp_path / "texts.csv"
     rows("category").to_csv(file, index=False)
     judgelab("study=audit", "dataset=table", f"dataset.path={file}", "dataset.judges=[sharp,blunt]")
     page, key = only_run(tmp_path) / "label.html", KEYS["category"]
-    look = (
-        'set("rater", "Ann Lee"); set("mode", "look"); for (let k = 0; k < 5; k += 1) press("f");'
-    )
-    first = pressed(page, key, 10, look)
-    table = pd.read_csv(io.StringIO(first["csv"]))
-    own = table[table["drawn"].notna()]
-    assert (own["drawn"].sum(), own["human"].notna().sum()) == (10, 10)
-    assert own["label_for_looking"].notna().sum() == len(own) - 10 == 5
-    assert set(own["rater"].dropna()) == {"Ann Lee"}
-    assert "5 labels for looking" in first["said"] and "labels-Ann-Lee.csv" in first["said"]
+    first = pressed(page, key, 10, 'set("rater", "Ann Lee"); press("j"); press("f");')
+    own = pd.read_csv(io.StringIO(first["csv"])).dropna(subset="human")
+    assert (len(own), set(own["rater"])) == (11, {"Ann Lee"})
+    assert "1 text of the draw was skipped" in first["said"]
+    assert "labels-Ann-Lee.csv" in first["said"]
     # the browser has kept them; what others said is shown after a label, which then stays
     second = looked_at(
         page,
         HELPERS
         + """
   const seen = { kept: $("count").textContent, rater: $("rater").value };
-  set("mode", "draw");
   press("f"); press("k");
   const words = () => $("others").innerText;
   seen.before = words().includes("sharp");
@@ -150,7 +144,7 @@ def test_what_is_for_looking_is_no_sample_and_a_second_export_is_a_second_look(
   return seen;
 """,
     )
-    assert (second["kept"][:8], second["rater"]) == ("15 of 60", "Ann Lee")
+    assert (second["kept"][:8], second["rater"]) == ("11 of 60", "Ann Lee")
     assert (second["before"], second["after"], second["stays"][-4:]) == (False, True, "fail")
     turns = pd.read_csv(io.StringIO(second["csv"]))["turn"].dropna()
     assert len(turns) >= 11 and len(set(turns)) == len(turns)

@@ -19,17 +19,16 @@ const hidden = () => opened ??= JSON.parse(new TextDecoder().decode(
   Uint8Array.from(atob(data.hidden), c => c.charCodeAt(0))));
 
 // What is kept in the browser: of each person the labels by place in the draw, with the order in
-// which they came (n), the export after which they came (round), and whether place was drawn.
+// which they came (n) and the export after which they came (round).
 let kept = { rater: "", people: {} }, keeps = true;
 try { kept = JSON.parse(localStorage.getItem(KEY)) ?? kept; } catch { keeps = false; }
 function keep() {
   try { localStorage.setItem(KEY, JSON.stringify(kept)); } catch { keeps = false; }
 }
 const mine = () => kept.people[kept.rater] ??= { labels: {}, seen: {}, n: 0, exported: 0, round: 0,
-  mode: "draw", goal: Math.min(60, units.length), scale: data.scale };
+  goal: Math.min(60, units.length), scale: data.scale };
 
 let at = 0; // place in the draw of the unit that is shown
-const order = () => mine().mode === "look" ? data.look : units.map((_, k) => k);
 
 function offers() {
   if (kind === "preference") return [["a", "A is better", 0], ["b", "B is better", 1], ["t", "neither", .5]];
@@ -54,10 +53,10 @@ function label(value) {
   const own = mine();
   if (own.seen[at]) return note("You have seen what others said of this one, so its label stays as it is.");
   if (own.exported && own.exported === own.n) own.round += 1;
-  own.labels[at] = { value: placed(at, value), n: ++own.n, round: own.round, mode: own.mode };
+  own.labels[at] = { value: placed(at, value), n: ++own.n, round: own.round };
   keep();
-  const places = order(), from = places.indexOf(at), left = k => !(k in own.labels);
-  const next = places.slice(from + 1).find(left) ?? places.find(left), given = Object.keys(own.labels).length;
+  const left = [...units.keys()].filter(k => !(k in own.labels));
+  const next = left.find(k => k > at) ?? left[0], given = Object.keys(own.labels).length;
   show(next ?? at);
   if (next === undefined) note(`All ${count(units.length, NOUN)} are labelled: export them.`);
   else if (given === own.goal) note(`${count(given, NOUN)} are labelled, as you wanted: export them, or go on.`);
@@ -69,8 +68,7 @@ function undo() {
   show(at);
 }
 function move(step) {
-  const places = order(), to = places[places.indexOf(at) + step];
-  if (to !== undefined) show(to);
+  if (at + step in units) show(at + step);
 }
 function block(title, text, kind) {
   const box = make("div", undefined, kind), body = make("div", text, "text");
@@ -103,7 +101,7 @@ function show(k) {
   $("answers").replaceChildren(...buttons);
   $("bar").max = own.goal;
   $("bar").value = Math.min(given, own.goal);
-  $("count").textContent = `${given} of ${own.goal} labelled · ${NOUN} ${order().indexOf(k) + 1} of ${units.length.toLocaleString("en")}`;
+  $("count").textContent = `${given} of ${own.goal} labelled · ${NOUN} ${k + 1} of ${units.length.toLocaleString("en")}`;
   $("others").replaceChildren(...(before === undefined ? [] : [others(k)]));
   $("next").hidden = true;
   $("unit").querySelectorAll(".text").forEach(node => { node.scrollTop = 0; });
@@ -153,12 +151,11 @@ function note(words) {
 }
 
 // The export: a row for each unit with its texts and my label, then one for each other label and
-// verdict. A label counts where its unit lies within what was labelled of the random draw.
+// verdict.
 function csv() {
   const own = mine(), rater = kept.rater || "me", given = Object.entries(own.labels);
-  const drawn = given.filter(([, one]) => one.mode === "draw").map(([k]) => Number(k));
-  const reached = Math.max(-1, ...drawn), counts = given.filter(([k]) => Number(k) <= reached);
-  const rounds = new Set(counts.map(([, one]) => one.round)).size, pair = kind === "preference";
+  const reached = Math.max(-1, ...given.map(([k]) => Number(k)));
+  const rounds = new Set(given.map(([, one]) => one.round)).size, pair = kind === "preference";
   const human = pair ? "preference" : "human", rows = [], told = new Set();
   // the last turn of the data's own labels; where all came at once, mine have the same one
   const before = Math.max(1, ...hidden().map(one => one.turn ?? 0));
@@ -170,29 +167,26 @@ function csv() {
     told.add(id);
     const row = { ...base, ...about, text, other_text, turn: facts.turn };
     if (rounds > 1 && labels.length) row.turn ??= 0; // others labelled before I did
-    const within = mark !== undefined && k <= reached;
     if (mark !== undefined) {
       const cell = pair ? { 1: agent, 0: other }[mark.value] ?? "tie" : mark.value;
-      row.drawn = within ? 1 : 0;
-      if (within) Object.assign(row, { rater, [human]: cell, turn: rounds > 1 ? before + mark.n : before + (before > 1) });
-      else row.label_for_looking = cell;
+      Object.assign(row, { rater, [human]: cell, turn: rounds > 1 ? before + mark.n : before + (before > 1) });
     }
     rows.push(row);
     for (const [who, said] of labels)
-      if (who !== rater || !within) rows.push({ ...base, rater: who, [human]: said });
+      if (who !== rater || mark === undefined) rows.push({ ...base, rater: who, [human]: said });
     for (const [who, place, run, said] of verdicts) rows.push({ ...base, judge: who, order: place, run, verdict: said });
   }
   const used = ["id", "agent", "other", "source", "reference", "text", "other_text", "stratum", "cluster",
-    "rater", human, "turn", "drawn", "label_for_looking", "judge", "order", "run", "verdict"];
+    "rater", human, "turn", "judge", "order", "run", "verdict"];
   const full = name => rows.some(row => (row[name] ?? "") !== "" && (name !== "run" || row.run));
   const columns = used.filter(name => full(name) || [human, "rater"].includes(name));
   const quoted = v => /[",\r\n]|^\s|\s$/.test(v) ? `"${v.replaceAll('"', '""')}"` : v;
   const lines = rows.map(row => columns.map(name => quoted(String(row[name] ?? ""))).join(","));
-  return { text: `${[columns.join(","), ...lines].join("\n")}\n`, counted: counts.length,
-    looked: given.length - counts.length, skipped: reached + 1 - counts.length };
+  return { text: `${[columns.join(","), ...lines].join("\n")}\n`, counted: given.length,
+    skipped: reached + 1 - given.length };
 }
 function save() {
-  const own = mine(), { text, counted, looked, skipped } = csv();
+  const own = mine(), { text, counted, skipped } = csv();
   const file = `labels-${(kept.rater || "me").replace(/[^\p{L}\p{N}]+/gu, "-")}.csv`;
   const link = make("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
@@ -204,7 +198,6 @@ function save() {
   const sampled = data.sampled && counted && counted < units.length ? " study.sampled=true" : "";
   note(`${file} holds ${count(counted, "label")} of the random draw.`
     + (skipped ? ` ${count(skipped, NOUN)} of the draw ${skipped === 1 ? "was" : "were"} skipped: if hard ones were, estimates are too good.` : "")
-    + (looked ? ` ${count(looked, "label")} for looking (column label_for_looking) are in it, and no audit counts them.` : "")
     + (known ? ` ${name} labelled before, and these labels take the place of earlier ones: give another name if you are somebody else.` : ""));
   const line = make("p", "Audit it: ");
   line.append(make("code", `${data.command} dataset.path=${file}${sampled}`));
@@ -215,24 +208,21 @@ function save() {
 function why() {
   const [n, all] = [units.length, data.pool].map(one => one.toLocaleString("en"));
   const of = units.length < data.pool ? `${n} of ${all} ${NOUN}s were drawn at random and` : `All ${count(units.length, NOUN)}`;
-  $("why").textContent = (mine().mode === "look"
-    ? `The ${NOUN}s on which judges and people differ most come first. These labels are for looking: an audit does not count one until the random draw reaches its ${NOUN}.`
-    : `${of} come in a random order (seed ${data.seed}), the same for everybody, so that those labelled so far are a random sample: take each as it comes.`)
+  $("why").textContent = `${of} come in a random order (seed ${data.seed}), the same for everybody, so that those labelled so far are a random sample: take each as it comes.`
     + (keeps ? "" : " This browser keeps nothing: export before you close the page.");
 }
 function begin() {
-  const own = mine(), places = order();
-  for (const id of ["mode", "goal"]) $(id).value = own[id];
+  const own = mine(), first = units.findIndex((_, k) => !(k in own.labels));
+  $("goal").value = own.goal;
   $("rater").value = kept.rater;
   [$("low").value, $("high").value] = own.scale;
   const keys = offers().length ? "those on the buttons" : "a number and Enter";
   $("keys").replaceChildren(`Keys: ${keys} to label · `, make("kbd", "→"), make("kbd", "j"), "next · ",
     make("kbd", "←"), make("kbd", "k"), "back · ", make("kbd", "u"), "take a label back · ", make("kbd", "v"), "what others said");
   why();
-  show(places.find(k => !(k in own.labels)) ?? places[0]);
+  show(Math.max(first, 0));
 }
 $("scale").hidden = kind !== "grade";
-$("mode").parentElement.hidden = !data.look.length;
 $("export").addEventListener("click", save);
 $("tools").addEventListener("submit", event => event.preventDefault());
 $("tools").addEventListener("change", event => {
@@ -241,8 +231,7 @@ $("tools").addEventListener("change", event => {
     const name = value.trim(), nameless = kept.people[""];
     if (!kept.rater && nameless && !kept.people[name]) { kept.people[name] = nameless; delete kept.people[""]; }
     kept.rater = name;
-  } else if (id === "mode") mine().mode = value;
-  else if (id === "goal") mine().goal = Math.max(1, Math.min(units.length, Math.round(Number(value)) || 1));
+  } else if (id === "goal") mine().goal = Math.max(1, Math.min(units.length, Math.round(Number(value)) || 1));
   else if (Number($("low").value) < Number($("high").value)) mine().scale = [$("low"), $("high")].map(one => Math.round(Number(one.value)));
   keep();
   begin();
