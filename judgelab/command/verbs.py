@@ -216,7 +216,7 @@ def _compare(given: argparse.Namespace) -> None:
     from judgelab.python import compare, load
     from judgelab.python.results import RunComparison
     from judgelab.report import console, sweep
-    from judgelab.report.sweep_answer import best_first
+    from judgelab.report.sweep import best_first
 
     alone = load(given.runs[0]) if len(given.runs) == 1 else None
     both = alone if isinstance(alone, RunComparison) else compare(given.runs)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from judgelab.core.result import Headline, Result, Table
 from judgelab.engine.execution import Invocation
 from judgelab.engine.sweep_name import SweepName
-from judgelab.report.comparison import comparisons
-from judgelab.report.jobs import SweepJob, axes, jobs, option, setting
-from judgelab.report.sweep_answer import answer, best_first, table
+from judgelab.report.jobs import SweepJob, axes, comparisons, jobs, option, setting
+from judgelab.report.sweep import answer, best_first, table
 from judgelab.report.tables import records
 from judgelab.store.run_dir import RunDir
 from judgelab.tracker.protocol import (

@@ -13,8 +13,7 @@ from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Mechanism
 
 if TYPE_CHECKING:
-    from judgelab.report.comparison import Comparison
-    from judgelab.report.jobs import SweepJob
+    from judgelab.report.jobs import Comparison, SweepJob
 
 
 class Study(Protocol):

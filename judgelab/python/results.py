@@ -17,12 +17,19 @@ from judgelab.config.targets import located
 from judgelab.core.errors import DataError, did_you_mean
 from judgelab.core.result import PARTS, estimated, read_estimate
 from judgelab.report import format, style
-from judgelab.report.comparison import Comparison, comparisons, drawings_of
 from judgelab.report.console import alarms
-from judgelab.report.jobs import SweepJob, axes, jobs, warnings
+from judgelab.report.jobs import (
+    Comparison,
+    SweepJob,
+    axes,
+    comparisons,
+    drawings_of,
+    jobs,
+    warnings,
+)
 from judgelab.report.page import render, title
 from judgelab.report.style import Drawn
-from judgelab.report.sweep_answer import LEGEND, shown, table
+from judgelab.report.sweep import LEGEND, shown, table
 from judgelab.report.tables import column, estimates
 from judgelab.report.tables import frame as as_frame
 from judgelab.store.fingerprint import VOLATILE

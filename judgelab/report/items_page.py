@@ -1,24 +1,33 @@
 """The page of items: every text with its source, its scores, what people said, what judges replied.
 
 It is made from the records alone and opens without a network; texts in it are data, never markup.
+Rows stand by how far judge and people differ.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
+from judgelab.core.judgments import Kind
 from judgelab.report import format
-from judgelab.report.item_rows import Floats, ItemRows, Unit, item_rows, record
 from judgelab.report.tables import Column, records
 from judgelab.store.run_dir import RunDir
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Floats = NDArray[np.float64]
+Names = NDArray[np.object_]
+Unit = Literal["opposite", "points", "places"]
+UNIT, SAID = ["item", "first", "second"], ["role", "by", "order", "value"]
 FILE = "items.html"
 MOST = 5_000  # rows of the page
 REPLIES = 20_000  # of the page
@@ -37,6 +46,207 @@ UNITS: Mapping[Unit, str] = {
     "texts of the item, or among all where items have one text: 0 the same place, 1 the first and "
     "the last.",
 }
+
+
+@dataclass(frozen=True)
+class ItemRows:
+    """A text each, or a pair of texts."""
+
+    kind: Kind  # of what is said of a row, as in ``JudgmentTable``
+    judges: Sequence[str]  # judges, raters: their names
+    raters: Sequence[str]
+    # item, first, second: [rows] the item, whose text, and of a pair whose other text (else "")
+    item: Names
+    first: Names
+    second: Names
+    values: Floats  # [rows, judges, orders] what judges said; NaN where they did not
+    asked: NDArray[np.bool_]  # [rows, judges, orders] whether they were to
+    labels: Floats  # [rows, raters] what people said
+    group: Names  # [rows] the agent's category, or "reference"; "" without one
+    attacked: Floats  # [rows] score of the attacked text; NaN without one
+    levels: Sequence[str] = ()  # names of categories; their places are the values
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    @cached_property
+    def said(self) -> Floats:
+        """[rows, judges] mean over orders; NaN where one that was asked for is missing."""
+        lost = (self.asked & np.isnan(self.values)).any(axis=2)
+        return np.where(lost, np.nan, _mean(self.values))
+
+    @cached_property
+    def people(self) -> Floats:
+        """[rows] mean of raters; of categories the most frequent, NaN where two are."""
+        if self.kind != "category":
+            return _mean(self.labels)
+        counts = np.stack([(self.labels == k).sum(axis=1) for k in range(len(self.levels))], axis=1)
+        top = counts.max(axis=1, initial=0)
+        single = (top > 0) & ((counts == top[:, None]).sum(axis=1) == 1)
+        return np.where(single, counts.argmax(axis=1), np.nan)
+
+    @property
+    def unscored(self) -> NDArray[np.bool_]:
+        """[rows] whether some judge was asked and gave nothing."""
+        return np.asarray((self.asked & np.isnan(self.values)).any(axis=(1, 2)), np.bool_)
+
+    @property
+    def unit(self) -> Unit:
+        """What differences are counted in. ``opposite``: of preferences and categories, from 0
+        (the same) to 1 (the opposite). ``points``: of grades, where every judge gives them on
+        people's scale. Else ``places``: scores and grades are compared by their places among the
+        texts of the item, or among all where items have one text: 0 the same place, 1 the whole
+        way from the first to the last.
+        """
+        if self.kind != "grade":
+            return "opposite"
+        same = all(_same_scale(said, self.labels) for said in self.said.T)
+        return "points" if same else "places"
+
+    @cached_property
+    def difference(self) -> Floats:
+        """[rows, judges] between judge and people, in ``unit``; NaN where either is unknown."""
+        said, people = self.said, self.people[:, None]
+        if self.kind == "category":  # the share of raters who say something else
+            known = ~np.isnan(self.labels)[:, None, :]
+            differ = np.where(known, self.labels[:, None, :] != said[:, :, None], np.nan)
+            return np.where(np.isnan(said), np.nan, _mean(differ))
+        if self.unit != "places":
+            return np.abs(said - people)
+        both = ~np.isnan(said) & ~np.isnan(people)
+        places = (_places(np.where(both, one, np.nan), self.item) for one in (said, people))
+        return np.abs(np.subtract(*places))
+
+    @cached_property
+    def sorts(self) -> dict[str, Floats]:
+        """Name -> [rows] of what rows can be sorted by, largest first; the default stands first."""
+        mean = _mean(self.said)
+        made = {
+            "difference": _mean(self.difference),
+            "score": mean if self.kind != "category" else np.full(len(self), np.nan),
+            "change": np.abs(self.attacked - mean),
+        }
+        return {name: values for name, values in made.items() if (~np.isnan(values)).any()}
+
+
+def item_rows(run_dir: RunDir, mechanism: str) -> ItemRows | None:
+    """The rows of a run; None where its records hold no texts, or labels of several criteria.
+
+    Args:
+        mechanism: what scores are called that no judge gave.
+    """
+    import pandas as pd
+
+    texts = record(run_dir, "clean_texts")
+    if texts is None or not texts["text"].notna().any():
+        return None
+    long = record(run_dir, "judgments")
+    if long is not None:
+        if "criterion" in long:
+            return None  # a text has labels of several questions: dataset.criterion chooses one
+        if "run" in long:  # the verdict that counts is the first one
+            long = long[long["run"] == 0]
+        return _arrays(long[UNIT].drop_duplicates(), long)
+    units = texts[texts["text"].notna()].rename(columns={"agent": "first"})[["item", "first"]]
+    beside: dict[str, Any] = {"second": "", "order": 0}
+    parts = [pd.DataFrame(columns=[*UNIT, *SAID])]
+    names = ("clean_scores", "clean_labels", "attacked_scores")
+    found = (record(run_dir, name) for name in names)
+    scores, labels, attacked = (
+        None if one is None else one.rename(columns={"agent": "first"}) for one in found
+    )
+    if scores is not None:
+        said = scores.assign(role="judge", by=mechanism, value=scores["score"], **beside)
+        parts.append(said.drop(columns="category"))
+        group = scores["category"].fillna("").astype(object)
+        group = group.where(~scores["reference"].fillna(False).astype(bool), "reference")
+        units = units.merge(scores.assign(group=group)[["item", "first", "group"]], how="left")
+    if labels is not None:
+        parts.append(labels.assign(role="rater", by=labels["rater"], **beside))
+    if attacked is not None:
+        changed = attacked.rename(columns={"score": "attacked"})[["item", "first", "attacked"]]
+        units = units.merge(changed, how="left")
+    return _arrays(units.assign(second=""), pd.concat(parts))
+
+
+def record(run_dir: RunDir, name: str) -> DataFrame | None:
+    """A record of a run; None where there is none."""
+    import pandas as pd
+
+    file = run_dir.path / "records" / f"{name}.parquet"
+    return pd.read_parquet(file) if file.is_file() else None
+
+
+def _arrays(units: DataFrame, long: DataFrame) -> ItemRows:
+    """Rows ``units`` with what was said of them: a row each of item, first, second, role, by,
+    order (of judges), value, and category where values are categories."""
+    import pandas as pd
+
+    n = len(units)
+    long = long.merge(units[UNIT].assign(row=np.arange(n)), on=UNIT)
+    rated, judged = (long[long["role"] == role] for role in ("rater", "judge"))
+    by, raters = pd.factorize(rated["by"].astype(str))
+    labels = np.full((n, len(raters)), np.nan)
+    labels[rated["row"], by] = rated["value"]
+    by, judges = pd.factorize(judged["by"].astype(str))
+    order = judged["order"].astype(int)
+    values = np.full((n, len(judges), int(order.max()) + 1 if len(order) else 1), np.nan)
+    asked = np.zeros(values.shape, np.bool_)
+    values[judged["row"], by, order] = judged["value"]
+    asked[judged["row"], by, order] = True
+    kind: Kind = "preference" if (units["second"] != "").any() else "grade"
+    levels: list[str] = []
+    if "category" in long:
+        kind, known = "category", long.dropna(subset="category")
+        names = dict(zip(known["value"].astype(int), known["category"], strict=True))
+        levels = [names.get(k, str(k)) for k in range(max(names, default=-1) + 1)]
+    item, first, second = (units[name].to_numpy(object) for name in UNIT)
+    group = units["group"].fillna("") if "group" in units else pd.Series([""] * n)
+    attacked = units["attacked"] if "attacked" in units else pd.Series(np.full(n, np.nan))
+    return ItemRows(
+        kind,
+        list(judges),
+        list(raters),
+        item,
+        first,
+        second,
+        values,
+        asked,
+        labels,
+        group.to_numpy(object),
+        attacked.to_numpy(np.float64),
+        levels,
+    )
+
+
+def _same_scale(said: Floats, labels: Floats) -> bool:
+    """Whether a judge gives grades as people do: none beyond theirs, and half of them as theirs."""
+    given, known = labels[~np.isnan(labels)], said[~np.isnan(said)]
+    if not len(given) or not len(known):
+        return False
+    inside = known.min() >= given.min() and known.max() <= given.max()
+    return bool(inside and np.isin(known, given).mean() >= 0.5)
+
+
+def _places(values: Floats, items: Names) -> Floats:
+    """[rows, judges] place among the texts of the item, or among all where no item has several,
+    from 0 (lowest) to 1; NaN of a single one."""
+    import pandas as pd
+
+    if not values.size:
+        return values
+    data = pd.DataFrame(values)
+    several = data.groupby(items).count().to_numpy().max() > 1
+    groups = data.groupby(items if several else np.zeros(len(data)))
+    size = groups.transform("count")
+    return ((groups.rank() - 1) / (size - 1).where(size > 1)).to_numpy(float)
+
+
+def _mean(values: Floats) -> Floats:
+    """Over the last dimension, of what is known; NaN where nothing is."""
+    count = (~np.isnan(values)).sum(axis=-1)
+    total = np.nansum(values, axis=-1)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan), np.float64)
 
 
 def write(

@@ -1,19 +1,28 @@
-"""The jobs of a sweep by their job.json: what each was, and what came of it."""
+"""The jobs of a sweep by their job.json, and what their studies add to the comparison of them."""
 
 from __future__ import annotations
 
 import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from judgelab.core.errors import DataError
+import yaml
+
+from judgelab.config.targets import located
+from judgelab.core.errors import DataError, JudgelabError
 from judgelab.core.estimator import Estimator, marks, mixed, read_estimators
 from judgelab.core.resources import PROGRAM
 from judgelab.core.result import Headline
+from judgelab.report.tables import Column, column
 from judgelab.store.run_dir import RunDir
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from judgelab.report.style import Drawing
 
 LOST = "its process ended before it left a result: repeat the sweep, finished jobs are kept."
 
@@ -163,3 +172,55 @@ def _found(run: Path, job: Path) -> Path:
     """The run where it was written; or beside its sweep, if all results were moved together."""
     moved = job.parents[2] / "runs" / run.name
     return moved if moved.is_dir() and not run.is_dir() else run
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How several runs of one study compare, beyond the headlines of each: ``Study.compare``."""
+
+    name: str  # of the CSV, without its ending, and of the table that figures draw
+    rows: DataFrame  # all numbers
+    note: str = ""  # how to read it
+    # heading -> columns, for the page; the first for the console, too. Without any the numbers are
+    # only drawn.
+    tables: Mapping[str, Sequence[Column]] = field(default_factory=dict)
+    figures: Sequence[str] = ()  # names of the study's drawings of these rows
+    answer: Sequence[tuple[str, str]] = ()  # (heading, sentences) for the top of page and console
+
+
+def keyed(rows: Sequence[Mapping[str, Any]], key: str, heading: str | None = None) -> Column:
+    """The column that these rows have under a key."""
+    return column(key, [row[key] for row in rows], heading)
+
+
+def comparisons(jobs: Sequence[SweepJob]) -> list[Comparison]:
+    """What the studies of these jobs, each of its own jobs, have to add."""
+    by_study: dict[Any, list[SweepJob]] = {}
+    for job in jobs:
+        if job.run is not None and (study := study_of(job.run)) is not None:
+            by_study.setdefault(study, []).append(job)
+    return [one for study, own in by_study.items() for one in study.compare(own)]
+
+
+def drawings_of(runs: Iterable[Path | None]) -> dict[str, Drawing]:
+    """Name -> drawing, of the studies of these runs."""
+    studies = dict.fromkeys(study_of(run) for run in runs if run is not None)
+    return {
+        name: drawing
+        for study in studies
+        if study is not None
+        for name, drawing in study.drawings.items()
+    }
+
+
+def study_of(run: Path) -> Any | None:
+    """The class of the study of a run, by its config; None where that is not to be had here.
+
+    A study of the user's own is known in the process that trusts it; read again without, its runs
+    have what every run has.
+    """
+    try:
+        config = yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))
+        return located(config["study"]["_target_"], "study")
+    except (OSError, LookupError, TypeError, JudgelabError):
+        return None

@@ -16,7 +16,7 @@ import numpy as np
 import yaml
 
 from judgelab.core.judgments import Kind
-from judgelab.report.item_rows import UNIT, ItemRows, item_rows, record
+from judgelab.report.items_page import UNIT, ItemRows, item_rows, record
 from judgelab.report.jobs import command_line
 from judgelab.store.run_dir import RunDir
 

@@ -13,9 +13,8 @@ from judgelab.core.estimator import lines
 from judgelab.core.resources import compiled_templates
 from judgelab.core.terminal import quoted
 from judgelab.report import format, style
-from judgelab.report.comparison import drawings_of
 from judgelab.report.console import alarms
-from judgelab.report.jobs import command_line
+from judgelab.report.jobs import command_line, drawings_of
 from judgelab.report.tables import columns, frame
 from judgelab.store.fingerprint import VOLATILE
 from judgelab.store.run_dir import RunDir

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from judgelab.report import format
-from judgelab.report.comparison import Comparison, keyed
-from judgelab.report.jobs import SweepJob, axes, option
+from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, option
 from judgelab.report.tables import estimates, frame
 from judgelab.stats.intervals.means import item_change
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import Headline, flat_estimate, read_estimate
 from judgelab.report import format, style
-from judgelab.report.comparison import Comparison, keyed
-from judgelab.report.jobs import SweepJob, axes, marked, scorer
+from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, marked, scorer
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import column, estimates, records
 from judgelab.report.tables import frame as frame_of

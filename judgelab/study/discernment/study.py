@@ -17,8 +17,7 @@ from judgelab.core.step import By
 from judgelab.engine.context import Context, estimators
 from judgelab.engine.provenance import origin_of
 from judgelab.mechanism.protocol import Mechanism
-from judgelab.report.comparison import Comparison
-from judgelab.report.jobs import SweepJob
+from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.stats.discernment.score import Combine, How
 from judgelab.stats.discernment.wilcoxon import Method
 from judgelab.stats.intervals.estimate import Estimate

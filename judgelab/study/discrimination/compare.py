@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import Headline, read_estimate
 from judgelab.report import format
-from judgelab.report.comparison import Comparison, keyed
-from judgelab.report.jobs import SweepJob, axes, option, setting, variant
-from judgelab.report.sweep_answer import name_of
+from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, option, setting, variant
+from judgelab.report.sweep import name_of
 from judgelab.report.tables import column, estimates, frame
 from judgelab.study.common.prompts import prompt_effects
 

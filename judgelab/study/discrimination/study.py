@@ -16,8 +16,7 @@ from judgelab.engine.context import Context, estimators
 from judgelab.engine.provenance import FEW_ITEMS, trained
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
-from judgelab.report.comparison import Comparison
-from judgelab.report.jobs import SweepJob
+from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.pairs import missing_pairs, pair_entries
 from judgelab.study.common.panels import Panels, category, groups, human_scores, score_panels

@@ -21,8 +21,7 @@ from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.report import format, style
-from judgelab.report.comparison import Comparison, keyed
-from judgelab.report.jobs import SweepJob, axes, marked, scorer, setting
+from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, marked, scorer, setting
 from judgelab.report.style import Drawn, Mark, Tables
 from judgelab.report.tables import estimates, frame, records
 from judgelab.stats.discrimination.correlation import METHODS

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import Headline, read_estimate
 from judgelab.report import style
-from judgelab.report.comparison import Comparison, keyed
-from judgelab.report.jobs import SweepJob, axes, setting
+from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, setting
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import Column, estimates, frame, records
 

@@ -18,8 +18,7 @@ from judgelab.engine.provenance import origin_of
 from judgelab.exam.protocol import place_of
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.recorded_scores import RecordedScores
-from judgelab.report.comparison import Comparison
-from judgelab.report.jobs import SweepJob
+from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.stats.qualification.exams import mark, over_chance
 from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_of
 from judgelab.study.common.panels import text_records

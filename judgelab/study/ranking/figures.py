@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any
 
 from judgelab.report import style
-from judgelab.report.comparison import Comparison, keyed
-from judgelab.report.jobs import SweepJob, axes, setting
+from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, setting
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import estimates, frame, records
 

@@ -15,8 +15,7 @@ from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.result import Headline, Result, Value
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
-from judgelab.report.comparison import Comparison
-from judgelab.report.jobs import SweepJob
+from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.stats.discrimination.correlation import Method, clustered_correlation
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.ranking.confidence import Draws

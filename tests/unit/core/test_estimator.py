@@ -18,8 +18,7 @@ from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.report import console
 from judgelab.report.jobs import jobs
-from judgelab.report.sweep import screen, write
-from judgelab.report.sweep_answer import table
+from judgelab.report.sweep import screen, table, write
 from judgelab.scale.ray import Collector
 from tests.scripted import ScriptedChat, ScriptedLogProb
 from tests.unit.report.report_results import result, write_job, write_run

@@ -10,7 +10,7 @@ import pytest
 
 from judgelab.report import console, page
 from judgelab.report.jobs import jobs
-from judgelab.report.sweep_answer import shown
+from judgelab.report.sweep import shown
 from judgelab.study.audit.page import HEADLINES
 from judgelab.tracker.protocol import headline
 from tests.snapshots import same

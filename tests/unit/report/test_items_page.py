@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from judgelab.report import items_page, page
-from judgelab.report.item_rows import ItemRows
+from judgelab.report.items_page import ItemRows
 from judgelab.store.run_dir import RunDir
 from tests.unit.report.item_records import scored_run
 from tests.unit.report.report_results import HOSTILE, result, write_run

@@ -13,8 +13,7 @@ import pytest
 from judgelab.core.result import Headline
 from judgelab.report import console
 from judgelab.report.jobs import SweepJob, jobs
-from judgelab.report.sweep import conclude, screen
-from judgelab.report.sweep_answer import answer, best_first, shown, table
+from judgelab.report.sweep import answer, best_first, conclude, screen, shown, table
 from judgelab.store.run_dir import RunDir
 from tests.unit.report.report_results import HOSTILE, result, write_job, write_run
 

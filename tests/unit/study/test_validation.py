@@ -15,8 +15,7 @@ from judgelab.config.composing import composed
 from judgelab.core.errors import ConfigError
 from judgelab.core.result import Result
 from judgelab.engine.parts import build_parts
-from judgelab.report.comparison import Comparison
-from judgelab.report.jobs import SweepJob
+from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.store.run_dir import RunDir
 from judgelab.study.validation import Validation
 from tests.drawings import draw

@@ -16,8 +16,7 @@ from judgelab.calls.models import Price
 from judgelab.calls.pace import Limits
 from judgelab.core.errors import ConfigError
 from judgelab.evaluation_lm.openai import OpenAI
-from judgelab.report.comparison import comparisons
-from judgelab.report.jobs import jobs
+from judgelab.report.jobs import comparisons, jobs
 from judgelab.report.sweep import write
 from judgelab.study.common.judges import NamedJudge, named
 from tests.drawings import draw
