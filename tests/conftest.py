@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hydra._internal import defaults_list
 from omegaconf import OmegaConf
 
 from judgelab.config.targets import trusting
@@ -38,6 +39,8 @@ def _files_are_parsed_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(OmegaConf, "load", staticmethod(remembered))
+        # for each file a map of all choices, which interpolated defaults alone read; we have none
+        patch.setattr(defaults_list, "_create_interpolation_map", lambda *_: OmegaConf.create())
         yield
 
 

@@ -1,12 +1,15 @@
 """Reference-based baselines: ROUGE-1 and BLEU of every response.
 
 The release defines ROUGE-1 as F1 between the *sets* of lower-cased white-space tokens. Standard
-ROUGE-1 counts how often a word occurs, on rouge-score's tokens (here without stemming).
+ROUGE-1 counts how often a word occurs, on rouge-score's tokens (runs of a to z and digits).
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import cache
 
 import numpy as np
 
@@ -29,27 +32,26 @@ def _scored(panel: Panel, compare: Compare) -> FloatArray:
     return values
 
 
-def set_rouge1(panel: Panel) -> FloatArray:
-    """The release's ROUGE-1 [items, agents]; NaN without a reference or a response."""
+def _overlap(panel: Panel, words: Callable[[str], Iterable[str]]) -> FloatArray:
+    """[items, agents] F1 of the words that a response shares with the reference."""
+    bag = cache(lambda text: Counter(words(text)))
 
     def f1(text: str, reference: str) -> float:
-        written, wanted = (set(one.lower().split()) for one in (text, reference))
-        size = len(wanted) + len(written)
-        return 2 * len(wanted & written) / size if size else 0.0
-
-    return _scored(panel, f1)
-
-
-def rouge1(panel: Panel) -> FloatArray:
-    """Standard ROUGE-1 F1 [items, agents]; NaN without a reference or a response."""
-    from rouge_score import tokenize
-
-    def f1(text: str, reference: str) -> float:
-        written, wanted = (Counter(tokenize.tokenize(one, None)) for one in (text, reference))
+        written, wanted = bag(text), bag(reference)
         size = wanted.total() + written.total()
         return 2 * (wanted & written).total() / size if size else 0.0
 
     return _scored(panel, f1)
+
+
+def set_rouge1(panel: Panel) -> FloatArray:
+    """The release's ROUGE-1 [items, agents]; NaN without a reference or a response."""
+    return _overlap(panel, lambda text: set(text.lower().split()))
+
+
+def rouge1(panel: Panel) -> FloatArray:
+    """Standard ROUGE-1 F1 [items, agents]; NaN without a reference or a response."""
+    return _overlap(panel, lambda text: re.findall("[a-z0-9]+", text.lower()))
 
 
 def corpus_bleu(panel: Panel) -> FloatArray:

@@ -63,9 +63,9 @@ _BATCHES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Domain:
-    """Recorded scores and texts of one domain.
+    """Recorded scores and texts of one domain; two are the same only if they are one object.
 
     Pair arrays are [items, agents, agents] with a NaN diagonal, row = agent i, column = agent j,
     in the order of ``agents``; NaN also where an agent took no part. A cell of 0 may be a score

@@ -9,6 +9,7 @@ share of one, so it is divided by that; items with less than half of their calls
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import xarray as xr
@@ -41,8 +42,11 @@ JUDGES = {
 LEAST_DONE = 0.5
 """Share of an item's calls below which it is unscored: what is scaled up has to be known."""
 PAIR = ("item", "agent", "peer")
+# every table asks for the same scores: those of five domains and four attacks fit
+KEPT = 128
 
 
+@lru_cache(KEPT)
 def scores_of(data: Domain, mechanism: str, *, corrected: bool) -> Scores | None:
     """What the mechanism makes of the recorded items; None where the release lacks it."""
     pairs = data.pairs(mechanism)
@@ -106,6 +110,7 @@ def pair_scores(data: Domain, mechanism: str, *, corrected: bool) -> FloatArray 
     return _pairs(scores_of(data, mechanism, corrected=corrected))
 
 
+@lru_cache(KEPT)
 def cases(data: Domain, mechanism: str) -> tuple[tuple[FloatArray, FloatArray | None], ...]:
     """(u, S) with the failed calls decided against, and for, Good Faith; empty where none failed.
 
