@@ -18,7 +18,7 @@ import transformers
 from experiments.random_llama import SPECIAL, make_tokenizer
 from judgelab.core.panel import Item
 from judgelab.core.prompt import Prompt
-from judgelab.mechanism.conditional import Setting
+from judgelab.mechanism.logprob import Setting
 
 TOPICS = (
     ("proofs", "lemmas", "bounds"),

@@ -17,7 +17,7 @@ from judgelab.core.errors import DataError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Agent, Panel, rng_for
 from judgelab.finetune.settings import METRICS, Settings
-from judgelab.mechanism.conditional import Setting, measure_conditional
+from judgelab.mechanism.logprob import Setting, measure_conditional
 from judgelab.scoring.encode import Framing
 from judgelab.scoring.load import load_tokenizer
 from judgelab.scoring.source import long_texts

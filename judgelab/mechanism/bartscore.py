@@ -11,7 +11,7 @@ from judgelab.core.bounds import Count
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, transposed
-from judgelab.mechanism.conditional import ConditionalMechanism, Setting, measure_conditional
+from judgelab.mechanism.logprob import ConditionalMechanism, Setting, measure_conditional
 from judgelab.mechanism.protocol import Definition
 from judgelab.mechanism.texts import judged_pairs, only_judged, score_directed
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
+from typing import TypeVar
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
-from judgelab.core.exchange import CHOICES, Cell, Exchange, no_grade, no_label, pair_questions
+from judgelab.core.exchange import CHOICES, Exchange, no_grade, no_label, pair_questions
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
@@ -24,11 +24,10 @@ from judgelab.mechanism.judge import win_rates
 from judgelab.mechanism.protocol import Definition, Mechanism
 from judgelab.mechanism.texts import TextMechanism
 
+Key = TypeVar("Key", bound=Hashable)
+
 SILENCE = ("Nobody has spoken yet.", "Nobody has spoken so far; this is round {}.")
 """In the first round, and in later ones: a debate without a reply goes on."""
-
-Question = tuple[Cell, tuple[str, ...], Mapping[str, str]]
-"""(item, agent, peer), where an agent by itself is its own peer; key and fields of a request."""
 
 
 @dataclass(frozen=True)
@@ -55,74 +54,50 @@ class Debate(Mechanism):
         if not self.roles:
             raise ConfigError(f"mechanism={self.name} needs mechanism.roles.")
 
-    @abstractmethod
-    def _questions(self, panel: Panel) -> Iterable[Question]:
-        """What is debated."""
+    def debated(
+        self,
+        lm: EvaluationLM,
+        questions: Iterable[tuple[Key, tuple[str, ...], Mapping[str, str]]],
+        read: Callable[[str | None], float],
+        why: Callable[[str], str],
+    ) -> dict[Key, list[float]]:
+        """What the roles' last words say on each question that any of them decides.
 
-    @abstractmethod
-    def _read(self, text: str | None) -> float:
-        """What a role's last words say; NaN where they decide nothing."""
+        Args:
+            questions: cell, and key and fields of its requests.
+            read: what last words say; NaN where they decide nothing.
+            why: they decide nothing.
+        """
 
-    @abstractmethod
-    def _unread(self, text: str) -> str:
-        """Why a role's last words decide nothing."""
-
-    @abstractmethod
-    def _together(self, said: Sequence[float]) -> float:
-        """What the roles' decisions make together."""
-
-    @abstractmethod
-    def _data(self, panel: Panel, outcome: NDArray[np.float64]) -> xr.Dataset:
-        """The outcomes [item, agent, peer] by their name."""
-
-    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """What every debate came to."""
-        said: dict[Cell, list[str]] = {}
-        given: dict[Cell, list[float]] = {}
-
-        def heard(_: Cell, reply: Reply) -> float:
+        def spoken(_: Key, reply: Reply) -> float:
             return 0.0 if (reply.text or "").strip() else np.nan
 
-        def decided(_: Cell, reply: Reply) -> float:
-            return self._read(reply.text)
+        def decided(_: Key, reply: Reply) -> float:
+            return read(reply.text)
 
-        for number in range(self.rounds):
-            last = number == self.rounds - 1
-            for role in self.roles:
-                turn = self._turn(panel, lm, role, number, said)
-                found = turn.read(decided if last else heard, lambda _, text: self._unread(text))
-                for cell, reply in turn.replies.items():
-                    if reply.text is not None:
-                        said.setdefault(cell, []).append(f"{role}: {reply.text.strip()}")
-                    if last and not np.isnan(found[cell]):
-                        given.setdefault(cell, []).append(found[cell])
-        outcome = {cell: self._together(each) for cell, each in given.items()}
-        agents = len(panel.agents)
-        data = self._data(panel, filled((len(panel.items), agents, agents), outcome))
-        return data.assign_attrs(prompt=self.prompt.identity)
-
-    def _turn(
-        self,
-        panel: Panel,
-        lm: EvaluationLM,
-        role: str,
-        number: int,
-        said: Mapping[Cell, list[str]],
-    ) -> Exchange[Cell]:
-        """What the role says on every question; one batch."""
-        requests = {}
-        for cell, key, values in self._questions(panel):
-            silence = SILENCE[number > 0].format(number + 1)
-            before = "\n\n".join(said.get(cell, ())) or silence
-            fields = {"role": f"{role}, {self.roles[role]}", "said": before}
-            messages = self.prompt.messages(**values, **fields)
-            turn = (*key, role, str(number + 1))
-            requests[cell] = ChatRequest(messages, self.temperature, self.max_tokens, key=turn)
-        return Exchange.put(lm, requests)
+        asked = list(questions)
+        debate: dict[Key, list[str]] = {cell: [] for cell, *_ in asked}
+        votes: dict[Key, list[float]] = {}
+        for number, (role, about) in product(range(self.rounds), self.roles.items()):
+            requests = {}
+            for cell, key, values in asked:
+                before = "\n\n".join(debate[cell]) or SILENCE[number > 0].format(number + 1)
+                messages = self.prompt.messages(**values, role=f"{role}, {about}", said=before)
+                turn = (*key, role, str(number + 1))
+                requests[cell] = ChatRequest(messages, self.temperature, self.max_tokens, key=turn)
+            said, last = Exchange.put(lm, requests), number == self.rounds - 1
+            vote = said.read(decided if last else spoken, lambda _, text: why(text))
+            for cell, reply in said.replies.items():
+                if reply.text is not None:
+                    debate[cell].append(f"{role}: {reply.text.strip()}")
+                if last and not np.isnan(vote[cell]):
+                    votes.setdefault(cell, []).append(vote[cell])
+        return votes
 
 
 class ChatEval(Debate):
-    """Every ordered pair is debated; the verdict is the majority of the roles' last words.
+    """Every ordered pair is debated; the verdict is the majority of the roles' last words, .5
+    where there is none.
 
     The prompt's fields are task, source, one, two, role and said.
     """
@@ -130,22 +105,18 @@ class ChatEval(Debate):
     name = "chat_eval"
     subject = "choice"
 
-    def _questions(self, panel: Panel) -> Iterable[Question]:
-        return pair_questions(panel, self.name)
-
-    def _read(self, text: str | None) -> float:
-        return stated_label(text, CHOICES)
-
-    def _unread(self, text: str) -> str:
-        return no_label(text, CHOICES)
-
-    def _together(self, said: Sequence[float]) -> float:
-        """The majority; .5 where there is none."""
-        return float(np.sign(np.mean(said) - 0.5) + 1) / 2
-
-    def _data(self, panel: Panel, outcome: NDArray[np.float64]) -> xr.Dataset:
+    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``verdict`` [item, agent, peer]: 1 if agent, shown first, beat peer; NaN if unread."""
-        return measured(panel, verdict=(("item", "agent", "peer"), outcome))
+        votes = self.debated(
+            lm,
+            pair_questions(panel, self.name),
+            lambda text: stated_label(text, CHOICES),
+            lambda text: no_label(text, CHOICES),
+        )
+        majority = {k: float(np.sign(np.mean(each) - 0.5) + 1) / 2 for k, each in votes.items()}
+        verdict = filled((len(panel.items), *[len(panel.agents)] * 2), majority)
+        data = measured(panel, verdict=(("item", "agent", "peer"), verdict))
+        return data.assign_attrs(prompt=self.prompt.identity)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Win rates, the same under every definition; diagnostics hold position bias."""
@@ -172,23 +143,23 @@ class ChatEvalPointwise(Debate, TextMechanism):
         if self.low >= self.high:
             raise ConfigError(f"mechanism.low={self.low} must lie below high={self.high}.")
 
-    def _questions(self, panel: Panel) -> Iterable[Question]:
-        scale = {"low": f"{self.low:g}", "high": f"{self.high:g}"}
-        for (k, j), text in present(panel).items():
-            item, task = panel.items[k], panel.task_description
-            key = (self.name, item.id, panel.agents[j].name)
-            yield (k, j, j), key, {"task": task, "source": item.source, "text": text} | scale
-
-    def _read(self, text: str | None) -> float:
-        return stated_grade(text, self.low, self.high)
-
-    def _unread(self, text: str) -> str:
-        return no_grade(text, self.low, self.high)
-
-    def _together(self, said: Sequence[float]) -> float:
-        return float(np.mean(said))
-
-    def _data(self, panel: Panel, outcome: NDArray[np.float64]) -> xr.Dataset:
+    def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``value`` [item, agent]; NaN for absent texts and unread replies."""
-        grades = np.diagonal(outcome, axis1=1, axis2=2)
-        return measured(panel, value=(("item", "agent"), grades))
+        task, scale = panel.task_description, {"low": f"{self.low:g}", "high": f"{self.high:g}"}
+        questions = []
+        for (k, j), text in present(panel).items():
+            item = panel.items[k]
+            key = (self.name, item.id, panel.agents[j].name)
+            questions.append(
+                ((k, j), key, {"task": task, "source": item.source, "text": text} | scale)
+            )
+        grades = self.debated(
+            lm,
+            questions,
+            lambda text: stated_grade(text, self.low, self.high),
+            lambda text: no_grade(text, self.low, self.high),
+        )
+        means = {cell: float(np.mean(each)) for cell, each in grades.items()}
+        value = filled((len(panel.items), len(panel.agents)), means)
+        data = measured(panel, value=(("item", "agent"), value))
+        return data.assign_attrs(prompt=self.prompt.identity)

@@ -12,18 +12,16 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.exchange import Exchange
+from judgelab.core.exchange import Exchange, no_label
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply.json_verdict import json_verdict, schema, spelled
+from judgelab.core.reply.label import stated_label
 from judgelab.mechanism.protocol import Mechanism
-
-if TYPE_CHECKING:
-    pass
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -157,6 +155,15 @@ class ClosedMechanism(Mechanism):
             lambda key, text: strictly(key, text)[1],
         )
 
+    def read_labels(self, said: Exchange[Key], values: Mapping[str, float]) -> dict[Key, float]:
+        """What replies say that state a label; ``values``: what a label says -> its value."""
+        return self.read(
+            said,
+            lambda _, reply: stated_label(reply.text, values),
+            lambda _, text: no_label(text, _first_spellings(self.labels)),
+            lambda _: {text: values[self.labels[text]] for text in _first_spellings(self.labels)},
+        )
+
     def attrs(self, lm: EvaluationLM) -> dict[str, str]:
         """For the measured dataset: which prompt, and how the replies came about."""
         mode = "labels" if self.by_labels(lm) else "json" if self.reply == "json" else "generated"
@@ -187,11 +194,6 @@ def _first_spellings(labels: Mapping[str, str]) -> list[str]:
     for text, said in labels.items():
         first.setdefault(said, text)
     return list(first.values())
-
-
-def json_values(labels: Mapping[str, str], values: Mapping[str, float]) -> dict[str, float]:
-    """Verdict as it stands in JSON -> its value; of ``labels`` and what each says is worth."""
-    return {text: values[labels[text]] for text in _first_spellings(labels)}
 
 
 def whole_grades(low: float, high: float) -> dict[str, str]:

@@ -10,7 +10,7 @@ import xarray as xr
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores
-from judgelab.mechanism.conditional import ConditionalMechanism, Setting, measure_conditional
+from judgelab.mechanism.logprob import ConditionalMechanism, Setting, measure_conditional
 from judgelab.mechanism.protocol import Definition, Reads
 from judgelab.mechanism.texts import judged_pairs, score_directed
 

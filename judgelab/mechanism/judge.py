@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import DataError
-from judgelab.core.exchange import Cell, Exchange, no_label, pair_questions
+from judgelab.core.exchange import Cell, Exchange, pair_questions
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.reply.label import stated_label
 from judgelab.core.scores import (
     Scores,
     filled,
@@ -25,11 +24,7 @@ from judgelab.core.scores import (
     weaker_of_two,
     without_noise,
 )
-from judgelab.mechanism.closed import (
-    ClosedMechanism,
-    TwoPromptMechanism,
-    json_values,
-)
+from judgelab.mechanism.closed import ClosedMechanism, TwoPromptMechanism
 from judgelab.mechanism.protocol import Definition
 
 VERDICTS = {"a": 1.0, "b": 0.0, "c": 0.5}  # label -> did the text shown as A win
@@ -41,7 +36,6 @@ class PairMechanism(ClosedMechanism):
 
     # what a reply may say -> 1 the first text is better, 0 the second, .5 neither
     verdicts: ClassVar[Mapping[str, float]]
-    spoken: ClassVar[Sequence[str]]  # the labels as a reply is to state them
     subject = "choice"
     bounds = (0.0, 1.0)
 
@@ -62,13 +56,7 @@ class PairMechanism(ClosedMechanism):
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``verdict`` [item, agent, peer]: 1 if agent, shown first, beat peer; NaN if unread."""
-        said = self.ask(panel, lm)
-        read = self.read(
-            said,
-            lambda _, reply: stated_label(reply.text, self.verdicts),
-            lambda _, text: no_label(text, self.spoken),
-            lambda _: json_values(self.labels, self.verdicts),
-        )
+        read = self.read_labels(self.ask(panel, lm), self.verdicts)
         dims, agents = ("item", "agent", "peer"), len(panel.agents)
         data = measured(panel, verdict=(dims, filled((len(panel.items), agents, agents), read)))
         return data.assign_attrs(self.attrs(lm))
@@ -91,7 +79,6 @@ class Judge(PairMechanism, TwoPromptMechanism):
     context: bool = True  # whether the judge sees the source
     labels = LABELS
     verdicts = VERDICTS
-    spoken = tuple(LABELS)
 
     @property
     def name(self) -> str:

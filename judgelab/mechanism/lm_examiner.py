@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from judgelab.core.bounds import Count
 from judgelab.core.panel import Item, Panel
 from judgelab.mechanism.closed import TwoPromptMechanism
-from judgelab.mechanism.conditional import ABSENT
+from judgelab.mechanism.logprob import ABSENT
 from judgelab.mechanism.pointwise import GradeMechanism
 from judgelab.mechanism.texts import judged_pairs
 

@@ -1,21 +1,28 @@
-"""Log-probabilities of texts: all ordered pairs of a panel, and questions asked once."""
+"""Log-probabilities of texts: each question asked once, all ordered pairs of a panel, and texts
+given another one by a prompt (what GEM, GEM-S, GEM-raw and BARTScore share)."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.calls.log import About
+from judgelab.core.bounds import Count
 from judgelab.core.lm import EvaluationLM
-from judgelab.core.panel import Panel
+from judgelab.core.panel import Item, Panel
+from judgelab.core.prompt import Prompt
 from judgelab.core.scores import measured
 from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism
+from judgelab.stats.intervals.arrays import Mask
 
 if TYPE_CHECKING:
     import xarray as xr
+
+Key = TypeVar("Key", bound=Hashable)
 
 DELIMITERS = {
     "translation": "Translations:\n",
@@ -23,6 +30,38 @@ DELIMITERS = {
     "peer_review": "Reviews:\n",
 }
 """The heading that precedes the texts (as released, one per task)."""
+
+ABSENT = "Not available"
+"""What stands in a prompt where there is no synopsis or no first response (as released)."""
+
+
+@dataclass
+class Questions(Generic[Key]):
+    """Contexts and targets, each once, and the pairs of them to be scored, by the caller's keys."""
+
+    _contexts: dict[str, int] = field(default_factory=dict)
+    _targets: dict[str, int] = field(default_factory=dict)
+    _pairs: dict[tuple[int, int], int] = field(default_factory=dict)
+    _abouts: list[About] = field(default_factory=list)
+    _places: dict[Key, int] = field(default_factory=dict)
+
+    def ask(self, key: Key, context: str, target: str, *about: str) -> None:
+        """Note a question; ``about``: item, agent and peer, as far as there are any."""
+        c = self._contexts.setdefault(context, len(self._contexts))
+        t = self._targets.setdefault(target, len(self._targets))
+        if (c, t) not in self._pairs:
+            self._abouts.append(("", *about))
+        self._places[key] = self._pairs.setdefault((c, t), len(self._pairs))
+
+    def put(self, lm: EvaluationLM) -> dict[Key, tuple[float, float]]:
+        """Ask all of them: key -> nats summed over the target, and its tokens."""
+        if not self._pairs:
+            return {}
+        asked = list(self._contexts), list(self._targets), list(self._pairs)
+        table = lm.logprob(*asked)
+        lm.about(*asked, self._abouts)
+        answers = list(zip(table.total.tolist(), table.tokens.tolist(), strict=True))
+        return {key: answers[place] for key, place in self._places.items()}
 
 
 class LogprobMechanism(Mechanism):
@@ -59,20 +98,17 @@ def measure_logprob(
     pairs = np.full((n, m, m, 1 + draws), np.nan)  # the first source is the item itself
     names = [agent.name for agent in panel.agents]
     for k, item in enumerate(panel.items):
-        questions, places = Questions(), dict[tuple[int, int, int], int]()
+        questions = Questions[tuple[int, int, int]]()
         present = [(i, text) for i, text in enumerate(panel.texts[k]) if text is not None]
         for i, text in present:
-            places[i, i, 0] = questions.ask(delimiter, text, item.id, names[i])
+            questions.ask((i, i, 0), delimiter, text, item.id, names[i])
         for s, source in enumerate([k, *(() if partner is None else partner[k])]):
             for j, before in enumerate(panel.texts[source]):
                 context = f"{delimiter}{before}\n"
                 for i, text in present if before is not None else ():
                     if i != j:
-                        about = (item.id, names[i], names[j])
-                        places[i, j, s] = questions.ask(context, text, *about)
-        answers = questions.put(lm)
-        for (i, j, s), place in places.items():
-            total, count = answers[place]
+                        questions.ask((i, j, s), context, text, item.id, names[i], names[j])
+        for (i, j, s), (total, count) in questions.put(lm).items():
             if i == j:
                 marginal[k, i], tokens[k, i] = total, count
             else:
@@ -85,38 +121,96 @@ def measure_logprob(
         tokens=(("item", "agent"), tokens),
     )
     if partner is not None:
-        ids = np.array([item.id for item in panel.items])
         data["negative"] = ((*pair, "draw"), pairs[..., 1:])
-        data["partner"] = (("item", "draw"), ids[partner])
     return data
 
 
-@dataclass
-class Questions:
-    """Contexts and targets, each once, and the pairs of them to be scored."""
+@dataclass(frozen=True)
+class Setting:
+    """How a text y is predicted from a text x."""
 
-    _contexts: dict[str, int] = field(default_factory=dict)
-    _targets: dict[str, int] = field(default_factory=dict)
-    _pairs: dict[tuple[int, int], int] = field(default_factory=dict)
-    _abouts: list[About] = field(default_factory=list)
+    prompt: Prompt  # fields synopsis and response
+    synopsis: bool  # whether the prompt shows the item's synopsis
+    truncate: int | None  # only so many characters of x and of y count; None for all
 
-    def ask(self, context: str, target: str, *about: str) -> int:
-        """Note a question; returns the place of its answer in what ``put`` gives.
+    def context(self, item: Item, response: str | None) -> str:
+        """Everything before y, which starts a line; ``response`` None for the marginal."""
+        text = self.prompt.text(
+            synopsis=(item.synopsis if self.synopsis else None) or ABSENT,
+            response=ABSENT if response is None else self.cut(response),
+        )
+        return f"{text}\n"
 
-        Args:
-            about: item, agent and peer, as far as there are any.
-        """
-        c = self._contexts.setdefault(context, len(self._contexts))
-        t = self._targets.setdefault(target, len(self._targets))
-        if (c, t) not in self._pairs:
-            self._abouts.append(("", *about))
-        return self._pairs.setdefault((c, t), len(self._pairs))
+    def cut(self, text: str) -> str:
+        """The part of a text that counts, without white space around it."""
+        return text[: self.truncate].strip()
 
-    def put(self, lm: EvaluationLM) -> list[tuple[float, float]]:
-        """Ask all of them: (nats summed over the target, its tokens), in order."""
-        if not self._pairs:
-            return []
-        asked = list(self._contexts), list(self._targets), list(self._pairs)
-        table = lm.logprob(*asked)
-        lm.about(*asked, self._abouts)
-        return list(zip(table.total.tolist(), table.tokens.tolist(), strict=True))
+
+@dataclass(frozen=True)
+class ConditionalMechanism(Mechanism):
+    """Predicts one text of an item from another one."""
+
+    prompt: Prompt  # fields synopsis and response
+    # ``sum`` (nats summed over what is predicted) or nats per ``token`` of it
+    per: Literal["sum", "token"] = "sum"
+    truncate: Count | None = None  # characters of x and y that count; None for all
+    subject = "pair"
+    requires = BY_LOGPROB
+
+
+def measure_conditional(
+    panel: Panel,
+    lm: EvaluationLM,
+    setting: Setting,
+    wanted: Mask,
+    *,
+    alone: bool = True,
+    whole: bool = False,
+) -> xr.Dataset:
+    """The log-probabilities of the pairs wanted, and of their targets alone.
+
+    Args:
+        wanted: [agent, peer] pairs (x, y) to score.
+        alone: measure the marginals too; without them ``marginal`` is NaN everywhere.
+        whole: also measure the marginals of texts that ``truncate`` shortens, uncut.
+
+    Returns:
+        ``conditional`` [item, agent, peer]: log P(peer's text y | agent's text x), nats summed
+        over y; ``marginal`` [item, agent]: log P(agent's text) by the same prompt without x;
+        ``tokens`` [item, agent]: length of that sum; with ``whole``, ``marginal_whole``. NaN
+        where a text is absent, or a synopsis is that the setting shows.
+    """
+    n, m = len(panel.items), len(panel.agents)
+    conditional = np.full((n, m, m), np.nan)
+    marginal, tokens, uncut = (np.full((n, m), np.nan) for _ in range(3))
+    names = [agent.name for agent in panel.agents]
+    for k, item in enumerate(panel.items):
+        if setting.synopsis and not item.synopsis:
+            continue  # log P(y | x, z) does not exist without z
+        texts = {i: text for i, text in enumerate(panel.texts[k]) if text is not None}
+        targets = [j for j in texts if wanted[:, j].any()]
+        asked = [("alone", j, j) for j in targets if alone]
+        asked += [("pair", i, j) for i in texts for j in targets if wanted[i, j]]
+        asked += [("whole", j, j) for j in targets if whole]
+        questions = Questions[tuple[str, int, int]]()
+        for kind, i, j in asked:
+            context = setting.context(item, texts[i] if kind == "pair" else None)
+            y = texts[j].strip() if kind == "whole" else setting.cut(texts[j])
+            about = dict.fromkeys((names[i], names[j]))
+            questions.ask((kind, i, j), context, y, item.id, *about)
+        for (kind, i, j), (total, count) in questions.put(lm).items():
+            if kind == "pair":
+                conditional[k, i, j] = total
+            else:
+                (marginal if kind == "alone" else uncut)[k, j] = total
+            if kind != "whole" and np.isnan(tokens[k, j]) and not np.isnan(total):
+                tokens[k, j] = count
+    data = measured(
+        panel,
+        conditional=(("item", "agent", "peer"), conditional),
+        marginal=(("item", "agent"), marginal),
+        tokens=(("item", "agent"), tokens),
+    )
+    if whole:
+        data["marginal_whole"] = (("item", "agent"), uncut)
+    return data.assign_attrs(prompt=setting.prompt.identity)

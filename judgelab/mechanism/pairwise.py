@@ -19,6 +19,5 @@ class Pairwise(PairMechanism):
 
     labels = LABELS
     verdicts = CHOICES
-    spoken = tuple(CHOICES)
     reads = "raw"
     name = "pairwise"

@@ -40,17 +40,20 @@ class RatingLikelihood(MetricMechanism):
             )
         values = np.full((len(panel.items), len(panel.agents), len(metrics), 1), np.nan)
         for k, item in enumerate(panel.items):
-            questions, places = Questions(), dict[tuple[int, int], list[int]]()
+            questions, parts = Questions[tuple[int, int, int]](), dict[tuple[int, int], int]()
             for j, text in enumerate(panel.texts[k]):
                 about = (item.id, panel.agents[j].name)
                 for m, metric in enumerate(metrics) if text and text.strip() else ():
                     asked = _asked(criteria, metric, item.source.strip(), (text or "").strip())
-                    places[j, m] = [questions.ask(*pair, *about) for pair in asked]
+                    parts[j, m] = len(asked)
+                    for n, pair in enumerate(asked):
+                        questions.ask((j, m, n), *pair, *about)
             answers = questions.put(lm)
-            for (j, m), place in places.items():
-                (whole, tokens), *parts = [answers[one] for one in place]
+            for (j, m), count in parts.items():
+                whole, tokens = answers[j, m, 0]
                 if tokens > 0:
-                    values[k, j, m, 0] = (whole - sum(nats for nats, _ in parts)) / tokens
+                    beside = sum(answers[j, m, n][0] for n in range(1, count))
+                    values[k, j, m, 0] = (whole - beside) / tokens
         return ratings(panel, values, metrics, criteria)
 
 

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
-from judgelab.core.exchange import Exchange, no_label
+from judgelab.core.exchange import Exchange
 from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Panel, rng_for
-from judgelab.core.reply.label import stated_label
 from judgelab.core.scores import (
     Scores,
     both_directions,
@@ -25,7 +24,7 @@ from judgelab.core.scores import (
     symmetric,
     without_noise,
 )
-from judgelab.mechanism.closed import TwoPromptMechanism, json_values
+from judgelab.mechanism.closed import TwoPromptMechanism
 from judgelab.mechanism.logprob import measure_logprob
 from judgelab.mechanism.mi import pointwise_mi
 from judgelab.mechanism.protocol import BY_LOGPROB, Definition
@@ -120,13 +119,7 @@ class TvdMi(TwoPromptMechanism):
             key = (self.name, panel.items[cell[0]].id, *(panel.agents[i].name for i in cell[1:3]))
             values = {"task": panel.task_description, "a": a, "b": b}
             requests[cell] = self.request(lm, key, values)
-        said = Exchange.put(lm, requests)
-        read = self.read(
-            said,
-            lambda _, reply: stated_label(reply.text, GRADES),
-            lambda _, text: no_label(text, LABELS),
-            lambda _: json_values(self.labels, GRADES),
-        )
+        read = self.read_labels(Exchange.put(lm, requests), GRADES)
         agents, pair = len(panel.agents), ("item", "agent", "peer")
         grades = filled((len(panel.items), agents, agents, 1 + partner.shape[1]), read)
         data = measured(panel, p=(pair, grades[..., 0]), q=((*pair, "draw"), grades[..., 1:]))

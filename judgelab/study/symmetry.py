@@ -12,8 +12,8 @@ from judgelab.core.panel import Panel
 from judgelab.core.result import Headline, Result, Table
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
-from judgelab.mechanism.conditional import measure_conditional
 from judgelab.mechanism.gem import Gem
+from judgelab.mechanism.logprob import measure_conditional
 from judgelab.stats.discrimination.correlation import joint_symmetry
 from judgelab.study.common.panels import write_records
 from judgelab.study.common.tables import WITHOUT_P, about, entries, estimate_rows

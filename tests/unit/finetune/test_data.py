@@ -20,7 +20,7 @@ from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.finetune import data
 from judgelab.finetune.data import refuse_overlap, split
 from judgelab.finetune.settings import Settings
-from judgelab.mechanism.conditional import measure_conditional
+from judgelab.mechanism.logprob import measure_conditional
 from judgelab.scoring.source import TRAINED_ON, TrainedOn, digest, trained_on
 from tests.scripted import ScriptedLogProb
 from tests.tiny_models import model, tokenizer

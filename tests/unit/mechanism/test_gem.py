@@ -10,8 +10,8 @@ import pytest
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
-from judgelab.mechanism.conditional import ABSENT
 from judgelab.mechanism.gem import Gem
+from judgelab.mechanism.logprob import ABSENT
 from tests.scripted import ScriptedLogProb, panel_of
 
 PROMPT = Prompt("second_opinion.txt")

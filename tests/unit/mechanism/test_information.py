@@ -75,7 +75,6 @@ def test_negatives_pair_a_text_with_the_peers_text_on_the_partner_item() -> None
     assert data["negative"].dims == ("item", "agent", "peer", "draw")
     assert data["negative"].values[0, 2, 1, 0] == rule(f"Summaries:\n{TEXTS[1][1]}\n", TEXTS[0][2])
     assert math.isnan(data["negative"].values[0, 1, 1, 0])
-    assert data["partner"].values.tolist() == [["i1"], ["i0"]]
 
 
 def test_partners_stay_in_the_fold_and_are_never_the_item_itself() -> None:
