@@ -32,14 +32,6 @@ class Prompted(Agents):
     answer is written from the notes alone. All reading calls are one batch, all answers another.
     The reference agent is the item's human text. A refused, failed or empty reply is None:
     unscored, and counted by reason in the provenance (``agents_unanswered``).
-
-    Args:
-        taxonomy: a name under conf/taxonomy or a path; None takes the panel's task.
-        temperature: of sampling; the paper uses 0.7.
-        max_tokens: budget of a reply, tokens; None takes the taxonomy's.
-        noun: what a source is called in the prompts; None takes the taxonomy's word.
-        wording: a JSON file of the TVD-MI paper's authors with their instructions to strategies of
-            these names (``prompts=authors``); None keeps ours.
     """
 
     taxonomy: str | None = None

@@ -29,11 +29,6 @@ class Compression(EvaluationLM):
     log P(y | x) = -(C(xy) - C(x)) * 8 ln 2 nats, where C is the compressed size in bytes. PPM is
     a context-mixing predictor, so this is the log-probability of a real (if weak) language model,
     up to the coder's rounding to whole bytes (5.5 nats a text). A "token" is a byte of UTF-8.
-
-    Args:
-        order: longest context of the predictor, in bytes.
-        memory: of the predictor in bytes, 1 MiB to 1 GiB; when it is full the context is forgotten.
-        workers: processes; None means one per available core.
     """
 
     capabilities = frozenset({Capability.LOGPROB})

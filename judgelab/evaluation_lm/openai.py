@@ -43,22 +43,6 @@ AHEAD = 2  # calls held ready per attempt under way: some of them wait for a ret
 class OpenAI(FramedLM, Remote):
     """Chat, and log-probabilities of given texts where the server reports them for its prompt.
 
-    Args:
-        model: as the server calls it.
-        base_url: up to and including /v1.
-        limits: how fast, how often, how patient.
-        api_key_env: the environment variable that holds the key; None sends none. The key is
-            never an argument, so no config, record or message can hold it.
-        logprobs: ``none``: this LM only chats; ``echo``: /completions echoes the prompt with its
-            log-probabilities; ``prompt``: it has ``prompt_logprobs`` (vLLM). Probed at first use.
-        server: what the server is called in ``identity``; None for its address. Give one where
-            the address may change but not what answers there.
-        token_limit: what the server calls the bound on a reply.
-        extra_body: sent along with every chat request (seed, top_p, reasoning_effort, ...).
-        template, system, end_token: of log-probabilities, see ``Framing.of``.
-        tokenizer: of the model, a folder or a name on the Hub; None for ``model``. Needed for a
-            template or an end token only.
-
     Raises:
         ConfigError: an address or variable that holds a secret itself, or a template or end token
             for an LM that only chats.

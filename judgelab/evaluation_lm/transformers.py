@@ -38,18 +38,6 @@ class Transformers(FramedLM):
     are loaded when the first text is scored. Only safetensors weights are read, and no code of a
     model's repository is run.
 
-    Args:
-        model: a folder, or an id on the Hugging Face Hub.
-        revision: on the Hub, a commit, tag or branch; the commit it leads to is recorded.
-        adapter: folder of a LoRA adapter, or None.
-        dtype, quantization, device_map: see ``load.Form``; ``auto`` is fp32 on a CPU, otherwise
-            the model's own; None is a GPU if there is one.
-        template, system, end_token: of log-probabilities, see ``Framing.of``.
-        backend, token_budget, tolerance: of log-probabilities, see ``Engine``.
-        max_tokens: length of a reply where the request sets none.
-        threads: of torch; None leaves them as they are.
-        hint: how to get the model if its folder is absent.
-
     Raises:
         ConfigError: an unknown backend, dtype or quantization.
     """

@@ -25,18 +25,6 @@ class VLLM(FramedLM):
     only where it does not take them from its prefix cache, so a context is read once for each
     target. For all pairs of many texts ``evaluation_lm=transformers`` does less work; this one is
     for long replies, and for models that only vLLM runs. Prefix caching is off.
-
-    Args:
-        model: a folder, or a name on the Hub.
-        revision: on the Hub, a commit, tag or branch; the commit it leads to is recorded.
-        dtype: of weights and activations, as vLLM calls it. ``auto`` is vLLM's choice, half
-            precision for weights stored in fp32 too, and another on GPUs without bfloat16: name
-            one where answers of several machines must be the same.
-        quantization: as vLLM calls it; None for what the weights say.
-        max_length: tokens of prompt and reply; None for the model's own.
-        tensor_parallel: GPUs that share the model.
-        memory_share: of the GPU's memory that vLLM may take.
-        template, system, end_token: of log-probabilities, see ``Framing.of``.
     """
 
     capabilities = frozenset({Capability.CHAT, Capability.LOGPROB})

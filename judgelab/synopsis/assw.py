@@ -36,10 +36,7 @@ class Assw(SynopsisStep):
     without both pairs of tags, or with nothing between them, is no synopsis. ``by=rules`` is an
     offline stand-in, which finds phrases, not claims, and cannot tell the authors' method from a
     baseline. An item without an abstract or a source has no synopsis; the provenance counts them.
-
-    Args:
-        prompt: field source.
-        most: rules: claims in either list, the first ones found.
+    The prompt's field is source.
     """
 
     most: Count = 8

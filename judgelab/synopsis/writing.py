@@ -67,11 +67,7 @@ class Abstract(SynopsisStep):
     """Every item gets a new synopsis, an abstract of its source.
 
     ``by=lm`` is the paper's, for student proposals (it does not print its prompt). ``by=rules``
-    is an offline stand-in: the first sentences of the source.
-
-    Args:
-        prompt: field source.
-        sentences: rules: how many.
+    is an offline stand-in: the first sentences of the source. The prompt's field is source.
     """
 
     sentences: Count = 3

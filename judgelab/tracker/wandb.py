@@ -59,16 +59,7 @@ class OpenRun:
 
 @dataclass(frozen=True)
 class WandbTracker:
-    """Online where credentials exist, else offline; never asks, never stops a run.
-
-    Args:
-        project, entity: where the run goes.
-        mode: auto looks for WANDB_MODE, then for a key in WANDB_API_KEY or the netrc file.
-        records: whether records leave this machine too: texts, replies, item ids, people's names
-            and labels, the pages, the command line and paths; off, so that none of it leaves
-            unasked.
-        timeout: seconds to wait for the server before the run is kept offline instead.
-    """
+    """Online where credentials exist, else offline; never asks, never stops a run."""
 
     project: str = "judgelab"
     entity: str | None = None
