@@ -78,10 +78,17 @@ class Meaning:
     """How cells are read."""
 
     kind: Kind  # of all judgments
-    preferences: Preferences  # which text a cell prefers
-    categories: Categories  # their levels
-    figures: Mapping[str, float]  # cell -> the grade that its word stands for
-    shown: bool  # whether "1" or "A" is the text that was shown first, not the one stored first
+    # cell -> its value: of a pair 1 (the first text is better), 0 or .5; of a
+    # category the place of its level
+    values: Mapping[str, float] = field(default_factory=dict)
+    words: Mapping[str, float] = field(default_factory=dict)  # cell -> the grade that it stands for
+    # categories: those of people, by number or letter, then those that only judges say
+    levels: tuple[str, ...] = ()
+    positive: str = ""  # the level that matters; "" where none does
+    # of each level as a grade: of two its number, or 1 and 0; NaN where it has none
+    grades: tuple[float, ...] = ()
+    coding: str = ""  # how numbers prefer a text; a key of ``CODINGS``, or "as given"
+    shown: bool = False  # whether "1" or "A" is the text shown first, and not the one stored first
 
     def read(self, cell: str, pair: tuple[str, str] | None, order: int) -> float | str:
         """The value; or why there is none.
@@ -91,40 +98,40 @@ class Meaning:
             order: 1 where the second one of them was shown first.
         """
         if self.kind == "category":
-            return self.categories.values.get(cell, NO_CATEGORY)
+            return self.values.get(cell, NO_CATEGORY)
         if pair is None:
             value = number(cell)
             if abs(value) > MOST_GRADE:
                 return NO_GRADE
-            return value if value == value else self.figures.get(cell, NO_NUMBER)
+            return value if value == value else self.words.get(cell, NO_NUMBER)
         if (text := cell.strip()) in pair:
             return float(text == pair[0])
-        value = self.preferences.value(text)
+        value = self.values.get(cell, math.nan)
         if value != value:
             return NO_TEXT
         return 1 - value if self.shown and order else value
 
-    def worth(self, value: float) -> float:
+    def grade(self, value: float) -> float:
         """A value as a grade; NaN where it has none."""
         known = self.kind == "category" and value == value
-        return self.categories.worth[int(value)] if known else value
+        return self.grades[int(value)] if known else value
 
     def missing(self, cell: str) -> bool:
         """Whether nothing is said; a category may well be called none."""
-        known = self.kind == "category" and cell in self.categories.values
+        known = self.kind == "category" and cell in self.values
         return cell.strip().lower() in MISSING and not known
 
     def reading(self, cell: str, read: float | str, of_pair: bool) -> float | str:
-        """What a cell was read as, for ``told``: a grade, or words."""
+        """What a cell was read as, for ``readings_line``: a grade, or words."""
         if isinstance(read, str):
             return "" if self.missing(cell) else "unreadable"
         if self.kind != "category":
             return BETTER[read] if of_pair else read
-        level, one = self.categories.levels[int(read)], word(cell)
+        level, one = self.levels[int(read)], word(cell)
         return level[:20] if one == word(level) else f"{one[:20]} = {level[:20]}"
 
 
-def told(readings: Mapping[str, Counter[float | str]]) -> str:
+def readings_line(readings: Mapping[str, Counter[float | str]]) -> str:
     """In one line, how cells were read; the same in whatever order rows stand.
 
     Args:
@@ -146,51 +153,40 @@ def told(readings: Mapping[str, Counter[float | str]]) -> str:
     return line if len(line) <= 300 else line[:297] + "..."
 
 
-@dataclass(frozen=True)
-class Preferences:
-    """Which text of a pair a cell prefers."""
+def preferences(
+    cells: Cells, given: Mapping[str, object] | None, words: Mapping[str, float], shown: bool
+) -> Meaning:
+    """Preferences as the settings say, or as usual words and numbers that all fit together.
 
-    coding: str  # how numbers are read; a key of ``CODINGS``, or "as given"
-    numbers: Mapping[float, float]  # number -> 1 (first), 0 (second) or .5 (neither)
-    # cell in small letters -> the same; None: the usual words
-    words: Mapping[str, float] | None = None
+    Args:
+        cells: of pairs.
+        given: first, second, tie -> what cells say.
+        words: cell -> its grade, where single texts are graded in words.
+        shown: as ``Meaning.shown``.
 
-    @staticmethod
-    def of(cells: Cells, given: Mapping[str, object] | None) -> Preferences:
-        """As the settings say (first, second, tie -> what cells say), or as all numbers fit.
-
-        Raises:
-            ConfigError: numbers are used in ways that do not fit together.
-        """
-        if given is not None:
-            check_keys(given, MEANINGS, "dataset.preferences")
-            words = {str(cell).strip().lower(): MEANINGS[name] for name, cell in given.items()}
-            return Preferences("as given", {number(one): v for one, v in words.items()}, words)
-        codings = {
-            who or "people": coding
-            for who, its in cells.items()
-            if (coding := _coding({number(cell) for cell in its}))
-        }
-        if len(set(codings.values())) > 1:
-            told = "; ".join(f"of {who}: {coding}" for who, coding in codings.items())
-            raise ConfigError(
-                f"Numbers seem to mean several things ({told[:300]}): say what cells mean with "
-                "'dataset.preferences={first: 1, second: 2, tie: 0}'."
-            )
-        coding = next(iter(codings.values()), next(iter(CODINGS)))
-        return Preferences(coding, CODINGS[coding])
-
-    def value(self, text: str) -> float:
-        """1, 0 or .5; NaN where it cannot be read."""
-        low, figure = text.lower(), number(text)
-        if self.words and low in self.words:
-            return self.words[low]
-        if figure == figure:
-            return self.numbers.get(figure, math.nan)
-        if self.words is not None:
-            return math.nan
-        bare = low if low.startswith("tie") else low.strip("[]().\"' ")
-        return next((v for v, words in PLACES.items() if words.fullmatch(bare)), math.nan)
+    Raises:
+        ConfigError: numbers are used in ways that do not fit together.
+    """
+    distinct = {cell for its in cells.values() for cell in its}
+    if given is not None:
+        check_keys(given, MEANINGS, "dataset.preferences")
+        own = {word(str(cell)): MEANINGS[name] for name, cell in given.items()}
+        values = {cell: own[word(cell)] for cell in distinct if word(cell) in own}
+        return Meaning("preference", values, words, coding="as given", shown=shown)
+    codings = {
+        who or "people": coding
+        for who, its in cells.items()
+        if (coding := _coding({number(cell) for cell in its}))
+    }
+    if len(set(codings.values())) > 1:
+        fits = "; ".join(f"of {who}: {coding}" for who, coding in codings.items())
+        raise ConfigError(
+            f"Numbers seem to mean several things ({fits[:300]}): say what cells mean with "
+            "'dataset.preferences={first: 1, second: 2, tie: 0}'."
+        )
+    coding = next(iter(codings.values()), next(iter(CODINGS)))
+    values = {cell: _preference(cell, CODINGS[coding]) for cell in distinct}
+    return Meaning("preference", values, words, coding=coding, shown=shown)
 
 
 def _coding(numbers: set[float]) -> str | None:
@@ -201,6 +197,14 @@ def _coding(numbers: set[float]) -> str | None:
     if numbers & {2.0, 1.5}:
         return one_two
     return one_zero if 0.0 in numbers else None
+
+
+def _preference(cell: str, numbers: Mapping[float, float]) -> float:
+    low, figure = cell.strip().lower(), number(cell)
+    if figure == figure:
+        return numbers.get(figure, math.nan)
+    bare = low if low.startswith("tie") else low.strip("[]().\"' ")
+    return next((v for v, words in PLACES.items() if words.fullmatch(bare)), math.nan)
 
 
 def kind_of(cells: Cells, ordered: bool) -> Kind:
@@ -216,7 +220,7 @@ def kind_of(cells: Cells, ordered: bool) -> Kind:
     if not main[0]:
         main = [its for given in cells.values() if (its := _words(given))]
     counts = sum(main, Counter[str]())
-    known = bool(main) and all(map(_known, main))
+    known = bool(main) and all(map(_yes_or_no, main))
     forms = {number(one) % 1 if is_figure(one) else None for one in counts}
     if known or (len(counts) == 2 and forms in ({None}, {0.0})):
         ordered = ordered or known or all(map(is_figure, counts))
@@ -226,8 +230,8 @@ def kind_of(cells: Cells, ordered: bool) -> Kind:
     return "grade" if 2 * figures >= counts.total() else "category"
 
 
-def figures_of(cells: Cells, positive: object) -> dict[str, float]:
-    """Cell -> 1 or 0, where people say two words as pass and fail, and judges give grades.
+def grades(cells: Cells, positive: object) -> Meaning:
+    """Grades; where people say two words as pass and fail, and judges give numbers, 1 and 0.
 
     Raises:
         ConfigError: positive is none of two words.
@@ -243,10 +247,11 @@ def figures_of(cells: Cells, positive: object) -> dict[str, float]:
                 f"dataset.positive={positive!r} names a category, but this table holds grades or "
                 "preferences: leave it out, or set dataset.kind=category."
             )
-    elif figures or not _known(people):
-        return {}
+    elif figures or not _yes_or_no(people):
+        return Meaning("grade")
     words = {cell: word(cell) for its in cells.values() for cell in its}
-    return {cell: float(one in top) for cell, one in words.items() if one in top | rest}
+    graded = {cell: float(one in top) for cell, one in words.items() if one in top | rest}
+    return Meaning("grade", words=graded)
 
 
 def _words(cells: Counter[str]) -> Counter[str]:
@@ -257,7 +262,7 @@ def _words(cells: Counter[str]) -> Counter[str]:
     return words
 
 
-def _known(words: Collection[str]) -> bool:
+def _yes_or_no(words: Collection[str]) -> bool:
     """Whether these are a yes, a no, or both, in words that everybody knows."""
     its = set(words)
     return bool(its) and its <= YES | NO and max(len(its & YES), len(its & NO)) == 1
@@ -272,86 +277,60 @@ def _graded(words: Counter[str], two: Collection[str]) -> bool:
     return 2 * sum(figures.values()) >= words.total() and beyond * STRAY > words.total()
 
 
-@dataclass(frozen=True)
-class Categories:
-    """The classes of a table."""
+def categories(
+    where: str,
+    cells: Cells,
+    given: Sequence[object] | None,
+    labels: Mapping[object, object] | None,
+    positive: object,
+) -> Meaning:
+    """Categories that cells say and settings name.
 
-    # names: those of people, by number or letter, then those that only judges say
-    levels: tuple[str, ...] = ()
-    positive: str = ""  # the level that matters; "" where none does
-    values: Mapping[str, float] = field(default_factory=dict)  # cell -> place of its level
-    # of each level as a grade: of two its number, or 1 and 0; NaN where it has none
-    worth: tuple[float, ...] = ()
+    Where people have one known yes (``YES``) and a judge has one, they are the same, and so with
+    no. A short word that judges say twice is a level, though people never say it.
 
-    @staticmethod
-    def of(
-        where: str,
-        cells: Cells,
-        categories: Sequence[object] | None = None,
-        labels: Mapping[object, object] | None = None,
-        positive: object = None,
-    ) -> Categories:
-        """What cells say and settings name.
+    Args:
+        where: the table, for messages.
+        given: names, in order; there are no others.
+        labels: name -> its spellings.
+        positive: the level that matters; None: of two the yes.
 
-        Where people have one known yes (``YES``) and a judge has one, they are the same, and so
-        with no. A short word that judges say twice is a level, though people never say it.
+    Raises:
+        ConfigError: a setting contradicts itself, or names what there is not.
+        DataError: a judge shares no word with people, or cells are free text.
+    """
+    words = {cell: word(cell) for its in cells.values() for cell in its}
+    order, same, names = _settings(given, labels)
+    same = _merged(_counted(cells, words, same), order, same)
+    order = [same.get(one, one) for one in order]
+    counted = _counted(cells, words, same)
+    own, more = (set(order), set[str]()) if given is not None else _levels(where, counted, order)
+    names = {same.get(one, one): name for one, name in names.items()}
+    people = counted.get(RATERS) if given is None else Counter(order)
+    if stranger := people and _stranger(people, counted, own):
+        _refuse_stranger(where, stranger, cells, [names.get(one, one) for one in sorted(own)])
+    names = _names(cells, words, same, own | more) | names
 
-        Args:
-            where: the table, for messages.
-            categories: names, in order; there are no others.
-            labels: name -> its spellings.
-            positive: the level that matters; None: of two the yes.
+    def place(one: str) -> tuple[bool, int, float, str]:
+        value = number(names[one])
+        listed = order.index(one) if one in order else len(order)
+        return one in more, listed, value if value == value else math.inf, names[one].casefold()
 
-        Raises:
-            ConfigError: a setting contradicts itself, or names what there is not.
-            DataError: a judge shares no word with people, or cells are free text.
-        """
-        words = {cell: word(cell) for its in cells.values() for cell in its}
-        order, same, names = _settings(categories, labels)
-        same = _merged(_counted(cells, words, same), order, same)
-        counted = _counted(cells, words, same)
-        order = [same.get(one, one) for one in order]
-        names = {same.get(one, one): name for one, name in names.items()}
-        people = counted.pop(RATERS, Counter[str]())
-        counts = sum(counted.values(), Counter[str]())
-        short = {one for one in counts if len(one) <= LONGEST and one not in MISSING}
-        own, more = set(people) if people else short, {one for one in short if counts[one] > 1}
-        if all(is_figure(one) or one in PLAIN for one in own - MISSING):
-            own -= MISSING  # beside words, None may well be a category
-        own |= set(order)
-        if categories is not None:
-            own, more = set(order), set()
-        more -= own
-        many = own if len(own) > MOST else own | more
-        if len(many) > MOST and categories is None:
-            raise DataError(
-                f"{where} has {len(many):,} different labels, such as {min(many)[:30]!r}, which "
-                "look like free text: name the column of labels with dataset.columns.human=COLUMN "
-                "(of verdicts: dataset.columns.verdict=COLUMN), or group them with "
-                "dataset.labels='{NAME: [SPELLING, ...], ...}'."
-            )
-        main = people if categories is None else Counter(order)
-        for who in _strangers(main, counted, own, short):
-            _refuse_stranger(where, who, cells, [names.get(one, one) for one in sorted(own)])
-        names = _names(cells, words, same, own | more) | names
-
-        def place(one: str) -> tuple[bool, int, float, str]:
-            value = number(names[one])
-            listed = order.index(one) if one in order else len(order)
-            return one in more, listed, value if value == value else math.inf, names[one].casefold()
-
-        ranked = sorted(own | more, key=place)
-        two = ranked[:2] if len(own) == 2 or len(ranked) <= 2 else []
-        good = _good(two, same)
-        top = good if positive is None else _positive(positive, ranked, two, same, names)
-        places = {one: float(k) for k, one in enumerate(ranked)}
-        levels = {cell: same.get(one, one) for cell, one in words.items()}
-        return Categories(
-            tuple(names[one] for one in ranked),
-            names.get(top, ""),
-            {cell: places[one] for cell, one in levels.items() if one in places},
-            tuple(_worth(one, two, good or top, names) for one in ranked),
-        )
+    ranked = sorted(own | more, key=place)
+    two = ranked[:2] if len(own) == 2 or len(ranked) <= 2 else []
+    good = _good(two, same)
+    top = good if positive is None else _positive(positive, ranked, two, same, names)
+    worth = {one: float(one == (good or top)) for one in two if good or top}
+    if all(is_figure(names[one]) for one in two):
+        worth = {one: number(names[one]) for one in two}
+    levels = {cell: same.get(one, one) for cell, one in words.items()}
+    return Meaning(
+        "category",
+        {cell: float(ranked.index(one)) for cell, one in levels.items() if one in ranked},
+        levels=tuple(names[one] for one in ranked),
+        positive=names.get(top, ""),
+        grades=tuple(worth.get(one, math.nan) for one in ranked),
+    )
 
 
 def same_levels(others: Iterable[str], levels: Sequence[str]) -> dict[str, str]:
@@ -436,19 +415,41 @@ def _merged(
     return merged | {one: merged.get(level, level) for one, level in same.items()}
 
 
-def _strangers(
-    main: Counter[str], counted: Mapping[str, Counter[str]], own: set[str], short: set[str]
-) -> list[str]:
-    """Judges that say nothing of what people say, or have another yes or no."""
-    if not main:
-        return []
-    strange = list[str]()
+def _levels(
+    where: str, counted: Mapping[str, Counter[str]], order: Iterable[str]
+) -> tuple[set[str], set[str]]:
+    """Levels of people (without people: of judges), and those that only judges say."""
+    people = counted.get(RATERS, Counter[str]())
+    counts = sum((its for who, its in counted.items() if who != RATERS), Counter[str]())
+    short = set(filter(_short, counts))
+    own = set(people) if people else short
+    if all(is_figure(one) or one in PLAIN for one in own - MISSING):
+        own -= MISSING  # beside words, None may well be a category
+    own |= set(order)
+    more = {one for one in short if counts[one] > 1} - own
+    many = own if len(own) > MOST else own | more
+    if len(many) > MOST:
+        raise DataError(
+            f"{where} has {len(many):,} different labels, such as {min(many)[:30]!r}, which look "
+            "like free text: name the column of labels with dataset.columns.human=COLUMN (of "
+            "verdicts: dataset.columns.verdict=COLUMN), or group them with "
+            "dataset.labels='{NAME: [SPELLING, ...], ...}'."
+        )
+    return own, more
+
+
+def _short(one: str) -> bool:
+    return len(one) <= LONGEST and one not in MISSING
+
+
+def _stranger(main: Counter[str], counted: Mapping[str, Counter[str]], own: set[str]) -> str | None:
+    """A judge that says nothing of what people say, or has another yes or no."""
     for who, its in counted.items():
-        mine = short & its.keys()
+        mine = set(filter(_short, its))
         sides = [_polar(its, side) & mine for side in (YES, NO) if _polar(main, side)]
-        if any(words and not words & own for words in [mine, *sides]):
-            strange.append(who)
-    return strange
+        if who != RATERS and any(words and not words & own for words in [mine, *sides]):
+            return who
+    return None
 
 
 def _refuse_stranger(where: str, who: str, cells: Cells, names: Sequence[str]) -> None:
@@ -507,10 +508,3 @@ def _positive(
         hint = did_you_mean(_name(positive), (names[one] for one in levels))
         raise ConfigError(f"dataset.positive={positive!r} is no category.{hint}")
     return named.pop()
-
-
-def _worth(one: str, two: Sequence[str], good: str, names: Mapping[str, str]) -> float:
-    """A level as a grade: of two numbers the number, else 1 for the good one and 0."""
-    figures = all(is_figure(names[other]) for other in two)
-    worth = number(names[one]) if figures else float(one == good) if good else math.nan
-    return worth if one in two else math.nan

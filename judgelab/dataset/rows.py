@@ -23,11 +23,12 @@ from judgelab.core.errors import DataError, did_you_mean, some
 from judgelab.core.judgments import JudgeFacts, JudgmentTable, Units
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.dataset.files import MISSING, number, refuse
-from judgelab.dataset.meaning import NO_VERDICT, RATERS, Meaning, told
+from judgelab.dataset.meaning import NO_VERDICT, RATERS, Meaning, readings_line
 
 Category = Literal["Faithful", "Low Effort", "Other", "Strategic", "Style"]
 PEOPLE = "people"  # who gave labels that come without a name
-OF_ITEM = ("source", "reference", "synopsis")
+TEXT = "response"  # system of a text that has none
+PAIR = ("first", "second")  # systems of a pair that has no names
 
 Key = tuple[str, str, str]
 """Item, first and second system; the second is empty where one text is judged."""
@@ -42,12 +43,6 @@ def _finite(cell: object) -> object:
     return value
 
 
-def _count(value: float) -> float:
-    if value < 0:
-        raise ValueError("is no number of words")
-    return value
-
-
 def _place(cell: object) -> object:
     place = number(cell) if isinstance(cell, str) and cell.strip() else cell or 0
     if place not in (0, 1):
@@ -58,20 +53,14 @@ def _place(cell: object) -> object:
 def _full(text: str) -> str:
     if not text.strip():
         raise ValueError("is empty")
-    return text
+    return text.strip()
 
 
-FullText = Annotated[str, AfterValidator(_full)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True)]
 Number = Annotated[float, BeforeValidator(_finite)]
-Words = Annotated[Number, AfterValidator(_count)]
 
 
-TEXT = "response"  # system of a text that has none
-PAIR = ("first", "second")  # systems of a pair that has no names
-
-
-class Said(NamedTuple):
+class Opinion(NamedTuple):
     """A person's label or a judge's verdict."""
 
     who: Name  # the person or judge
@@ -85,7 +74,7 @@ class Said(NamedTuple):
 class JudgedRow(BaseModel):
     """What one row of a table, line of a log or entry of a list says.
 
-    A reader of another format makes these and hands them to ``gathered``: it needs to know
+    A reader of another format makes these and hands them to ``PanelBuilder``: it needs to know
     nothing else. Facts that are empty are those that the row does not say; a row without
     ``agent`` is of the item alone.
     """
@@ -93,7 +82,7 @@ class JudgedRow(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     line: int  # where it stands, for messages
-    id: Annotated[FullText, AfterValidator(str.strip)]  # the item
+    id: Annotated[str, AfterValidator(_full)]  # the item
     agent: Name = ""  # agent, other: who wrote the text, and the other one of a pair
     other: Name = ""
     source: str = ""  # source, reference, synopsis: of the item
@@ -103,14 +92,14 @@ class JudgedRow(BaseModel):
     text: str = ""  # text, other_text: of ``agent`` and ``other``
     other_text: str = ""
     # words, other_words: how many words these have, where they are not there to be counted
-    words: Words = np.nan
-    other_words: Words = np.nan
+    words: Number = np.nan
+    other_words: Number = np.nan
     stratum: Name = ""  # stratum, cluster, turn: of the text or pair; see ``core.judgments.Units``
     cluster: Name = ""
     turn: Number = np.nan
     criterion: Name = ""  # what is judged, where a file holds several questions
-    labels: tuple[Said, ...] = ()  # what people said of it
-    verdicts: tuple[Said, ...] = ()  # what judges said of it
+    labels: tuple[Opinion, ...] = ()  # what people said of it
+    verdicts: tuple[Opinion, ...] = ()  # what judges said of it
 
     @model_validator(mode="after")
     def _sound(self) -> Self:
@@ -145,12 +134,13 @@ def labels_of(
     """
     units: dict[str, dict[tuple[str, str], None]] = {}
     texts = {(row.id, row.agent): row.text for row in rows if row.text}
-    criteria = dict.fromkeys(row.criterion for row in rows if row.verdicts or row.labels)
+    criteria = list(dict.fromkeys(row.criterion for row in rows if row.verdicts))
     for row in rows:
         units.setdefault(row.id, {})[row.agent, row.other] = None
     labels, unknown, lines = list[JudgedRow](), 0, dict[object, int]()
     for row in (row for row in people if row.labels):
-        known, own = list(units.get(row.id, ())), (row.agent, row.other)
+        where, known = f"{whose}, line {row.line}", list(units.get(row.id, ()))
+        own = (row.agent, row.other)
         if not known:
             unknown += 1
             continue
@@ -159,44 +149,30 @@ def labels_of(
             if len(known) > 1 or not unnamed:
                 those = some([name for name, _ in known])
                 why = "say whose in a column agent" if unnamed else f"none is of {row.agent}"
-                raise DataError(
-                    f"{whose}, line {row.line}: item {row.id!r} has texts of {those}: {why}."
-                )
+                raise DataError(f"{where}: item {row.id!r} has texts of {those}: {why}.")
             own = known[0]
         if row.text and row.text.split() != texts.get((row.id, own[0]), row.text).split():
             raise DataError(
-                f"{whose}, line {row.line}: the text of item {row.id!r} is another one there: ids "
-                "of the two files do not mean the same."
+                f"{where}: the text of item {row.id!r} is another one there: ids of the two files "
+                "do not mean the same."
             )
-        criterion = row.criterion or (next(iter(criteria)) if len(criteria) == 1 else "")
+        criterion = row.criterion or (criteria[0] if len(criteria) == 1 else "")
         if criteria and criterion not in criteria:
             raise DataError(
-                f"{whose}, line {row.line}: judges answer {some(list(criteria))}: say which of "
-                "them a label answers in a column criterion."
+                f"{where}: judges answer {some(criteria)}: say which of them a label answers in a "
+                "column criterion."
             )
         for one in row.labels:
             first = lines.setdefault((row.id, own, criterion, one.who), row.line)
             if first != row.line:
                 raise DataError(
-                    f"{whose}, line {row.line}: {one.who} labels item {row.id!r} once more than in "
-                    f"line {first}: keep one of them, or name people in a column rater."
+                    f"{where}: {one.who} labels item {row.id!r} once more than in line {first}: "
+                    "keep one of them, or name people in a column rater."
                 )
         names = {"agent": own[0], "other": own[1], "criterion": criterion}
         kept = row.model_dump(include={"line", "id", "turn", "labels"})
         labels.append(JudgedRow.model_validate(kept | names))
     return labels, unknown
-
-
-def respelled(rows: list[JudgedRow], words: Mapping[str, str]) -> list[JudgedRow]:
-    """The rows with labels in words where all are letters of these."""
-    if not {one.cell.strip() for row in rows for one in row.labels} <= words.keys():
-        return rows
-    return [
-        row.model_copy(
-            update={"labels": tuple(x._replace(cell=words[x.cell.strip()]) for x in row.labels)}
-        )
-        for row in rows
-    ]
 
 
 def fault_of(cause: ValidationError) -> str:
@@ -205,17 +181,14 @@ def fault_of(cause: ValidationError) -> str:
     where = ".".join(part for part in map(str, error["loc"]) if not part.isdigit())
     if error["type"] == "missing":
         return f"{where} is missing"
-    if error["type"] == "extra_forbidden":
-        return f"{where} is no key that is known"
     why = error["msg"].removeprefix("Value error, ")
     if not error["loc"] or why == "is empty":
         return f"{where} {why}".strip()
     why = why.replace("Input should be", "must be")
-    return f"{where} {short(error['input'])} {why[0].lower()}{why[1:]}"
+    return f"{where} {_short(error['input'])} {why[0].lower()}{why[1:]}"
 
 
-def short(value: object) -> str:
-    """A value in few letters, for messages."""
+def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 42 else text[:39] + "..."
 
@@ -232,53 +205,28 @@ def by_criterion(rows: Iterable[JudgedRow], where: str, noun: str) -> dict[str, 
     Raises:
         DataError: some labels or verdicts are of a criterion, and others of none.
     """
-    of_texts, by_name, faults = list[JudgedRow](), dict[str, list[JudgedRow]](), list[str]()
     rows = list(rows)
-    several = any(row.criterion for row in rows)
-    for row in rows:
-        if row.criterion or not several:
-            by_name.setdefault(row.criterion, []).append(row)
-        elif row.labels or row.verdicts:
-            faults.append(f"{noun} {row.line}: criterion is empty, and other rows have one")
-        else:
-            of_texts.append(row)
-    refuse(where, faults)
-    return {name: [*of_texts, *by_name[name]] for name in sorted(by_name)}
-
-
-def gathered(
-    rows: Iterable[JudgedRow], meaning: Meaning, where: str, noun: str = "line"
-) -> Gathered:
-    """What rows of ``where``, each called ``noun`` in messages, say together.
-
-    Raises:
-        DataError: rows contradict or repeat each other, or a label cannot be read.
-    """
-    together, faults = Gathered(meaning, where, noun), list[str]()
-    for row in rows:
-        try:
-            together.add(row)
-        except DataError as cause:
-            faults.append(f"{noun} {row.line}: {cause}")
-    refuse(where, faults)
-    return together
-
-
-def _apart(agent: str, other: str) -> str:
-    """What tells two rows apart that seem to say the same."""
-    ways = ["who wrote it (dataset.columns.agent=COLUMN)"] if agent in (TEXT, PAIR[0]) else []
-    ways += ["which text was shown first (dataset.columns.order=COLUMN)"] if other else []
-    ways += ["which run it is (dataset.columns.run=COLUMN)"]
-    return f"keep one of them, or say {' or '.join(ways)}"
+    names = sorted({row.criterion for row in rows if row.criterion})
+    if not names:
+        return {"": rows} if rows else {}
+    rest = [row for row in rows if not row.criterion]
+    nameless = [row.line for row in rest if row.labels or row.verdicts]
+    refuse(where, [f"{noun} {k}: criterion is empty, and other rows have one" for k in nameless])
+    return {name: [*rest, *(row for row in rows if row.criterion == name)] for name in names}
 
 
 @dataclass(slots=True)
-class Gathered:
-    """What the rows said so far."""
+class PanelBuilder:
+    """What rows say so far, and the panel of it.
+
+    Attributes:
+        meaning: how cells are read.
+        where, noun: the table, and what a row is called in it, for messages.
+    """
 
     meaning: Meaning
     where: str
-    noun: str
+    noun: str = "line"
     # items, agents: in the order in which they first appear
     items: dict[str, None] = field(default_factory=dict)
     agents: dict[str, None] = field(default_factory=dict)
@@ -294,62 +242,87 @@ class Gathered:
     reasons: dict[tuple[str, int, int, str], str] = field(default_factory=dict)
     # who (``RATERS``, or a judge) -> what cells were read as -> how often
     readings: dict[str, Counter[float | str]] = field(default_factory=dict)
-    _lines: dict[object, int] = field(default_factory=dict)
+    lines: dict[object, int] = field(default_factory=dict)
 
-    def add(self, row: JudgedRow) -> None:
-        """Take what a row says."""
+    def add(self, rows: Iterable[JudgedRow]) -> Self:
+        """Take what rows say.
+
+        Raises:
+            DataError: rows contradict or repeat each other, or a label cannot be read.
+        """
+        faults = list[str]()
+        for row in rows:
+            try:
+                self._add(row)
+            except DataError as cause:
+                faults.append(f"{self.noun} {row.line}: {cause}")
+        refuse(self.where, faults)
+        return self
+
+    def _add(self, row: JudgedRow) -> None:
         item, one, two = row.id, row.agent, row.other
         if two and self.meaning.kind != "preference":
             raise DataError(f"a {self.meaning.kind} is of one text: leave other empty")
         swapped = bool(two) and (item, two, one) in self.units
         key = (item, two, one) if swapped else (item, one, two)
-        raters = tuple(one.who for one in row.labels)
-        judges = tuple((one.who, one.order, one.run) for one in row.verdicts)
-        first = self._lines.setdefault((key, swapped, raters, judges), row.line)
+        raters = tuple(label.who for label in row.labels)
+        judges = tuple((verdict.who, verdict.order, verdict.run) for verdict in row.verdicts)
+        first = self.lines.setdefault((key, swapped, raters, judges), row.line)
         if first != row.line and (raters or judges):  # a row of facts alone may come again
-            raise DataError(f"says once more what {self.noun} {first} is about: {_apart(one, two)}")
+            ways = ["who wrote it (dataset.columns.agent=COLUMN)"] * (one in (TEXT, PAIR[0]))
+            ways += ["which text was shown first (dataset.columns.order=COLUMN)"] * bool(two)
+            ways += ["which run it is (dataset.columns.run=COLUMN)"]
+            raise DataError(
+                f"says once more what {self.noun} {first} is about: keep one of them, or say "
+                f"{' or '.join(ways)}"
+            )
         self.items[item] = None
-        self._facts(row, key, swapped)
+        self._add_facts(row, key, swapped)
         if not one:
             return
         self.agents |= dict.fromkeys(filter(None, (one, two)))
         unit = self.units.setdefault(key, len(self.units))
         pair = (one, two) if two else None
-        for label in row.labels:
-            if self.meaning.missing(label.cell):
+        for who, cell, *_ in row.labels:
+            if self.meaning.missing(cell):
                 continue
-            value = self.meaning.read(label.cell, pair, 0)
+            value = self.meaning.read(cell, pair, 0)
             if isinstance(value, str):
-                hint = near(label.cell.strip(), pair or self.meaning.categories.levels)
+                hint = near(cell.strip(), pair or self.meaning.levels)
                 why = value.removeprefix("the verdict ")
-                raise DataError(f"{label.who} said {short(label.cell)}, which {why}{hint}")
-            if (unit, label.who) not in self.labels:  # once, in however many rows it stands
-                self._note(RATERS, label.cell, value, pair)
-            value = 1 - value if swapped else value
-            self._keep(self.labels, (unit, label.who), value, row.line, label.who)
-        for verdict in row.verdicts:
-            order = verdict.order
-            read: float | str = verdict.reason or NO_VERDICT
-            if verdict.cell.strip():
-                read = self.meaning.read(verdict.cell, pair, order)
-            self._note(verdict.who, verdict.cell, read, pair)
-            place = verdict.who, unit, 1 - order if swapped else order, verdict.run
+                raise DataError(f"{who} said {_short(cell)}, which {why}{hint}")
+            if (unit, who) not in self.labels:  # once, in however many rows it stands
+                self._note(RATERS, cell, value, pair)
+            self._keep(self.labels, (unit, who), 1 - value if swapped else value, row.line, who)
+        for who, cell, order, reason, run in row.verdicts:
+            read: float | str = reason or NO_VERDICT
+            if cell.strip():
+                read = self.meaning.read(cell, pair, order)
+            self._note(who, cell, read, pair)
+            place = who, unit, 1 - order if swapped else order, run
             if isinstance(read, str):
                 self.reasons.setdefault(place, read)
                 read = np.nan
-            self._keep(self.verdicts, place, 1 - read if swapped else read, row.line, verdict.who)
+            self._keep(self.verdicts, place, 1 - read if swapped else read, row.line, who)
 
-    def _facts(self, row: JudgedRow, key: Key, swapped: bool) -> None:
+    def _add_facts(self, row: JudgedRow, key: Key, swapped: bool) -> None:
         """Keep texts and facts; what contradicts an earlier line is a fault."""
         item, one, two = row.id, row.agent, row.other
         words = (row.words, row.other_words)[:: -1 if swapped else 1]
-        of_item = [(name, getattr(row, name), (item,)) for name in OF_ITEM]
-        texts = [("text", row.text, (item, one)), ("text", row.other_text, (item, two))]
-        sizes = [("words", words[0], key), ("other_words", words[1], key)]
-        groups = [("stratum", row.stratum, key), ("cluster", row.cluster, key)]
-        known_of = [*of_item, ("category", row.category, (one,)), *texts, *sizes, *groups]
-        for name, value, whose in known_of:
-            if value != value or (isinstance(value, str) and not value.strip()):
+        facts: dict[tuple[str, ...], Any] = {
+            ("source", item): row.source,
+            ("reference", item): row.reference,
+            ("synopsis", item): row.synopsis,
+            ("category", one): row.category,
+            ("text", item, one): row.text,
+            **({("text", item, two): row.other_text} if two else {}),
+            ("words", *key): words[0],
+            ("other_words", *key): words[1],
+            ("stratum", *key): row.stratum,
+            ("cluster", *key): row.cluster,
+        }
+        for (name, *whose), value in facts.items():
+            if value != value or not str(value).strip():
                 continue
             known, line = self.facts.setdefault((name, *whose), (value, row.line))
             if known != value:
@@ -372,11 +345,7 @@ class Gathered:
             raise DataError(f"{who} said something else of the same in {self.noun} {first}")
 
     def panel(
-        self,
-        facts: Mapping[str, object],
-        limit: int | None,
-        task: str,
-        agents: Sequence[Agent],
+        self, facts: Mapping[str, object], limit: int | None, task: str, agents: Sequence[Agent]
     ) -> Panel:
         """The first so many items, with their texts, labels and judgments.
 
@@ -393,8 +362,8 @@ class Gathered:
         """
         items = list(self.items)[:limit]
         kept = set(items)
-        pairs = self.meaning.kind == "preference"
         keys = [key for key in self.units if key[0] in kept]
+        pairs = self.meaning.kind == "preference"
         units = [key for key in keys if bool(key[2]) == pairs]
         if pairs and not units:
             raise DataError(
@@ -442,9 +411,11 @@ class Gathered:
             if unit in place:
                 labels[place[unit], column[rater]] = value
         for (judge, unit, order), own in runs.items():
-            if judge in row and (why := self.reasons.get((judge, unit, order, own[0]))):
+            if unit not in alike:
+                continue
+            if why := self.reasons.get((judge, unit, order, own[0])):
                 reasons.setdefault(judge, Counter())[why] += 1
-            if unit in place and judge in row:
+            if unit in place:
                 at = row[judge], place[unit], order
                 asked[at] = True
                 verdicts[at][: len(own)] = [self.verdicts[judge, unit, order, x][0] for x in own]
@@ -470,9 +441,9 @@ class Gathered:
             verdicts[..., 0],
             asked,
             {name: dict(reasons[name]) for name in judges if name in reasons},
-            self.meaning.categories.levels,
-            {"read": told(self.readings)},
-            self.meaning.categories.positive,
+            self.meaning.levels,
+            {"read": readings_line(self.readings)},
+            self.meaning.positive,
             verdicts[..., 1:],
         )
 
@@ -504,8 +475,8 @@ class Gathered:
         """Item -> system -> the mean grade; without grades, the share of its pairs that it won."""
         given: dict[int, list[float]] = {}
         for (unit, _), (value, _) in self.labels.items():
-            if (worth := self.meaning.worth(value)) == worth:
-                given.setdefault(unit, []).append(worth)
+            if (grade := self.meaning.grade(value)) == grade:
+                given.setdefault(unit, []).append(grade)
         units = {key: self.units[key] for key in keys}
         means = {key: float(np.mean(given[k])) for key, k in units.items() if k in given}
         graded = {key: mean for key, mean in means.items() if not key[2]}
@@ -525,7 +496,7 @@ class Gathered:
         scores: dict[str, dict[str, dict[str, float]]] = {}
         for (judge, unit, order), runs in self._runs().items():
             value, _ = self.verdicts[judge, unit, order, runs[0]]
-            if unit in numbered and (worth := self.meaning.worth(value)) == worth:
+            if unit in numbered and (grade := self.meaning.grade(value)) == grade:
                 item, agent, _ = numbered[unit]
-                scores.setdefault(item, {}).setdefault(judge, {})[agent] = worth
+                scores.setdefault(item, {}).setdefault(judge, {})[agent] = grade
         return scores

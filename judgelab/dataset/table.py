@@ -12,41 +12,26 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ValidationError
 
-from judgelab.core.errors import ConfigError, DataError, did_you_mean, some
-from judgelab.core.judgments import JudgmentTable, Kind
+from judgelab.core.errors import ConfigError, DataError, did_you_mean, listed, some
+from judgelab.core.judgments import Kind
 from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Agent, Panel
 from judgelab.dataset import LimitedDataset
 from judgelab.dataset.columns import COLUMNS, Layout, Wide, labels_layout, layout
-from judgelab.dataset.files import (
-    MISSING,
-    Records,
-    cell_text,
-    of_frame,
-    refuse,
-)
+from judgelab.dataset.files import MISSING, Records, cell_text, of_frame, refuse
 from judgelab.dataset.logs import Log, log_facts, opened
-from judgelab.dataset.meaning import (
-    RATERS,
-    Categories,
-    Meaning,
-    Preferences,
-    figures_of,
-    kind_of,
-)
+from judgelab.dataset.meaning import RATERS, Meaning, categories, grades, kind_of, preferences
 from judgelab.dataset.provenance import check_keys
 from judgelab.dataset.rows import (
     PAIR,
     PEOPLE,
     TEXT,
     Category,
-    Gathered,
     JudgedRow,
+    PanelBuilder,
     by_criterion,
     fault_of,
-    gathered,
     labels_of,
     near,
-    respelled,
 )
 
 if TYPE_CHECKING:
@@ -147,78 +132,54 @@ class LabelledTable(LimitedDataset):
         """
         if not records.rows:
             refuse(where, records.faults)
-        given, raters = self.columns, self.raters
+        given, raters = self.columns or {}, self.raters
         if self.people:
-            given, raters = {**(given or {}), "human": False, "preference": False}, None
+            given, raters = {**given, "human": False, "preference": False}, None
         own = layout(records, given, raters, self.judges, where)
-        columns = own.columns
-        if "category" not in (self.columns or {}) and not _good_faith(records, columns):
-            columns.pop("category", None)  # of texts or topics, and not of agents
-        rows, faults = _rows(records, own)
-        refuse(where, list(dict.fromkeys([*records.faults, *faults])))
+        if "category" not in given and not _good_faith(records, own.columns):
+            own.columns.pop("category", None)  # of texts or topics, and not of agents
+        rows = table_rows(records, own, where)
         if self.people and own.numbers:
             raise DataError(
                 f"{where} has no column of ids by which labels could be joined: name it with "
                 "dataset.columns.id=COLUMN."
             )
-        rows, joined = self._joined(rows, columns, where)
-        together, criteria = self._gathered(rows, where, records.noun)
+        rows, joined = self._with_people(rows, where, own.columns)
+        judged = self._judged(rows, where, records.noun)
         not_read = [name for name in records.columns if name not in own.used]
-        self._refuse_silent([together, *criteria.values()], own.judges, not_read)
-        meaning = together.meaning
+        _refuse_silent(judged, own.judges, not_read)
+        unread = {name: False for name, column in (self.columns or {}).items() if column is False}
         facts = dict(facts) | {
-            "kind": meaning.kind,
-            "preferences": meaning.preferences.coding if meaning.kind == "preference" else None,
-            "columns": columns | {k: False for k, v in (self.columns or {}).items() if v is False},
+            "columns": own.columns | unread,
             "columns_not_read": not_read,
             "columns_taken": "; ".join(filter(None, [own.line, joined])),
-            "people": self.people,
             "columns_of_labels": own.labels,
-            "task_description": self.task_description,
         }
-        return self._named(together, criteria, facts, limit)
+        return self._named(judged, facts, limit)
 
     def _of_log(self, log: Log, where: str, limit: int | None) -> Panel:
-        """The panel of another tool's log, whose columns are known.
-
-        Raises:
-            ConfigError, DataError: as of the class.
-        """
+        """The panel of another tool's log, whose columns are known."""
         columns = {name for name, own in (self.columns or {}).items() if own is not None}
         settings = {"columns": columns, "raters": self.raters, "judges": self.judges}
         if self.people:  # settings of labels are of its file
             settings |= {"columns": columns - {"human"}, "raters": None}
-        for name, given in settings.items():
-            if given:
-                raise ConfigError(
-                    f"dataset.{name} is for tables; {where} was read as {log.tool}, which says who "
-                    "people and judges are: leave it out."
-                )
+        for name in (name for name, given in settings.items() if given):
+            raise ConfigError(
+                f"dataset.{name} is for tables; {where} was read as {log.tool}, which says who "
+                "people and judges are: leave it out."
+            )
         rows, faults = log.rows()
         refuse(where, faults)
-        rows, joined = self._joined(rows, {}, where, log)
-        together, criteria = self._gathered(rows, where, "entry")
+        rows, joined = self._with_people(rows, where, {}, log)
         sentence = f"{log.sentence} {joined[:1].upper()}{joined[1:]}.".removesuffix(" .")
-        facts = log_facts(self.path) | {
-            "kind": together.meaning.kind,
-            "log": sentence,
-            "people": self.people,
-            "task_description": self.task_description,
-        }
-        panel = self._named(together, criteria, facts, limit)
+        judged = self._judged(rows, where, "entry")
+        return self._named(judged, log_facts(self.path) | {"log": sentence}, limit)
 
-        def told(table: JudgmentTable) -> JudgmentTable:
-            return replace(table, facts={**table.facts, "log": sentence})
-
-        judgments = panel.judgments and told(panel.judgments)
-        several = {name: told(table) for name, table in panel.criteria.items()}
-        return replace(panel, judgments=judgments, criteria=several)
-
-    def _joined(
+    def _with_people(
         self,
         rows: list[JudgedRow],
-        columns: Mapping[str, str],
         where: str,
+        columns: Mapping[str, str],
         log: Log | None = None,
     ) -> tuple[list[JudgedRow], str]:
         """The rows, labelled by ``people`` alone where it is given; and in words what it added.
@@ -231,14 +192,12 @@ class LabelledTable(LimitedDataset):
         source, whose, read = opened(self.people), repr(self.people), ""
         if isinstance(source, Log):
             own, faults = source.rows()
+            refuse(whose, faults)
         else:
             human = (self.columns or {}).get("human")
             layout = labels_layout(source, columns, human, self.raters, whose)
-            own, faults = _rows(source, layout)
-            faults, read = [*source.faults, *faults], f" ({layout.line})"
-        refuse(whose, list(dict.fromkeys(faults)))
+            own, read = table_rows(source, layout, whose), f" ({layout.line})"
         rows = [row.model_copy(update={"labels": ()}) for row in rows]
-        own = respelled(own, log.spellings) if log else own
         labels, unknown = labels_of(rows, own, whose)
         if not labels:
             raise DataError(
@@ -249,41 +208,11 @@ class LabelledTable(LimitedDataset):
         several = {item for (item, *_), its in log.answers.items() if len(its) > 1} if log else ()
         if first := sorted({row.id for row in labels} & {*several}):
             left += f"; labels of {some(first)} are taken to be of the first answer"
-            left += f" ({first[0]} (2) is the id of the second)"
-        return [
-            *rows,
-            *labels,
-        ], f"labels: {len(labels)} rows of {Path(self.people).name}{read}{left}"
+        name = Path(self.people).name
+        return [*rows, *labels], f"labels: {len(labels)} rows of {name}{read}{left}"
 
-    def _named(
-        self,
-        together: Gathered,
-        criteria: Mapping[str, Gathered],
-        facts: Mapping[str, object],
-        limit: int | None,
-    ) -> Panel:
-        """The panel with the categories of its agents, and the tables of several criteria."""
-        given = {str(name): category for name, category in (self.agents or {}).items()}
-        for name in given:
-            if name not in together.agents:
-                hint = near(name, together.agents)
-                raise DataError(f"dataset.agents: {name!r} has no text in this table{hint}")
-        names = dict.fromkeys([*given, *together.agents])
-        categories = {name: together.fact("category", name) for name in names} | given
-        agents = [Agent(name, categories[name]) for name in names]
-        panel = together.panel(facts, limit, self.task, agents)
-        if not criteria:
-            return panel
-        own_tables = {
-            name: one.panel({}, None, self.task, ()).judgments for name, one in criteria.items()
-        }
-        known = {name: table for name, table in own_tables.items() if table is not None}
-        return replace(panel, judgments=None, criteria=known).head(len(panel.items))
-
-    def _gathered(
-        self, rows: Sequence[JudgedRow], where: str, noun: str
-    ) -> tuple[Gathered, dict[str, Gathered]]:
-        """What rows say; of several criteria the texts alone, and what is said by each of them.
+    def _judged(self, rows: Sequence[JudgedRow], where: str, noun: str) -> dict[str, PanelBuilder]:
+        """What rows say by each criterion; of several the texts alone, under "", come first.
 
         Raises:
             ConfigError: ``criterion`` is none of theirs.
@@ -296,54 +225,56 @@ class LabelledTable(LimitedDataset):
             raise ConfigError(
                 f"dataset.criterion={self.criterion} is no criterion of {where} ({known}).{hint}"
             )
-        if self.criterion is not None:
-            by_name = {self.criterion: by_name[self.criterion]}
-        if len(by_name) == 1:
-            ((_, own),) = by_name.items()
-            return gathered(own, self._meaning(own, where), where, noun), {}
+        if self.criterion is not None or len(by_name) == 1:
+            own = by_name[self.criterion or next(iter(by_name))]
+            return {"": PanelBuilder(self._meaning(own, where), where, noun).add(own)}
         texts = [row.model_copy(update={"labels": (), "verdicts": ()}) for row in rows]
         kind: Kind = "preference" if any(row.other for row in rows) else "grade"
-        meaning = Meaning(kind, Preferences.of({}, None), Categories(), {}, False)
-        together = gathered(texts, meaning, where, noun)
-        places = {name: f"{where}, criterion {name!r}" for name in by_name}
-        return together, {
-            name: gathered(own, self._meaning(own, places[name]), places[name], noun)
-            for name, own in by_name.items()
-        }
+        judged = {"": PanelBuilder(Meaning(kind), where, noun).add(texts)}
+        for name, own in by_name.items():
+            place = f"{where}, criterion {name!r}"
+            judged[name] = PanelBuilder(self._meaning(own, place), place, noun).add(own)
+        return judged
 
-    def _refuse_silent(
-        self,
-        several: Sequence[Gathered],
-        judges: Mapping[str, Sequence[str]],
-        not_read: Sequence[str],
-    ) -> None:
-        """Refuse a judge whose columns are empty, and a table that says nothing."""
-        together, labels = several[0], any(one.labels for one in several)
-        heard = {judge for one in several for judge, *_ in one.verdicts}
-        for name, columns in judges.items():
-            if name not in heard:
-                raise DataError(
-                    f"{together.where} holds no verdict of {name!r}: {' and '.join(columns)} "
-                    f"{'is' if len(columns) == 1 else 'are'} empty. Fill it, or leave this judge "
-                    "out of dataset.judges."
-                )
-        texts = any(name in ("text", "source") for name, *_ in together.facts)
-        if not (heard or labels or texts):
-            listed = f" Not read are: {', '.join(not_read)[:300]}." if not_read else ""
-            raise DataError(
-                f"{together.where} holds no label, no verdict and no text: name its columns with "
-                "dataset.columns.text=COLUMN, dataset.columns.human=COLUMN or, where each person "
-                f"or judge has one, with dataset.raters=[...] and dataset.judges=[...].{listed}"
-            )
+    def _named(
+        self, judged: Mapping[str, PanelBuilder], facts: Mapping[str, object], limit: int | None
+    ) -> Panel:
+        """The panel with the categories of its agents, and the tables of several criteria."""
+        whole, *_ = judged.values()
+        given = {str(name): category for name, category in (self.agents or {}).items()}
+        for name in given:
+            if name not in whole.agents:
+                hint = near(name, whole.agents)
+                raise DataError(f"dataset.agents: {name!r} has no text in this table{hint}")
+        names = dict.fromkeys([*given, *whole.agents])
+        categories = {name: whole.fact("category", name) for name in names} | given
+        facts = dict(facts) | {
+            "kind": whole.meaning.kind,
+            "preferences": whole.meaning.coding or None,
+            "people": self.people,
+            "task_description": self.task_description,
+        }
+        agents = [Agent(name, categories[name]) for name in names]
+        panel = whole.panel(facts, limit, self.task, agents)
+        if len(judged) == 1:
+            return panel
+        tables = {
+            name: one.panel({}, None, self.task, ()).judgments
+            for name, one in judged.items()
+            if name
+        }
+        known = {name: table for name, table in tables.items() if table is not None}
+        return replace(panel, judgments=None, criteria=known).head(len(panel.items))
 
     def _meaning(self, rows: Sequence[JudgedRow], where: str) -> Meaning:
         """How cells are read, from settings and cells."""
         cells: dict[str, Counter[str]] = {RATERS: Counter()}
         of_pairs: dict[str, Counter[str]] = {}
         for row in rows:
-            spoken = [(RATERS, one.cell) for one in row.labels]
-            spoken += [(one.who, one.cell) for one in row.verdicts]
-            for who, cell in spoken:
+            for who, cell in [
+                *((RATERS, one.cell) for one in row.labels),
+                *((one.who, one.cell) for one in row.verdicts),
+            ]:
                 if not row.other and cell.strip():
                     cells.setdefault(who, Counter())[cell] += 1
                 elif row.other and cell.strip() not in (row.agent, row.other):
@@ -352,14 +283,12 @@ class LabelledTable(LimitedDataset):
         if self.categories or self.labels:
             kind = "category"
         kind = kind or kind_of(cells, self.positive is not None)
-        preferences = Preferences.of(of_pairs if kind == "preference" else {}, self.preferences)
-        classes, figures = Categories(), dict[str, float]()
         if kind == "category":
-            named = self.categories or None, self.labels, self.positive
-            classes = Categories.of(where, cells, *named)
-        else:
-            figures = figures_of(cells, self.positive)
-        return Meaning(kind, preferences, classes, figures, self.numbering == "shown")
+            return categories(where, cells, self.categories or None, self.labels, self.positive)
+        alone = grades(cells, self.positive)
+        if kind == "grade":
+            return alone
+        return preferences(of_pairs, self.preferences, alone.values, self.numbering == "shown")
 
 
 def file_facts(path: str) -> dict[str, object]:
@@ -376,8 +305,33 @@ def _good_faith(records: Records, columns: Mapping[str, str]) -> bool:
     return "agent" in columns and any(cell.strip() in GOOD_FAITH | PROBLEMATIC for cell in cells)
 
 
-def _rows(records: Records, layout: Layout) -> tuple[list[JudgedRow], list[str]]:
-    """What rows say, long or wide; and what of them is no text, or not as a row must be."""
+def _refuse_silent(
+    judged: Mapping[str, PanelBuilder], judges: Mapping[str, Sequence[str]], not_read: Sequence[str]
+) -> None:
+    """Refuse a judge whose columns are empty, and a table that says nothing."""
+    whole, *_ = judged.values()
+    heard = {judge for one in judged.values() for judge, *_ in one.verdicts}
+    for name in (name for name in judges if name not in heard):
+        raise DataError(
+            f"{whole.where} holds no verdict of {name!r} ({listed(judges[name])}): fill it, or "
+            "leave this judge out of dataset.judges."
+        )
+    texts = any(name in ("text", "source") for name, *_ in whole.facts)
+    if not (heard or texts or any(one.labels for one in judged.values())):
+        unread = f" Not read are: {', '.join(not_read)[:300]}." if not_read else ""
+        raise DataError(
+            f"{whole.where} holds no label, no verdict and no text: name its columns with "
+            "dataset.columns.text=COLUMN, dataset.columns.human=COLUMN or, where each person or "
+            f"judge has one, with dataset.raters=[...] and dataset.judges=[...].{unread}"
+        )
+
+
+def table_rows(records: Records, layout: Layout, where: str) -> list[JudgedRow]:
+    """What the rows of a table say, long or wide.
+
+    Raises:
+        DataError: rows are no records or not as a row must be; cells are no text.
+    """
     used = [name for name in records.columns if name in layout.used]
     words = {column for name, column in layout.columns.items() if name not in FIGURES}
     rows, faults, sources = list[JudgedRow](), list[str](), dict[str, int]()
@@ -399,20 +353,19 @@ def _rows(records: Records, layout: Layout) -> tuple[list[JudgedRow], list[str]]
             if layout.numbers == "rows":
                 own["id"] = str(k)
                 own.setdefault("cluster", f"source {number}")  # such rows are not independent
+        nobody = "agent" in own and not own.get("other", "").strip()
+        if nobody and own.get("preference", "").strip():
+            why = "preference is between two texts, and no other is named (dataset.columns.other)"
+            faults.append(f"{records.noun} {line}: {why}")
         try:
-            rows.append(_row(line, own, cells, layout.raters, layout.judges))
+            rows.append(_row(line, own, cells, layout))
         except ValidationError as cause:
             faults.append(f"{records.noun} {line}: {fault_of(cause)}")
-    return rows, faults
+    refuse(where, list(dict.fromkeys([*records.faults, *faults])))
+    return rows
 
 
-def _row(
-    line: int,
-    own: dict[str, str],
-    cells: Mapping[str, str],
-    raters: Mapping[str, Sequence[str]],
-    judges: Mapping[str, Sequence[str]],
-) -> JudgedRow:
+def _row(line: int, own: dict[str, str], cells: Mapping[str, str], layout: Layout) -> JudgedRow:
     """What a row says, its systems named."""
     pairs = bool(own.keys() & {"other", "other_text", "preference"})
     if "agent" not in own:
@@ -421,21 +374,20 @@ def _row(
             own["other"] = PAIR[1]
     if own.get("category", "").strip().lower() in MISSING:
         own.pop("category", None)
-    compared = own.get("other", "").strip() and "preference" in own
-    label = own.get("preference" if compared else "human")
+    human, preference = own.pop("human", None), own.pop("preference", None)
     rater, judge = own.pop("rater", PEOPLE), own.pop("judge", None)
     verdict, score = own.pop("verdict", ""), own.pop("score", "")
     order, reason, run = (own.pop(name, "") for name in ("order", "reason", "run"))
-    labels = [(name, cells[column]) for name, its in raters.items() for column in its]
+    label = human if preference is None or not own.get("other", "").strip() else preference
+    labels = [(name, cells[column]) for name, its in layout.raters.items() for column in its]
     if label is not None and (rater.strip() or label.strip()):
         labels.append((rater, label))
     verdicts: list[tuple[Any, ...]] = [
         (name, cells[column], place if len(its) > 1 else order, "", run)
-        for name, its in judges.items()
+        for name, its in layout.judges.items()
         for place, column in enumerate(its)
         if cells[column].strip()
     ]
     if (judge or "").strip() or (verdict or score).strip():
         verdicts.append(("judge" if judge is None else judge, verdict or score, order, reason, run))
-    facts = {name: cell for name, cell in own.items() if name not in ("human", "preference")}
-    return JudgedRow.model_validate(facts | {"line": line, "labels": labels, "verdicts": verdicts})
+    return JudgedRow.model_validate(own | {"line": line, "labels": labels, "verdicts": verdicts})

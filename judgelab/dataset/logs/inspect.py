@@ -31,7 +31,6 @@ def read(files: Sequence[Opened], log: Log) -> None:
     scored = [one for one in models if any(sample.get("scores") for sample in one[1])]
     samples = [(str(model), sample) for model, its in scored or models for sample in its]
     log.left_out["samples of logs without scores"] = sum(len(x) for _, x in models) - len(samples)
-    log.spellings = LETTERS
     log.counts["epochs"] = len({sample.get("epoch") for _, sample in samples})
     given = [pair for _, sample in samples for pair in (sample.get("scores") or {}).items()]
     scorers = {name: [""] for name, _ in given}

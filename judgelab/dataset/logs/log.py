@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from judgelab.core.errors import listed
 from judgelab.dataset.files import Row, cell_text, unpacked
 from judgelab.dataset.meaning import LONGEST, MOST, is_figure
-from judgelab.dataset.rows import TEXT, JudgedRow, Said, fault_of
+from judgelab.dataset.rows import TEXT, JudgedRow, Opinion, fault_of
 
 NAMES: Mapping[str, Sequence[str]] = {
     "source": ("source", "prompt", "question", "instruction", "input", "query", "document"),
@@ -60,19 +60,19 @@ class Unit:
 
     facts: dict[str, Any]  # of ``JudgedRow``
     # (criterion, whether a person said it, who, run) -> it
-    said: dict[tuple[str, bool, str, str], Said] = field(default_factory=dict)
+    said: dict[tuple[str, bool, str, str], Opinion] = field(default_factory=dict)
 
     def label(self, who: object, value: object, criterion: str = "") -> None:
         """What a person said last; a blank value says nothing."""
         if cell := (cell_text(value) or "").strip():
-            self.said[criterion, True, str(who), ""] = Said(str(who), cell)
+            self.said[criterion, True, str(who), ""] = Opinion(str(who), cell)
 
     def verdict(self, who: str, value: object, criterion: str = "", reason: object = "") -> None:
         """What a judge said; a blank value is a missing verdict, and ``reason`` says why."""
         times = sum(key[:3] == (criterion, False, who) for key in self.said)
         run, cell = str(times + 1) if times else "", (cell_text(value) or "").strip()
         why = "" if cell else " ".join(prose(reason).split())[:100]
-        self.said[criterion, False, who, run] = Said(who, cell, reason=why, run=run)
+        self.said[criterion, False, who, run] = Opinion(who, cell, reason=why, run=run)
 
 
 @dataclass(slots=True)
@@ -84,7 +84,6 @@ class Log:
     counts: Counter[str] = field(default_factory=Counter)  # plural noun -> how many more there are
     left_out: Counter[str] = field(default_factory=Counter)  # the same -> how many there are
     units: dict[tuple[str, str, str], Unit] = field(default_factory=dict)
-    spellings: Mapping[str, str] = field(default_factory=dict)  # letter of the tool -> word
     # (item, agent, other) -> what makes two answers one -> which of several it is
     answers: dict[tuple[str, str, str], dict[str, int]] = field(default_factory=dict)
 
@@ -132,7 +131,7 @@ class Log:
         """A row of each unit and criterion; and which are not as a row must be."""
         rows, faults, several = list[JudgedRow](), list[str](), len(self.criteria) > 1
         for line, unit in enumerate(self.units.values(), start=1):
-            groups: dict[str, dict[bool, list[Said]]] = {}
+            groups: dict[str, dict[bool, list[Opinion]]] = {}
             for (criterion, by_person, _, _), one in unit.said.items():
                 name = (criterion or OVERALL) if several else ""
                 groups.setdefault(name, {True: [], False: []})[by_person].append(one)

@@ -74,7 +74,7 @@ def answer(audited: Audited) -> tuple[str, list[tuple[str, str]]]:
         "kind": table.kind,
         "untested": _untested(audited),
         "read": str(table.facts.get("read", "")),
-        "log": str(table.facts.get("log", "")),
+        "log": str(audited.panel.provenance.get("log", "")),
         "columns": str(audited.panel.provenance.get("columns_taken", "")),
         "open": audited.open,
         "stopped": audited.stopped.sentences if audited.stopped else [],

@@ -74,7 +74,9 @@ def test_usual_names_are_understood(columns: str, roles: str) -> None:
             strict=False,
         )
     )
-    numbered = {key: value.removeprefix("numbers of ") for key, value in found.items()}
+    numbered = {
+        key: value.removeprefix("numbers of ").partition(" (")[0] for key, value in found.items()
+    }
     assert {key: numbered.get(key, "-") for key in wanted} == wanted
 
 
@@ -155,14 +157,14 @@ def test_what_is_named_is_taken_alone() -> None:
     assert found["labels of people"] == "gold" and found["verdicts of judges"] == "gpt_verdict"
 
 
-def test_keys_of_rows_are_ids_and_what_is_not_read_is_said() -> None:
+def test_a_column_called_id_names_items_and_what_is_not_read_is_said() -> None:
     table = frame("question=twice answer=text human=pass judge_label=pass mood=two")
-    table["ticket"] = [f"T-{k:03}" for k in range(len(table))]
+    table["ticketId"] = [f"T-{k:03}" for k in range(len(table))]
     for columns in (list(table), list(table)[::-1]):
         _, found = taken(table[columns])
-        assert (found["id"], found["text"], found["not read"]) == ("ticket", "answer", "mood")
-    _, found = taken(table.drop(columns="ticket"))
-    assert "15 sources count as one item" in found["id"]
+        assert (found["id"], found["text"], found["not read"]) == ("ticketId", "answer", "mood")
+    _, found = taken(table.drop(columns="ticketId"))
+    assert "those of one source count as one item" in found["id"]
 
 
 def test_a_column_of_orders_is_of_a_judge_without_a_name() -> None:

@@ -353,10 +353,13 @@ def test_an_audit_says_what_was_read(tmp_path: Path) -> None:
     assert dict(report.content["answer"])["Read as promptfoo results"]
 
 
-def test_labels_in_a_file_of_their_own_may_be_the_tools_letters(tmp_path: Path) -> None:
+def test_labels_in_a_file_of_their_own_are_of_the_first_answer(tmp_path: Path) -> None:
     path, labels = str(written(tmp_path, inspect(edited=False))), tmp_path / "labels.csv"
     labels.write_text("sample_id,human_label\nq1,C\nq2,I\n")
-    panel = LabelledTable(path=path, people=str(labels)).load()
+    with pytest.raises(DataError, match="people say 'C' and 'I'.*dataset.labels="):
+        LabelledTable(path=path, people=str(labels)).load()
+    words = {"correct": "C", "incorrect": "I"}
+    panel = LabelledTable(path=path, people=str(labels), labels=words).load()
     assert panel.judgments is not None
     said = panel.judgments.long().query("role == 'rater'")[["item", "category"]]
     assert said.values.tolist() == [["q1", "correct"], ["q2", "incorrect"]]
@@ -368,7 +371,7 @@ def test_labels_of_another_tool_are_joined_by_its_fields_and_not_by_its_numbers(
 ) -> None:
     path, tasks = str(written(tmp_path, inspect(edited=False))), list[dict[str, Any]]()
     for k, (key, text) in enumerate(reversed(ANSWERS.items()), start=1):
-        chosen = {"from_name": "good", "type": "choices", "value": {"choices": ["C"]}}
+        chosen = {"from_name": "good", "type": "choices", "value": {"choices": ["correct"]}}
         data = {"sample_id": key, "response": text}
         tasks.append({"id": k, "data": data, "annotations": [{"result": [chosen]}]})
     people = str(written(tmp_path, tasks, "tasks.json"))

@@ -43,7 +43,7 @@ def test_one_file_and_two_say_the_same_in_any_order_of_rows(tmp_path: Path) -> N
         assert "1 rows of items that are not judged" in str(panel.provenance["columns_taken"])
     labels_called_pass = LABELS.replace("label", "pass")  # which verdicts of judges may be, too
     pd.testing.assert_frame_equal(cells(joined(tmp_path, JUDGED, labels_called_pass)), alone)
-    other_ids = [text.replace("id,", "ticket,") for text in (JUDGED, LABELS)]
+    other_ids = [text.replace("id,", "ticket_id,") for text in (JUDGED, LABELS)]
     pd.testing.assert_frame_equal(cells(joined(tmp_path, *other_ids)), alone)
 
 
