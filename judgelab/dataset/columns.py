@@ -153,8 +153,8 @@ def labels_layout(
     if len(own.labels) == 1:
         return layout(records, columns | {"human": own.labels[0]}, raters, None, where)
     choices = {f"labels: {name}": [_people([name])] for name in own.labels}
-    names = f"{listed(own.labels)} may each hold labels" if choices else "none holds labels"
-    raise ChoiceError(f"{where} (dataset.people): call a column human; here {names}.", choices)
+    there = f"{listed(own.labels)} may each hold labels" if choices else "none holds labels"
+    raise ChoiceError(f"{where} (dataset.people): call a column human; here {there}.", choices)
 
 
 @dataclass(kw_only=True)
@@ -214,8 +214,8 @@ class _Reading(Layout):
         usual, beside = {_plain(one) for one in (role, *COLUMNS[role])}, whose | SAID | SIZES
 
         def called_after(name: str) -> bool:
-            parts = _parts(name)
-            return bool(whose.intersection(parts)) and beside.issuperset(parts)
+            parts = set(_parts(name))
+            return bool(parts & whose) and parts <= beside
 
         return [
             name
