@@ -364,6 +364,7 @@ def audit_context(panel: Panel, folder: Path, seed: int = 0, **given: Any) -> Co
             "preprocessor": Identity(),
             "attack": NoAttack(),
             "mechanism": RecordedScores(),
+            "study": None,  # the caller runs its own
             "run_dir": RunDir(folder),
             "seed": seed,
             "limit": None,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from judgelab.calls.cache import CallCache, rows_of
 from judgelab.calls.log import CallLog, LoggedCall, LoggedLM, chat_key, logprob_keys
+from judgelab.calls.meter import Meter
 from judgelab.calls.sending import UNBOUNDED, estimate
 from judgelab.core.exchange import closed_batches, open_questions
 from judgelab.core.lm import (
@@ -54,6 +56,9 @@ class Cached(LoggedLM):
     What a streaming LM answers is kept the moment it arrives, and its questions are claimed
     before they are asked: a job that finds one claimed waits for the answer of the job that asks
     it, or takes over when that job ends without one.
+
+    Args:
+        meter: of its paid calls; None where calls cost nothing.
     """
 
     def __init__(
@@ -63,9 +68,10 @@ class Cached(LoggedLM):
         watch: Watch | None = None,
         log: CallLog | None = None,
         role: str = "evaluation_lm",
+        meter: Meter | None = None,
     ) -> None:
         super().__init__(lm, log, role)
-        self.cache = cache
+        self.cache, self.meter = cache, meter
         self.count = {"asked": 0, "computed": 0}  # answers, and those that were not known
         self._unscored: dict[bytes, Any] = {}
         self._computed, self._again = set[bytes](), set[bytes]()
@@ -80,6 +86,21 @@ class Cached(LoggedLM):
     def facts(self) -> Mapping[str, Any]:
         """The wrapped LM's; where workers answered, theirs, by worker."""
         return {"workers": dict(self._workers)} if self._workers else self.lm.facts
+
+    @property
+    def models(self) -> Counter[str]:
+        """What answered, as servers call it -> calls; 0 where only attempts are known by name."""
+        return super().models or Counter(dict.fromkeys(self.meter.models if self.meter else (), 0))
+
+    def account(self) -> dict[str, Any]:
+        """Who it was, how scoring went, what was asked and what it cost; for the manifest."""
+        account: dict[str, Any] = {"evaluation_lm": self.identity, "facts": dict(self.facts)}
+        account["calls"] = dict(self.count)
+        if self.cache.damaged:
+            account["damaged_rows"] = self.cache.damaged
+        if self.meter is not None:
+            account["meter"] = self.meter.summary()
+        return account
 
     def note_worker(self, name: str, facts: Mapping[str, Any]) -> None:
         """What a worker says of its answers so far."""

@@ -65,6 +65,8 @@ class Meter:
     Args:
         ledger: of all meters that share the budget; None: this one has it alone.
         name: in the ledger: run and role.
+
+    Attributes:
         orphaned: whether the process that this one works for is gone.
     """
 
@@ -76,7 +78,6 @@ class Meter:
         ledger: Ledger | None = None,
         name: str = "calls",
         model: str = "",
-        orphaned: Callable[[], bool] = lambda: False,
     ) -> None:
         self.price, self.budget = price, budget or Budget()
         if self.budget.max_cost is not None and price is None:
@@ -89,7 +90,8 @@ class Meter:
         self.fingerprints = Counter[str]()
         self.troubled: set[str] = set()  # calls whose last attempt in earlier executions failed
         self._way: dict[int, Both] = {}  # expected tokens of attempts under way
-        self._ledger, self._orphaned, self._name = ledger or Ledger(), orphaned, name
+        self._ledger, self._name = ledger or Ledger(), name
+        self.orphaned: Callable[[], bool] = lambda: False
         self._account = Account(model, self._ledger.owner)
         self._first = asyncio.Lock()  # of those that wait for room
         torn = path is not None and path.is_file() and self._read(path.read_bytes())
@@ -184,7 +186,7 @@ class Meter:
 
     def _start(self, tokens: Both) -> float | None:
         """Take the next number and what it may cost from the budget; None: look again later."""
-        if self._orphaned():
+        if self.orphaned():
             raise OrphanedError(
                 "The process that started this job is gone, so nothing more is asked: what was "
                 "answered is kept, and the same command continues."

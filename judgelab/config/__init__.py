@@ -1,6 +1,6 @@
 """From a command line to objects: composed configs checked, built, and run under Hydra."""
 
-from judgelab.config.build import AXES, ROLES, WRITER, build, fitting, frame, resolved
+from judgelab.config.build import AXES, ROLES, WRITER, build, fitting, frame, resolved, writer_nodes
 from judgelab.config.composing import register
 from judgelab.config.settings import Budget, Frame, Paths
 
@@ -17,4 +17,5 @@ __all__ = [
     "fitting",
     "frame",
     "resolved",
+    "writer_nodes",
 ]

@@ -104,6 +104,12 @@ def frame(config: Mapping[str, Any]) -> Frame:
     return Frame(**rest)
 
 
+def writer_nodes(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Role -> the config node of each LM that writes in place of the evaluation LM."""
+    lms = {f"lms.{axis}": node for axis, node in (config.get("lms") or {}).items()}
+    return {role: node for role, node in {WRITER: config.get(WRITER), **lms}.items() if node}
+
+
 def fitting(config: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """The config with the values of ``KEY=VALUE?`` where the class they are for takes them; and a
     sentence for each that nothing takes.

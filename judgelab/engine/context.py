@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.agents import Agents
-from judgelab.attack.protocol import Attack
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.estimator import Estimator
 from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Agent, Panel, keeping, without
 from judgelab.core.scores import Scores
 from judgelab.core.step import Step
-from judgelab.dataset import Dataset
+from judgelab.engine.parts import Parts
 from judgelab.mechanism.protocol import Definition, Mechanism
 from judgelab.scale.local import Spread, alone
 from judgelab.store.run_dir import RunDir
@@ -34,48 +32,28 @@ def _without_texts(panel: Panel) -> bool:
     return bool(panel.agents) and all(text is None for row in panel.texts for text in row)
 
 
-@dataclass(frozen=True)
-class Context:
-    """One run's dataset, agents, synopsis, attack, preprocessor, mechanism and evaluation LM."""
+@dataclass(frozen=True, kw_only=True)
+class Context(Parts):
+    """The parts of one run while its study runs."""
 
-    dataset: Dataset
-    agents: Agents
-    synopsis: Step
-    evaluation_lm: EvaluationLM
-    preprocessor: Step
-    attack: Attack
-    mechanism: Mechanism
     run_dir: RunDir
     seed: int
     limit: int | None
-    # writes the texts that agents, synopses, attacks and preprocessors ask an LM for; None where
-    # the evaluation LM does that too
-    writer_lm: EvaluationLM | None = None
-    # axis (agents, synopsis, attack, preprocessor) -> who writes for it in place of that
-    lms: Mapping[str, EvaluationLM] = field(default_factory=dict)
     # called when a stage begins, with the number of its items (0: not known)
     tell: Callable[[str, int], None] = _unheard
     # called with a point of a curve while it grows: the name of its table, and a row
     draw: Callable[[str, Mapping[str, float]], None] = _unheard
     # lets workers answer what a stage would ask the evaluation LM, before it asks
     spread: Spread = alone
-    # the same of other LMs, by ``writer_lm`` and by axis
+    # the same of writers, by their roles
     spreads: Mapping[str, Spread] = field(default_factory=dict)
     # a finished run is repeated: nothing but cached calls is taken over from it
     force: bool = False
 
-    @property
-    def writer(self) -> EvaluationLM:
-        """The LM that writes texts."""
-        return self.evaluation_lm if self.writer_lm is None else self.writer_lm
-
-    def writing(self, axis: str) -> tuple[EvaluationLM, Spread]:
-        """Who writes what an axis asks for, and how workers answer for it."""
-        if axis in self.lms:
-            return self.lms[axis], self.spreads.get(axis, alone)
-        if self.writer_lm is not None:
-            return self.writer_lm, self.spreads.get("writer_lm", alone)
-        return self.evaluation_lm, self.spread
+    @classmethod
+    def of(cls, parts: Parts, **rest: Any) -> Context:
+        """Of parts that were built, and the fields that a run adds."""
+        return cls(**vars(parts), **rest)
 
     def panels(
         self,
@@ -96,7 +74,7 @@ class Context:
         """
         self.tell("texts", 0)
         loaded = self.dataset.load(limit=self.limit)
-        clean = self._write(
+        clean = self.write(
             "agents", self.agents.requires, lambda lm: self.agents.answer(loaded, lm)
         )
         clean = with_references(clean, references)
@@ -171,18 +149,18 @@ class Context:
             self.mechanism, self.evaluation_lm, self.preprocessor.name, attrs, definition
         )
 
-    def _written(self, axis: str, panel: Panel) -> Panel:
-        step: Step = getattr(self, axis)
-        return self._write(axis, step.requires, lambda lm: step.apply(panel, lm, seed=self.seed))
-
-    def _write(
+    def write(
         self, axis: str, requires: frozenset[Capability], step: Callable[[EvaluationLM], Panel]
     ) -> Panel:
-        """A step that may ask an LM for texts: workers answer first, then it runs."""
-        lm, spread = self.writing(axis)
+        """A step that may ask the axis's writer for texts: workers answer first, then it runs."""
+        role = self.writer_role(axis)
         if requires:
-            spread(step)
-        return step(lm)
+            (self.spreads.get(role, alone) if role in self.writers else self.spread)(step)
+        return step(self.writer(axis))
+
+    def _written(self, axis: str, panel: Panel) -> Panel:
+        step: Step = getattr(self, axis)
+        return self.write(axis, step.requires, lambda lm: step.apply(panel, lm, seed=self.seed))
 
 
 def with_references(panel: Panel, names: Sequence[str] | None) -> Panel:

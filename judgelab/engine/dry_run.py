@@ -18,6 +18,7 @@ from judgelab.calls.remote import Remote
 from judgelab.config import Frame
 from judgelab.core.errors import JudgelabError
 from judgelab.core.lm import NOT_ASKED, EvaluationLM
+from judgelab.engine.context import Context
 from judgelab.engine.parts import Parts
 from judgelab.report import console
 from judgelab.report.tables import columns
@@ -47,8 +48,8 @@ def dry_run(parts: Parts, settings: Frame, prompts: Sequence[Mapping[str, str]] 
     try:
         with tempfile.TemporaryDirectory() as folder:
             run_dir = RunDir(Path(folder))
-            context = parts.context(
-                run_dir=run_dir, seed=settings.seed, limit=settings.limit, tell=begin
+            context = Context.of(
+                parts, run_dir=run_dir, seed=settings.seed, limit=settings.limit, tell=begin
             )
             parts.study.ask(context)
         asked = {role: one for role, one in roles.items() if one.log.calls} or roles

@@ -1,8 +1,9 @@
 """One execution of a run: how it was called for, where it lies, whether what finished there holds,
-and its manifest."""
+its manifest, and the numbers of a paper that belong to it."""
 
 from __future__ import annotations
 
+import csv
 import platform
 import re
 import subprocess
@@ -13,14 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
+from omegaconf import OmegaConf
 
 import judgelab
-from judgelab.config import AXES, WRITER, build
+from judgelab.config import AXES, build, writer_nodes
 from judgelab.config.launch import shown
 from judgelab.config.prompts import prompts_table
 from judgelab.config.targets import located
-from judgelab.core.errors import JudgelabError
-from judgelab.core.resources import PACKAGE
+from judgelab.core.errors import ConfigError, JudgelabError
+from judgelab.core.resources import PACKAGE, conf, own_or_shipped
+from judgelab.core.result import Value
 from judgelab.store.fingerprint import code_digest, fingerprint, version_of
 from judgelab.store.run_dir import RunDir
 
@@ -106,16 +109,13 @@ def moved(config: Mapping[str, Any], run_dir: RunDir) -> bool:
     What cannot be found now (a Hub out of reach) is taken to be what it was.
     """
     made = run_dir.read_json("manifest.json")
-    nodes = {role: config.get(role) for role in ("evaluation_lm", WRITER)}
-    nodes |= {f"lms.{axis}": node for axis, node in config.get("lms", {}).items()}
-    for role, node in nodes.items():
+    for role, node in {"evaluation_lm": config["evaluation_lm"], **writer_nodes(config)}.items():
         account = made if role == "evaluation_lm" else made.get(role) or {}
         try:
-            now = None if node is None else build(node, role).identity
+            if build(node, role).identity != account.get("evaluation_lm"):
+                return True
         except JudgelabError:
             continue
-        if now != account.get("evaluation_lm"):
-            return True
     dataset = config["dataset"]
     revision = str((dataset.get("hub") or {}).get("revision"))
     return dataset.get("source") == "hub" and re.fullmatch(r"[0-9a-f]{40}", revision) is None
@@ -156,3 +156,34 @@ def _commit() -> str | None:
     except OSError:
         return None
     return done.stdout.strip() or None
+
+
+def printed(file: str, call: Invocation, config: Mapping[str, Any]) -> dict[str, Value]:
+    """``printed/STATISTIC`` -> the paper's own number, for a run of this config.
+
+    Args:
+        file: CSV with a row a cell: the settings that a run has (columns are keys of the config,
+            or axes; an empty cell is any), ``statistic`` (a key of the run's summary, or
+            TABLE/ROW/COLUMN where the study compares its tables), ``value``.
+
+    Raises:
+        ConfigError: the file is absent, or is no such table.
+    """
+    path = own_or_shipped(file, conf() / "papers" / "numbers")
+    settings = OmegaConf.create(dict(config))
+
+    def fits(key: str, cell: str) -> bool:
+        return cell in ("", str(call.choices.get(key) or OmegaConf.select(settings, key)))
+
+    try:
+        with path.open(encoding="utf-8", newline="") as stream:
+            rows = [(row.pop("statistic"), row.pop("value"), row) for row in csv.DictReader(stream)]
+        return {
+            f"printed/{statistic}": float(value)
+            for statistic, value, row in rows
+            if all(fits(key, cell) for key, cell in row.items())
+        }
+    except (OSError, UnicodeDecodeError, KeyError, ValueError) as cause:
+        raise ConfigError(
+            f"printed={file!r} is no table of printed numbers: settings, statistic and value."
+        ) from cause

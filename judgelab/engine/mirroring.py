@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import Headline, Result, Table
 from judgelab.engine.execution import Invocation
-from judgelab.engine.sweep_name import SweepName
+from judgelab.engine.multirun import SweepName
 from judgelab.report.jobs import SweepJob, axes, comparisons, jobs, option, setting
 from judgelab.report.sweep import answer, best_first, table
 from judgelab.report.tables import records

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,38 +16,14 @@ from judgelab.calls.log import CallLog
 from judgelab.calls.meter import Meter, together
 from judgelab.calls.models import change, warning
 from judgelab.calls.remote import Remote
-from judgelab.config import Frame
+from judgelab.config import Frame, writer_nodes
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.result import Result, Value
+from judgelab.engine.multirun import watch_parent
 from judgelab.report.progress import Progress
 from judgelab.scale.local import Scale, Spread
-from judgelab.scale.parent import nobody, watch
 
 FIRST = "evaluation_lm"
-
-
-@dataclass(frozen=True)
-class ModelInUse:
-    """One LM of a run."""
-
-    cached: Cached  # the LM as the run asks it
-    meter: Meter | None  # of its paid calls; None where calls cost nothing
-
-    @property
-    def models(self) -> Mapping[str, int]:
-        """What answered, as servers call it -> calls; 0 where only attempts are known by name."""
-        return self.cached.models or dict.fromkeys(self.meter.models if self.meter else (), 0)
-
-    def account(self) -> dict[str, Any]:
-        """Who it was, how scoring went, what was asked and what it cost; for the manifest."""
-        cached = self.cached
-        account: dict[str, Any] = {FIRST: cached.identity, "facts": dict(cached.facts)}
-        account["calls"] = dict(cached.count)
-        if cached.cache.damaged:
-            account["damaged_rows"] = cached.cache.damaged
-        if self.meter is not None:
-            account["meter"] = self.meter.summary()
-        return account
 
 
 class Models:
@@ -63,36 +39,35 @@ class Models:
     """
 
     def __init__(self, settings: Frame, folder: Path, sweep: Path | None = None) -> None:
-        self._settings, self._folder = settings, folder
-        self._in_use: dict[str, ModelInUse] = {}
-        self._watch = None if sweep is None else watch(sweep)
-        shared = None if sweep is None else budget_file(Path(settings.paths.cache), sweep)
-        self._ledger = Ledger(shared)
-        if self._watch is not None:
-            self._watch.busy = self._under_way
-        self.progress = Progress(self._spending)
+        self._settings, self._folder, self._cache = settings, folder, Path(settings.paths.cache)
+        self._in_use: dict[str, Cached] = {}
+        self._parent = None if sweep is None else watch_parent(sweep)
+        if self._parent is not None:
+            self._parent.busy = lambda: sum(one.under_way for one in self._meters)
+        self._ledger = Ledger(None if sweep is None else budget_file(self._cache, sweep))
+        self.progress = Progress(lambda: together(self._meters))
         self.log = CallLog()
 
     def use(self, role: str, lm: EvaluationLM) -> EvaluationLM:
         """Take an LM into use; returns it as the run is to ask it."""
         meter = self._meter(role, lm) if isinstance(lm, Remote) else None
-        cache = CallCache(Path(self._settings.paths.cache))
-        cached = Cached(lm, cache, self.progress, self.log, role)
-        self._in_use[role] = ModelInUse(cached, meter)
+        cached = Cached(lm, CallCache(self._cache), self.progress, self.log, role, meter)
+        self._in_use[role] = cached
         return cached
 
-    def spread(self, scale: Scale, role: str, node: Mapping[str, Any]) -> Spread:
-        """How workers answer for the LM of a role."""
-        return scale.over(node, self._in_use[role].cached)
+    def spreads(self, scale: Scale, config: Mapping[str, Any]) -> dict[str, Spread]:
+        """Role -> how workers answer, for the evaluation LM and for writers.
 
-    def paid(self, role: str) -> bool:
-        """Whether calls of a role's LM go to an endpoint."""
-        return self._in_use[role].meter is not None
+        An endpoint that writes asks many calls at once by itself, whatever the scale.
+        """
+        own = {r: n for r, n in writer_nodes(config).items() if self._in_use[r].meter is None}
+        nodes = {FIRST: config[FIRST], **own}
+        return {role: scale.over(node, self._in_use[role]) for role, node in nodes.items()}
 
     @property
     def until(self) -> float | None:
         """When servers want to be asked again (seconds since 1970); None: they do not say."""
-        lms = [one.cached.unwrapped for one in self._in_use.values()]
+        lms = [one.unwrapped for one in self._in_use.values()]
         times = [lm.until for lm in lms if isinstance(lm, Remote) and lm.until is not None]
         return max(times, default=None)
 
@@ -100,7 +75,7 @@ class Models:
         """Forget what came of settled calls without a result, so that they are asked once more."""
         keys = [key for key, what in self.log.by_key.items() if what.settled]
         for one in self._in_use.values():
-            one.cached.ask_again(keys)
+            one.ask_again(keys)
         self.log.forget()
 
     def accounts(self) -> dict[str, Any]:
@@ -110,13 +85,10 @@ class Models:
 
     def with_answered(self, result: Result) -> Result:
         """The result with a warning where another model answered than was asked for."""
-        warnings, changes = list[str](), list[str]()
-        for role, one in self._in_use.items():
-            if one.meter is not None:
-                other = warning(role, one.meter.model, one.models)
-                changed = change(role, one.models)
-                warnings += filter(None, [other])
-                changes += filter(None, [changed])
+        paid = [(role, one, one.meter) for role, one in self._in_use.items() if one.meter]
+        found = [warning(role, meter.model, one.models) for role, one, meter in paid]
+        warnings = [one for one in found if one is not None]
+        changes = [text for role, one, _ in paid if (text := change(role, one.models))]
         summary: dict[str, Value] = {"model_warning": " ".join(warnings)} if warnings else {}
         notes = [*warnings, *result.notes, *changes]
         return replace(result, notes=notes, summary={**result.summary, **summary})
@@ -125,23 +97,22 @@ class Models:
         """Give everything back."""
         self.progress.close()
         for one in self._in_use.values():
-            one.cached.close()
+            one.close()
         self._ledger.close()
 
     def _meter(self, role: str, lm: Remote) -> Meter:
         budget = self._settings.budget
         file, price = calls_file(role), lm.priced(budget.prices)
         name = f"{self._folder.name}/{file}"
-        gone = nobody if self._watch is None else self._watch.gone
-        meter = Meter(self._folder / file, price, budget, self._ledger, name, lm.model, gone)
+        meter = Meter(self._folder / file, price, budget, self._ledger, name, lm.model)
+        if self._parent is not None:
+            meter.orphaned = self._parent.gone
         lm.attach(meter, self.progress.tell)
         return meter
 
-    def _under_way(self) -> int:
-        return sum(one.meter.under_way for one in self._in_use.values() if one.meter is not None)
-
-    def _spending(self) -> str:
-        return together([one.meter for one in self._in_use.values() if one.meter is not None])
+    @property
+    def _meters(self) -> list[Meter]:
+        return [one.meter for one in self._in_use.values() if one.meter is not None]
 
 
 def calls_file(role: str) -> str:

@@ -22,6 +22,7 @@ from judgelab.config.targets import located
 from judgelab.core.errors import ConfigError, DataError, some
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.terminal import say
+from judgelab.engine.context import Context
 from judgelab.engine.execution import Invocation
 from judgelab.engine.parts import build_parts
 from judgelab.engine.run import carry_out
@@ -84,7 +85,7 @@ def _calls(config: Mapping[str, Any]) -> tuple[list[bytes], int]:
         with tempfile.TemporaryDirectory() as place:
             run_dir = RunDir(Path(place))
             parts.study.ask(
-                parts.context(run_dir=run_dir, seed=settings.seed, limit=settings.limit)
+                Context.of(parts, run_dir=run_dir, seed=settings.seed, limit=settings.limit)
             )
         rows = [row for one in counting for row in one.log.rows.items()]
         return [key for key, _ in rows], sum(not row.known for _, row in rows)

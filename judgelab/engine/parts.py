@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, Self
 
 from judgelab.agents import Agents
 from judgelab.attack.protocol import Attack
-from judgelab.config import ROLES, WRITER, build
+from judgelab.config import ROLES, WRITER, build, writer_nodes
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import Capability, EvaluationLM, is_lm
 from judgelab.core.step import Step
 from judgelab.dataset import Dataset
-from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Mechanism
 
 WRITTEN = ROLES[:-1]  # axes for which an LM may write
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Parts:
     """What takes part in measuring, one object for each axis."""
 
@@ -32,26 +31,28 @@ class Parts:
     attack: Attack
     mechanism: Mechanism
     study: Study
-    # writes texts; None where the evaluation LM does that too
-    writer_lm: EvaluationLM | None = None
-    # axis -> who writes for it in place of that
-    lms: Mapping[str, EvaluationLM] = field(default_factory=dict)
+    # role -> who writes texts in place of the evaluation LM: for all axes (``writer_lm``), or for
+    # one alone (``lms.AXIS``)
+    writers: Mapping[str, EvaluationLM] = field(default_factory=dict)
 
-    def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Parts:
+    def writer_role(self, axis: str = "") -> str:
+        """The role of who writes for an axis."""
+        roles = (f"lms.{axis}", WRITER)
+        return next((role for role in roles if role in self.writers), "evaluation_lm")
+
+    def writer(self, axis: str = "") -> EvaluationLM:
+        """The LM that writes texts: for an axis, or for those that have none of their own."""
+        return self.writers.get(self.writer_role(axis), self.evaluation_lm)
+
+    def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Self:
         """The same with every LM, by its role, as ``use`` returns it: cached, counted."""
         return replace(
             self,
             evaluation_lm=use("evaluation_lm", self.evaluation_lm),
-            writer_lm=None if self.writer_lm is None else use(WRITER, self.writer_lm),
-            lms={axis: use(f"lms.{axis}", lm) for axis, lm in self.lms.items()},
+            writers={role: use(role, lm) for role, lm in self.writers.items()},
             agents=self.agents.with_lms(lambda name, lm: use(f"agents.models.{name}", lm)),
             study=self.study.with_lms(lambda name, lm: use(f"study.{name}", lm)),
         )
-
-    def context(self, **rest: Any) -> Context:
-        """The context in which the study runs; ``rest`` are the other fields of Context."""
-        mine = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "study"}
-        return Context(**(mine | rest))
 
 
 def assigned(config: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
@@ -85,17 +86,16 @@ def build_parts(config: Mapping[str, Any]) -> Parts:
         ConfigError: a key is unknown, missing or of the wrong type.
         CapabilityError: the LM cannot do what the agents or the mechanism need.
     """
-    nodes = {f.name: config.get(f.name) for f in fields(Parts) if f.name != "lms"}
-    lms = {axis: build(node, f"lms.{axis}") for axis, node in (config.get("lms") or {}).items()}
-    built = {name: build(node, name) for name, node in nodes.items() if node is not None}
-    parts = Parts(**built, lms=lms)
-    bases: dict[str, type[Any]] = {"evaluation_lm": EvaluationLM, WRITER: EvaluationLM}
-    bases |= {"agents": Agents, "mechanism": Mechanism, "study": Study}  # which have defaults
-    for axis, base in bases.items():
-        part = getattr(parts, axis)
-        if part is not None and base not in type(part).__mro__:
+    axes = [one.name for one in fields(Parts) if one.name != "writers"]
+    writers = {role: build(node, role) for role, node in writer_nodes(config).items()}
+    parts = Parts(**{axis: build(config[axis], axis) for axis in axes}, writers=writers)
+    bases = [("evaluation_lm", EvaluationLM), ("agents", Agents), ("mechanism", Mechanism)]
+    given = [(axis, getattr(parts, axis), base) for axis, base in [*bases, ("study", Study)]]
+    given += [(role, lm, EvaluationLM) for role, lm in writers.items()]
+    for key, part, base in given:  # bases which have defaults
+        if base not in type(part).__mro__:
             raise ConfigError(
-                f"{axis}._target_: {type(part).__name__} must derive from "
+                f"{key}._target_: {type(part).__name__} must derive from "
                 f"{base.__module__}.{base.__name__}."
             )
     _match(parts)
@@ -104,22 +104,18 @@ def build_parts(config: Mapping[str, Any]) -> Parts:
 
 def _match(parts: Parts) -> None:
     """Refuse LMs that cannot do what the other parts need."""
-    lm, mechanism = parts.evaluation_lm, parts.mechanism
-    for key, (by, judge) in parts.study.asks(mechanism, lm).items():
+    for key, (by, judge) in parts.study.asks(parts.mechanism, parts.evaluation_lm).items():
         if not is_lm(judge):
             raise ConfigError(
                 f"{key} names no LM to build: add one with '+evaluation_lm@{key}=OPTION', or "
                 f"take the judge out with '~{key}'."
             )
         _check(f"mechanism={by.name}", by.requires, judge, key)
-    writer = lm if parts.writer_lm is None else parts.writer_lm
     for axis in WRITTEN:
         step: Agents | Step = getattr(parts, axis)
         who = "agents" if axis == "agents" else f"{axis}={getattr(step, 'name', '')}"
-        role = f"lms.{axis}" if axis in parts.lms else WRITER
-        if not is_lm(own := parts.lms.get(axis, writer)):
-            raise ConfigError(f"lms.{axis} names no LM to build: evaluation_lm@lms.{axis}=OPTION.")
-        _check(who, (step.requires,), own, role)
+        role = f"lms.{axis}" if f"lms.{axis}" in parts.writers else WRITER
+        _check(who, (step.requires,), parts.writer(axis), role)
 
 
 def _check(

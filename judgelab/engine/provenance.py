@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from judgelab.config import WRITER
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.engine.context import Context
@@ -37,10 +38,8 @@ def sources(context: Context, panel: Panel, last: Panel | None = None) -> Iterat
         those = f"References are those {origin['references']}"
         yield f"{those}: {has} of {len(panel.items)} items have one."
     yield f"Evaluation LM: {context.evaluation_lm.identity}."
-    if context.writer_lm is not None:
-        yield f"Writer LM: {context.writer_lm.identity}."
-    for axis, lm in context.lms.items():
-        yield f"Writer LM of {axis}: {lm.identity}."
+    for role, lm in context.writers.items():
+        yield f"Writer LM{'' if role == WRITER else f' of {role[4:]}'}: {lm.identity}."
     if context.mechanism.reads == "preprocessed":
         yield f"Texts were preprocessed by: {context.preprocessor.name}."
     for key, value in (panel if last is None else last).provenance.items():

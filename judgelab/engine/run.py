@@ -20,17 +20,18 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
-from judgelab.config import WRITER, Frame, build, fitting, frame, resolved
+from judgelab.config import Frame, build, fitting, frame, resolved
 from judgelab.config.launch import sentence
 from judgelab.config.prompts import prompts_table, whose
 from judgelab.config.targets import check_targets, named_by_user, trusting
 from judgelab.core.errors import DataError, PartialRunError, some
+from judgelab.core.result import Result
 from judgelab.core.terminal import say
-from judgelab.engine.execution import Invocation, folder, manifest, moved
+from judgelab.engine.context import Context
+from judgelab.engine.execution import Invocation, folder, manifest, moved, printed
 from judgelab.engine.mirroring import catch_up, tracked
 from judgelab.engine.models import Models
 from judgelab.engine.parts import Parts, assigned, build_parts
-from judgelab.engine.printed import printed
 from judgelab.engine.unscored import open_calls, with_reasons
 from judgelab.report import console, page
 from judgelab.scale.local import Scale
@@ -141,55 +142,42 @@ def _make(
     Raises:
         PartialRunError: calls are open; what there is has been written, and no tracker shows it.
     """
-    started = time.time()
+    started, named_by = time.time(), parts.study.named_by
     if not run_dir.done:  # interrupted: the same command continues it, forced or not
         settings = replace(settings, force=False)
     run_dir.reopen()
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(config), sort_keys=False))
-    beside = printed(settings.printed, config, call.choices) if settings.printed else {}
+    added = printed(settings.printed, call, config) if settings.printed else {}
     models = Models(settings, run_dir.path, call.sweep)
-    parts = parts.with_lms(models.use)
-    mirror = Careful(tracker, tracked(run_dir, config, call, parts.study.named_by))
+    mirror = Careful(tracker, tracked(run_dir, config, call, named_by))
     try:
         with closing(models), closing(scale):
-            # an endpoint that writes asks many calls at once by itself, whatever the scale
-            writers = {WRITER: config[WRITER]} if config.get(WRITER) is not None else {}
-            writers |= {f"lms.{axis}": node for axis, node in config.get("lms", {}).items()}
-            context = parts.context(
+            parts = parts.with_lms(models.use)
+            spreads = models.spreads(scale, config)
+            context = Context.of(
+                parts,
                 run_dir=run_dir,
                 seed=settings.seed,
                 limit=settings.limit,
                 force=settings.force,
                 tell=models.progress.stage,
                 draw=mirror.point,
-                spread=models.spread(scale, "evaluation_lm", config["evaluation_lm"]),
-                spreads={
-                    role.removeprefix("lms."): models.spread(scale, role, node)
-                    for role, node in writers.items()
-                    if not models.paid(role)
-                },
+                spread=spreads["evaluation_lm"],
+                spreads=spreads,
             )
             if settings.retry is not None:  # what is kept is asked, to find what is settled
                 with tempfile.TemporaryDirectory() as place:
                     parts.study.ask(replace(context, run_dir=RunDir(Path(place))))
                 models.ask_again()
-            try:
-                result = parts.study.run(context)  # measure, score
-            except (DataError, ArithmeticError, LookupError, TypeError, ValueError) as cause:
-                if (still := open_calls(models.log, models.until)) is None:
-                    raise
-                said = " ".join(str(cause).split())  # its arithmetic cannot work with what there is
-                message = f"{still['sentence']} There is no result yet ({said})"
-                raise PartialRunError(message) from cause
+            result = _scored(context, models)  # measure, score
             still = open_calls(models.log, models.until)
             result = with_reasons(result, models.log, run_dir, parts.mechanism.name)
             result = models.with_answered(result)
-            if beside:
-                result = replace(result, summary={**result.summary, **beside})
-            if settings.rehearsal:
-                summary = {**result.summary, "rehearsal": True}
-                result = replace(result, summary=summary, notes=[REHEARSAL, *result.notes])
             accounts = models.accounts()
+        if settings.rehearsal:
+            added |= {"rehearsal": True}
+            result = replace(result, notes=[REHEARSAL, *result.notes])
+        result = replace(result, summary={**result.summary, **added})
         written = result.to_json()
         if still is not None:
             written |= {"notes": [still["sentence"], *result.notes], "partial": still}
@@ -197,7 +185,7 @@ def _make(
         # the answer first: figures, page and tracker take longer than a study of arithmetic
         if not call.quiet:
             console.show(run_dir.read_json("result.json"), run_dir.path)
-        record = manifest(started, call, config, parts.study.named_by) | accounts
+        record = manifest(started, call, config, named_by) | accounts
         run_dir.write_json("manifest.json", record)
         for name in ("tables", "figures"):  # an earlier execution may have had others
             shutil.rmtree(run_dir.path / name, ignore_errors=True)
@@ -209,6 +197,17 @@ def _make(
         raise
     record["tracker"] = mirror.publish(result)
     run_dir.write_json("manifest.json", record)
+
+
+def _scored(context: Context, models: Models) -> Result:
+    """What the study finds; where its arithmetic fails for want of open calls, that they are."""
+    try:
+        return context.study.run(context)
+    except (DataError, ArithmeticError, LookupError, TypeError, ValueError) as cause:
+        if (still := open_calls(models.log, models.until)) is None:
+            raise
+        why = " ".join(str(cause).split())
+        raise PartialRunError(f"{still['sentence']} There is no result yet ({why})") from cause
 
 
 def _note(call: Invocation, **entries: str | list[str]) -> None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.result import Result
-from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Mechanism
 
 if TYPE_CHECKING:
+    from judgelab.engine.context import Context
     from judgelab.report.jobs import Comparison, SweepJob
 
 

@@ -19,6 +19,7 @@ from judgelab.config import build, frame, resolved
 from judgelab.config.composing import composed
 from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.result import Result
+from judgelab.engine.context import Context
 from judgelab.engine.models import Models
 from judgelab.engine.parts import Parts
 from judgelab.engine.unscored import RECORD, grouped, with_reasons
@@ -96,7 +97,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
         folder = RunDir(tmp_path / "run")
         models = Models(frame(config), folder.path)
         parts = _with(config, lm, judges).with_lms(models.use)
-        context = parts.context(run_dir=folder, seed=0, limit=None)
+        context = Context.of(parts, run_dir=folder, seed=0, limit=None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # means of nothing
             found = parts.study.run(context)

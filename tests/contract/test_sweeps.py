@@ -106,7 +106,7 @@ def test_the_rehearsal_of_an_experiment_needs_no_key_and_no_network() -> None:
     words = rehearsed(["experiment=gem_finetune", "rehearsal=true"])
     config = resolved(composed(words))
     parts = build_parts(assigned(config)[0])
-    assert (parts.lms, config["dataset"]["source"]) == ({}, "sample")
+    assert (parts.writers, config["dataset"]["source"]) == ({}, "sample")
     small, real = (one["study"]["settings"] for one in (config, resolved(composed(words[:1]))))
     changed = {key for key, value in small.items() if real[key] != value}
     assert changed == {"model", "optimizer", "max_steps", "batch", "accumulate"}

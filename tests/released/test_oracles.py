@@ -20,6 +20,7 @@ from experiments.peer_prediction.release import read_domain
 from experiments.ranking_confidence.data import summeval_table
 from judgelab.config import resolved
 from judgelab.config.composing import composed
+from judgelab.engine.context import Context
 from judgelab.engine.parts import build_parts
 from judgelab.store.run_dir import RunDir
 
@@ -113,7 +114,7 @@ def test_the_study_on_summeval_is_the_tables(shared_data: Path, tmp_path: Path) 
         "mechanism.metric=gpt-4-0314/rts",
     ]
     parts = build_parts(resolved(composed(overrides)))
-    context = parts.context(run_dir=RunDir(tmp_path), seed=0, limit=None)
+    context = Context.of(parts, run_dir=RunDir(tmp_path), seed=0, limit=None)
     summary = parts.study.run(context).summary
     golden = (Path(__file__).with_name("golden") / "ranking_confidence.jsonl").read_text()
     rows = [json.loads(line) for line in golden.splitlines()]

@@ -122,7 +122,7 @@ class Manipulation:
             raise ConfigError(NOBODY)
         duels = drawn_duels(panel, table, self.items, context.seed)
         attacks = {"placebo": self.placebo, **self._probes}.items()
-        writer, _ = context.writing("attack")
+        writer = context.writer("attack")
         return duels, (
             (name, duels.after(attack, writer, context.seed)) for name, attack in attacks
         )

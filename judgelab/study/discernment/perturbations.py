@@ -247,13 +247,13 @@ def refuse_unfit(context: Context, base: Panel) -> None:
 
 def _perturbed(context: Context, base: Panel, one: SuiteEntry) -> Panel:
     attack = one.attack
-    writer, spread = context.writing("attack")
+    writer = context.writer("attack")
     if not attack.requires <= writer.capabilities:
         raise CapabilityError(
             f"The perturbation {one.name} is to be written by an LM that can "
             f"{'+'.join(sorted(attack.requires))}, but {writer.identity.split()[0]} "
             "cannot: choose evaluation_lm@lms.attack=NAME, or study.by=rules."
         )
-    if attack.requires:
-        spread(lambda lm: attack.apply(base, lm, seed=context.seed))
-    return attack.apply(base, writer, seed=context.seed)
+    return context.write(
+        "attack", attack.requires, lambda lm: attack.apply(base, lm, seed=context.seed)
+    )

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from judgelab.config import WRITER
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
 from judgelab.core.estimator import LM, mixed
@@ -90,8 +91,9 @@ class Discernment(JudgesStudy):
 
     def _asked(self, context: Context) -> dict[str, Context]:
         """Judge -> the context in which it rates; without judges the run's, which has no name."""
+        writers = {WRITER: context.writer(), **context.writers}
         asked = {
-            name: replace(one.within(context), writer_lm=context.writer)
+            name: replace(one.within(context), writers=writers)
             for name, one in self._raters.items()
         }
         return asked or {"": context}

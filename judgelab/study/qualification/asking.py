@@ -45,7 +45,7 @@ def ask(
     lms = {name: own.evaluation_lm for name, own in asked.items()}
     _check_able(context, lms, exams)
     papers: dict[str, ExamPaper] = {}
-    writers = {name: LoggedLM(context.writer) for name in exams}
+    writers = {name: LoggedLM(context.writer()) for name in exams}
     missing: list[str] = []
     for name, exam in exams.items():
         try:
@@ -159,7 +159,7 @@ def _check_able(
                     f"study.judges.{judge} cannot take study.{name}: it needs "
                     f"{', '.join(sorted(exam.requires))}. Choose another LM or study.{name}=null."
                 )
-        if exam.needs_writer and Capability.CHAT not in context.writer.capabilities:
+        if exam.needs_writer and Capability.CHAT not in context.writer().capabilities:
             raise CapabilityError(
                 f"study.{name} has texts written by an LM that can chat: choose "
                 "evaluation_lm@writer_lm=OPTION."

@@ -92,7 +92,7 @@ class Screen(JudgesStudy):
 
     def _panels(self, context: Context, panel: Panel) -> dict[str, Panel]:
         """Attack that is tried -> the panel with every agent twice."""
-        writer, _ = context.writing("attack")
+        writer = context.writer("attack")
         return {
             name: twice(panel, attack.apply(panel, writer, seed=context.seed), name)
             for name, attack in self.attacks.items()

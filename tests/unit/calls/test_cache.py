@@ -25,7 +25,6 @@ from judgelab.core.lm import (
     Pairs,
     Reply,
 )
-from judgelab.engine.models import ModelInUse
 from tests.cache_damage import REFUSED, WRONG, cut, flip, make, outcome, trial
 from tests.scripted import ScriptedLogProb, ask
 
@@ -168,7 +167,7 @@ def test_the_manifest_tells_of_damaged_rows_whose_questions_were_asked_again(
     for change in (damage, "PRAGMA user_version", "PRAGMA user_version"):
         cached = Cached(lm, CallCache(file))
         assert cached.logprob(["a"], ["x", "yy"], [(0, 0), (0, 1)]).total.tolist() == [-2.0, -3.0]
-        account = ModelInUse(cached, None).account()
+        account = cached.account()
         told.append((account.get("damaged_rows"), account["calls"]["computed"]))
         cached.close()
         raw(file, change)

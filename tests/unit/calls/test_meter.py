@@ -164,7 +164,8 @@ def test_what_was_paid_again_is_told(tmp_path: Path) -> None:
 
 def test_nothing_is_sent_for_a_process_that_is_gone(tmp_path: Path) -> None:
     gone = [False]
-    meter = Meter(tmp_path / "a.jsonl", orphaned=lambda: gone[0])
+    meter = Meter(tmp_path / "a.jsonl")
+    meter.orphaned = lambda: gone[0]
     start(meter, 1, 1)
     gone[0] = True
     with pytest.raises(OrphanedError, match="nothing more is asked"):

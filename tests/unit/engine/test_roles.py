@@ -35,8 +35,7 @@ def test_a_critic_answers_in_words_and_leaves_log_probabilities_to_the_evaluatio
     parts = build_parts(asked)
     assert is_critic
     assert MINI in parts.evaluation_lm.identity
-    assert parts.writer_lm is not None
-    assert parts.writer_lm.identity.startswith("compression")
+    assert parts.writers["writer_lm"].identity.startswith("compression")
     scored, is_critic = assigned(config("mechanism=mi", given))
     assert not is_critic
     plain, _ = assigned(config("mechanism=mi"))
@@ -52,8 +51,8 @@ def test_each_axis_has_its_own_writer_and_one_that_asks_nobody_has_none() -> Non
     assert "lms" not in assigned(config(*words[:3], synopsis))[0]
     made, _ = assigned(config(*words, "attack=rephrase", "attack.by=lm", *own))
     parts = build_parts(made)
-    assert MINI in parts.lms["attack"].identity
-    assert "model=gpt-4o " in parts.lms["preprocessor"].identity
+    assert MINI in parts.writers["lms.attack"].identity
+    assert "model=gpt-4o " in parts.writers["lms.preprocessor"].identity
     with pytest.raises(CapabilityError, match=r"evaluation_lm@lms\.attack=OPTION"):
         able = "evaluation_lm@lms.attack=compression"
         build_parts(assigned(config(*words, "attack=rephrase", "attack.by=lm", able))[0])

@@ -12,7 +12,7 @@ from experiments.catalogue import CONF
 from experiments.command import printed_tables
 from judgelab.config import resolved
 from judgelab.config.composing import composed
-from judgelab.engine.printed import printed
+from judgelab.engine.execution import Invocation, printed
 
 FILES = sorted((CONF / "papers" / "numbers").iterdir())
 PAPERS = {
@@ -60,5 +60,6 @@ def test_a_run_of_a_sweep_has_its_numbers(
     overrides = [f"{key}={option}" for key, option in words.items()]
     config = resolved(composed([f"sweep={sweep}", *overrides]))
     choices = {key: one for key, one in words.items() if "." not in key}
-    numbers = printed(config["printed"], config, {"mechanism": "pairwise", **choices})
+    call = Invocation(choices={"mechanism": "pairwise", **choices})
+    numbers = printed(config["printed"], call, config)
     assert numbers[f"printed/{statistic}"] == value

@@ -12,7 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
 from judgelab.core.lm import EvaluationLM
-from judgelab.scale.parent import FILE, Parent, watch
+from judgelab.engine.multirun import PARENT, become_parent, watch_parent
 from judgelab.scale.ray import CHATS, Shard, missing, places
 from tests.scripted import ScriptedChat, ScriptedLogProb, ask
 
@@ -70,19 +70,19 @@ def test_chats_are_cut_small_and_what_depends_on_answers_comes_later(tmp_path: P
     lm.close()
 
 
-PARENT = """
+PROCESS = """
 import sys, time
 from omegaconf import OmegaConf
-from judgelab.scale.parent import Parent
-Parent().on_multirun_start(OmegaConf.create(sys.argv[1]))
+from judgelab.engine.multirun import become_parent
+become_parent(OmegaConf.create(sys.argv[1]))
 print("held", flush=True)
 time.sleep(60)
 """
 JOB = """
 import sys, time
 from pathlib import Path
-from judgelab.scale.parent import watch
-seen = watch(Path(sys.argv[1]))
+from judgelab.engine.multirun import watch_parent
+seen = watch_parent(Path(sys.argv[1]))
 busy = [1]
 seen.busy = lambda: len(busy)
 print(seen.gone(), flush=True)
@@ -103,7 +103,7 @@ def config(folder: Path, launcher: str) -> DictConfig:
 
 def test_a_job_ends_with_its_parent_and_loses_nothing_that_is_paid(tmp_path: Path) -> None:
     given = OmegaConf.to_yaml(config(tmp_path, "x.JoblibLauncher"))
-    command = [sys.executable, "-c", PARENT, given]
+    command = [sys.executable, "-c", PROCESS, given]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None and parent.stdout.readline() == "held\n"
         command = [sys.executable, "-c", JOB, str(tmp_path)]
@@ -116,6 +116,6 @@ def test_a_job_ends_with_its_parent_and_loses_nothing_that_is_paid(tmp_path: Pat
 
 
 def test_jobs_on_slurm_have_no_parent_here(tmp_path: Path) -> None:
-    Parent().on_multirun_start(config(tmp_path, "x.SlurmLauncher"))
-    assert not (tmp_path / FILE).exists()
-    assert watch(tmp_path) is None
+    become_parent(config(tmp_path, "x.SlurmLauncher"))
+    assert not (tmp_path / PARENT).exists()
+    assert watch_parent(tmp_path) is None

@@ -14,6 +14,7 @@ from judgelab.config import resolved
 from judgelab.config.composing import composed
 from judgelab.core.errors import ConfigError
 from judgelab.core.result import Result
+from judgelab.engine.context import Context
 from judgelab.engine.parts import build_parts
 from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.store.run_dir import RunDir
@@ -28,7 +29,7 @@ def validated(folder: Path, *more: str, limit: int | None = None) -> Result:
     given = ["dataset=iclr_reviews", "study=validation", "mechanism=bleu", "tracker=none"]
     overrides = [*given, "attack=sentence_deletion", *more]
     parts = build_parts(resolved(composed(overrides)))
-    return parts.study.run(parts.context(run_dir=RunDir(folder), seed=0, limit=limit))
+    return parts.study.run(Context.of(parts, run_dir=RunDir(folder), seed=0, limit=limit))
 
 
 def test_a_change_without_an_interval_says_so(tmp_path: Path) -> None:

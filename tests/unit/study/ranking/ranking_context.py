@@ -22,13 +22,13 @@ SMALL = ("study.bootstrap=200", "study.pairs=20", "study.evaluations=20")
 def outcome(folder: Path, *overrides: str) -> Result:
     """What the study of these overrides finds, without a page."""
     parts = build_parts(resolved(composed([*overrides, "tracker=none"])))
-    return parts.study.run(parts.context(run_dir=RunDir(folder / "run"), seed=0, limit=None))
+    return parts.study.run(Context.of(parts, run_dir=RunDir(folder / "run"), seed=0, limit=None))
 
 
 def context_of(folder: Path, limit: int | None = None) -> Context:
     """The context of the default parts, for studies that measure nothing."""
     parts = build_parts(resolved(composed(["study=plan"])))
-    return parts.context(run_dir=RunDir(folder), seed=0, limit=limit)
+    return Context.of(parts, run_dir=RunDir(folder), seed=0, limit=limit)
 
 
 def finished(folder: Path, result: Result) -> RunDir:
