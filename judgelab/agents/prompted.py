@@ -107,11 +107,7 @@ class Prompted(Agents):
 
 
 def _worded(taxonomy: Taxonomy, file: str | None) -> Taxonomy:
-    """The taxonomy with the instructions of a file of the authors.
-
-    Raises:
-        ConfigError: the file is none of theirs, or lacks a strategy.
-    """
+    """The taxonomy with the instructions of a file of the authors."""
     if file is None:
         return taxonomy
     try:

@@ -132,7 +132,7 @@ def replay(file: Path, root: Path) -> bool:
     if data in names:
         here = config["dataset"]["path"] = str(place / Path(there).name)
     config["paths"] = {"root": str(place), "cache": str(place / CALLS)}
-    config["tracker"] = {"_target_": "judgelab.tracker.none.NoTracker"}
+    config["tracker"] = {"_target_": "judgelab.tracker.protocol.NoTracker"}
     config["scale"] = {"_target_": "judgelab.scale.local.Local"}
     config |= {"force": True, "retry": None}
     call = Invocation(choices=config.pop("choices"))

@@ -64,7 +64,6 @@ class VLLM(FramedLM):
 
     @cached_property
     def _engine(self) -> Any:
-        """The engine, loaded at first use."""
         engine = require("vllm", extra="gpu").LLM
         return engine(
             model=str(fetch_weights(self.model, self._source).folder),

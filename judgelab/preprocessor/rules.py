@@ -206,12 +206,10 @@ def _clauses(sentence: str, topic: str) -> Iterator[tuple[str, str]]:
 
 
 def _flat(sentence: str) -> str:
-    """The sentence with single blanks."""
     return " ".join(sentence.split())
 
 
 def _said(verb: str, clause: str) -> str:
-    """The clause as it follows the verb."""
     first, *rest = clause.split(" ", 1)
     if first[1:] == first[1:].lower() and first != "I":
         first = first.lower()

@@ -49,7 +49,6 @@ def p_value(value: object) -> str:
 
 @cache
 def _names() -> Mapping[str, Mapping[str, str]]:
-    """Keys that their own words do not explain, and abbreviations."""
     found: Mapping[str, Mapping[str, str]] = resources.words("report/words/names.yaml")
     return found
 

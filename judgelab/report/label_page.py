@@ -138,7 +138,6 @@ def _shown(
 
 
 def _levels(rows: ItemRows, judgments: DataFrame) -> list[str]:
-    """Names of categories that somebody gave, in order."""
     given = set(judgments["category"].dropna().unique()) if rows.levels else set()
     return [name for name in rows.levels if name in given]
 
@@ -176,7 +175,6 @@ def _hidden(rows: ItemRows, drawn: list[int], seed: int, judgments: DataFrame) -
 
 
 def _cell(row: Mapping[Hashable, Any], kind: Kind) -> str:
-    """What was said, as a table says it."""
     value = float(row["value"])
     if np.isnan(value):
         return ""

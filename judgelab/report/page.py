@@ -154,11 +154,7 @@ def unscored(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _shown(table: Mapping[str, Any], items: frozenset[str]) -> dict[str, Any]:
-    """What a template needs of a table: heading of a group -> its first rows, and all others.
-
-    Args:
-        items: those that have a place on the page of items.
-    """
+    """What a template needs of a table: heading of a group -> its first rows, and all others."""
     from judgelab.report.items_page import linked
 
     rows, level = table["rows"], table.get("level", 0.95)
@@ -179,7 +175,6 @@ def _shown(table: Mapping[str, Any], items: frozenset[str]) -> dict[str, Any]:
 
 
 def _entries(manifest: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Every entry of the manifest as a row, one level of nesting flattened."""
     rows = []
     for key, value in manifest.items():
         if key in UNLISTED:

@@ -220,11 +220,7 @@ def _compared(done: Sequence[SweepJob], jobs: Sequence[SweepJob]) -> list[Said]:
 
 
 def _first(named: Mapping[str, SweepJob], by: Headline) -> Iterator[str]:
-    """Who is first, and how sure that is.
-
-    Args:
-        named: the best first.
-    """
+    """Who is first, and how sure that is; of ``named``, the best first."""
     (first, best), *others = named.items()
     yield f"{by.name}: {first} is first with {_shown(best, by)}."
     low, high = _ends(best, by)
@@ -260,7 +256,6 @@ def name_of(
 
 
 def _ends(job: SweepJob, by: Headline) -> tuple[float, float]:
-    """Low and high; NaN where they are not known."""
     one = read_estimate(job.summary, by.key)
     low, high = (math.nan if one[end] is None else float(one[end]) for end in ("low", "high"))
     return low, high

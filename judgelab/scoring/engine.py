@@ -134,7 +134,6 @@ class Engine:
         )
 
     def _run(self, plan: ScoringPlan) -> NDArray[np.float64]:
-        """[tokens] log P in the order of ``plan.places``."""
         if self.backend == "tree":
             assert self.head is not None
             try:

@@ -135,7 +135,6 @@ def _loaded(auto: str, folder: Path, form: Form, settings: Mapping[str, Any]) ->
 
 
 def _config(folder: Path) -> Any:
-    """The model's config.json as transformers reads it."""
     library = require("transformers", extra="local")
     try:
         return library.AutoConfig.from_pretrained(folder, trust_remote_code=False)

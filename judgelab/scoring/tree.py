@@ -164,7 +164,6 @@ def _stacked(run: list[Segment], device: torch.device) -> Own:
 
 
 def _forward(model: Any, layout: list[Segment], tree: Pass) -> Tensor:
-    """[tokens, hidden] states after the final norm."""
     ids = torch.tensor([[t for s in layout for t in s.tokens]], device=model.device)
     spans = [torch.arange(s.position, s.position + len(s.tokens)) for s in layout]
     places = torch.cat(spans)[None].to(model.device)
@@ -248,7 +247,6 @@ def tree_attention(
 
 
 def _extend(tree: Pass, layer: int, key: Tensor, value: Tensor) -> dict[int, list[Block]]:
-    """Paths of the nodes of this pass, at this layer."""
     paths: dict[int, list[Block]] = {}
     for node in tree.nodes:
         span = slice(node.start, node.stop)

@@ -100,7 +100,6 @@ def _charts(section: Mapping[str, Any], preset: str, table: str) -> Iterator[Any
 
 
 def _compared(keys: Sequence[str]) -> Iterator[Any]:
-    """Tables as they are."""
     wr = require("wandb_workspaces.reports.v2", EXTRA)
     for key in keys:
         yield wr.WeavePanelSummaryTable(table_name=key, layout=wr.Layout(w=WIDE, h=12))

@@ -43,21 +43,6 @@ LONGEST_TAG = 64
 
 
 @dataclass(frozen=True)
-class OpenRun:
-    """A W&B run that has begun."""
-
-    run: Any  # W&B's own object
-    online: bool  # whether a server takes it
-    excuse: str  # why it is kept offline though it was to go online; else ""
-
-    @property
-    def place(self) -> str:
-        """Its address, or the folder that ``wandb sync`` takes."""
-        where = self.run.url if self.online else str(Path(self.run.dir).parent)
-        return f"{where}{self.excuse}"
-
-
-@dataclass(frozen=True)
 class WandbTracker:
     """Online where credentials exist, else offline; never asks, never stops a run."""
 
@@ -76,10 +61,45 @@ class WandbTracker:
             return "disabled"
         return mode
 
-    def open(self, root: Path, **about: Any) -> OpenRun:
-        """Begin a run of the project; see ``open_run``."""
-        where = {"project": self.project, "entity": self.entity}
-        return open_run(self.allowed, root, self.timeout, **where, **about)
+    def open(self, root: Path, **about: Any) -> tuple[Any, str]:
+        """Begin a W&B run in ``root/wandb``; offline where no server answers.
+
+        Args:
+            root: folder of all results; W&B adds a folder ``wandb`` of its own, which nobody else
+                can read and which holds all that W&B writes.
+            about: name, group, job_type, tags and config, as ``wandb.init`` takes them.
+
+        Returns:
+            W&B's own object, and its address, or the folder that ``wandb sync`` takes.
+        """
+        wandb, folder, mode = require("wandb", extra="wandb"), root / "wandb", self.allowed
+        private_folder(folder)
+        for name in ("WANDB_DATA_DIR", "WANDB_CACHE_DIR", "WANDB_CONFIG_DIR", "WANDB_ARTIFACT_DIR"):
+            os.environ.setdefault(name, str(folder.resolve()))
+        settings = wandb.Settings(
+            silent=True,
+            console="off",
+            init_timeout=self.timeout,
+            disable_git=True,
+            save_code=False,
+            x_disable_stats=True,
+            x_disable_meta=True,  # else W&B sends the command line, folders and the host's name
+        )
+        if FLUSH in wandb.Settings.model_fields:
+            setattr(settings, FLUSH, 1.0)
+        about["tags"] = [str(tag)[:LONGEST_TAG] for tag in about["tags"]]
+        about |= {"project": self.project, "entity": self.entity}
+        about |= {"dir": str(root), "settings": settings}
+        with _without_advertisements():
+            try:
+                run, excuse = wandb.init(mode=mode, **about), ""
+            except wandb.errors.Error as cause:  # no key, a wrong one, no answer in time
+                if mode == "offline":
+                    raise
+                excuse = f" (kept offline: {' '.join(str(cause).split())[:120]})"
+                run = wandb.init(mode="offline", **about)
+        online = mode == "online" and not excuse
+        return run, f"{run.url if online else Path(run.dir).parent}{excuse}"
 
     def follow(self, run: TrackedRun) -> WandbMirror:
         """A mirror that opens its W&B run at the first point, or when the run has finished."""
@@ -92,7 +112,7 @@ class WandbTracker:
             return None
         about: Any = {"name": sweep.name, "axes": {k: list(v) for k, v in sweep.axes.items()}}
         about = about if self.records else without_places(about)
-        opened = self.open(
+        run, place = self.open(
             sweep.folder.parent.parent,
             name=about["name"],
             group=about["name"],
@@ -101,12 +121,12 @@ class WandbTracker:
             config={"sweep": about["name"], "axes": about["axes"]},
         )
         try:
-            _log_sweep(opened.run, sweep, self.records)
+            _log_sweep(run, sweep, self.records)
         except BaseException:
-            opened.run.finish(exit_code=1)
+            run.finish(exit_code=1)
             raise
-        opened.run.finish()
-        return opened.place
+        run.finish()
+        return place
 
 
 @cache
@@ -124,36 +144,35 @@ class WandbMirror(Mirror):
 
     def __init__(self, tracker: WandbTracker, run: TrackedRun) -> None:
         self._tracker, self._run, self._off = tracker, run, tracker.allowed == "disabled"
-        self._opened: OpenRun | None = None
+        self._opened: tuple[Any, str] | None = None
         self._sent: set[tuple[str, float, str]] = set()
 
     def point(self, curve: str, row: Mapping[str, float]) -> None:
         """Sent at once, unless W&B is disabled."""
         if not self._off:
-            self._curve(self._open().run, curve, [row])
+            self._curve(self._open()[0], curve, [row])
 
     def publish(self, result: Result) -> str | None:
         """Returns its address, or the folder that ``wandb sync`` takes."""
         if self._off:
             return None
-        opened = self._open(str(result.summary.get("study", "run")))
+        run, place = self._open(str(result.summary.get("study", "run")))
         try:
-            _log(opened.run, self._run, result, self._tracker.records)
+            _log(run, self._run, result, self._tracker.records)
             for table in result.tables:
-                self._curve(opened.run, table.name, table.rows)
+                self._curve(run, table.name, table.rows)
         except BaseException:
             self.close()  # else W&B takes the next run of a sweep for this one
             raise
-        opened.run.finish()
-        return opened.place
+        run.finish()
+        return place
 
     def close(self) -> None:
         """W&B shows the run as failed."""
         if self._opened is not None:
-            self._opened.run.finish(exit_code=1)
+            self._opened[0].finish(exit_code=1)
 
-    def _open(self, kind: str | None = None) -> OpenRun:
-        """The W&B run, begun when it is first asked for."""
+    def _open(self, kind: str | None = None) -> tuple[Any, str]:
         if self._opened is None:
             run = self._run if self._tracker.records else shareable(self._run)
             study = str(run.config.get("study", {}).get("_target_", ".run.")).split(".")[-2]
@@ -209,7 +228,6 @@ def _log(mirror: Any, run: TrackedRun, result: Result, records: bool) -> None:
 
 
 def _log_sweep(mirror: Any, sweep: TrackedSweep, records: bool) -> None:
-    """The comparison; nothing of single jobs."""
     tables, summary = sweep.tables, sweep.summary
     if not records:
         tables, summary = without_records(tables), without_places(summary)
@@ -221,7 +239,6 @@ def _log_sweep(mirror: Any, sweep: TrackedSweep, records: bool) -> None:
 
 
 def _log_shown(mirror: Any, tables: Sequence[Table], folder: Path) -> None:
-    """Tables, and the figures of a folder."""
     wandb = require("wandb", extra="wandb")
     for table in tables:
         columns = list(dict.fromkeys(key for row in table.rows for key in row))
@@ -266,51 +283,11 @@ def _rows_of(one: Any) -> Sequence[Any]:
 
 
 def _of_single(rows: Sequence[Any]) -> bool:
-    """Whether rows of a table are about single items or people."""
     return bool(rows) and isinstance(rows[0], Mapping) and not SINGLE.isdisjoint(rows[0])
 
 
 def _safe(name: str) -> str:
-    """A name as W&B takes it."""
     return re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII).strip("-")[:128]
-
-
-def open_run(mode: str, root: Path, timeout: float, **about: Any) -> OpenRun:
-    """Begin a W&B run in ``root/wandb``; offline where no server answers.
-
-    Args:
-        mode: online or offline.
-        root: folder of all results; W&B adds a folder ``wandb`` of its own, which nobody else can
-            read and which holds all that W&B writes.
-        timeout: seconds to wait for the server before the run is kept offline instead.
-        about: project, entity, name, group, job_type, tags and config, as ``wandb.init`` takes
-            them.
-    """
-    wandb, folder = require("wandb", extra="wandb"), root / "wandb"
-    private_folder(folder)
-    for name in ("WANDB_DATA_DIR", "WANDB_CACHE_DIR", "WANDB_CONFIG_DIR", "WANDB_ARTIFACT_DIR"):
-        os.environ.setdefault(name, str(folder.resolve()))
-    settings = wandb.Settings(
-        silent=True,
-        console="off",
-        init_timeout=timeout,
-        disable_git=True,
-        save_code=False,
-        x_disable_stats=True,
-        x_disable_meta=True,  # else W&B sends the command line, folders and the host's name
-    )
-    if FLUSH in wandb.Settings.model_fields:
-        setattr(settings, FLUSH, 1.0)
-    about["tags"] = [str(tag)[:LONGEST_TAG] for tag in about["tags"]]
-    about |= {"dir": str(root), "settings": settings}
-    with _without_advertisements():
-        try:
-            return OpenRun(wandb.init(mode=mode, **about), mode == "online", "")
-        except wandb.errors.Error as cause:  # no key, a wrong one, no answer in time
-            if mode == "offline":
-                raise
-            excuse = f" (kept offline: {' '.join(str(cause).split())[:120]})"
-            return OpenRun(wandb.init(mode="offline", **about), False, excuse)
 
 
 @contextmanager
