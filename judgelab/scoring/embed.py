@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,14 @@ from judgelab.core.errors import ConfigError, require
 from judgelab.scoring.load import Form, load_encoder, load_tokenizer
 from judgelab.scoring.source import fetch_weights, find
 
-if TYPE_CHECKING:
-    import torch
-
 Vectors = NDArray[np.float64]
 OWNER = "mechanism"  # the part of the config that names the encoder
-POOLINGS = {
-    **{"mean_tokens": "mean", "cls_token": "cls"},  # as older folders call them
-    **{"mean": "mean", "cls": "cls", "lasttoken": "lasttoken"},
+POOL: Mapping[str, Callable[[Vectors], Vectors]] = {
+    "mean": lambda states: states.mean(axis=0),
+    "cls": lambda states: states[0],
+    "lasttoken": lambda states: states[-1],
 }
+OLDER = {"mean_tokens": "mean", "cls_token": "cls"}  # as older folders call them
 
 
 class Embedder:
@@ -53,56 +52,45 @@ class Embedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """[texts, dimensions] vectors of length 1, so that a product is a cosine."""
-
-        def pooled(states: torch.Tensor, attended: torch.Tensor, _: Any) -> Iterator[Vectors]:
-            yield from _unit(pool(self._pooling, states, attended)).cpu().numpy()
-
-        return np.array(self._in_batches(texts, pooled), np.float64)
+        pooled = {i: POOL[self._pooling](states) for i, states, _ in self._states(texts)}
+        return _unit(np.array([pooled[i] for i in range(len(texts))]))
 
     def tokens(self, texts: Sequence[str]) -> list[tuple[Vectors, NDArray[np.bool_]]]:
         """For each text the vectors of its tokens, of length 1, and which are not special tokens.
 
         The last hidden states, without the folder's pooling.
         """
+        apart = {i: (_unit(states), ~special) for i, states, special in self._states(texts)}
+        return [apart[i] for i in range(len(texts))]
 
-        def apart(
-            states: torch.Tensor, attended: torch.Tensor, special: Any
-        ) -> Iterator[tuple[Vectors, NDArray[np.bool_]]]:
-            for one, mask, marks in zip(_unit(states), attended.bool(), special, strict=True):
-                yield one[mask].cpu().numpy(), ~marks.bool()[mask.cpu()].numpy()
-
-        return self._in_batches(texts, apart)
-
-    def _in_batches(self, texts: Sequence[str], read: Callable[..., Iterator[Any]]) -> list[Any]:
-        """What ``read`` makes of states, attention and special tokens; texts of like length go
-        together."""
+    def _states(self, texts: Sequence[str]) -> Iterator[tuple[int, Vectors, NDArray[np.bool_]]]:
+        """Index of each text, [tokens, dimensions] its states, and which tokens are special; texts
+        of like length go together."""
         import torch
 
         order = sorted(range(len(texts)), key=lambda i: (len(texts[i]), texts[i]))
-        parts: dict[int, Any] = {}
-        with torch.inference_mode():
-            for start in range(0, len(order), self.batch):
-                places = order[start : start + self.batch]
-                encoded: Any = self._tokenizer(
-                    [texts[i].lower() if self._lower else texts[i] for i in places],
-                    padding=True,
-                    truncation=True,
-                    max_length=self._longest,
-                    return_tensors="pt",
-                    return_special_tokens_mask=True,
-                )
-                ids, attended = (
-                    encoded[key].to(self._model.device) for key in ("input_ids", "attention_mask")
-                )
-                states = self._model(input_ids=ids, attention_mask=attended).last_hidden_state
-                read_off = read(states.double(), attended, encoded["special_tokens_mask"])
-                parts |= zip(places, read_off, strict=True)
-        return [parts[i] for i in range(len(texts))]
+        for start in range(0, len(order), self.batch):
+            places = order[start : start + self.batch]
+            encoded: Any = self._tokenizer(
+                [texts[i].lower() if self._lower else texts[i] for i in places],
+                padding=True,
+                truncation=True,
+                max_length=self._longest,
+                return_tensors="pt",
+                return_special_tokens_mask=True,
+            )
+            special = encoded.pop("special_tokens_mask").bool().numpy()
+            attended, device = encoded["attention_mask"].bool().numpy(), self._model.device
+            with torch.inference_mode():
+                inputs = {key: encoded[key].to(device) for key in ("input_ids", "attention_mask")}
+                states = self._model(**inputs).last_hidden_state.double().cpu().numpy()
+            for i, one, there, marks in zip(places, states, attended, special, strict=True):
+                yield i, one[there], marks[there]
 
 
-def _unit(vectors: torch.Tensor) -> torch.Tensor:
-    scaled: torch.Tensor = vectors / vectors.norm(dim=-1, keepdim=True).clamp(min=1e-12)
-    return scaled
+def _unit(vectors: Vectors) -> Vectors:
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors / np.maximum(length, 1e-12))
 
 
 def _read(file: Path) -> Any:
@@ -133,18 +121,7 @@ def _pooling(config: dict[str, Any], what: str) -> str:
         chosen = [config["pooling_mode"]]
     if not config.get("include_prompt", True):
         chosen.append("of the tokens behind a prompt")
-    if len(chosen) != 1 or chosen[0] not in POOLINGS:
+    known = [OLDER.get(name, name) for name in chosen]
+    if len(known) != 1 or known[0] not in POOL:
         raise ConfigError(f"{what}: its pooling {' and '.join(chosen)} cannot be used here.")
-    return POOLINGS[chosen[0]]
-
-
-def pool(pooling: str, states: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
-    """[texts, dimensions] of states [texts, tokens, dimensions] and attention [texts, tokens]."""
-    import torch
-
-    if pooling == "mean":
-        mask = attended.unsqueeze(-1).to(states.dtype)
-        return (states * mask).sum(1) / mask.sum(1).clamp(min=1)
-    order = torch.arange(1, attended.shape[1] + 1, device=attended.device)
-    weight = attended * (order.flip(0) if pooling == "cls" else order)  # padding on either side
-    return states[torch.arange(len(states)), weight.argmax(1)]
+    return known[0]

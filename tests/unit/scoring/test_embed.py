@@ -14,7 +14,7 @@ import torch
 from transformers import AutoModel, AutoTokenizer
 
 from judgelab.core.errors import ConfigError
-from judgelab.scoring.embed import Embedder, pool
+from judgelab.scoring.embed import Embedder
 from judgelab.scoring.source import digest
 from tests.tiny_models import save_encoder
 
@@ -66,6 +66,9 @@ def test_a_folder_says_its_pooling(write: Write, encoder: Path) -> None:
     assert digest(folder) != before, "the pooling is part of the encoder's name"
     found = Embedder(str(folder), None, 4).embed([SHORT, LONG])
     np.testing.assert_allclose(found[0], unit(states(encoder, SHORT)[0]), atol=1e-6)
+    write({"1_Pooling/config.json": {"pooling_mode": "lasttoken"}})
+    found = Embedder(str(folder), None, 4).embed([SHORT, LONG])
+    np.testing.assert_allclose(found[0], unit(states(encoder, SHORT)[-1]), atol=1e-6)
     dense = {"path": "2_Dense", "type": "sentence_transformers.models.Dense"}
     write({"modules.json": [*modules, dense]})
     with pytest.raises(ConfigError, match="its module Dense cannot be used here"):
@@ -75,17 +78,6 @@ def test_a_folder_says_its_pooling(write: Write, encoder: Path) -> None:
         write({"1_Pooling/config.json": config})
         with pytest.raises(ConfigError, match="its pooling m.* cannot be used"):
             Embedder(str(folder), None, 4)
-
-
-@pytest.mark.parametrize(
-    ("pooling", "expected"), [("mean", [2, 8]), ("cls", [0, 7]), ("lasttoken", [4, 9])]
-)
-def test_padding_may_stand_on_either_side(pooling: str, expected: list[float]) -> None:
-    states, attended = torch.arange(10.0).reshape(2, 5, 1), torch.tensor([[1] * 5, [0, 0, 1, 1, 1]])
-    assert pool(pooling, states, attended).ravel().tolist() == expected
-    assert pool(pooling, states.flip(1), attended.flip(1)).ravel().tolist() == (
-        {"cls": [4, 9], "lasttoken": [0, 7]}.get(pooling, expected)
-    )
 
 
 def test_a_folder_says_where_texts_are_cut_and_whether_they_are_lower_case(
