@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import platform
 import shlex
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from judgelab.core.prompt import Prompt
 from judgelab.core.resources import PROGRAM, conf
 from judgelab.finetune.settings import Settings
 from judgelab.scoring.source import LONG, TRAINED_ON
+from judgelab.store.fingerprint import version_of
 
 PACKAGES = ("torch", "transformers", "peft", "accelerate", "bitsandbytes", "unsloth")
 PROMPT = "prompt.txt"
@@ -26,12 +26,7 @@ SPEED = frozenset({"workers", "limits", "threads", "hint", "device_map"})  # the
 def versions() -> dict[str, str]:
     """What took part in the training, by version."""
     known = {"judgelab": judgelab.__version__, "python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            known[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return known
+    return known | {name: version for name in PACKAGES if (version := version_of(name))}
 
 
 def card(settings: Settings, command: str, facts: Mapping[str, Mapping[str, Any]]) -> str:

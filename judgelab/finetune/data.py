@@ -21,7 +21,7 @@ from judgelab.mechanism.logprob import Setting, measure_conditional
 from judgelab.scoring.encode import Framing
 from judgelab.scoring.load import load_tokenizer
 from judgelab.scoring.source import long_texts
-from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.arrays import Floats, divide
 
 IGNORED = -100
 """The label of a token that is read, but not to be predicted."""
@@ -220,7 +220,7 @@ def measure(
         if np.isnan(gain).all():
             continue  # no paper has a synopsis
         scored = np.count_nonzero(~np.isnan(gain), axis=(1, 2))
-        values[metric] = _ratio(np.nansum(gain, axis=(1, 2)), scored)
+        values[metric] = divide(np.nansum(gain, axis=(1, 2)), scored)
         raw[metric] = data
         for part, length in (
             (data["conditional"].values, data["tokens"].values[:, None, :]),
@@ -229,9 +229,4 @@ def measure(
             axes = tuple(range(1, part.ndim))
             nats -= np.nansum(part, axis=axes)
             tokens += np.where(np.isnan(part), 0.0, length).sum(axis=axes)
-    return {"loss": _ratio(nats, tokens), **values}, raw
-
-
-def _ratio(total: Floats, count: Floats) -> Floats:
-    ratio: Floats = np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
-    return ratio
+    return {"loss": divide(nats, tokens), **values}, raw

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from judgelab.core.judgments import Kind
 from judgelab.report import format
 from judgelab.report.tables import Column, records
+from judgelab.stats.intervals.arrays import Floats, Mask, row_means
 from judgelab.store.run_dir import RunDir
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Floats = NDArray[np.float64]
 Names = NDArray[np.object_]
 Unit = Literal["opposite", "points", "places"]
 UNIT, SAID = ["item", "first", "second"], ["role", "by", "order", "value"]
@@ -60,7 +60,7 @@ class ItemRows:
     first: Names
     second: Names
     values: Floats  # [rows, judges, orders] what judges said; NaN where they did not
-    asked: NDArray[np.bool_]  # [rows, judges, orders] whether they were to
+    asked: Mask  # [rows, judges, orders] whether they were to
     labels: Floats  # [rows, raters] what people said
     group: Names  # [rows] the agent's category, or "reference"; "" without one
     attacked: Floats  # [rows] score of the attacked text; NaN without one
@@ -72,23 +72,22 @@ class ItemRows:
     @cached_property
     def said(self) -> Floats:
         """[rows, judges] mean over orders; NaN where one that was asked for is missing."""
-        lost = (self.asked & np.isnan(self.values)).any(axis=2)
-        return np.where(lost, np.nan, _mean(self.values))
+        return np.where(self.lost, np.nan, row_means(self.values))
 
     @cached_property
     def people(self) -> Floats:
         """[rows] mean of raters; of categories the most frequent, NaN where two are."""
         if self.kind != "category":
-            return _mean(self.labels)
+            return row_means(self.labels)
         counts = np.stack([(self.labels == k).sum(axis=1) for k in range(len(self.levels))], axis=1)
         top = counts.max(axis=1, initial=0)
         single = (top > 0) & ((counts == top[:, None]).sum(axis=1) == 1)
         return np.where(single, counts.argmax(axis=1), np.nan)
 
     @property
-    def unscored(self) -> NDArray[np.bool_]:
-        """[rows] whether some judge was asked and gave nothing."""
-        return np.asarray((self.asked & np.isnan(self.values)).any(axis=(1, 2)), np.bool_)
+    def lost(self) -> Mask:
+        """[rows, judges] whether the judge was asked and gave nothing."""
+        return np.asarray((self.asked & np.isnan(self.values)).any(axis=2))
 
     @property
     def unit(self) -> Unit:
@@ -110,7 +109,7 @@ class ItemRows:
         if self.kind == "category":  # the share of raters who say something else
             known = ~np.isnan(self.labels)[:, None, :]
             differ = np.where(known, self.labels[:, None, :] != said[:, :, None], np.nan)
-            return np.where(np.isnan(said), np.nan, _mean(differ))
+            return np.where(np.isnan(said), np.nan, row_means(differ))
         if self.unit != "places":
             return np.abs(said - people)
         both = ~np.isnan(said) & ~np.isnan(people)
@@ -120,9 +119,9 @@ class ItemRows:
     @cached_property
     def sorts(self) -> dict[str, Floats]:
         """Name -> [rows] of what rows can be sorted by, largest first; the default stands first."""
-        mean = _mean(self.said)
+        mean = row_means(self.said)
         made = {
-            "difference": _mean(self.difference),
+            "difference": row_means(self.difference),
             "score": mean if self.kind != "category" else np.full(len(self), np.nan),
             "change": np.abs(self.attacked - mean),
         }
@@ -182,7 +181,7 @@ def _arrays(units: DataFrame, long: DataFrame) -> ItemRows:
     order (of judges), value, and category where values are categories."""
     import pandas as pd
 
-    n = len(units)
+    n, units = len(units), units.reindex(columns=[*UNIT, "group", "attacked"])
     long = long.merge(units[UNIT].assign(row=np.arange(n)), on=UNIT)
     rated, judged = (long[long["role"] == role] for role in ("rater", "judge"))
     by, raters = pd.factorize(rated["by"].astype(str))
@@ -201,21 +200,10 @@ def _arrays(units: DataFrame, long: DataFrame) -> ItemRows:
         names = dict(zip(known["value"].astype(int), known["category"], strict=True))
         levels = [names.get(k, str(k)) for k in range(max(names, default=-1) + 1)]
     item, first, second = (units[name].to_numpy(object) for name in UNIT)
-    group = units["group"].fillna("") if "group" in units else pd.Series([""] * n)
-    attacked = units["attacked"] if "attacked" in units else pd.Series(np.full(n, np.nan))
+    group = units["group"].fillna("").to_numpy(object)
+    attacked, names_of = units["attacked"].to_numpy(np.float64), ([*judges], [*raters])
     return ItemRows(
-        kind,
-        list(judges),
-        list(raters),
-        item,
-        first,
-        second,
-        values,
-        asked,
-        labels,
-        group.to_numpy(object),
-        attacked.to_numpy(np.float64),
-        levels,
+        kind, *names_of, item, first, second, values, asked, labels, group, attacked, levels
     )
 
 
@@ -240,13 +228,6 @@ def _places(values: Floats, items: Names) -> Floats:
     groups = data.groupby(items if several else np.zeros(len(data)))
     size = groups.transform("count")
     return ((groups.rank() - 1) / (size - 1).where(size > 1)).to_numpy(float)
-
-
-def _mean(values: Floats) -> Floats:
-    """Over the last dimension, of what is known; NaN where nothing is."""
-    count = (~np.isnan(values)).sum(axis=-1)
-    total = np.nansum(values, axis=-1)
-    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan), np.float64)
 
 
 def write(
@@ -345,7 +326,7 @@ def _rows(
         "people": _plain(rows.people[shown]),
         "change": _plain(rows.attacked[shown]),
         "asked": rows.asked[shown].any(axis=2).tolist(),
-        "lost": rows.unscored[shown].tolist(),
+        "lost": (rows.lost[shown].sum(axis=1) > 0).tolist(),
     }
     sorts = {name: _plain(values[shown]) for name, values in rows.sorts.items()}
     for k, at in enumerate(shown.tolist()):
