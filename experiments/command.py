@@ -6,8 +6,9 @@ import argparse
 import json
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -19,6 +20,7 @@ from judgelab.stats.intervals.estimate import Estimate
 
 KINDS = ("released", "corrected", "stated")  # what may stand beside a printed number
 PARTS = ("low", "high", "p", "n", "unscored")
+PLACE = ("table", "row", "column")
 ROUNDING = 1e-6  # of the last printed digit: a number half-way between two rounds to either
 
 
@@ -57,7 +59,7 @@ class Row:
         """
         known = {kind: one.as_dict() for kind in KINDS if (one := getattr(self, kind)) is not None}
         counted: dict[str, Any] = next(reversed(known.values()), {})
-        made = {name: getattr(self, name) for name in ("table", "row", "column", "paper")}
+        made = {name: getattr(self, name) for name in (*PLACE, "paper")}
         made |= {"match": self.match, "cause": self.cause, "paper_ci": self.paper_ci}
         made |= {"n": counted.get("n"), "unscored": counted.get("unscored")}
         for kind in KINDS:
@@ -123,22 +125,42 @@ def printed_tables(experiment: str) -> Mapping[str, Any]:
     return loaded
 
 
-def cause_of(row: Mapping[str, Any], causes: Sequence[Mapping[str, str]]) -> str | None:
-    """Why a cell does not match: the first of the causes whose table, row and column are its."""
-    for one in causes:
-        if all(one.get(key, row[key]) == row[key] for key in ("table", "row", "column")):
-            return one["cause"]
-    return None
+UNKNOWN = "no cause is known"
+
+
+def explained(tables: Iterable[Table], causes: Sequence[Mapping[str, str]]) -> list[Table]:
+    """The tables with the cause of each cell that does not match.
+
+    Args:
+        causes: a cause, and the table, row or column that it is about; the first that fits counts.
+    """
+
+    def cause_of(row: Row) -> str | None:
+        place = {key: getattr(row, key) for key in PLACE}
+        fitting = (
+            one["cause"] for one in causes if all(place.get(k, v) == v for k, v in one.items())
+        )
+        return next(fitting, UNKNOWN) if row.match is False else None
+
+    return [
+        replace(table, rows=tuple(replace(row, cause=cause_of(row)) for row in table.rows))
+        for table in tables
+    ]
 
 
 def matches(tables: Iterable[Table]) -> str:
-    """How many cells with released data round to the printed digit, table by table."""
-    found: dict[str, list[bool]] = {}
+    """How many cells with released data round to the printed digit, and why others do not."""
+    compared: dict[str, list[bool]] = {}
+    missed = Counter[str]()
     for row in (row for table in tables for row in table.rows if row.match is not None):
-        found.setdefault(row.table, []).append(row.match)
-    share = ", ".join(f"{name}: {sum(each)}/{len(each)}" for name, each in found.items())
-    every = [one for each in found.values() for one in each]
-    return f"{sum(every)} of {len(every)} comparable cells round to the printed digit ({share})."
+        compared.setdefault(row.table, []).append(row.match)
+        if not row.match:
+            place = f", {row.row}, {row.column}" if row.cause == UNKNOWN else ""
+            missed[f"Table {row.table}{place}: {row.cause}."] += 1
+    shares = ", ".join(f"{name}: {sum(each)}/{len(each)}" for name, each in compared.items())
+    every = [one for each in compared.values() for one in each]
+    said = f"{sum(every)} of {len(every)} comparable cells round to the printed digit ({shares})."
+    return "\n".join([said, *(f"{n} not: {cause}" for cause, n in missed.items())])
 
 
 def aligned(title: str, rows: Sequence[Mapping[str, str]], notes: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ from experiments.gem.reviews import read_reviews
 from experiments.peer_prediction.release import list_domains, read_domain
 from experiments.peer_prediction.rows import MECHANISMS
 from experiments.peer_prediction.scores import agent_scores
-from experiments.repositories import AUTO_PRE, GEM, PEER_PREDICTION, Repository, found_in
+from experiments.repositories import AUTO_PRE, GEM, PEER_PREDICTION, Repository
 from judgelab.core.errors import DataError, JudgelabError
 from judgelab.core.panel import Panel
 
@@ -142,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     data, written = chosen.data.expanduser(), list[Path]()
     try:
         for release in FRAMES:
-            for folder in found_in(data, release)[:1]:
+            for folder in release.folders(data)[:1]:
                 written += import_release(release, folder, chosen.out / release.experiment)
         if not written:
             known = ", ".join(release.address for release in FRAMES)

@@ -28,10 +28,11 @@ class Repository:
         found = all(any(folder.glob(pattern)) for pattern in self.export[1])
         return "export" if found else None
 
-    def below(self, folder: Path) -> list[Path]:
-        """The folders in it that are named like this release, the clone first."""
-        named = (folder / self.name, folder / self.export[0])
-        return [path for path in named if path.is_dir()]
+    def folders(self, data: Path) -> list[Path]:
+        """The folder itself if it is this release, else those in it that are named like it, the
+        clone first."""
+        named = (data / self.name, data / self.export[0])
+        return [data] if self.layout(data) else [path for path in named if path.is_dir()]
 
 
 PEER_PREDICTION = Repository(
@@ -52,8 +53,3 @@ AUTO_PRE = Repository(
     ("auto_pre", ("verdict_pairwise.parquet",)),
     "auto_pre",
 )
-
-
-def found_in(data: Path, release: Repository) -> list[Path]:
-    """Folders of a release: the one that is given, or those below it, the clone first."""
-    return [data] if release.layout(data) else release.below(data)

@@ -17,7 +17,6 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 from experiments.repositories import AUTO_PRE, GEM, PEER_PREDICTION, Repository
@@ -44,7 +43,7 @@ class Experiment:
         """Where its data lie below a folder; the first is read."""
         if self.release is None:
             return [data] if (data / "rose").is_dir() else []
-        return self.release.below(data)
+        return self.release.folders(data)
 
 
 FIRST = "peer_prediction"
@@ -66,12 +65,11 @@ def commands(data: Path, out: Path) -> Iterator[list[str]]:
 
 def _found(data: Path) -> dict[str, Path | None]:
     """Experiment -> folder of its data; None: its printed tables alone."""
-    known = [one for one in EXPERIMENTS if find_spec(f"experiments.{one.name}")]
-    for one in known:
+    for one in EXPERIMENTS:
         if one.release is not None and (layout := one.release.layout(data)):
             _say(f"{one.name}: reads {data} ({layout}).")
             return {one.name: data}
-    folders = {one: one.folders(data) for one in known}
+    folders = {one: one.folders(data) for one in EXPERIMENTS}
     if not any(folders.values()):
         return {FIRST: data}  # whose reader says what is amiss
     chosen: dict[str, Path | None] = {}

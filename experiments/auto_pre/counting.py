@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.discrimination.correlation import item_correlations
@@ -27,9 +27,6 @@ from judgelab.stats.qualification.decisions import (
     pooled_scores,
     votes_of,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Pairs = NDArray[np.int64]
 DRAWS = 1000

@@ -3,24 +3,23 @@
     python -m experiments.auto_pre.tables --data DIR --out FILE.json
 
 DIR is a clone of the authors' repository (github.com/cjj826/Auto-PRE), the parquet export of it
-that ``python -m experiments.auto_pre.release`` makes, or a folder with such a folder (Auto-PRE or
-auto_pre). Every dataset found there is used. No model is asked. Prints
-paper | released recipe | the same, corrected | stated recipe, corrected, and writes the same as a
-JSON list of rows. A cell that does not match is a finding and no failure of the command.
+(verdict_pairwise.parquet and others), or a folder with such a folder (Auto-PRE or auto_pre). Every
+dataset found there is used. No model is asked. Prints paper | released recipe | the same,
+corrected | stated recipe, corrected, and writes the same as a JSON list of rows. A cell that does
+not match is a finding and no failure of the command; its cause is printed last.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from experiments.auto_pre import bias, exams, methods
 from experiments.auto_pre.bench import Bench
 from experiments.auto_pre.printed import recipes
-from experiments.auto_pre.release import is_release, list_datasets, read_dataset
-from experiments.command import Table, cause_of, matches, run_tables
+from experiments.auto_pre.release import list_datasets, read_dataset
+from experiments.command import Table, explained, matches, run_tables
 from experiments.repositories import AUTO_PRE
 from judgelab.core.errors import DataError
 
@@ -34,13 +33,12 @@ def compute(path: str | Path) -> list[Table]:
         DataError: the folder does not hold the release, or a table is damaged.
     """
     given = Path(path).expanduser()
-    places = [place for place in (given, *AUTO_PRE.below(given)) if is_release(place)]
-    if not places:
+    folder = next(filter(AUTO_PRE.layout, AUTO_PRE.folders(given)), None)
+    if folder is None:
         raise DataError(
             f"{given} is no clone of {AUTO_PRE.address} and holds no verdict_pairwise.parquet made "
             f"of one: give the release's folder."
         )
-    folder = places[0]
     found = sorted(list_datasets(folder), key=lambda name: (*[name != o for o in ORDER], name))
     benches = [Bench(read_dataset(folder, name)) for name in found]
     tables = [
@@ -53,19 +51,7 @@ def compute(path: str | Path) -> list[Table]:
         exams.table10(benches),
         exams.table11(benches),
     ]
-    return [explained(table) for table in tables if table.rows]
-
-
-def explained(table: Table) -> Table:
-    """The table with the cause of every cell that does not match, in its row and below it."""
-    rows = tuple(
-        replace(row, cause=cause_of(row.as_dict(), recipes()["misses"]) or "not known")
-        if row.match is False
-        else row
-        for row in table.rows
-    )
-    said = dict.fromkeys(f"NO, {row.row}, {row.column}: {row.cause}." for row in rows if row.cause)
-    return replace(table, rows=rows, notes=(*table.notes, *said))
+    return explained((table for table in tables if table.rows), recipes()["misses"])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

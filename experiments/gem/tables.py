@@ -16,10 +16,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.command import Table, run_tables
+from experiments.command import Table, explained, matches, run_tables
 from experiments.gem import checks, deletion, leaderboards
 from experiments.gem.printed import read_printed
-from experiments.peer_prediction.rows import summary
 from experiments.repositories import GEM
 
 
@@ -29,29 +28,27 @@ def compute(path: str | Path | None = None) -> list[Table]:
     Raises:
         DataError: the folder holds no reviews, or a file is damaged.
     """
-    folder = None if path is None else Path(path).expanduser()
-    if folder is not None and GEM.layout(folder) is None:
-        folder = next(iter(GEM.below(folder)), folder)
-    printed = read_printed()
-    scored = None if folder is None else deletion.score(folder)
-    return [
+    printed, of_reviews = read_printed(), list[Table]()
+    if path is not None:
+        given = Path(path).expanduser()
+        folder = next(iter(GEM.folders(given)), given)
+        of_reviews = [deletion.table3(printed, deletion.score(folder))]
+    tables = [
         leaderboards.table5(printed),
         leaderboards.consistency(printed, "A.2"),
         leaderboards.consistency(printed, "A.3"),
         leaderboards.table7(printed),
-        *([] if scored is None else [deletion.table3(printed, scored)]),
+        *of_reviews,
         checks.copied_cells(printed),
         checks.resistance(printed),
     ]
+    return explained(tables, printed.raw["causes"])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line; 1 with one sentence on standard error where the data are not right."""
-    causes = read_printed().raw["causes"]
     data = "clone of the authors' repository, or their reviews as parquet; without it no Table 3"
-    return run_tables(
-        "gem", arguments, data, compute, lambda made: summary(made, causes), required=False
-    )
+    return run_tables("gem", arguments, data, compute, matches, required=False)
 
 
 if __name__ == "__main__":

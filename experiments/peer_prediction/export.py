@@ -6,9 +6,10 @@ import zipfile
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from experiments.peer_prediction.domain import (
     ARRAYS,
@@ -23,9 +24,6 @@ from experiments.peer_prediction.domain import (
 from experiments.peer_prediction.folders import load_json
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Agent, Item, Texts
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NpArray = np.ndarray[Any, Any]
 TOLD = {
@@ -149,8 +147,6 @@ def _agents(
 
 
 def _parquet(path: Path, domain: str) -> pd.DataFrame:
-    import pandas as pd
-
     try:
         return pd.read_parquet(path, filters=[("domain", "==", domain)])
     except (OSError, ValueError) as cause:

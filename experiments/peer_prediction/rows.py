@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from experiments.command import Row, Table, cause_of, matches, printed_tables
+from experiments.command import Row, printed_tables
 from judgelab.stats.intervals.estimate import Estimate
 
 MECHANISMS = {
@@ -48,18 +47,3 @@ def digits(table: str, column: str) -> int:
     special: Mapping[str, int] = paper()["decimals_by_column"]
     usual = int(paper()["decimals"].get(table, 3))  # 3 in tables of our own
     return next((n for ending, n in special.items() if column.endswith(ending)), usual)
-
-
-def summary(tables: Sequence[Table], causes: Sequence[Mapping[str, str]] = ()) -> str:
-    """How many released cells round to the printed digit, by table, and why the others do not.
-
-    Args:
-        tables: the tables.
-        causes: table, cause, and the row or column that it is about; the first that fits counts.
-    """
-    missed = Counter[str]()
-    for row in (row for table in tables for row in table.rows if row.match is False):
-        cause = cause_of(row.as_dict(), causes)
-        place = f"Table {row.table}" if cause else f"Table {row.table}, {row.row}, {row.column}"
-        missed[f"{place}: {cause or 'no cause is known'}"] += 1
-    return "\n".join([matches(tables), *(f"{n} not: {cause}." for cause, n in missed.items())])

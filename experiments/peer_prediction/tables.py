@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.command import Table, run_tables
+from experiments.command import Table, explained, matches, run_tables
 from experiments.peer_prediction.attacks import table4
 from experiments.peer_prediction.compression import table_b1
 from experiments.peer_prediction.conditions import table6
@@ -21,7 +21,7 @@ from experiments.peer_prediction.domain import Domain
 from experiments.peer_prediction.effect_sizes import table2
 from experiments.peer_prediction.pair_auc import table3, table5
 from experiments.peer_prediction.release import list_domains, read_domain
-from experiments.peer_prediction.rows import paper, summary
+from experiments.peer_prediction.rows import paper
 from judgelab.core.errors import DataError
 
 
@@ -37,7 +37,7 @@ def compute(path: str | Path) -> list[Table]:
     data = sorted((read_domain(path, *key) for key in found), key=_position)
     clean = [each for each in data if each.attack is None]
     attacked = [each for each in data if each.attack is not None]
-    return [
+    tables = [
         table2(clean),
         table3(clean),
         table4(clean, attacked),
@@ -45,15 +45,13 @@ def compute(path: str | Path) -> list[Table]:
         table6(clean),
         table_b1(clean),
     ]
+    return explained(tables, paper()["causes"])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line; 1 with one sentence on standard error where the data are not right."""
-    causes = paper()["causes"]
     data = "clone of the authors' repository, or export"
-    return run_tables(
-        "peer_prediction", arguments, data, compute, lambda made: summary(made, causes)
-    )
+    return run_tables("peer_prediction", arguments, data, compute, matches)
 
 
 def _position(data: Domain) -> tuple[int, str, int, str]:

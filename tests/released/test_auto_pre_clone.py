@@ -14,7 +14,7 @@ from experiments.auto_pre.release import (
     read_dataset,
     read_table,
 )
-from experiments.auto_pre.release.judgments import preferred
+from experiments.auto_pre.release.judges import preferred
 from experiments.importing import import_release
 from experiments.repositories import AUTO_PRE
 from judgelab.core.errors import DataError

@@ -10,15 +10,12 @@ import re
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from experiments.auto_pre.release.files import judge_of, layout, lines, orders
 from judgelab.core.errors import DataError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NAME = "DailyDialog"
 SCORES = re.compile(r"(human|model)_scores is (\[.*\])")
@@ -26,8 +23,6 @@ SCORES = re.compile(r"(human|model)_scores is (\[.*\])")
 
 def verdicts(root: Path) -> list[pd.DataFrame]:
     """Rows of ``verdict_pairwise``, judge by judge."""
-    import pandas as pd
-
     shown = orders(combinations(layout()["positions"], 2))
     first, second = np.array(shown).T
     return [
@@ -49,8 +44,6 @@ def verdicts(root: Path) -> list[pd.DataFrame]:
 
 def grades(root: Path) -> list[pd.DataFrame]:
     """Rows of ``score_pointwise``, judge by judge."""
-    import pandas as pd
-
     answers = layout()["positions"]
     return [
         pd.DataFrame(
@@ -75,8 +68,6 @@ def people(root: Path) -> list[pd.DataFrame]:
     Raises:
         DataError: two logs disagree, so that items or answers stand in another order.
     """
-    import pandas as pd
-
     answers = layout()["positions"]
     known: list[list[float]] | None = None
     for word in layout()["dialogues"]["forms"].values():

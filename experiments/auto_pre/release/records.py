@@ -1,27 +1,58 @@
 """What the authors of Auto-PRE released, as arrays: annotations, verdicts, grades and exams.
 
-From the authors' repository or from its parquet export (``tables``). Every dataset of an export is
-read; none needs to be known by name, and texts of some were not released.
+From the authors' repository or from its parquet export, a file for each table. Every dataset of an
+export is read; none needs to be known by name, and texts of some were not released.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from experiments.auto_pre.release.tables import NEEDED, VERDICTS, read_table
+from experiments.auto_pre.release import judges, texts
+from experiments.repositories import AUTO_PRE
 from judgelab.core.errors import DataError, did_you_mean
 from judgelab.core.reply import read_choice
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 Floats = NDArray[np.float64]
+VERDICTS = "verdict_pairwise"
+
+NEEDED: Mapping[str, tuple[str, ...]] = {
+    VERDICTS: ("dataset", "evaluator", "task_id", "first", "second", "verdict", "label"),
+    "score_pointwise": ("dataset", "format", "evaluator", "task_id", "model", "score"),
+    "gold_pairs": ("dataset", "task_id", "a", "b", "gold"),
+    "human_pointwise": ("dataset", "task_id", "model", "median"),
+    "exam_pertinence": (
+        *("dataset", "L1_RA", "L2_IA", "prompt", "evaluator", "task_id", "ra_first"),
+        "result_stored",
+    ),
+    "exam_self_confidence": (
+        *("dataset", "method", "prompt", "evaluator", "set", "task_id", "swapped"),
+        *("p_output", "level_stored"),
+    ),
+    "items": ("dataset", "task_id", "source"),
+    "answers": ("dataset", "task_id", "model", "task_prompt", "answer"),
+}
+"""Table -> columns that are read without asking."""
+
+FROM_CLONE: Mapping[str, Callable[[Path], pd.DataFrame]] = {
+    VERDICTS: judges.verdicts,
+    "score_pointwise": judges.grades,
+    "gold_pairs": texts.gold,
+    "human_pointwise": texts.pointwise,
+    "exam_pertinence": judges.pertinence,
+    "exam_self_confidence": judges.self_confidence,
+    "items": texts.items,
+    "answers": texts.answers,
+}
+"""Table -> how the authors' repository gives it."""
 
 CHOICES = {"one": 1.0, "two": 0.0, "tie": 0.5}
 """What a reply may say -> did the answer shown first win."""
@@ -71,6 +102,39 @@ class AutoPreRecords:
     def truth(self) -> Floats:
         """[items, pairs] people's preference on ``pairs``."""
         return np.asarray(self.gold[:, self.pairs[:, 0], self.pairs[:, 1]])
+
+
+def read_table(path: str | Path, key: str) -> pd.DataFrame:
+    """One of the tables, whichever layout the folder has.
+
+    Raises:
+        DataError: a file is missing or damaged, or a table lacks a column.
+    """
+    folder = Path(path).expanduser()
+    if AUTO_PRE.layout(folder) == "clone":
+        return _made(folder, key)
+    return _stored(folder / f"{key}.parquet", key)
+
+
+@lru_cache(maxsize=16)
+def _made(clone: Path, key: str) -> pd.DataFrame:
+    table = FROM_CLONE[key](clone)
+    return table if len(table) else table.reindex(columns=[*NEEDED.get(key, ())])
+
+
+@lru_cache(maxsize=16)
+def _stored(file: Path, key: str) -> pd.DataFrame:
+    try:
+        table = pd.read_parquet(file)
+    except (OSError, ValueError) as cause:
+        raise DataError(
+            f"{str(file)!r} cannot be read: give a clone of {AUTO_PRE.address}, or a folder with "
+            f"{', '.join(sorted(NEEDED))} as parquet files."
+        ) from cause
+    missing = [column for column in NEEDED.get(key, ()) if column not in table.columns]
+    if missing:
+        raise DataError(f"{str(file)!r} has no column {missing[0]!r}: is it the right file?")
+    return table
 
 
 def list_datasets(path: str | Path) -> tuple[str, ...]:
@@ -189,8 +253,6 @@ def _placed(rows: pd.DataFrame, values: object, **axes: Sequence[Any]) -> Floats
     Args:
         axes: column -> what stands along its axis; rows with anything else are left out.
     """
-    import pandas as pd
-
     places = [pd.Index(along).get_indexer(pd.Index(rows[name])) for name, along in axes.items()]
     known = np.all([place >= 0 for place in places], axis=0)
     found = np.full([len(along) for along in axes.values()], np.nan)

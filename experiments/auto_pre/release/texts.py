@@ -1,20 +1,31 @@
-"""Texts: what the models were given, and what they answered."""
+"""Items, what models answered, and what people said of it.
+
+Five people graded each answer, and five told which of two they prefer where the medians tie.
+"""
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from statistics import median
+from typing import Any
 
+import pandas as pd
+
+from experiments.auto_pre.release import dialogues
 from experiments.auto_pre.release.files import (
     ITEMS,
     datasets,
+    document,
+    layout,
     lines,
     records,
     tagged,
 )
+from judgelab.core.errors import DataError
 
-if TYPE_CHECKING:
-    import pandas as pd
+UNDECIDED = 5  # a preference from -30 to 30 of so little is none
+NEEDED_VOTES = 2  # net votes that decide a pair whose medians tie
 
 
 def sources(root: Path, each: dict[str, Any]) -> list[str]:
@@ -24,8 +35,6 @@ def sources(root: Path, each: dict[str, Any]) -> list[str]:
 
 def items(root: Path) -> pd.DataFrame:
     """Rows of ``items``."""
-    import pandas as pd
-
     return pd.DataFrame(
         {"dataset": name, "task_id": task, "source": source, "reference": reference}
         for name, each in datasets(root).items()
@@ -39,8 +48,6 @@ def answers(root: Path) -> pd.DataFrame:
     A TSV is read line by line. The authors' pipeline reads it with quotation marks, of which one
     without its partner swallows rows: from there on its answers belong to other items.
     """
-    import pandas as pd
-
     return pd.DataFrame(
         {
             "dataset": name,
@@ -71,3 +78,76 @@ def _answers(file: Path) -> list[str]:
 
 def _text(field: str) -> str:
     return field.strip().replace("\\n", "\n")
+
+
+def pointwise(root: Path) -> pd.DataFrame:
+    """Rows of ``human_pointwise``; on XSum the grades were stored in ascending order."""
+    rows = [
+        {"dataset": name, "task_id": task, "model": model}
+        | {f"s{k}": grade for k, grade in enumerate(grades, 1)}
+        | {"median": float(median(grades))}
+        for name, each in datasets(root).items()
+        for task, graded in enumerate(_grades(root, each))
+        for model, grades in graded.items()
+    ]
+    return pd.concat([pd.DataFrame(rows), *dialogues.people(root)], ignore_index=True)
+
+
+def gold(root: Path) -> pd.DataFrame:
+    """Rows of ``gold_pairs``: 1 where a is better, -1 where b is, 0 undecided."""
+    rows = []
+    for name, each in datasets(root).items():
+        asked = {}
+        for task, a, b, scores in _preferred(root, each):
+            asked[task, a, b] = _net(scores)
+            asked[task, b, a] = -_net(scores)
+        for task, grades in enumerate(_grades(root, each)):
+            medians = {model: float(median(given)) for model, given in grades.items()}
+            rows += _pairs(name, task, {m: medians[m] for m in layout()["judged"]}, asked)
+    for graded in dialogues.people(root):
+        for number, part in graded.groupby("task_id"):
+            medians = dict(zip(part["model"], part["median"], strict=True))
+            rows += _pairs(dialogues.NAME, number, medians, {})
+    return pd.DataFrame(rows)
+
+
+def _pairs(
+    name: str, task: Any, medians: dict[str, float], asked: dict[tuple[int, str, str], int]
+) -> list[dict[str, object]]:
+    rows = []
+    for a, b in combinations(medians, 2):
+        gap = medians[a] - medians[b]
+        votes = asked.get((task, a, b), 0)
+        decided = gap if gap else votes if abs(votes) >= NEEDED_VOTES else 0
+        by = "preference" if not gap and (task, a, b) in asked else "median"
+        better = int(decided > 0) - int(decided < 0)
+        place = {"dataset": name, "task_id": task, "a": a, "b": b}
+        rows.append(place | {"gold": better, "source": by})
+    return rows
+
+
+def _net(scores: list[int]) -> int:
+    """People for the first minus those for the second."""
+    return sum((score < -UNDECIDED) - (score > UNDECIDED) for score in scores)
+
+
+def _grades(root: Path, each: dict[str, Any]) -> list[dict[str, list[int]]]:
+    """Of each item, model -> grades; the file has items by their texts."""
+    file = root / each["folder"] / "annotation" / "pointwise.json"
+    by_text: dict[str, dict[str, list[int]]] = {
+        text.strip(): graded for text, graded in document(file).items()
+    }
+    found = []
+    for task, text in enumerate(sources(root, each)):
+        graded = by_text.get(text.strip())
+        if graded is None:
+            raise DataError(f"{str(file)!r} has no grades of item {task}: is it another version?")
+        found.append(graded)
+    return found
+
+
+def _preferred(root: Path, each: dict[str, Any]) -> list[tuple[int, str, str, list[int]]]:
+    """(item, a, b, scores): a list of lists, or an object with keys "item%a%b"."""
+    said = document(root / each["folder"] / "annotation" / "preference.json")
+    rows = said if isinstance(said, list) else [[*key.split("%"), said[key]] for key in said]
+    return [(int(task), a, b, scores) for task, a, b, scores in rows]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from experiments.auto_pre.tables import main
-from experiments.command import Row, point
+from experiments.command import UNKNOWN, Row, point
 from tests.tiny_auto_pre_clone import NF, write_clone
 
 
@@ -32,7 +32,7 @@ def test_tables_need_nothing_but_a_clone(
     assert main(["--data", str(tmp_path), "--out", str(out)]) == 0
     rows = {(r["table"], r["row"], r["column"]): r for r in json.loads(out.read_text())}
     single = rows["3", "gpt-4", "XSum/pairwise"]
-    assert single["paper"] == 0.7369 and single["match"] is False and single["cause"] == "not known"
+    assert single["paper"] == 0.7369 and single["match"] is False and single["cause"] == UNKNOWN
     assert single["released"] > 0.99
     graded = rows["3", "gpt-4", "NF_CATS/5-level"]
     # of 19 pairs that people decide on most items six are with that model
@@ -40,6 +40,6 @@ def test_tables_need_nothing_but_a_clone(
     assert graded["corrected_n"] + graded["corrected_unscored"] == graded["released_n"]
     assert rows["3", "PandaLM", "XSum/pairwise"]["released"] is None
     said = capsys.readouterr().out
-    assert "NO, gpt-4, XSum/pairwise: not known." in said
+    assert "1 not: Table 3, gpt-4, XSum/pairwise: no cause is known." in said
     assert main(["--data", str(tmp_path / "nowhere"), "--out", str(out)]) == 1
     assert "github.com/cjj826/Auto-PRE" in capsys.readouterr().err

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from experiments import tables
-from experiments.command import Row, Table, point
+from experiments.command import Row, Table, explained, matches, point
 from experiments.gem.tables import main as gem
-from experiments.peer_prediction.rows import summary
 from experiments.ranking_confidence.tables import main as ranking
 from experiments.repositories import AUTO_PRE, GEM, PEER_PREDICTION
 
@@ -84,7 +83,7 @@ def test_cells_that_do_not_match_have_their_cause() -> None:
 
     made = Table("2", "t", (row("2", "a", 0.13, 0.134), row("2", "b", 0.13, 0.136),
                             row("3", "a", 0.5, 0.4), row("3", "b", 0.68, 0.6749)))  # fmt: skip
-    said = summary([made], [{"table": "2", "row": "b", "cause": "another run"}])
+    said = matches(explained([made], [{"table": "2", "row": "b", "cause": "another run"}]))
     assert said.startswith("1 of 4 comparable cells round to the printed digit (2: 1/2, 3: 0/2).")
     assert "1 not: Table 2: another run." in said
     assert "1 not: Table 3, a, MI: no cause is known." in said
