@@ -25,7 +25,7 @@ HUES = {
     "minimum": style.HUES[6],
     "minimum_ew": style.HUES[4],
 }
-BY_CHANCE = "what chance reaches in 5 %"
+BY_CHANCE = Mark(RED, "|", size=10), "what chance reaches in 5 %"
 D = "D (log.05 of p)"
 READ = (
     "Lines are 95 % intervals over items. A bar that ends before its red mark is no more than "
@@ -38,16 +38,55 @@ VARIANTS = (style.MUTED, *style.HUES)
 
 def bars(tables: Tables) -> Drawn:
     """Average and minimum at the top, then every perturbation by level."""
-    rows = records(tables["discernment"])
-    over = {row["statistic"]: row for row in records(tables["averages"])}
-    labels = _labels({name: [row["value"]] for name, row in over.items()}, "")
-    weights = over["average_ew"]["weights"]
-    entries = [
-        (f"{label}, {weights}" if name.endswith("_ew") else label, over[name], style.HUES[0])
-        for name, label in labels.items()
-    ]
-    entries += [(format.words(r["perturbation"]), r, LEVELS[r["level"]]) for r in rows]
+    frame, over = tables["discernment"], tables["averages"].set_index("statistic")
+    labels = _labels(over["value"].to_frame().T, over.loc["average_ew", "weights"])
+    rows = records(frame)
+    entries = [(label, over.loc[name].to_dict(), style.HUES[0]) for name, label in labels.items()]
+    entries += [(format.words(row["perturbation"]), row, LEVELS[row["level"]]) for row in rows]
     figure, side = style.single(1.2 + 0.26 * len(entries))
+    _bars(side, entries)
+    side.set_xlabel(D)
+    shown = set(frame["level"])
+    keys = [style.key(Mark(hue, "s"), name) for name, hue in LEVELS.items() if name in shown]
+    style.legend(figure, [*keys, style.key(*BY_CHANCE)])
+    return Drawn("Discernment", figure, style.with_n(READ, frame))
+
+
+def of_judges(tables: Tables) -> Drawn:
+    """A panel for each dataset; for each judge its average and least D, weighted and not."""
+    frame = tables["judges"].sort_values("job", kind="stable")
+    parts = dict(list(frame.groupby("dataset", sort=False)))
+    words = list(dict.fromkeys(frame["weights"]))
+    labels = _labels(frame, words[0] if len(words) == 1 else "weights as given")
+    sizes = [1 + len(part) * len(labels) for part in parts.values()]
+    height = 1.2 + sum(0.3 + 0.22 * size for size in sizes)
+    figure, sides = style.new_figure(height, 1, len(parts), sharex=True, height_ratios=sizes)
+    for side, (dataset, part) in zip(sides[:, 0], parts.items(), strict=True):
+        entries = [
+            ("" if k else row["judge"], read_estimate(row, name), HUES[name])
+            for row in records(part)
+            for k, name in enumerate(labels)
+        ]
+        _bars(side, entries)
+        side.set_title(format.text(dataset))
+    sides[-1, 0].set_xlabel(D)
+    keys = [style.key(Mark(HUES[name], "s"), label) for name, label in labels.items()]
+    style.legend(figure, [*keys, style.key(*BY_CHANCE)])
+    return Drawn("Judges by discernment", figure, style.with_n(READ, frame))
+
+
+def _labels(values: DataFrame, weights: str) -> dict[str, str]:
+    """Averages and minima; without weights only where these make a difference."""
+    labels = {}
+    for name in ("average", "minimum"):
+        if ((values[name] - values[f"{name}_ew"]).abs() > 1e-9).any():
+            labels[name] = f"{name}, without weights"
+        labels[f"{name}_ew"] = f"{name}, {weights}"
+    return labels
+
+
+def _bars(side: Any, entries: Sequence[tuple[str, Mapping[str, Any], str]]) -> None:
+    """A bar for each (label, estimate with its threshold, colour), the first on top."""
     heights = style.name_rows(side, [label for label, _, _ in entries], margin=0.7)
     for y, (_, row, hue) in zip(heights, entries, strict=True):
         if row["value"] != row["value"]:
@@ -58,62 +97,6 @@ def bars(tables: Tables) -> Drawn:
         side.plot([row["threshold"]], [y], marker="|", ms=11, mew=2, color=RED, zorder=4)
     style.reference_line(side, 1)
     side.set_xlim(left=0)
-    side.set_xlabel(D)
-    shown = {row["level"] for row in rows}
-    keys = [style.key(Mark(LEVELS[name], "s"), name) for name in LEVELS if name in shown]
-    style.legend(figure, [*keys, style.key(Mark(RED, "|", size=10), BY_CHANCE)])
-    return Drawn("Discernment", figure, style.with_n(READ, tables["discernment"]))
-
-
-def _labels(values: Mapping[str, Sequence[float]], kind: str) -> dict[str, str]:
-    """Averages and minima; without weights only where these make a difference."""
-    labels = {}
-    for name in ("average", "minimum"):
-        both = zip(values[name], values[f"{name}_ew"], strict=True)
-        if any(abs(plain - weighted) > 1e-9 for plain, weighted in both):
-            labels[name] = f"{name}{kind}, without weights"
-        labels[f"{name}_ew"] = f"{name}{kind}"
-    return labels
-
-
-def of_judges(tables: Tables) -> Drawn:
-    """One panel for each dataset; for each judge its average and least D, weighted and not."""
-    frame = tables["judges"].sort_values("job", kind="stable")
-    parts = dict(list(frame.groupby("dataset", sort=False)))
-    words = list(dict.fromkeys(frame["weights"]))
-    weights = words[0] if len(words) == 1 else "weights as given"
-    labels = _labels({name: frame[name].tolist() for name in HUES}, " D")
-    figure, sides = style.new_figure(0.8 + 2.5 * len(parts), 1, len(parts))
-    for side, (dataset, part) in zip(sides.flat, parts.items(), strict=True):
-        _panel(side, records(part), list(labels))
-        side.set_title(format.text(dataset))
-        side.set_ylabel(D)
-    keys = [
-        style.key(Mark(HUES[name], "s"), f"{label}, {weights}" if "_ew" in name else label)
-        for name, label in labels.items()
-    ]
-    line = style.line(RED, "--", "p = .05")
-    style.legend(figure, [*keys, style.key(Mark(RED, "_", size=9), BY_CHANCE), line])
-    return Drawn("Judges by discernment", figure, style.with_n(READ, frame))
-
-
-def _panel(side: Any, rows: list[dict[str, Any]], series: list[str]) -> None:
-    width = 0.8 / len(series)
-    for (k, row), (j, name) in product(enumerate(rows), enumerate(series)):
-        d = read_estimate(row, name)
-        x = k + (j - (len(series) - 1) / 2) * width
-        if d["value"] != d["value"]:
-            side.annotate("unscored", (x, 0.05), rotation=90, ha="center", fontsize=7)
-            continue
-        side.bar(x, d["value"], width=0.92 * width, color=HUES[name], zorder=2)
-        side.plot([x, x], [d["low"], d["high"]], color=style.INK, lw=0.9, alpha=0.7, zorder=3)
-        side.plot([x], [d["threshold"]], marker="_", ms=60 * width, mew=1.6, color=RED, zorder=4)
-    side.axhline(1, **style.DASHED | {"color": RED}, zorder=1)
-    names = [format.shorten(format.text(row["judge"]), 24) for row in rows]
-    side.set_xticks(range(len(rows)), names, rotation=35, ha="right", rotation_mode="anchor")
-    side.tick_params(axis="x", labelsize=8)
-    side.set_ylim(bottom=0)
-    side.grid(axis="y")
 
 
 def styles(tables: Tables) -> Drawn:
@@ -135,8 +118,7 @@ def styles(tables: Tables) -> Drawn:
         else:
             shown = variants[:1] if r < c else variants[1:]
             _against(side, wide.loc[shown, [col, row]].dropna(), VARIANTS[r > c])
-    keys = [style.key(Mark(hue, "s"), format.words(name)) for name, hue in hues.items()]
-    style.legend(figure, keys)
+    style.legend(figure, [style.key(Mark(hue, "s"), format.words(v)) for v, hue in hues.items()])
     n = len(wide.loc[variants[0]].dropna())
     caption = (
         "Items by their rating, averaged over metrics, one panel for each judge: its response "
@@ -173,8 +155,6 @@ DRAWINGS: dict[str, Drawing] = {
     "discernment_judges": of_judges,
     "judges_response_styles": styles,
 }
-
-
 HEADLINES = (
     Headline("discernment/average_ew", "Discernment"),
     Headline("best_discernment", "Discernment of the best judge"),
@@ -182,7 +162,6 @@ HEADLINES = (
 )
 AVERAGE = "discernment/average_ew"
 EACH = "d_ew/"
-DS = ("average_ew", "average", "minimum_ew", "minimum")
 NOTE = (
     "D averaged over levels and at its minimum over perturbations, with 95 % intervals over items; "
     "chance: what 5 % of judges reach by chance. Compare within a dataset, on the same "
@@ -194,6 +173,8 @@ NOTE = (
 def compare(runs: Sequence[SweepJob]) -> list[Comparison]:
     """Judges by discernment, the best of a dataset on top, and, of one dataset, how they use their
     scale (the DHP paper's Figure 6); nothing with fewer than two."""
+    import pandas as pd
+
     keys = [key for key in axes(runs) if key not in ("study", "dataset", "attack")]
     judges = [
         (scorer(job, keys, own), job)
@@ -214,25 +195,22 @@ def compare(runs: Sequence[SweepJob]) -> list[Comparison]:
     wide.append(column("not_seen", [row["not_seen"] or "" for row in rows]))
     tables = {"Judges by discernment": wide}
     comparisons = [Comparison("judges", board, NOTE, tables, ["discernment_judges"])]
-    rated = {name: means for name, job in judges if (means := _ratings(job)) is not None}
+    rated = [
+        means.assign(judge=name) for name, job in judges if (means := _ratings(job)) is not None
+    ]
     if not several and len(rated) > 1:
-        import pandas as pd
-
-        cells = pd.concat([means.assign(judge=name) for name, means in rated.items()])
-        cells = cells[["judge", "variant", "item", "rating"]]
-        figures = ["judges_response_styles"]
-        comparisons.append(Comparison("response_styles", cells, figures=figures))
+        cells = pd.concat(rated)[["judge", "variant", "item", "rating"]]
+        comparisons.append(Comparison("response_styles", cells, figures=["judges_response_styles"]))
     return comparisons
 
 
 def _judge(name: str, job: SweepJob) -> dict[str, Any]:
     summary = job.summary
     row: dict[str, Any] = {"judge": name, "dataset": str(summary.get("dataset") or "")}
-    for part in DS:
+    for part in ("average_ew", "average", "minimum_ew", "minimum"):
         d = read_estimate(summary, f"discernment/{part}")
         row |= flat_estimate(part, {p: d[p] for p in ("value", "low", "high", "threshold")})
-    counts = {"n": f"{AVERAGE}_n", "unscored": f"{AVERAGE}_unscored"}
-    row |= {key: summary.get(place) for key, place in counts.items()}
+    row |= {key: summary.get(f"{AVERAGE}_{key}") for key in ("n", "unscored")}
     row |= {key: summary.get(key) for key in ("items", "not_seen_count", "not_seen")}
     row |= {"weights": summary.get("weighting"), "job": job.number}
     return row | {key: value for key, value in summary.items() if key.startswith(EACH)}
@@ -247,9 +225,10 @@ def _ratings(job: SweepJob) -> DataFrame | None:
 
     if job.run is None or job.result is None or not (job.run / SCORES).is_file():
         return None
-    tables = {one["name"]: one["rows"] for one in job.result["tables"]}
-    rows = tables.get("discernment", ())
+    rows = next(t["rows"] for t in job.result["tables"] if t["name"] == "discernment")
     idle = [row["perturbation"] for row in rows if row["seen"] == "nothing changed"]
-    scores = pd.read_parquet(job.run / SCORES).rename(columns={"agent": "variant"})
-    scores = scores[~scores["variant"].isin(idle)].rename(columns={"score": "rating"})
+    scores = pd.read_parquet(job.run / SCORES).rename(
+        columns={"agent": "variant", "score": "rating"}
+    )
+    scores = scores[~scores["variant"].isin(idle)]
     return scores if scores["variant"].nunique() > 1 else None

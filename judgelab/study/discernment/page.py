@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from judgelab.core.result import Row, Table, Value, flat_estimate
+from judgelab.core.result import Row, Table, flat_estimate
 from judgelab.stats.discernment.score import UNIT, ceiling
-from judgelab.stats.discernment.wilcoxon import tidy
 from judgelab.study.common import templates
-from judgelab.study.common.judges import asks_nobody
+from judgelab.study.common.judges import asks_nobody, spent
 from judgelab.study.common.tables import columns
 from judgelab.study.common.templates import paragraphs, sentences
 from judgelab.study.discernment.expert_weights import ExpertWeights
@@ -47,7 +43,6 @@ def tables_of(judges: Ranked, weights: str) -> list[Table]:
                 }
                 for kind, (estimate, threshold) in one.over.items()
             ],
-            "metrics": _metrics(one),
         }
         for kind, rows in own.items():
             made.setdefault(kind, []).extend({"judge": name, **r} if name else r for r in rows)
@@ -74,7 +69,7 @@ def _perturbations(judge: JudgeResult) -> list[Row]:
             **columns(one.estimate, *INTERVAL),
             "unscored": one.items - one.estimate.n if one.changed else 0,
             "d": one.score.d,
-            "d_n": one.fewest(one.scored, weighted=False),
+            "d_n": one.fewest(weighted=False),
             "d_threshold": one.threshold[0],
             "threshold": one.threshold[1],
             "seen": one.seen,
@@ -83,61 +78,10 @@ def _perturbations(judge: JudgeResult) -> list[Row]:
     ]
 
 
-def _metrics(judge: JudgeResult) -> list[Row]:
-    rows: list[Row] = []
-    metrics = judge.rated.metrics
-    for one, perturbed in zip(judge.tested, judge.informative[1:], strict=True):
-        for m, metric in enumerate(metrics):
-            before, after = judge.informative[0, :, m], perturbed[:, m]
-            change = tidy(after - before)
-            known = ~np.isnan(change)
-            rows.append(
-                {
-                    "perturbation": one.perturbation.name,
-                    "metric": metric,
-                    "weight": 1 / len(metrics) if one.weights is None else one.weights[m],
-                    "mean_original": float(before[known].mean()) if known.any() else math.nan,
-                    "mean_perturbed": float(after[known].mean()) if known.any() else math.nan,
-                    "fell": int((change[known] < 0).sum()),
-                    "alike": int((change[known] == 0).sum()),
-                    "rose": int((change[known] > 0).sum()),
-                    "n": int(known.sum()),
-                    "unscored": int((~known).sum()),
-                    "p": float(one.score.p[m]),
-                }
-            )
-    return rows
-
-
 def comparison_tables(
-    ranked: Ranked, pairs: Pairs, weights: str, spent: Mapping[str, Mapping[str, Value]]
+    ranked: Ranked, pairs: Pairs, study: Discernment, weights: str
 ) -> list[Table]:
-    """Judges, pairs of them, perturbations by judges, and who was asked.
-
-    Args:
-        weights: in words.
-        spent: judge -> calls, tokens and cost.
-    """
-    judges: list[Row] = []
-    asked: list[Row] = []
-    for name, one in ranked.items():
-        (estimate, threshold), answers = one.average, one.answers
-        context = one.rated.context
-        judges.append(
-            {
-                "judge": name,
-                **flat_estimate("discernment", columns(estimate, "value", "low", "high")),
-                "by_chance": threshold,
-                "least": one.over["minimum_ew"][0].value,
-                "sees": f"{len(answers['yes'])} of {len(answers['yes']) + len(answers['no'])}",
-                **columns(estimate, "n", "unscored"),
-            }
-        )
-        nobody = asks_nobody(context.mechanism)
-        model = None if nobody else context.evaluation_lm.presentation.model
-        asked.append(
-            {"judge": name, "asked_by": context.mechanism.name, "model": model, **spent[name]}
-        )
+    """Judges, pairs of them, perturbations by judges, and who was asked; ``weights`` in words."""
     paired: list[Row] = [
         {
             "first": first,
@@ -150,26 +94,51 @@ def comparison_tables(
         }
         for (first, second), pair in pairs.items()
     ]
-    perturbations: list[Row] = []
+    made = {
+        "judges": [_judge(name, one) for name, one in ranked.items()],
+        "judge_pairs": paired,
+        "by_perturbation": _by_perturbation(ranked),
+        "asked": [_asked(name, one, study) for name, one in ranked.items()],
+    }
+    return [table(kind, rows, weights=weights) for kind, rows in made.items() if rows]
+
+
+def _judge(name: str, judge: JudgeResult) -> Row:
+    (estimate, threshold), answers = judge.average, judge.answers
+    return {
+        "judge": name,
+        **flat_estimate("discernment", columns(estimate, "value", "low", "high")),
+        "by_chance": threshold,
+        "least": judge.over["minimum_ew"][0].value,
+        "sees": f"{len(answers['yes'])} of {len(answers['yes']) + len(answers['no'])}",
+        **columns(estimate, "n", "unscored"),
+    }
+
+
+def _asked(name: str, judge: JudgeResult, study: Discernment) -> Row:
+    mechanism, lm = judge.rated.context.mechanism, judge.rated.context.evaluation_lm
+    model = None if asks_nobody(mechanism) else lm.presentation.model
+    cost = spent(judge.rated.log, lm, study.judges[name].price, study.prices)
+    return {"judge": name, "asked_by": mechanism.name, "model": model, **cost}
+
+
+def _by_perturbation(ranked: Ranked) -> list[Row]:
+    rows: list[Row] = []
     for tested in zip(*(one.tested for one in ranked.values()), strict=True):
         here, any_of = dict(zip(ranked, tested, strict=True)), tested[0]
         seen, unseen = (
             ", ".join(name for name, one in here.items() if one.seen == answer)
             for answer in ("yes", "no")
         )
-        perturbations.append(
-            {
-                "perturbation": any_of.perturbation.name,
-                "level": any_of.perturbation.level,
-                "texts": any_of.changed,
-                "seen_by": (seen or "none") if any_of.counts else "too few texts",
-                "not_seen_by": unseen if any_of.counts else "",
-                **{f"D of {name}": one.score.d_ew for name, one in here.items()},
-            }
-        )
-    made = {"judges": judges, "judge_pairs": paired, "by_perturbation": perturbations}
-    made |= {"asked": asked}
-    return [table(kind, rows, weights=weights) for kind, rows in made.items() if rows]
+        row: Row = {
+            "perturbation": any_of.perturbation.name,
+            "level": any_of.perturbation.level,
+            "texts": any_of.changed,
+            "seen_by": (seen or "none") if any_of.counts else "too few texts",
+            "not_seen_by": unseen if any_of.counts else "",
+        }
+        rows.append({**row, **{f"D of {name}": one.score.d_ew for name, one in here.items()}})
+    return rows
 
 
 def answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:

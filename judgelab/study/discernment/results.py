@@ -31,6 +31,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.panels import (
     measurement_records,
     text_records,
+    write_records,
     write_replies,
     write_sources,
 )
@@ -83,18 +84,22 @@ class RatedVariants:
 
 
 def write_ratings(context: Context, panel: Panel, rated: Mapping[str, RatedVariants]) -> None:
-    """Keep texts, measurements, ratings and replies of several judges in the run's folder.
+    """Keep texts, measurements, ratings and replies in the run's folder.
 
-    ``judgments`` has what each judge said of a text, averaged over metrics.
+    The one judge of a run has no name, and records as every study writes them; of several,
+    ``judgments`` has what each said of a text, averaged over metrics.
     """
+    if "" in rated:
+        one = rated[""]
+        write_records(context, one.degraded.panel, one.measured, one.scores)
+        write_replies(context, one.degraded.panel, {context.mechanism.name: one.log})
+        return
     write = context.run_dir.write_table
     write("records/clean_texts.parquet", text_records(panel))
     write_sources(context, panel)
-    measured = [
-        measurement_records(one.measured).assign(judge=judge) for judge, one in rated.items()
-    ]
+    measured = [measurement_records(one.measured).assign(judge=n) for n, one in rated.items()]
     write("records/clean_measurements.parquet", pd.concat(measured, ignore_index=True))
-    said = [
+    judgments = [
         {"item": item.id, "first": agent.name, "second": "", "value": float(means[v, i])}
         | {"by": judge, "role": "judge", "order": 0}
         for judge, means in ((name, one.ratings.mean(axis=2)) for name, one in rated.items())
@@ -102,7 +107,7 @@ def write_ratings(context: Context, panel: Panel, rated: Mapping[str, RatedVaria
         for v, (agent, text) in enumerate(zip(panel.agents, texts, strict=True))
         if text is not None
     ]
-    write("records/judgments.parquet", pd.DataFrame(said))
+    write("records/judgments.parquet", pd.DataFrame(judgments))
     write_replies(context, panel, {judge: one.log for judge, one in rated.items()})
 
 
@@ -129,18 +134,16 @@ class PerturbationResult:
         """Whether it changed enough texts to have a part in averages and minima."""
         return self.changed >= max(1, min(FEWEST, self.items))
 
-    def fewest(self, counts: Counts, *, weighted: bool) -> int:
-        """The count of the metric with the fewest, of those that have weight."""
-        if weighted and self.weights is not None:
-            counts = counts[np.array(self.weights) > 0]
-        return int(counts.min())
+    def fewest(self, *, weighted: bool) -> int:
+        """Items of the metric with the fewest, of those that have weight."""
+        weigh = weighted and self.weights is not None
+        return int((self.scored[np.array(self.weights) > 0] if weigh else self.scored).min())
 
     @property
     def estimate(self) -> Estimate:
         """D with weights; n: items of the metric that has the fewest."""
         low, high = discernment_ends(self.d[:, 1], self.most[:, 1])
-        n = self.fewest(self.scored, weighted=True)
-        return Estimate(self.score.d_ew, float(low), float(high), n)
+        return Estimate(self.score.d_ew, float(low), float(high), self.fewest(weighted=True))
 
     @property
     def seen(self) -> str:
@@ -237,7 +240,7 @@ def _over(
         )
         both = [level_balanced(x, levels) if kind == "average" else x.min(-1) for x in (d, most)]
         low, high = map(float, discernment_ends(*both))
-        n = min(one.fewest(one.scored, weighted=bool(place)) for one in tested)
+        n = min(one.fewest(weighted=bool(place)) for one in tested)
         estimate = Estimate(float(both[0][0]), low, high, n, ratings.shape[1] - n)
         over[name] = estimate, bars[kind][place]
     return over

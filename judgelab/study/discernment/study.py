@@ -13,7 +13,7 @@ from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
 from judgelab.core.estimator import LM, mixed
 from judgelab.core.lm import EvaluationLM
-from judgelab.core.result import PageSection, Result, Value
+from judgelab.core.result import PageSection, Result, Table, Value
 from judgelab.core.step import By
 from judgelab.engine.context import Context, estimators
 from judgelab.engine.provenance import origin_of
@@ -22,8 +22,7 @@ from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.stats.discernment.score import Combine, How
 from judgelab.stats.discernment.wilcoxon import Method
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_nobody, asks_of, spent
-from judgelab.study.common.panels import write_records, write_replies
+from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_nobody, asks_of
 from judgelab.study.common.tables import about, entries
 from judgelab.study.discernment.expert_weights import ExpertWeights, load_weights
 from judgelab.study.discernment.figures import DRAWINGS, HEADLINES, compare
@@ -37,7 +36,6 @@ from judgelab.study.discernment.perturbations import (
 )
 from judgelab.study.discernment.results import (
     JudgeResult,
-    Pairs,
     Ranked,
     RatedVariants,
     compare_judges,
@@ -119,23 +117,16 @@ class Discernment(JudgesStudy):
             if name:
                 context.tell(name, 0)
             rated[name] = RatedVariants.asked(own, degraded)
-        panel = degraded.panel
-        if self.judges:
-            write_ratings(context, panel, rated)
-        else:
-            (one,) = rated.values()
-            panel = one.degraded.panel
-            write_records(context, panel, one.measured, one.scores)
-            write_replies(context, panel, {context.mechanism.name: one.log})
+        write_ratings(context, degraded.panel, rated)
         how = How(self.combine, self.method)
         judged = {n: JudgeResult.of(r, weights, how, self.replicates) for n, r in rated.items()}
         ranked, pairs = compare_judges(judged, how)
-        summary = about(context, panel, "discernment") | {
+        settings: dict[str, Value] = {
             "perturbations": degraded.suite.identity,
             "weights": self.weights,
             "combine": self.combine,
             "method": self.method,
-            "items": len(panel.items),
+            "items": len(degraded.panel.items),
         }
         origin: dict[str, object] = {
             "perturbations": degraded.suite.identity,
@@ -143,7 +134,7 @@ class Discernment(JudgesStudy):
             "expert_weights": weights.identity,
         }
         made = Result(
-            summary=summary,
+            summary=about(context, degraded.panel, "discernment") | settings,
             primary="discernment/average_ew",
             headlines=HEADLINES,
             tables=tables_of(ranked, weights.named),
@@ -152,29 +143,25 @@ class Discernment(JudgesStudy):
             notes=notes_of(ranked, self, weights),
             estimators=estimators(*(one.scores for one in rated.values())),
         )
+        panel = degraded.panel
         if self.judges:
             origin["judges"] = {name: dict(one.measured.attrs) for name, one in rated.items()}
-            made = self._compared(made, ranked, pairs, weights.named, context.mechanism.name)
+            tables = comparison_tables(ranked, pairs, self, weights.named)
+            made = self._compared(made, ranked, tables, context.mechanism.name)
         else:
-            origin |= one.measured.attrs
-            made = replace(made, summary=summary | _of_one(ranked[""], weights.named))
+            panel = rated[""].degraded.panel
+            origin |= rated[""].measured.attrs
+            made = replace(made, summary={**made.summary, **_of_one(ranked[""], weights.named)})
         return replace(made, provenance={"clean": origin_of(panel, origin)})
 
     def _compared(
-        self, made: Result, ranked: Ranked, pairs: Pairs, weights: str, mechanism: str
+        self, made: Result, ranked: Ranked, tables: Sequence[Table], mechanism: str
     ) -> Result:
         """The result, with the tables, notes and summary of several judges."""
-        judges: dict[str, NamedJudge] = self.judges
-        costs = {
-            name: spent(
-                one.rated.log, one.rated.context.evaluation_lm, judges[name].price, self.prices
-            )
-            for name, one in ranked.items()
-        }
         by_the_run = [
             f"{name} compares texts ({one.mechanism.name}), and was asked to rate each by itself "
             f"({mechanism})."
-            for name, one in judges.items()
+            for name, one in self.judges.items()
             if one.mechanism is not None and self._raters[name].mechanism is None
         ]
         shared = [table.name for table in made.tables if not table.by]
@@ -183,7 +170,7 @@ class Discernment(JudgesStudy):
             made,
             summary=summary | _of_several(ranked),
             primary="best_discernment",
-            tables=[*comparison_tables(ranked, pairs, weights, costs), *made.tables],
+            tables=[*tables, *made.tables],
             figures=[],
             notes=[*made.notes, *mixed(made.estimators, LM), *by_the_run],
             sections=[

@@ -55,9 +55,6 @@ def test_a_judge_that_counts_typos_sees_them_and_no_reordering(tmp_path: Path) -
     assert [found[name]["seen"] for name in only] == ["yes", "yes", "no", "no"]
     assert result.summary["not_seen"] == "reordering_minor, reordering_major"
     assert result.summary["discernment/minimum_ew"] == 0
-    fluent = rows(result, "metrics", "perturbation")["reordering_major"]
-    assert (fluent["fell"], fluent["rose"]) == (0, 0) and fluent["alike"] == 60
-    assert fluent["p"] == 1 and rows(result, "metrics", "perturbation")["typos_major"]["p"] < 1e-9
     assert all(one.figure.axes and one.caption for one in drawn(result))
 
 
@@ -82,9 +79,6 @@ def test_n_is_what_each_figure_rests_on(tmp_path: Path) -> None:
     result = study.run(lab(tmp_path, ScriptedChat(rule)))
     found = rows(result, "discernment", "perturbation")["typos_major"]
     assert (found["n"], found["d_n"], found["unscored"]) == (60, 40, 0)
-    metrics = rows(result, "metrics", "metric")  # the last of each: of typos_major
-    assert (metrics["fluency"]["n"], metrics["fluency"]["unscored"]) == (40, 20)
-    assert (metrics["relevance"]["n"], metrics["relevance"]["alike"]) == (60, 60)
     over = rows(result, "averages", "statistic")
     assert (over["average_ew"]["n"], over["average"]["n"]) == (60, 40)
     assert (over["average_ew"]["unscored"], over["average"]["unscored"]) == (0, 20)
