@@ -44,50 +44,43 @@ def ask(
     """
     lms = {name: own.evaluation_lm for name, own in asked.items()}
     _check_able(context, lms, exams)
-    papers: dict[str, ExamPaper] = {}
-    writers = {name: LoggedLM(context.writer()) for name in exams}
     missing: list[str] = []
+    papers: dict[str, tuple[ExamPaper, LoggedLM]] = {}  # with who wrote it
     for name, exam in exams.items():
+        writer = LoggedLM(context.writer())
         try:
-            papers[name] = exam.prepare(panel, writers[name], seed=context.seed)
+            papers[name] = exam.prepare(panel, writer, seed=context.seed), writer
         except NotHeldError as cause:
             missing.append(
                 f"Exam {name} was not held: {cause}, or study.{name}=null. No judge took this "
                 "exam, and no pool requires it."
             )
     voting = {judge: LoggedLM(lm) for judge, lm in lms.items()}
-    examined = {name: {judge: LoggedLM(lm) for judge, lm in lms.items()} for name in papers}
     measured: dict[str, xr.Dataset] = {}
-    answers = {name: dict[str, Answers]() for name in papers}
     for judge, own in asked.items():
         context.tell(judge, 0)
         shown = panel if own.mechanism.subject == "pair" else without_reference_texts(panel)
         measured[judge] = replace(own, evaluation_lm=voting[judge], spread=alone).measure(shown)
-        for name, paper in papers.items():
+    results: dict[str, ExamResult] = {}
+    for name, (paper, writer) in papers.items():
+        logs = {judge: LoggedLM(lm) for judge, lm in lms.items()}
+        answers: dict[str, Answers] = {}
+        for judge, lm in logs.items():
             context.tell(f"{judge}, {name}", 0)
-            lm = examined[name][judge]
-            answers[name][judge] = exams[name].take(paper, lm, seed=context.seed)
-    taken: dict[str, ExamResult] = {}
-    for name, each in answers.items():
-        missing += _absences(name, each)
-        if not all(one.absence for one in each.values()):
-            logs = examined[name]
-            writing = float(prices.asked({"the writer": writers[name]})[0])
+            answers[judge] = exams[name].take(paper, lm, seed=context.seed)
+        missing += _absences(name, answers)
+        if not all(one.absence for one in answers.values()):
+            writing = float(prices.asked({"the writer": writer})[0])
             cost = prices.asked(logs), prices.asked(logs, voting), writing
-            taken[name] = _result(papers[name], each, cost)
+            results[name] = _result(paper, answers, cost)
     return JudgeResponses(
         tuple(asked),
         pairs,
         _cells(asked, measured, pairs),
         prices.asked(voting),
-        taken,
+        results,
         tuple(missing),
         estimators=tuple(own.estimator(measured[name].attrs) for name, own in asked.items()),
-        confidences={
-            judge: (each.scored, each.hard)
-            for judge, each in answers.get("self_confidence", {}).items()
-            if each.hard is not None and not np.isnan(each.scored).all()
-        },
     )
 
 
@@ -117,6 +110,11 @@ def _result(
         cost,
         np.array([one.tied for one in every]),
         over_length,
+        {
+            judge: (one.scored, one.hard)
+            for judge, one in answers.items()
+            if one.hard is not None and not np.isnan(one.scored).all()
+        },
     )
 
 

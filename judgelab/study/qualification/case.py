@@ -27,6 +27,7 @@ from judgelab.stats.qualification.decisions import (
     unscored_pairs,
 )
 from judgelab.stats.qualification.exams import Marks
+from judgelab.study.common.panels import human_scores
 from judgelab.study.common.tables import about, entries
 from judgelab.study.qualification.judge_responses import JudgeResponses
 from judgelab.study.qualification.pools import HUMAN, PRE, Pool, answer_scores
@@ -144,20 +145,13 @@ def all_pairs(panel: Panel) -> NDArray[np.int64]:
     return np.array(list(combinations(plain, 2)), dtype=np.int64).reshape(-1, 2)
 
 
-def grades_of(panel: Panel) -> Floats:
-    """[items, agents] people's grade of each answer; NaN where there is none."""
-    names = [agent.name for agent in panel.agents]
-    grades = [[item.human.get(name, np.nan) for name in names] for item in panel.items]
-    return np.array(grades, dtype=np.float64).reshape(len(panel.items), len(names))
-
-
 def preferences_of(panel: Panel, pairs: NDArray[np.int64]) -> Floats:
     """[items, pairs] 1 where people prefer the first answer, -1 the second, 0 a tie, NaN unknown.
 
     The higher grade is preferred. An item's ``meta["preferences"]``, a JSON list of [better,
     worse] agents, decides the pairs it names.
     """
-    grades = grades_of(panel)
+    grades = human_scores(panel)
     gold = np.sign(grades[:, pairs[:, 0]] - grades[:, pairs[:, 1]])
     names = [agent.name for agent in panel.agents]
     side = {(names[i], names[j]): (k, 1.0) for k, (i, j) in enumerate(pairs)}

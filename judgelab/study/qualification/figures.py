@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import Headline, read_estimate
 from judgelab.report import style
-from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, setting
+from judgelab.report.jobs import Comparison, SweepJob, keyed
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import Column, estimates, frame, records
+from judgelab.study.common.sweeps import table_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -130,87 +131,54 @@ DRAWINGS: dict[str, Drawing] = {
     "qualification_confidence": confidence,
 }
 HEADLINES = (Headline("pool/accuracy", "Decides as people do", 0.5, people=True),)
-PRINTED = {"pools": ("value", "spearman"), "bias": ("value", "accuracy")}
-"""Columns of a run's tables that a paper prints: printed/TABLE/NAME/COLUMN in its summary."""
+NOTE = (
+    "Accuracy on the pairs that people decided, 95 % interval over items. cost: of verdicts and of "
+    "the exams that chose the judges. gain: accuracy of the run's pool of all exams minus this "
+    "one's on the same pairs. All parts: pools.csv."
+)
 
 
 def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
     """Runs beside each other: accuracy against cost, bias, confidence; with printed numbers."""
     made = []
-    every = _rows(jobs, "pools", "name")
-    beside = _printed(every, "pools")
     rows = [
         row
-        for row in every
+        for row in _rows(jobs, "pools", "value", "spearman")
         if row["kind"] != "pool"
-        or row.get("called") is not None
-        or any(row[key] is not None for key in beside)
+        or row["called"] is not None
+        or any(row.get(f"printed_{part}") is not None for part in ("value", "spearman"))
     ]
     if any(row["value"] is not None for row in rows):
         rows.sort(key=lambda row: math.inf if row["value"] is None else -row["value"])
-        named, counts = ("name", "kind", "called"), ("n", "unscored", "exam_cost", "cost")
-        wide = [*(keyed(rows, key) for key in named), *_estimated(rows, "value", "accuracy")]
-        if any(row.get("spearman") is not None for row in rows):
+        wide = [keyed(rows, key) for key in ("name", "kind", "called")]
+        wide += _estimated(rows, "value", "accuracy")
+        if any(row["spearman"] is not None for row in rows):
             wide += _estimated(rows, "spearman", "Spearman's rho")
-        wide += [*(keyed(rows, key) for key in counts), *_estimated(rows, "gain", "gain")]
-        wide.append(keyed(rows, "p"))
-        note = (
-            "Accuracy on the pairs that people decided, 95 % interval over items. cost: of "
-            "verdicts and of the exams that chose the judges. gain: accuracy of the run's pool of "
-            "all exams minus this one's on the same pairs. All parts: pools.csv."
-        )
-        table = frame({"rows": rows, "columns": list(rows[0])})
-        page = {"Accuracy against cost": wide}
+        wide += [keyed(rows, key) for key in ("n", "unscored", "exam_cost", "cost")]
+        wide += [*_estimated(rows, "gain", "gain"), keyed(rows, "p")]
         drawn = ["qualification_cost"] if any(row["cost"] for row in rows) else []
-        made.append(Comparison("pools", table, note, page, drawn))
-    if rows := _rows(jobs, "bias", "name"):
-        _printed(rows, "bias")
+        page = {"Accuracy against cost": wide}
+        made.append(Comparison("pools", frame({"rows": rows}), NOTE, page, drawn))
+    if rows := _rows(jobs, "bias", "value", "accuracy"):
         wide = [keyed(rows, "name"), keyed(rows, "kind"), *_estimated(rows, "value", "rate")]
         wide += [*_estimated(rows, "accuracy", "accuracy"), keyed(rows, "n")]
         note = "rate: how often a method favours the family where people do not."
-        table = frame({"rows": rows, "columns": list(rows[0])})
-        made.append(Comparison("bias", table, note, {"Bias towards a family": wide}))
-    if rows := _rows(jobs, "confidence"):
-        table = frame({"rows": rows, "columns": list(rows[0])})
-        made.append(Comparison("confidence", table, figures=["qualification_confidence"]))
+        page = {"Bias towards a family": wide}
+        made.append(Comparison("bias", frame({"rows": rows}), note, page))
+    if rows := table_rows(jobs, "confidence"):
+        table, drawn = frame({"rows": rows}), ["qualification_confidence"]
+        made.append(Comparison("confidence", table, figures=drawn))
     return made
 
 
-def _printed(rows: Sequence[dict[str, Any]], table: str) -> list[str]:
-    """The columns of printed numbers, of those that there are; the others go."""
-    keys = [f"printed_{part}" for part in PRINTED[table]]
-    known = [key for key in keys if any(row[key] is not None for row in rows)]
-    for row in rows:
-        for key in {*keys} - {*known}:
-            del row[key]
-    return known
+def _rows(jobs: Sequence[SweepJob], table: str, *parts: str) -> list[dict[str, Any]]:
+    """Named by what their job was, too, where there are several."""
+    rows = table_rows(jobs, table, parts=parts)
+    named = [f"{row['name']} ({row['asked']})" if len(jobs) > 1 else row["name"] for row in rows]
+    return [{**row, "name": name} for row, name in zip(rows, named, strict=True)]
 
 
 def _estimated(rows: Sequence[dict[str, Any]], key: str, name: str) -> list[Column]:
-    beside = f"printed_{key}"
-    cells = [read_estimate(row, key) | (row if key == "value" else {}) for row in rows]
-    printed = [keyed(rows, beside, "printed")] if rows and beside in rows[0] else []
+    cells = rows if key == "value" else [read_estimate(row, key) for row in rows]
+    printed = [keyed(rows, f"printed_{key}", "printed")] if f"printed_{key}" in rows[0] else []
     return [estimates(key, cells, name), *printed]
-
-
-def _rows(jobs: Sequence[SweepJob], name: str, key: str | None = None) -> list[dict[str, Any]]:
-    """The rows of that table of every job; of several jobs, with what each was.
-
-    That stands in a column ``asked``, or after the value of ``key``.
-    """
-    rows = []
-    for job in jobs:
-        chosen = [setting(job, axis).strip("'\"") for axis in axes(jobs)]
-        own = " · ".join(chosen) if len(jobs) > 1 else ""
-        for table in (job.result or {}).get("tables", ()):
-            for row in table["rows"] if table["name"] == name else ():
-                cells = {column: row.get(column) for column in table["columns"]}
-                for part in PRINTED.get(name, ()):
-                    printed = f"printed/{name}/{row['name']}/{part}"
-                    cells[f"printed_{part}"] = job.summary.get(printed)
-                if own and key is None:
-                    cells["asked"] = own
-                elif own:
-                    cells[str(key)] = f"{cells[str(key)]} ({own})"
-                rows.append(cells)
-    return rows

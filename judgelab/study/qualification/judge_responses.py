@@ -37,6 +37,8 @@ class ExamResult:
     cost: tuple[Floats, Floats, float]
     tied: Floats  # consistency: share of the answers that are ties before and after the change
     over_length: Shares | None = None  # the lead over the longer answer, where that decides
+    # judge -> [items, ...] confidence on the easy and on the hard set
+    confidences: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
 
     def of(self, rows: Counts) -> ExamResult:
         """That of these judges."""
@@ -64,8 +66,6 @@ class JudgeResponses:
     exams: Mapping[str, ExamResult]  # an exam that no judge took is absent
     missing: tuple[str, ...] = ()  # sentences on exams that judges did not take
     estimators: tuple[Estimator, ...] = ()  # of verdicts; recorded ones do not say
-    # judge -> [items, ...] confidence on the easy and on the hard set
-    confidences: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
 
     def of(self, names: Sequence[str]) -> JudgeResponses:
         """The same of these judges alone, in this order, without exams that none of them took.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
 
 from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.errors import ConfigError, did_you_mean
@@ -21,13 +23,12 @@ from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.stats.qualification.exams import mark, over_chance
 from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_of
-from judgelab.study.common.panels import text_records
+from judgelab.study.common.panels import human_scores, text_records
 from judgelab.study.qualification.asking import ask, check
 from judgelab.study.qualification.case import (
     Case,
     all_pairs,
     family_pairs,
-    grades_of,
     preferences_of,
 )
 from judgelab.study.qualification.figures import DRAWINGS, HEADLINES, compare
@@ -66,7 +67,7 @@ class Qualification(JudgesStudy):
     consistency: Any = None
     pertinence: Any = None
     self_confidence: Any = None
-    recorded: Sequence[str] | None = None
+    recorded: Annotated[Sequence[str], Field(min_length=1)] | None = None
     methods: Mapping[str, Sequence[str]] | None = None
     threshold: Literal["mean", "fixed"] = "mean"
     controls: Sequence[Literal["length", "random"]] = ("length", "random")
@@ -84,14 +85,13 @@ class Qualification(JudgesStudy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        methods = {f"methods.{name}": judges for name, judges in (self.methods or {}).items()}
-        for name, judges in {"recorded": self.recorded, **methods}.items():
-            if judges is not None and (not judges or len(set(judges)) < len(judges)):
-                raise ConfigError(f"study.{name}={list(judges)}: name judges, each once.")
-            for judge in judges or () if self.judges and name != "recorded" else ():
+        for name, judges in (self.methods or {}).items():
+            if not judges or len(set(judges)) < len(judges):
+                raise ConfigError(f"study.methods.{name}={list(judges)}: name judges, each once.")
+            for judge in judges if self.judges else ():
                 if judge not in self.judges:
                     hint = did_you_mean(judge, self.judges)
-                    raise ConfigError(f"study.{name}: no judge is called {judge!r}.{hint}")
+                    raise ConfigError(f"study.methods.{name}: no judge is called {judge!r}.{hint}")
 
     def asks(
         self, mechanism: Mechanism, lm: EvaluationLM
@@ -223,7 +223,7 @@ class Qualification(JudgesStudy):
             singles=[single(responses, k) for k in range(len(responses.judges))],
             pools=pools,
             gold=gold,
-            human=grades_of(panel),
+            human=human_scores(panel),
             family=tuple(self.family),
             currency=currency,
             annotation_cost=math.nan if self.annotation_cost is None else self.annotation_cost,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from judgelab.core.panel import Panel
 from judgelab.core.result import Row, Table, Value, flat_estimate
 from judgelab.engine.context import Context
 from judgelab.mechanism.recorded_scores import RecordedScores
-from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.qualification.decisions import (
     accuracy,
     box,
@@ -30,14 +28,8 @@ INTERVAL = ("value", "low", "high")
 COUNTS = ("n", "unscored")
 table = partial(templates.table, __package__)
 
-MOSTLY = 0.5
-"""Above this share of ties, consistency comes from them."""
-
 ENOUGH = 6
 """Items with which flips of their signs can give p <= .05, if all lean one way."""
-
-DOUBTFUL = (0.05, 0.95)
-"""Between these shares of resamples passed, noise has a part in the pass."""
 
 
 def all_tables(case: Case) -> list[Table]:
@@ -48,7 +40,6 @@ def all_tables(case: Case) -> list[Table]:
     made += [table("exams", _exams(case)), table("confidence", _confidence(case))]
     if case.known:
         made.append(table("bias", _bias(case), family=", ".join(case.family)))
-    made.append(table("agreement", _agreement(case)))
     return [one for one in made if one.rows]
 
 
@@ -139,7 +130,8 @@ def _confidence(case: Case) -> list[Row]:
     """How sure each judge is on the easy and on the hard set: the boxes of Figure 4."""
     rows: list[Row] = []
     right = {pool.name: case.accuracy(pool.sign).value for pool in case.singles if case.known}
-    for judge, sets in case.responses.confidences.items():
+    sure = case.responses.exams.get("self_confidence")
+    for judge, sets in sure.confidences.items() if sure else ():
         levels = any(np.nanmax(cells, initial=-np.inf) > 0 for cells in sets)  # else ln p
         for name, cells in zip(("easy", "hard"), sets, strict=True):
             shown = cells if levels else -cells
@@ -167,17 +159,6 @@ def _bias(case: Case) -> list[Row]:
         beside = entries("accuracy", case.accuracy(sign, gold), *WITHOUT_P)
         rows.append({**head, **found, "unscored": lost, **beside})
     return rows
-
-
-def _agreement(case: Case) -> list[Row]:
-    groups = [(one, two, two.name) for one, two in combinations(case.singles, 2)]
-    if case.chosen.members.any():
-        groups += [(one, case.chosen, f"pool {case.chosen.name}") for one in case.singles]
-    return [
-        {"judge": one.name, "with": label}
-        | columns(case.agreement([(one, two)]), *INTERVAL, *COUNTS)
-        for one, two, label in groups
-    ]
 
 
 def _everyone(case: Case) -> Iterator[tuple[dict[str, Value], Pool]]:
@@ -237,17 +218,9 @@ def notes(context: Context, panel: Panel, case: Case, by: Mapping[str, str]) -> 
 
 
 def _exam_facts(case: Case, exam: str) -> dict[str, Any]:
-    """Who was excused, who fails by controls, and what noise or ties decide."""
+    """Who was excused, and who fails by controls."""
     marks, own, judges = case.marks[exam], case.responses.exams[exam], case.responses.judges
     value, named = marks.found.value, case.responses.named
-    known = value[~np.isnan(value)]
-    alike = len(known) > 1 and np.ptp(known) < 1e-12 and np.isclose(known[0], marks.bar, rtol=0)
-
-    def shares(shares: Floats, above: float, below: float = np.inf) -> str:
-        """The judges whose share lies between these, with it."""
-        each = zip(judges, shares, strict=True)
-        return ", ".join(f"{judge} ({share:.2f})" for judge, share in each if above < share < below)
-
     return {
         "name": exam,
         "absent": named(~own.taken),
@@ -259,7 +232,4 @@ def _exam_facts(case: Case, exam: str) -> dict[str, Any]:
             if not np.isnan(value[k])
             for name in marks.unbeaten(k)
         ],
-        "same": float(known[0]) if alike else math.nan,
-        "ties": shares(own.tied, MOSTLY) if exam == "consistency" else "",
-        "doubtful": shares(marks.p_pass, *DOUBTFUL),
     }

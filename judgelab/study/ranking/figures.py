@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from judgelab.report import style
-from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, setting
+from judgelab.report.jobs import Comparison, SweepJob, keyed
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import estimates, frame, records
+from judgelab.study.common.sweeps import table_rows
 
 BIASED = "items_with_bias"  # a column that is absent where the bias is not known
 HUES = style.HUES * 4
@@ -176,25 +176,14 @@ DRAWINGS: dict[str, Drawing] = {
 
 
 def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
-    """Mean scores of systems beside a paper's: ``printed/systems/SYSTEM/COLUMN`` of a summary."""
-    rows: list[dict[str, Any]] = []
-    for job in jobs:
-        own = " · ".join(setting(job, axis).strip("'\"") for axis in axes(jobs))
-        for table in (job.result or {}).get("tables", ()):
-            for row in table["rows"] if table["name"] == "systems" else ():
-                beside = {
-                    f"printed_{part}": job.summary.get(f"printed/systems/{row['system']}/{part}")
-                    for part in ("value", "human_mean", "rank")
-                }
-                rows.append({"asked": own, **row, **beside})
-    if not any(key.startswith("printed/systems/") for job in jobs for key in job.summary):
+    """Mean scores of systems by the judge and by people beside a paper's, where these are known."""
+    rows = table_rows(jobs, "systems", "system", ("rank", "value", "human_mean"))
+    if not rows or not any(key.startswith("printed_") for key in rows[0]):
         return []
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    rows = [{key: row.get(key) for key in columns} for row in rows]
-    wide = [keyed(rows, "asked", "of"), keyed(rows, "system"), keyed(rows, "rank")]
-    wide += [keyed(rows, "printed_rank", "printed"), estimates("value", rows, "mean score")]
-    wide += [keyed(rows, "printed_value", "printed"), keyed(rows, "human_mean", "people's")]
-    wide.append(keyed(rows, "printed_human_mean", "printed"))
+    wide = [keyed(rows, "asked", "of"), keyed(rows, "system")]
+    for key, name in (("rank", "rank"), ("value", "mean score"), ("human_mean", "people's")):
+        wide.append(estimates(key, rows, name) if key == "value" else keyed(rows, key, name))
+        if f"printed_{key}" in rows[0]:
+            wide.append(keyed(rows, f"printed_{key}", "printed"))
     note = "Mean scores by the judge and by people, the judge's best first, with the paper's."
-    table = frame({"rows": rows, "columns": columns})
-    return [Comparison("systems", table, note, {"Systems as ranked": wide})]
+    return [Comparison("systems", frame({"rows": rows}), note, {"Systems as ranked": wide})]

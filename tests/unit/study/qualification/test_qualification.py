@@ -95,8 +95,7 @@ def test_without_annotation_there_are_exams_a_pool_and_agreement(run: Run) -> No
     assert not {"pools", "bias"} & found["by_name"].keys()
     assert {row["pool"] for row in found["by_name"]["lists"]} == {"all", "C", "S", "C+S", "PRE"}
     assert exam(found, "consistency")["oracle"]["n"] == 12 * 6
-    pairs = {(row["judge"], row["with"]): row for row in found["by_name"]["agreement"]}
-    assert pairs["longer", "oracle"]["value"] < 0.5
+    assert found["summary"]["judges/agreement"] < 0.5
     assert any("Without human labels" in note for note in found["notes"])
 
 
@@ -130,7 +129,6 @@ def test_a_tie_in_both_orders_is_consistent_and_empty(run: Run) -> None:
     row = exam(found, "consistency")["tie"]
     assert row["value"] == 1.0 and row["tied"] == 1.0 and row["n"] == 72
     assert exam(found, "consistency")["longer"]["tied"] == 0.0
-    assert any("ties, which agree" in note and "tie (1.00)" in note for note in found["notes"])
 
 
 def test_what_exams_take_beyond_the_verdicts_is_counted(run: Run, tmp_path: Path) -> None:
@@ -194,7 +192,6 @@ def test_a_threshold_that_all_share_and_an_exam_without_a_setting_are_said(run: 
     rows = exam(found, "consistency")
     assert {row["value"] for row in rows.values()} == {1.0}
     assert all(row["passed"] is True for row in rows.values())
-    assert any("it separates no judges" in note for note in found["notes"])
     assert {row["exam"] for row in found["by_name"]["exams"]} == {"consistency", "pertinence"}
     assert found["summary"]["pool"] == "C+P"
     [said] = [note for note in found["notes"] if "was not held" in note]
