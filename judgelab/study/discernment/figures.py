@@ -38,18 +38,21 @@ VARIANTS = (style.MUTED, *style.HUES)
 
 def bars(tables: Tables) -> Drawn:
     """Average and minimum at the top, then every perturbation by level."""
-    frame, over = tables["discernment"], tables["averages"].set_index("statistic")
-    labels = _labels(over["value"].to_frame().T, over.loc["average_ew", "weights"])
-    rows = records(frame)
-    entries = [(label, over.loc[name].to_dict(), style.HUES[0]) for name, label in labels.items()]
+    rows, averages = records(tables["discernment"]), records(tables["averages"])
+    over = {row["statistic"]: row for row in averages}
+    plain = tables["averages"].set_index("statistic")[["value"]].T
+    entries = [
+        (label, over[name], style.HUES[0])
+        for name, label in _labels(plain, over["average_ew"]["weights"]).items()
+    ]
     entries += [(format.words(row["perturbation"]), row, LEVELS[row["level"]]) for row in rows]
     figure, side = style.single(1.2 + 0.26 * len(entries))
     _bars(side, entries)
     side.set_xlabel(D)
-    shown = set(frame["level"])
+    shown = {row["level"] for row in rows}
     keys = [style.key(Mark(hue, "s"), name) for name, hue in LEVELS.items() if name in shown]
     style.legend(figure, [*keys, style.key(*BY_CHANCE)])
-    return Drawn("Discernment", figure, style.with_n(READ, frame))
+    return Drawn("Discernment", figure, style.with_n(READ, tables["discernment"]))
 
 
 def of_judges(tables: Tables) -> Drawn:
