@@ -32,9 +32,7 @@ def versions() -> dict[str, str]:
 def card(settings: Settings, command: str, facts: Mapping[str, Mapping[str, Any]]) -> str:
     """The card as Markdown with a YAML head, as the Hugging Face Hub reads it.
 
-    Args:
-        command: scores with the adapter.
-        facts: heading -> name -> value, in the order to be read.
+    ``command`` scores with the adapter; facts stand under their headings, by name.
     """
     from jinja2 import StrictUndefined, Template
 
@@ -45,11 +43,7 @@ def card(settings: Settings, command: str, facts: Mapping[str, Mapping[str, Any]
 
 
 def usage(settings: Settings, steps: Mapping[str, str], adapter: str = "THIS_FOLDER") -> str:
-    """The command, without a dataset.
-
-    Args:
-        steps: synopsis and preprocessor of the training, by their options.
-    """
+    """The command, without a dataset; ``steps``: synopsis and preprocessor, by their options."""
     option = read_option(conf() / "evaluation_lm" / "transformers.yaml")
     scoring = {key: value for key, value in settings.scoring.items() if key not in SPEED}
     given: dict[str, Any] = {**steps, **dict(differences("evaluation_lm", option, scoring))}

@@ -123,7 +123,6 @@ def check(settings: Settings) -> str:
 
     Raises:
         ConfigError: the back end, or the optimizer, cannot run here.
-        MissingExtraError: peft is not installed.
     """
     torch = require("torch", extra="local")
     quiet()

@@ -131,8 +131,7 @@ class ItemRows:
 def item_rows(run_dir: RunDir, mechanism: str) -> ItemRows | None:
     """The rows of a run; None where its records hold no texts, or labels of several criteria.
 
-    Args:
-        mechanism: what scores are called that no judge gave.
+    Scores that no judge gave are called after the ``mechanism``.
     """
     import pandas as pd
 
@@ -233,13 +232,7 @@ def _places(values: Floats, items: Names) -> Floats:
 def write(
     run_dir: RunDir, heading: str, mechanism: str, render: Callable[..., str]
 ) -> frozenset[str]:
-    """Write items.html where the records hold texts, else remove it; returns the items on it.
-
-    Args:
-        heading: what the run is.
-        mechanism: what scores are called that no judge gave.
-        render: of ``judgelab.report.page``.
-    """
+    """Write items.html where the records hold texts, else remove it; returns the items on it."""
     rows = item_rows(run_dir, mechanism)
     if rows is None or not len(rows):
         (run_dir.path / FILE).unlink(missing_ok=True)

@@ -33,15 +33,8 @@ OF_UNIT = ("cluster", "stratum", "turn")
 
 
 def write(run_dir: RunDir, render: Callable[..., str]) -> bool:
-    """Write label.html where the records hold judgments of texts, else remove it.
-
-    Args:
-        run_dir: holds config.yaml and records/.
-        render: of ``judgelab.report.page``.
-
-    Returns:
-        Whether there is one.
-    """
+    """Write label.html where the records hold judgments of texts, else remove it; whether it is
+    there."""
     judgments = record(run_dir, "judgments")
     rows = None if judgments is None else item_rows(run_dir, "")
     texts = {} if rows is None else _texts(run_dir)

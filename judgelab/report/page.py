@@ -32,11 +32,8 @@ def write(run_dir: RunDir) -> Path:
     """Write figures/*.png and *.svg, tables/*.csv, items.html where there are texts, label.html
     where these are judged, and report.html; returns the latter.
 
-    Args:
-        run_dir: holds result.json, manifest.json and config.yaml.
-
     Raises:
-        JudgelabError: result or manifest is missing or damaged.
+        JudgelabError: result.json, manifest.json or config.yaml is missing or damaged.
     """
     from markupsafe import Markup
 
@@ -106,11 +103,8 @@ def _config(run_dir: RunDir) -> str:
 
 
 def command(manifest: Mapping[str, Any]) -> str:
-    """What repeats the run: the overrides that it was started with, but for volatile settings.
-
-    "" of a run that was started from Python, or with settings of ``conf/local``: its page has the
-    config.
-    """
+    """What repeats the run: the overrides that it was started with, but for volatile settings; ""
+    of one that was started from Python, or with settings of ``conf/local``."""
     overrides = manifest.get("overrides")
     if overrides is None:
         return ""

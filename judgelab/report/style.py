@@ -93,16 +93,8 @@ def look() -> Iterator[None]:
 
 
 def draw(name: str, tables: Tables, drawings: Mapping[str, Drawing]) -> Drawn:
-    """Draw a figure.
-
-    Args:
-        name: a key of ``drawings``.
-        tables: name -> rows, as judgelab.report.tables.frame makes them.
-        drawings: those of the studies, ``Study.drawings``.
-
-    Raises:
-        DataError: there is no such drawing.
-    """
+    """The figure of that name among ``drawings`` of the studies, from tables by name (DataError:
+    there is no such drawing)."""
     if name not in drawings:
         raise DataError(
             f"There is no drawing called {name!r}: known are {', '.join(sorted(drawings))}."
@@ -189,9 +181,8 @@ def interval(
 ) -> bool:
     """A point with its interval; returns False, and draws nothing, where there is no value.
 
-    Args:
-        place: its height; of an upright one, whose values are heights, where it stands.
-        row: value, low, high; NaN or None for not known.
+    ``place`` is its height; of an upright one, whose values are heights, where it stands. NaN and
+    None are not known.
     """
     value, low, high = (
         float("nan") if row.get(part) is None else float(row[part])

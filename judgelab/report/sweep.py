@@ -60,12 +60,8 @@ def conclude(folder: Path) -> int:
 
 
 def write(folder: Path) -> Path:
-    """Write comparison.csv, figures and report.html; returns the latter.
-
-    Beside them the tables that studies add.
-
-    Args:
-        folder: hydra.sweep.dir; holds a folder with job.json for every job.
+    """Write comparison.csv, the tables that studies add, figures and report.html; returns the
+    latter.
 
     Raises:
         JudgelabError: there are no jobs, or a result cannot be read.
@@ -178,11 +174,7 @@ def sorted_by(jobs: Sequence[SweepJob]) -> Headline | None:
 
 
 def answer(jobs: Sequence[SweepJob], sections: Sequence[Comparison] = ()) -> list[Said]:
-    """(heading, sentences): who is first and who is not shown to be behind; what studies add.
-
-    Args:
-        sections: what the studies of the jobs add to the comparison.
-    """
+    """(heading, sentences): who is first and who is not shown to be behind; what studies add."""
     done = [job for job in best_first(jobs) if job.result is not None]
     own = [said for one in sections for said in one.answer]
     titles = [str((job.result or {}).get("title", "")) for job in done]

@@ -98,11 +98,8 @@ def _read(file: Path) -> Any:
 
 
 def read_pooling(folder: Path, what: str) -> str:
-    """Pooling (mean, cls or lasttoken) of ``modules.json``; the mean without it.
-
-    Raises:
-        ConfigError: there is a kind of module or pooling that is not known here.
-    """
+    """Pooling (mean, cls or lasttoken) of ``modules.json``, the mean without it; ConfigError where
+    it has a kind of module or pooling that is not known here."""
     pooling, listed = "mean", folder / "modules.json"
     for module in _read(listed) if listed.is_file() else ():
         kind, place = str(module["type"]).rsplit(".", 1)[-1], folder / str(module["path"])

@@ -85,8 +85,7 @@ class Engine:
         backend: auto, rows, kv or tree; changes the speed only.
         budget: tokens of one pass; None for the device's default.
         tolerance: nats per token (root mean square) by which ``kv`` or ``tree`` may differ from
-            ``rows`` on the first targets; None for a small multiple of what the precision cannot
-            tell, see ``drift``.
+            ``rows`` on the first targets; None: see ``drift``.
 
     Attributes:
         backend, reason: the way that is used, and why it is not the one asked for (or ``tree``).
@@ -213,12 +212,8 @@ def score_rows(model: Any, jobs: Sequence[Job], after: int = 0) -> NDArray[np.fl
     What the other ways are measured against: the model's own logits, no cache, no padding, no
     shared prefix; their softmax in float64, as fp32 loses 1e-5 nats a token over a vocabulary of
     50,000. Memory is one target (where the model cannot leave out the logits of its context: one
-    sequence) times the vocabulary.
-
-    Args:
-        after: so many tokens more behind every target. A causal model cannot see them, so the
-            answer is the same in exact arithmetic; how far it moves is what the precision cannot
-            tell.
+    sequence) times the vocabulary. A causal model cannot see so many tokens more ``after`` every
+    target: how far they move the answer is what the precision cannot tell.
     """
     selects = "logits_to_keep" in signature(model.forward).parameters
     parts, fed = list[torch.Tensor](), ([0], 0)

