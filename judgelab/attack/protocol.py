@@ -73,9 +73,7 @@ class Attack(Step, Protocol):
 class PanelAttack(PanelStep):
     """An attack of ours; a degradation, unless it says otherwise."""
 
-    # whose texts: ``all``, of the ``problematic`` or the ``good`` agents (never the human
-    # reference), or of the agents or categories of these names. A text that is attacked is attacked
-    # alike, whoever else is
+    # never the human reference's with a side; a text is attacked alike, whoever else's is
     on: str | list[str] = field(default="all", kw_only=True)
     axis = "attack"
     expects: ClassVar[Expectation] = "fall"

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from judgelab.core.bounds import Count
-from judgelab.core.errors import ConfigError, require
+from judgelab.core.errors import require
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import UNKNOWN, Capability, ChatRequest, LogProb, LogProbTable, Pairs, Reply
 from judgelab.core.terminal import say
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SHORT = 8  # letters of an adapter's hash that tell it from others in a table
-BACKENDS = ("auto", "rows", "kv", "tree")
 
 
 @dataclass(eq=False)
@@ -37,9 +36,6 @@ class Transformers(FramedLM):
     Building it loads nothing; the model is found when its identity is asked for, and its weights
     are loaded when the first text is scored. Only safetensors weights are read, and no code of a
     model's repository is run.
-
-    Raises:
-        ConfigError: an unknown backend, dtype or quantization.
     """
 
     capabilities = frozenset({Capability.LOGPROB, Capability.CHAT, Capability.LABELS})
@@ -47,13 +43,13 @@ class Transformers(FramedLM):
     model: str
     revision: str | None = None
     adapter: str | None = None
-    dtype: str = "auto"
-    quantization: str = "none"
+    dtype: load.Dtype = "auto"
+    quantization: load.Quantization = "none"
     device_map: str | None = None
     template: Template = "none"
     system: str | None = None
     end_token: bool | None = None
-    backend: str = "auto"
+    backend: Literal["auto", "rows", "kv", "tree"] = "auto"
     token_budget: Count | None = None
     tolerance: float | None = None
     max_tokens: Count = 1024
@@ -61,12 +57,6 @@ class Transformers(FramedLM):
     hint: str | None = None
 
     def __post_init__(self) -> None:
-        options = {"dtype": load.DTYPES, "quantization": load.QUANTIZATIONS, "backend": BACKENDS}
-        for name, known in options.items():
-            if (value := getattr(self, name)) not in known:
-                raise ConfigError(
-                    f"evaluation_lm.{name}={value!r} must be one of {', '.join(known)}."
-                )
         self.framing = Framing.of(self.template, self.system, self.end_token)
         self._engine: Engine | None = None
 

@@ -31,8 +31,7 @@ from judgelab.stats.intervals.arrays import Floats
 
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
 WORD = re.compile(r"\w+")
-MAX_TOKENS = 1000
-"""Upper bound on what an LM writes, at temperature 0."""
+MAX_TOKENS = 1000  # upper bound on what an LM writes, at temperature 0
 
 
 class Candidate(NamedTuple):

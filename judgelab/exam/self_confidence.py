@@ -30,8 +30,7 @@ from judgelab.stats.intervals.arrays import Floats
 
 NAMED = tuple(label for label in CHOICES if label != "tie")
 
-MAX_TOKENS = 500
-"""Upper bound on a reply in words."""
+MAX_TOKENS = 500  # upper bound on a reply in words
 
 SILENT = (
     "its replies show no probabilities of tokens (study.self_confidence.by=auto or words asks in "

@@ -17,8 +17,7 @@ from judgelab.scoring.source import LONG, TRAINED_ON
 from judgelab.store.fingerprint import version_of
 
 PACKAGES = ("torch", "transformers", "peft", "accelerate", "bitsandbytes", "unsloth")
-PROMPT = "prompt.txt"
-"""The file beside the adapter that holds the prompt of the training."""
+PROMPT = "prompt.txt"  # the file beside the adapter that holds the prompt of the training
 
 SPEED = frozenset({"workers", "limits", "threads", "hint", "device_map"})  # they change no text
 

@@ -23,8 +23,7 @@ from judgelab.scoring.load import load_tokenizer
 from judgelab.scoring.source import long_texts
 from judgelab.stats.intervals.arrays import Floats, divide
 
-IGNORED = -100
-"""The label of a token that is read, but not to be predicted."""
+IGNORED = -100  # the label of a token that is read, but not to be predicted
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,10 @@ from pydantic import Field
 from judgelab.core.bounds import Count, Positive
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.prompt import Prompt
-from judgelab.scoring.load import DTYPES, QUANTIZATIONS, quiet
+from judgelab.scoring.load import Dtype, Quantization, quiet
 from judgelab.scoring.source import ModelSource, fetch_weights, find
 
-WHERE = "study.settings"
-"""Where the settings stand in a config, for messages."""
+WHERE = "study.settings"  # where the settings stand in a config, for messages
 
 METRICS: tuple[Literal["gem", "gem_s"], ...] = ("gem", "gem_s")
 """The ways in which a text is predicted: without the synopsis, and with it."""
@@ -38,8 +37,8 @@ class Settings:
     revision: str | None = None
     hint: str | None = None
     backend: Literal["auto", "peft", "unsloth"] = "auto"
-    dtype: str = "auto"
-    quantization: str = "none"
+    dtype: Dtype = "auto"
+    quantization: Quantization = "none"
     device_map: str | None = None
     threads: Count | None = None
     chat: bool = True
@@ -72,10 +71,6 @@ class Settings:
     save_every: Count = 100
 
     def __post_init__(self) -> None:
-        for key, options in (("dtype", DTYPES), ("quantization", QUANTIZATIONS)):
-            if getattr(self, key) not in options:
-                listed = ", ".join(options)
-                raise ConfigError(f"{WHERE}.{key}={getattr(self, key)!r} must be one of {listed}.")
         if self.save_every % self.log_every:
             raise ConfigError(
                 f"{WHERE}.save_every={self.save_every} must be a multiple of {WHERE}.log_every="

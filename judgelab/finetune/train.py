@@ -22,8 +22,7 @@ from judgelab.finetune.fit import Job, Send, Training, curve
 from judgelab.finetune.settings import WHERE, Settings
 from judgelab.scoring.load import Form
 
-COMPLETE = "COMPLETE"
-"""A file that a checkpoint holds once everything else of it is written."""
+COMPLETE = "COMPLETE"  # a file that a checkpoint holds once everything else of it is written
 
 KEPT = 2  # checkpoints: while one is written, the one before it stays
 

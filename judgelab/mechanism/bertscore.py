@@ -37,9 +37,7 @@ class BertScore(Mechanism):
     rescaling are used.
     """
 
-    # an encoder: a folder, or a Hub id. Pooling is taken from a folder that sentence-transformers
-    # wrote. The paper's stella_en_400M_v5 (with its prompt s2s_query) needs code of its own
-    # repository, which is never run
+    # the paper's stella_en_400M_v5 needs code of its own repository, which is never run
     model: str = "sentence-transformers/all-mpnet-base-v2"
     revision: str | None = None  # on the Hub, a commit, tag or branch
     level: Literal["sentence", "token"] = "sentence"  # match sentences or tokens

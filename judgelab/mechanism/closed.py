@@ -41,11 +41,8 @@ class ClosedMechanism(Mechanism):
     prompt: Prompt  # of generated replies; for replies by labels too, unless there is one for those
     temperature: float = 0.0  # temperature, max_tokens: of generated replies
     max_tokens: Count = 16
-    # ``generated``: the LM writes a reply, and the label is read out of it; ``labels``: from the
-    # log-probabilities of the allowed replies; ``auto``: labels where the LM can tell them, the
-    # temperature is 0, and there is a prompt for it: ours beside our own prompt, or one that the
-    # user gave for it. A user's own ``prompt`` may ask for reasons; ``json``: the LM writes a JSON
-    # object of reason and verdict (``response_format`` where a server takes it), read strictly
+    # auto: by labels where the LM can tell them, at temperature 0, and with a prompt for them: ours
+    # beside our own prompt, or one that the user gave for it. A user's own may ask for reasons
     reply: ReplyMode = "auto"
 
     def __post_init__(self) -> None:

@@ -36,8 +36,7 @@ class TextMechanism(Mechanism):
 class ReferenceMechanism(TextMechanism):
     """Compares a text with the item's reference; where no item has one, with agents' texts."""
 
-    # where neither items nor agents are references, hold texts against those of all other agents;
-    # without it that is refused
+    # where neither items nor agents are references, hold texts against all other agents'
     peers: bool = field(default=False, kw_only=True)
     reads = "raw"
     measurement = "text"

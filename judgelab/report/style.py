@@ -75,8 +75,7 @@ class Mark:
     size: float = 6.0
 
 
-_ONE = RLock()
-"""Matplotlib's settings are those of the process: threads draw one after the other."""
+_ONE = RLock()  # matplotlib's settings are those of the process: threads draw one after the other
 
 
 @contextmanager

@@ -8,13 +8,13 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from judgelab.core.errors import ConfigError, require, some
 from judgelab.scoring.source import resolve_quantization, stored_quantization
 
-QUANTIZATIONS = ("none", "nf4", "int8")
-DTYPES = ("auto", "float32", "bfloat16", "float16")
+Quantization = Literal["none", "nf4", "int8"]
+Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 FAULTS = (OSError, ValueError, TypeError, AttributeError, KeyError, ImportError, RuntimeError)
 """What transformers and peft raise over files that they cannot use."""
 

@@ -28,8 +28,7 @@ SINGLE = frozenset({"item", "rater"})
 """Columns of tables about single items and people, which stay here."""
 NAMING = frozenset({"raters", "columns_not_read", "overrides"})
 """Keys under which people's names and the command line stand."""
-PLACE = re.compile(r"(?<![\w:/.~])[~/](?:[^\s/'\",;=]*/)+")
-"""The folder of an absolute path."""
+PLACE = re.compile(r"(?<![\w:/.~])[~/](?:[^\s/'\",;=]*/)+")  # the folder of an absolute path
 FILES = frozenset({"path", "file"})  # keys of names of files, which may be relative
 MOST_JUDGES = 50  # whose figures are in W&B's summary
 FLUSH = "x_transaction_log_flush_interval"
@@ -38,8 +37,7 @@ write a full buffer at a time and lack the setting."""
 QUIET = ("WANDB_SILENT", "WANDB_DISABLE_WEAVE")
 """W&B's own lines (where it found a key, what it recommends), and what it would load beside itself.
 """
-LONGEST_TAG = 64
-"""Characters; the server refuses longer ones."""
+LONGEST_TAG = 64  # characters; the server refuses longer ones
 
 
 @dataclass(frozen=True)
