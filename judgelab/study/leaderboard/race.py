@@ -15,11 +15,7 @@ from judgelab.mechanism.protocol import Definition
 from judgelab.stats.intervals.arrays import Floats, Mask, row_means
 from judgelab.stats.ranking.leaderboard import Ranking
 from judgelab.stats.sequential import Bounds, sequence_ends
-from judgelab.study.common.panels import (
-    ScoredPanel,
-    write_records,
-    write_replies,
-)
+from judgelab.study.common.panels import ScoredPanel, write_records, write_replies
 from judgelab.study.common.stopping import CANDIDATES, Elimination, Stop, until_clear
 
 LOOKS = (
@@ -50,29 +46,16 @@ def race(
     Returns:
         The items that were asked about, and what is sure of the candidates.
     """
-    chosen = list(candidates)
-    batches = _Batches(context, panel, definition)
-
-    def ask(turns: range, mine: Mask) -> None:
-        who = np.ones(len(panel.agents), np.bool_)  # references are asked along
-        who[chosen] = mine
-        batches.ask(turns, who)
-
-    def together() -> bool:
-        """Whether a candidate's score depends on the other candidates' texts."""
-        references = any(agent.reference for agent in batches.scored.panel.agents)
-        against = references and batches.scored.scores.directed is not None
-        return context.mechanism.subject != "text" and not against
-
+    batches = _Batches(context, panel, candidates, definition)
     asked = until_clear(
         stop,
         len(panel.items),
-        [panel.agents[k].name for k in chosen],
-        ask,
-        lambda: batches.scored.values[:, chosen],
+        [panel.agents[k].name for k in candidates],
+        batches.ask,
+        lambda: batches.scored.values[:, batches.candidates],
         level,
         context.mechanism.bounds,
-        together=together,
+        together=lambda: batches.together,
         words=CANDIDATES,
     )
     clean = batches.finish()
@@ -86,15 +69,20 @@ class _Batches:
     What was asked lies in the cache: a run that was ended goes the same way again without asking.
     """
 
-    def __init__(self, context: Context, panel: Panel, definition: Definition) -> None:
+    def __init__(
+        self, context: Context, panel: Panel, candidates: Sequence[int], definition: Definition
+    ) -> None:
         self.context, self.panel, self.definition = context, panel, definition
+        self.candidates = list(candidates)
         self.scored: ScoredPanel
         self._order = item_order(panel, context.seed)
         self._lm = LoggedLM(context.evaluation_lm, texts=True)
         self._shown = list[Mask]()
 
-    def ask(self, turns: range, who: Mask) -> None:
-        """Ask about the items of these turns, with the texts of these agents [agents]."""
+    def ask(self, turns: range, mine: Mask) -> None:
+        """Ask about the items of these turns, with the texts of these candidates."""
+        who = np.ones(len(self.panel.agents), np.bool_)  # references are asked along
+        who[self.candidates] = mine
         part = self.context.read(self._part(turns, [who] * len(turns)))
         context = replace(self.context, evaluation_lm=self._lm)
         measured = context.measure(part, self.panel)
@@ -104,6 +92,13 @@ class _Batches:
         scores = self.context.score(measured, self.definition)
         self.scored = ScoredPanel(part, measured, scores)
         self._shown += [who] * len(turns)
+
+    @property
+    def together(self) -> bool:
+        """Whether a candidate's score depends on the other candidates' texts."""
+        references = any(agent.reference for agent in self.scored.panel.agents)
+        against = references and self.scored.scores.directed is not None
+        return self.context.mechanism.subject != "text" and not against
 
     def finish(self) -> ScoredPanel:
         """What was asked, with the replies on disk; what is said of the texts is of all of them."""

@@ -12,7 +12,7 @@ import pandas as pd
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.panel import GIVE_REFERENCES, Agent, Panel
+from judgelab.core.panel import GIVE_REFERENCES, Panel
 from judgelab.core.resources import conf, own_or_shipped
 from judgelab.core.result import Result, Table, Value, read_estimate
 from judgelab.core.terminal import unquoted
@@ -32,11 +32,7 @@ from judgelab.study.common.panels import ScoredPanel, score_panels
 from judgelab.study.common.stopping import Elimination, Stop
 from judgelab.study.common.tables import about, estimate_rows, read_by
 from judgelab.study.common.templates import paragraphs, table
-from judgelab.study.leaderboard.race import (
-    LOOKS,
-    race,
-    standing_ranks,
-)
+from judgelab.study.leaderboard.race import LOOKS, race, standing_ranks
 
 LEVEL = 0.90
 """Of the intervals, as in the paper's bars."""
@@ -74,28 +70,15 @@ def leaderboard(tables: Tables) -> Drawn:
     return Drawn("Leaderboard", figure, style.with_n(caption, frame))
 
 
-def size(tables: Tables) -> Drawn:
-    """Score against the number of parameters."""
-    return _by_size("Score against size", {"": tables["leaderboard"]})
-
-
 def boards(tables: Tables) -> Drawn:
-    """One panel for each metric: score against size (GEM paper, figures 4 and 5)."""
-    parts = tables["boards"].groupby("metric", sort=False)
-    return _by_size("Scores against size", {str(metric): part for metric, part in parts})
-
-
-def _by_size(title: str, parts: Mapping[str, pd.DataFrame]) -> Drawn:
-    """The points of leaderboards, and the band of people in each."""
+    """A panel for each metric: score against size, and people (GEM paper, figures 4 and 5)."""
+    frame = tables["boards"]
+    parts = {str(metric): part for metric, part in frame.groupby("metric", sort=False)}
     figure, axes = style.multiples(list(parts), 0.3, 3.0)
-    caption = "Score against size, for the candidates whose size is known."
     for side, (metric, whole) in zip(axes.flat, parts.items(), strict=False):
-        people = whole[whole["kind"] == "human"].dropna(subset=["value"])
-        for row in records(people):
+        for row in records(whole[whole["kind"] == "human"].dropna(subset=["value"])):
             side.axhline(row["value"], **style.DASHED)
             side.axhspan(row["low"], row["high"], **BAND)
-        if len(people):
-            caption = f"{caption.partition(' The')[0]} The dashed line and the band are people."
         for row in records(whole.dropna(subset=["parameters", "value"])):
             style.interval(side, row["parameters"], row, MACHINE, upright=True)
         side.set(xscale="log", xlabel="Parameters, billions")
@@ -106,10 +89,12 @@ def _by_size(title: str, parts: Mapping[str, pd.DataFrame]) -> Drawn:
         side.set_title(format.shorten(metric, 40), fontsize=9)
     axes[0, 0].set_ylabel("Mean score, 90 % interval")
     for side, whole in zip(axes.flat, parts.values(), strict=False):
-        known = whole.dropna(subset=["parameters", "value"])
-        spots = zip(known["parameters"], known["value"], known["candidate"], strict=True)
-        style.label_points(figure, side, list(spots), 24)
-    return Drawn(title, figure, caption)
+        spots = whole.dropna(subset=["parameters", "value"])[["parameters", "value", "candidate"]]
+        style.label_points(figure, side, list(spots.itertuples(index=False)), 24)
+    caption = "Score against size, for the candidates whose size is known."
+    if "human" in set(frame["kind"]):
+        caption += " The dashed line and the band are people."
+    return Drawn("Scores against size", figure, caption)
 
 
 @dataclass(frozen=True)
@@ -129,11 +114,7 @@ class Leaderboard(Study):
     benchmarks: str | None = None
     bootstrap: Count = 2000
     stop: Stop = field(default_factory=Stop)
-    drawings: ClassVar[Mapping[str, Any]] = {
-        "leaderboard": leaderboard,
-        "size": size,
-        "boards_by_size": boards,
-    }
+    drawings: ClassVar[Mapping[str, Any]] = {"leaderboard": leaderboard, "boards_by_size": boards}
 
     @classmethod
     def compare(cls, runs: Sequence[SweepJob]) -> Sequence[Comparison]:
@@ -182,8 +163,8 @@ class Leaderboard(Study):
             DataError: the CSV cannot be read.
         """
         known = None if self.benchmarks is None else read_benchmarks(self.benchmarks)
-        panel = self._panel(context)
-        candidates = self._candidates(panel, needs=context.mechanism.subject != "text")
+        panel, mechanism = self._panel(context), context.mechanism
+        candidates = self._candidates(panel, needs=mechanism.subject != "text")
         asked: Elimination | None = None
         if self.stop.on:
             clean, asked = race(context, panel, candidates, self.stop, self.definition, LEVEL)
@@ -193,49 +174,26 @@ class Leaderboard(Study):
         values = clean.values[:, candidates]
         if np.isnan(values).all():
             raise DataError(
-                f"{context.mechanism.name} scored no text of any candidate, so there is nothing to "
-                "rank: see the records of the run."
+                f"{mechanism.name} scored no text of any candidate, so there is nothing to rank: "
+                "see the records of the run."
             )
-        bounds = context.mechanism.bounds
         if asked is None:
-            who = np.ones(values.shape, np.bool_)
-            ranking = rank_intervals(values, LEVEL, self.bootstrap, context.seed, bounds)
+            who, draws = np.ones(values.shape, np.bool_), self.bootstrap
+            ranking = rank_intervals(values, LEVEL, draws, context.seed, mechanism.bounds)
         else:
-            who, ranking = asked.who, standing_ranks(values, asked, LEVEL, bounds)
-        against = _against(clean, candidates)
-        unscored = np.isnan(against) & who[..., None]
+            who, ranking = asked.who, standing_ranks(values, asked, LEVEL, mechanism.bounds)
         sizes = {} if known is None or SIZE not in known else known[SIZE].dropna().to_dict()
-        agents = [panel.agents[k] for k in candidates]
-        rows = self._rows(agents, ranking, who, against, unscored, sizes)
+        rows = self._rows(clean, candidates, ranking, who, sizes)
         board = table(__package__, "leaderboard", rows, stopped=asked is not None)
         tables = [replace(board, level=LEVEL)]
         if known is not None:
             tables.append(correlations(known, {str(r["candidate"]): r["value"] for r in rows}))
-        best = rows[0]
-        summary = about(context, clean.panel, "leaderboard", definition=self.definition) | {
-            "preprocessor": read_by(context),
-            "items": len(clean.panel.items),
-            "candidates": len(candidates),
-            "best": best["candidate"],
-            "clean/best_score": best["value"],
-            **{f"clean/best_score_{part}": best[part] for part in ("low", "high", "n")},
-            "clean/unscored_texts": int((np.isnan(values) & who).sum()),
-            **{f"score/{row['candidate']}": row["value"] for row in rows},
-            "clean/unscored_pairs": int(unscored.sum()),
-            **pair_entries({"clean": clean}),
-        }
-        if asked is not None:
-            summary |= {
-                "stop/items_asked": len(asked.who),
-                "stop/items": asked.turns,
-                "stop/asked_share": 1 - asked.saved,
-                "stop/open_pairs": len(asked.open),
-            }
+        level = self.stop.order or LEVEL
         return Result(
-            summary=summary,
+            summary=self._summary(context, clean, rows, asked),
             primary="clean/best_score",
             tables=tables,
-            figures=["leaderboard", *(["size"] if any("parameters" in r for r in rows) else [])],
+            figures=["leaderboard"],
             notes=(
                 *(() if asked is None else (*asked.sentences, LOOKS)),
                 *sources(context, clean.panel),
@@ -245,27 +203,24 @@ class Leaderboard(Study):
             provenance={"clean": clean.origin},
             estimators=estimators(clean.scores),
             answer=paragraphs(
-                __package__,
-                "answer.md.j2",
-                rows=rows,
-                mechanism=context.mechanism.name,
-                level=self.stop.order or LEVEL,
+                __package__, "answer.md.j2", rows=rows, mechanism=mechanism.name, level=level
             ),
         )
 
     def _rows(
         self,
-        agents: Sequence[Agent],
+        clean: ScoredPanel,
+        candidates: Sequence[int],
         ranking: Ranking,
         who: Mask,
-        against: Floats,
-        unscored: Mask,
         sizes: Mapping[Any, float],
     ) -> list[dict[str, Value]]:
         """One for each candidate, the best first; those without a rank last."""
+        against = _against(clean, candidates)
+        unscored = np.isnan(against) & who[..., None]
         rows = list[dict[str, Value]]()
         for k in np.lexsort((-ranking.value, ranking.rank)):  # NaN last
-            agent = agents[k]
+            agent = clean.panel.agents[candidates[k]]
             human = agent.name in self.humans
             row: dict[str, Value] = {
                 "candidate": agent.name,
@@ -274,14 +229,37 @@ class Leaderboard(Study):
                 "pairs": int(who[:, k].sum()) * against.shape[2],
                 "pairs_unscored": int(unscored[:, k].sum()),
             }
-            if agent.name in sizes:
-                row["parameters"] = sizes[agent.name]
-            if self.definition != "corrected":
-                # half of the paper's bar: 1.645 standard errors, rows taken as independent
-                error: Any = pd.Series(against[:, k].ravel()).sem()
-                row["half_width_over_rows"] = 1.645 * float(error)
-            rows.append(row)
+            rows.append(row | ({"parameters": sizes[agent.name]} if agent.name in sizes else {}))
         return rows
+
+    def _summary(
+        self,
+        context: Context,
+        clean: ScoredPanel,
+        rows: Sequence[Mapping[str, Any]],
+        asked: Elimination | None,
+    ) -> dict[str, Value]:
+        best = rows[0]
+        summary = about(context, clean.panel, "leaderboard", definition=self.definition) | {
+            "preprocessor": read_by(context),
+            "items": len(clean.panel.items),
+            "candidates": len(rows),
+            "best": best["candidate"],
+            "clean/best_score": best["value"],
+            **{f"clean/best_score_{part}": best[part] for part in ("low", "high", "n")},
+            "clean/unscored_texts": sum(row["unscored"] for row in rows),
+            **{f"score/{row['candidate']}": row["value"] for row in rows},
+            "clean/unscored_pairs": sum(row["pairs_unscored"] for row in rows),
+            **pair_entries({"clean": clean}),
+        }
+        if asked is None:
+            return summary
+        return summary | {
+            "stop/items_asked": len(asked.who),
+            "stop/items": asked.turns,
+            "stop/asked_share": 1 - asked.saved,
+            "stop/open_pairs": len(asked.open),
+        }
 
     def ask(self, context: Context) -> None:
         """See Study."""

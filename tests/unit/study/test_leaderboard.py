@@ -12,6 +12,7 @@ from judgelab.core.errors import DataError
 from judgelab.core.result import Result, Table
 from judgelab.report.jobs import SweepJob
 from judgelab.study.leaderboard import Leaderboard, correlations, read_benchmarks
+from tests.drawings import draw
 
 OURS = {"a": 4.0, "b": 1.0, "c": 2.5, "d": 0.5}
 
@@ -88,4 +89,6 @@ def test_metrics_on_one_dataset_are_named_alone() -> None:
     [boards] = Leaderboard.compare(two)
     assert boards.answer[0][1].startswith("a leads 2 of 2 leaderboards.")
     assert list(boards.rows["metric"]) == ["bleu", "length"]
+    drawn = draw("boards_by_size", {"boards": boards.rows})
+    assert [side.get_title(loc="left") for side in drawn.figure.axes[:2]] == ["bleu", "length"]
     assert not Leaderboard.compare([job(1, "yelp", size=None)])[0].tables
