@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from judgelab.calls.cache import PATIENCE, when_unlocked
-from judgelab.config.settings import Budget
+from judgelab.config import Budget
 from judgelab.core.errors import DataError, JudgelabError
 from judgelab.store.fingerprint import VOLATILE
 from judgelab.store.private import Owner, private_file, private_folder

@@ -14,7 +14,7 @@ from typing import Any
 
 from judgelab.calls.budget import Account, Both, Ledger, dot, has_room, larger
 from judgelab.calls.models import Price
-from judgelab.config.settings import Budget
+from judgelab.config import Budget
 from judgelab.core.errors import ConfigError, JudgelabError
 from judgelab.store.private import private_folder
 

@@ -146,8 +146,8 @@ def _run(given: argparse.Namespace, more: Sequence[str]) -> None:
     """Carry a run out, and print it; the exit code is the gate's."""
     from hydra.errors import HydraException
 
-    from judgelab.config.composing import composed_call
-    from judgelab.config.launch import check_folder, sentence, spelled
+    from judgelab.config.composing import composed_call, spelled
+    from judgelab.config.launch import check_folder, sentence
     from judgelab.config.targets import located
     from judgelab.core.errors import ConfigError, PartialRunError
     from judgelab.engine.execution import Invocation

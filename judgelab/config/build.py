@@ -6,18 +6,20 @@ import inspect
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args, get_type_hints
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
+from judgelab.config.composing import IF_KNOWN
 from judgelab.config.judges import with_judges
 from judgelab.config.prompts import with_prompts
-from judgelab.config.settings import IF_KNOWN, Budget, Frame, Paths
 from judgelab.config.targets import located, walk
+from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean
 from judgelab.core.resources import PROGRAM
 
@@ -38,6 +40,45 @@ WRITER = "writer_lm"
 ROLES = ("agents", "synopsis", "attack", "preprocessor", "critic")
 """Of ``lms``: LMs that write for one axis instead of the writer; the critic answers in words what
 the mechanism asks, instead of the evaluation LM. Each may be absent or null."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one run, or all jobs of a sweep, may spend over all executions; None is no bound."""
+
+    max_cost: float | None = None  # in the currency of the price list
+    max_calls: int | None = None  # attempts sent, retries included
+    prices: str | None = None  # a price list (YAML); None for conf/prices.yaml
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Where a run keeps things."""
+
+    root: str  # run directories, sweeps and W&B files lie below it
+    cache: str  # the SQLite file of model calls, shared by all runs
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What conf/config.yaml holds beside the axes."""
+
+    seed: Annotated[int, Field(ge=0)]  # every random choice derives from it
+    limit: Count | None  # use the first so many items; None for all
+    force: bool  # run again although a finished run of this config exists
+    paths: Paths  # where things are kept
+    debug: bool = False  # show where a fault arose, instead of one sentence
+    dry_run: bool = False  # only say what would be asked and spent
+    budget: Budget = field(default_factory=Budget)  # what a run may spend on paid calls
+    # ``unscored`` asks settled calls without a result again; None keeps what came of them
+    retry: Literal["unscored"] | None = None
+    # whose classes a config may name beside judgelab's
+    trusted_packages: list[str] = field(default_factory=list)
+    # whose words the prompts are (``config.prompts``)
+    prompts: dict[str, Any] = field(default_factory=dict)
+    rehearsal: bool = False  # whether stand-ins take part in place of a paper's models and data
+    printed: str | None = None  # a file of a paper's own numbers, for the comparison of a sweep
+
 
 GROUPS: dict[str, type[Any]] = {"paths": Paths, "budget": Budget}
 SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)S?(_|$)", re.IGNORECASE)

@@ -26,6 +26,9 @@ from judgelab.core.resources import conf, own_conf
 
 _PLAIN = re.compile(r"[A-Za-z_./][\w./@%+-]*", re.ASCII)
 _NOT_STRINGS = frozenset({"true", "false", "null", "inf", "nan"})
+IF_KNOWN = "if_known"
+"""Key of a value that counts only where the class takes it: ``attack.by=lm?``."""
+_IF_KNOWN_WORD = re.compile(r"(\w+(?:\.\w+)+)=([^\s,{}\[\]]+)\?")
 _ONE = RLock()
 """Hydra's state is that of the process: threads compose one after the other."""
 
@@ -105,6 +108,19 @@ def _ours(hydra: GlobalHydra) -> bool:
         return False
     places = hydra.config_loader().get_search_path().get_path()
     return any(Path(str(one.path).removeprefix("file://")) == conf() for one in places)
+
+
+def spelled(word: str) -> str:
+    """A word of the command line as Hydra takes it: ``attack.by=lm?``."""
+    given = _IF_KNOWN_WORD.fullmatch(word)
+    if given is not None:
+        return f"++{given[1]}={{{IF_KNOWN}:{given[2]}}}"
+    return word
+
+
+def shown(word: str) -> str:
+    """The word as it was given."""
+    return re.sub(rf"^\+\+([\w.]+)=\{{{IF_KNOWN}:(.+)\}}$", r"\1=\2?", word)
 
 
 def differences(

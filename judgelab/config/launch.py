@@ -21,7 +21,7 @@ from hydra.errors import (
 )
 from omegaconf.errors import OmegaConfBaseException
 
-from judgelab.config.settings import IF_KNOWN
+from judgelab.config.composing import spelled
 from judgelab.config.targets import hand_on_trust
 from judgelab.core.errors import (
     ChoiceError,
@@ -40,21 +40,6 @@ FLAGS = {
     "dataset.judges": "--judge",
 }
 """Settings that ``judgelab audit`` has options for."""
-
-IF_KNOWN_WORD = re.compile(r"(\w+(?:\.\w+)+)=([^\s,{}\[\]]+)\?")
-
-
-def spelled(word: str) -> str:
-    """A word of the command line as Hydra takes it: ``attack.by=lm?``."""
-    given = IF_KNOWN_WORD.fullmatch(word)
-    if given is not None:
-        return f"++{given[1]}={{{IF_KNOWN}:{given[2]}}}"
-    return word
-
-
-def shown(word: str) -> str:
-    """The word as it was given."""
-    return re.sub(rf"^\+\+([\w.]+)=\{{{IF_KNOWN}:(.+)\}}$", r"\1=\2?", word)
 
 
 def guarded(main: Callable[[], Any]) -> None:

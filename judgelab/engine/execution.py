@@ -18,7 +18,7 @@ from omegaconf import OmegaConf
 
 import judgelab
 from judgelab.config import AXES, build, writer_nodes
-from judgelab.config.launch import shown
+from judgelab.config.composing import shown
 from judgelab.config.prompts import prompts_table
 from judgelab.config.targets import located
 from judgelab.core.errors import ConfigError, JudgelabError

@@ -6,21 +6,22 @@ from __future__ import annotations
 import json
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 from omegaconf import OmegaConf
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Counted
-from judgelab.calls.replayed import stand_in
 from judgelab.config import frame
 from judgelab.config.build import build
 from judgelab.config.targets import located
 from judgelab.core.errors import ConfigError, DataError, some
-from judgelab.core.lm import EvaluationLM
+from judgelab.core.estimator import Presentation
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
 from judgelab.core.terminal import say
 from judgelab.engine.context import Context
 from judgelab.engine.execution import Invocation
@@ -105,6 +106,48 @@ def _with_stand_ins(node: Any, path: str = "") -> Any:
     return {
         key: _with_stand_ins(one, f"{path}.{key}" if path else str(key))
         for key, one in node.items()
+    }
+
+
+@dataclass(frozen=True)
+class Replayed(EvaluationLM):
+    """Speaks for the LM of a packed run; whoever asks it what the pack does not hold is refused.
+
+    Raises:
+        DataError: a call is asked that the packed run did not make.
+    """
+
+    name: str  # the LM's identity, which is part of every key
+    able: list[str]  # its capabilities
+    shown: Mapping[str, str] = field(default_factory=dict)  # its presentation
+    identity = property(lambda self: self.name)
+    capabilities = property(lambda self: frozenset(map(Capability, self.able)))
+    presentation = property(lambda self: Presentation(**self.shown))
+
+    def logprob(
+        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+    ) -> LogProbTable:
+        """See EvaluationLM; nothing is computed."""
+        self._refuse()
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        """See EvaluationLM; nothing is asked."""
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise DataError(
+            f"The pack holds no answer of {self.name.split(' ')[0]} to a call that this run makes: "
+            "it was packed by another version of judgelab, or its data differ."
+        )
+
+
+def stand_in(lm: EvaluationLM) -> dict[str, Any]:
+    """The node of a config that speaks for an LM."""
+    return {
+        "_target_": f"{Replayed.__module__}.{Replayed.__qualname__}",
+        "name": lm.identity,
+        "able": sorted(lm.capabilities),
+        "shown": vars(lm.presentation),
     }
 
 

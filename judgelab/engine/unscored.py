@@ -1,20 +1,26 @@
-"""Calls without a result: a record of each with its reason, a table, a warning where it is many,
-and what is open of a run, so that the same command asks it again."""
+"""What the log of a run's calls says: which have no result and why, what is open, so that the same
+command asks it again, and what a judge said of single texts."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from judgelab.calls.caller import stamp
 from judgelab.calls.log import About, CallLog, LoggedCall
 from judgelab.core.errors import JudgelabError
+from judgelab.core.judgments import JudgmentTable, Mask
 from judgelab.core.result import Result, Row, Table, Value
 from judgelab.report import format
 from judgelab.store.run_dir import RunDir
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 RECORD = "records/unscored.parquet"
 LOUD = 0.05
@@ -29,6 +35,8 @@ NOTE = (
 )
 FAILED = ("HTTP ", "malformed answer")
 """How reasons begin of settled calls whose answers were not a model's."""
+NO_REASON = "no value"  # why a verdict is missing of which nothing more is known
+NOT_KEPT = "not kept here, as there are too many replies: the call cache has it"
 
 
 def with_reasons(result: Result, log: CallLog, run_dir: RunDir, mechanism: str) -> Result:
@@ -219,3 +227,57 @@ def _uneven(log: CallLog) -> list[str]:
 
 def _by_agent(abouts: Iterable[About], agents: frozenset[str]) -> Counter[str]:
     return Counter(name for about in abouts for name in {*about[2:4]} & agents)
+
+
+def missing_verdicts(
+    log: CallLog, table: JudgmentTable, missing: Mask
+) -> tuple[Mask, dict[str, int]]:
+    """[units, orders] which missing verdicts are of calls that the same command asks again; and
+    reason -> how many of the others are missing for it.
+
+    Args:
+        missing: [units, orders] of the table.
+    """
+    lost: dict[About, list[LoggedCall]] = defaultdict(list)
+    for (about, _), key in log.questions.items():
+        if log.rows[key].reason:
+            for subject in {about[1:3], about[1:4]}:  # item and agent; and those with the peer
+                lost[subject].append(log.rows[key])
+    unsent, counts, units = np.zeros(missing.shape, np.bool_), Counter[str](), table.units
+    for k, order in np.argwhere(missing):
+        item, texts = str(units.item[k]), (str(units.first[k]), str(units.second[k]))
+        one, two = texts if order == 0 else texts[::-1]
+        subjects = [(item, one, two), (item, one), (item, two)]
+        calls = [lost[subject] for subject in subjects if subject in lost]
+        if any(not call.settled for several in calls for call in several):
+            unsent[k, order] = True
+        else:
+            counts[grouped(str(calls[0][-1].reason)) if calls else NO_REASON] += 1
+    return unsent, dict(counts.most_common())
+
+
+def reply_records(log: CallLog, judge: str, agents: Collection[str]) -> DataFrame:
+    """One row for each reply about a text or pair, and for each call about one without a value.
+
+    Columns: judge, item, agent, peer (of a pair: ``agent`` was shown first), detail (what else
+    was asked about), draw, reply, reason (why there is none, or it could not be read),
+    probabilities, prompt.
+    """
+    import pandas as pd
+
+    known, rows = frozenset(agents), []
+    for (about, draw), key in log.questions.items():
+        call = log.rows[key]
+        if len(about) < 3 or about[2] not in known:
+            continue
+        if call.verb == "logprob" and call.reason is None:
+            continue
+        peer, rest = (about[3], about[4:]) if about[3:4] and about[3] in known else ("", about[3:])
+        reason = call.reason or ("" if call.reply is not None else NOT_KEPT)
+        words = (writable(call.reply), writable(reason), call.probabilities)
+        rows.append(
+            (judge, about[1], about[2], peer, ", ".join(rest), draw, *words, writable(call.prompt))
+        )
+    names = ("judge", "item", "agent", "peer", "detail", "draw", "reply", "reason")
+    table = pd.DataFrame(rows, columns=[*names, "probabilities", "prompt"])
+    return table.astype({name: "string" for name in table if name != "draw"})

@@ -19,8 +19,7 @@ from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.exchange import Exchange, no_label
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.prompt import Prompt
-from judgelab.core.reply.json_verdict import json_verdict, schema, spelled
-from judgelab.core.reply.label import stated_label
+from judgelab.core.reply.label import json_verdict, schema, spelled, stated_label
 from judgelab.mechanism.protocol import Mechanism
 
 Key = TypeVar("Key", bound=Hashable)

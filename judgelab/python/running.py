@@ -19,8 +19,8 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.config import AXES, WRITER, Frame
-from judgelab.config.composing import composed, composed_call, written
-from judgelab.config.launch import rehearsed, sentence, spelled
+from judgelab.config.composing import composed, composed_call, spelled, written
+from judgelab.config.launch import rehearsed, sentence
 from judgelab.core.errors import ConfigError, DataError, JudgelabError, did_you_mean
 from judgelab.dataset.files import cell_text
 from judgelab.engine.execution import Invocation

@@ -14,7 +14,7 @@ from judgelab.calls.cached import Cached
 from judgelab.calls.meter import Meter
 from judgelab.calls.models import price_of
 from judgelab.calls.pace import Limits
-from judgelab.config.settings import Budget
+from judgelab.config import Budget
 from judgelab.evaluation_lm.openai import OpenAI
 from tests.check_faults.trial import PRICES, Findings, Place
 from tests.scripted import ask

@@ -10,8 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from judgelab.calls.again import Again
-from judgelab.calls.log import CallLog, LoggedLM
+from judgelab.calls.log import Again, CallLog, LoggedLM
 from judgelab.config.composing import written
 from judgelab.core.errors import ChoiceError, ConfigError, DataError
 from judgelab.core.estimator import Estimator
@@ -19,7 +18,7 @@ from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Mask
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel, rng_for
 from judgelab.engine.context import Context
-from judgelab.engine.replies import reasons, still_open
+from judgelab.engine.unscored import missing_verdicts
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.scale.local import Spread
 from judgelab.stats.trust.agreement import Places
@@ -212,11 +211,10 @@ class Asking:
         """The table with what it said; a call that was not sent is no question."""
         asked = np.repeat(self.asked[:, None], table.orders, axis=1)
         missing = asked & np.isnan(self.values)
-        unsent = still_open(self.lm.log, table, missing)
+        unsent, why = missing_verdicts(self.lm.log, table, missing)
         self.open = int(unsent.sum())
         way = self.context.mechanism
         facts = JudgeFacts(self.name, way.subject != "choice", way.bounds is not None)
-        why = reasons(self.lm.log, table, missing & ~unsent)
         return table.with_judge(facts, self.values, asked & ~unsent, why, self.again)
 
 

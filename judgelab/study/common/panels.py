@@ -16,7 +16,7 @@ from judgelab.core.panel import GIVE_REFERENCES, GOOD_FAITH, PROBLEMATIC, Agent,
 from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
 from judgelab.engine.provenance import origin_of
-from judgelab.engine.replies import reply_records
+from judgelab.engine.unscored import reply_records
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.intervals.arrays import Floats, Mask
 

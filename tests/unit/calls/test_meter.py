@@ -18,7 +18,7 @@ from judgelab.calls.budget import Account, BudgetReachedError, Ledger
 from judgelab.calls.meter import Meter, OrphanedError, Ticket, together
 from judgelab.calls.models import Price
 from judgelab.calls.sending import usage
-from judgelab.config.settings import Budget
+from judgelab.config import Budget
 from judgelab.core.errors import DataError
 
 EACH = Price(1e6, 1e6)  # a token costs 1

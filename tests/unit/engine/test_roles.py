@@ -10,8 +10,7 @@ import pytest
 from judgelab.calls.cached import Counted
 from judgelab.calls.pace import Limits
 from judgelab.config import fitting, frame, resolved
-from judgelab.config.composing import composed
-from judgelab.config.launch import shown, spelled
+from judgelab.config.composing import composed, shown, spelled
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest
 from judgelab.engine import dry_run

@@ -16,7 +16,7 @@ from judgelab.calls.pace import Limits
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, Message
 from judgelab.core.prompt import Prompt
-from judgelab.core.reply.json_verdict import json_verdict, schema
+from judgelab.core.reply.label import json_verdict, schema
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.mechanism.pointwise import Pointwise
 from tests.scripted import ScriptedChat, panel_of
