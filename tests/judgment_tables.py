@@ -24,7 +24,7 @@ from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.preprocessor import Identity
 from judgelab.store.run_dir import RunDir
 from judgelab.study.audit import Audit
-from judgelab.study.audit.held import Bars
+from judgelab.study.audit.design import Bars
 from judgelab.synopsis.writing import RecordedSynopsis
 
 AUDIT = {one.name for one in fields(Audit)}

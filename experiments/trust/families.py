@@ -10,6 +10,7 @@ from experiments.trust.tables import Seed, right, table_of
 from judgelab.core.judgments import JudgmentTable, Units
 from judgelab.stats.intervals.ends import t_ends
 from judgelab.study.audit.conditions import Evidence
+from judgelab.study.audit.credits import credits_of
 
 LONGER = 0.65
 """How often the longer text is the better one, and how often judges of no gain are right."""
@@ -47,9 +48,9 @@ def rows(n: int, half: bool, draws: range) -> list[Row]:
         _, told = known(family(n, rng, half))
         wrong += any(map(_better, told))
         gain = GAINS[n] * (0.6 if half else 1)
-        held, (one,) = known(family(n, rng, half, gain, judges=1))
+        design, (one,) = known(family(n, rng, half, gain, judges=1))
         audit += _better(one)
-        own, rules = held.sums(0), held.rules(0).values()
-        student += bool(min(t_ends(own.adds - rule.adds)[0] for rule in rules) > 0)
+        rules = [x for x in credits_of(design, 0).each if x.name == "control" and x.other]
+        student += bool(min(t_ends(x.own.adds - x.other.adds)[0] for x in rules if x.other) > 0)
     row = {"credits": "0, 1/2 or 1" if half else "0 or 1", "items": n, "families": len(draws)}
     return [row | {"no gain, yet better": wrong, "gain found": audit, "by t": student}]

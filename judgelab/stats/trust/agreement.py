@@ -16,16 +16,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from judgelab.stats.intervals.arrays import Floats, Mask, divide
+from judgelab.stats.intervals.arrays import ROUNDING, Floats, Mask, divide, row_means
 from judgelab.stats.intervals.ends import (
+    LEVEL,
     cluster_sums,
     mean_ends,
     of_ratio,
     share_ends,
 )
-from judgelab.stats.intervals.estimate import Estimates
+from judgelab.stats.intervals.estimate import Estimate, Estimates
+from judgelab.stats.sequential import sequence_ends
 
 Places = NDArray[np.intp]
 
@@ -56,23 +59,40 @@ class Sums:
         single = of_ratio(self.total, self.count)
         return 2 * single - self.share[..., None] if self.twice else single
 
-    def estimates(self, level: float = 0.95) -> Estimates:
-        """Shares with Wilson's ends from what clusters add."""
-        adds = self.adds
-        ends = share_ends(adds, level)
-        return Estimates.of(self.share, ends, (~np.isnan(adds)).sum(axis=-1))
+    def in_turns(self, turn: Floats) -> Floats:
+        """[turns] mean credit of the clusters of each turn, in their order; NaN without any.
 
-    def less(self, other: Sums, level: float = 0.95) -> Estimates:
-        """Differences of shares of the same clusters with Hall's ends.
+        A turn is one bet, so that nothing hangs on the order within it.
 
-        They keep families of ten equal judges with half credits at .03 wrong claims of 100 items,
-        where Student's t makes .08 (``make trust``). Their p: ``above_p`` of ``adds``, least -1.
+        Args:
+            turn: [clusters] NaN where there is none; clusters after the last with a label may be
+                there.
         """
-        off = self.adds - other.adds
-        value = self.share - other.share
-        return Estimates.of(
-            value, mean_ends(off, level, (-1.0, 1.0)), (~np.isnan(off)).sum(axis=-1)
-        )
+        each = pd.Series(divide(self.total, self.count))
+        return np.asarray(each.groupby(turn[: len(each)]).mean(), np.float64)
+
+    def estimate_share(
+        self, other: Sums | None = None, level: float = LEVEL, turn: Floats | None = None
+    ) -> Estimate:
+        """The share, or what it is more than another one of the same clusters.
+
+        A share has Wilson's ends, a difference Hall's. These keep families of ten equal judges with
+        half credits at .03 wrong claims of 100 items, where Student's t makes .08 (``make trust``).
+        Their p: ``above_p`` of what clusters add, least -1.
+
+        Args:
+            turn: as of ``in_turns``: turns count alike, and the ends hold after each of them.
+        """
+        if turn is None:
+            value = self.share - (0.0 if other is None else other.share)
+            each = self.adds - (0.0 if other is None else other.adds)
+            bounds = (-1.0, 1.0)
+            ends = share_ends(each, level) if other is None else mean_ends(each, level, bounds)
+        else:
+            each = self.in_turns(turn) - (0.0 if other is None else other.in_turns(turn))
+            value = row_means(each)
+            ends = sequence_ends(each, level, (0.0 if other is None else -1.0, 1.0))
+        return Estimates.of(value, ends, (~np.isnan(each)).sum()).at()
 
 
 @dataclass(frozen=True)
@@ -109,6 +129,31 @@ class Target:
 
 def _summed(each: Sums) -> Sums:
     return Sums(each.total.sum(axis=0), each.count.sum(axis=0))
+
+
+def cohens_kappa(people: Floats, judge: Floats, weight: Floats, cluster: Places) -> Estimate:
+    """(po - pe) / (1 - pe), pe the agreement of independent answers with the same shares.
+
+    What a cluster adds is its first-order term. A row of zeros agrees with nobody.
+
+    Args:
+        people, judge: [units, answers] shares of each answer.
+        weight, cluster: [units]; clusters are numbers from 0.
+    """
+    n = max(len(people), 1)
+    weight = divide(weight, weight.mean() if len(weight) else 1.0)
+    rows, columns = weight @ people / n, weight @ judge / n
+    agreed = (people * judge).sum(axis=1)
+    po, pe = float(weight @ agreed) / n if len(people) else np.nan, float(rows @ columns)
+    value = (po - pe) / (1 - pe) if pe < 1 else np.nan
+    value = 0.0 if abs(value) < ROUNDING else value  # a constant answer
+    each = people @ columns + judge @ rows - 2 * pe
+    off = (agreed - po - (1 - value) * each) / (1 - pe) if pe < 1 else each * np.nan
+    sums, present = (cluster_sums(x, cluster) for x in (weight * off, np.ones(len(people))))
+    adds = value + sums * (present > 0).sum() / n
+    adds = np.where(present > 0, np.round(adds, 12), np.nan)
+    ends = mean_ends(adds, bounds=(-1.0, 1.0))
+    return Estimates.of(value, ends, (~np.isnan(adds)).sum()).at()
 
 
 def category_target(labels: Floats, levels: int, cluster: Places, weight: Floats) -> Target:

@@ -44,4 +44,4 @@ def noise(values: Floats, cluster: Places) -> Noise:
     ends = mean_ends(far.adds)
     n = (count > 0).sum()
     mean = Estimates.of(far.share, (np.maximum(ends[0], 0.0), ends[1]), n)
-    return Noise(Sums(differ, count).estimates().at(), mean.at(), int(there.sum()))
+    return Noise(Sums(differ, count).estimate_share(), mean.at(), int(there.sum()))

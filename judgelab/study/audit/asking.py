@@ -22,7 +22,8 @@ from judgelab.engine.unscored import missing_verdicts
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.scale.local import Spread
 from judgelab.stats.trust.agreement import Places
-from judgelab.study.audit.conditions import in_turn
+from judgelab.study.audit.credits import agreement_of
+from judgelab.study.audit.design import LEVEL, Bars, Design
 from judgelab.study.audit.graded import (
     as_classes,
     as_grades,
@@ -31,7 +32,6 @@ from judgelab.study.audit.graded import (
     judgments_of,
     places,
 )
-from judgelab.study.audit.held import LEVEL, Bars, Held
 from judgelab.study.common.judges import NamedJudge, asks_nobody
 from judgelab.study.common.stopping import Elimination, Stop, until_clear
 
@@ -80,15 +80,15 @@ def gather(
     elif contexts and table.kind == "category":
         table = as_grades(table)
     table = _with_metrics(table, context, panel)
-    at, held = places(table, panel)
-    _check_texts(panel, contexts, held)
+    at, whole = places(table, panel)
+    _check_texts(panel, contexts, whole)
     asked = [Asking(name, one, table, repeats) for name, one in contexts.items()]
     stopped = None
     if stop.on and asked:
-        stopped, table = _until_clear(asked, table, panel, at, held, stop, rules)
+        stopped, table = _until_clear(asked, table, panel, at, whole, stop, rules)
     for one in asked:
         if stopped is None:
-            one.ask(panel, at, held)
+            one.ask(panel, at, whole)
         table = one.into(table)
     if not table.judges:
         unread = panel.provenance.get("columns_not_read")
@@ -124,12 +124,12 @@ def _contexts(context: Context, judges: Mapping[str, NamedJudge]) -> dict[str, C
     return {name: judge.within(context) for name, judge in judges.items()}
 
 
-def _check_texts(panel: Panel, judges: Mapping[str, Context], held: Mask) -> None:
+def _check_texts(panel: Panel, judges: Mapping[str, Context], whole: Mask) -> None:
     columns = panel.provenance.get("columns")
     unsaid = isinstance(columns, Mapping) and "source" not in columns
     no_source = unsaid and not any(item.source for item in panel.items)
     for name, one in judges.items():
-        if not held.any():
+        if not whole.any():
             raise DataError(
                 f"There is no text to ask {name} about: choose data with texts, or audit what the "
                 "data hold (mechanism=recorded_scores study.judges=null)."
@@ -228,7 +228,7 @@ def _until_clear(
     table: JudgmentTable,
     panel: Panel,
     at: Places,
-    held: Mask,
+    whole: Mask,
     stop: Stop,
     rules: Bars,
 ) -> tuple[Elimination, JudgmentTable]:
@@ -237,7 +237,7 @@ def _until_clear(
     Raises:
         ConfigError: nobody labelled an item.
     """
-    names = sorted({str(name) for name in table.units.cluster[table.labelled & held]})
+    names = sorted({str(name) for name in table.units.cluster[table.labelled & whole]})
     if not names:
         raise ConfigError("study.stop needs labels of people: leave study.stop out.")
     seed = judges[0].context.seed
@@ -245,12 +245,12 @@ def _until_clear(
     place = {name: float(k) for k, name in enumerate(names)}
     turn = np.array([place.get(str(name), np.nan) for name in table.units.cluster])
     table = replace(table, units=replace(table.units, turn=turn))
-    if not np.array_equal(Held(table, rules, looks=True).cluster, table.clusters):
+    if not np.array_equal(Design.of(table, rules, looks=True).cluster, table.clusters):
         turn = turn // 2  # items have one text: two are a turn
         table = replace(table, units=replace(table.units, turn=turn))
 
     def ask(turns: range, who: Mask) -> None:
-        batch = held & np.isin(turn, list(turns))
+        batch = whole & np.isin(turn, list(turns))
         shown = _only(panel, dict.fromkeys(at[batch, 0].tolist(), range(len(panel.agents))))
         for one, wanted in zip(judges, who, strict=True):
             if wanted:
@@ -260,9 +260,10 @@ def _until_clear(
         so_far = table
         for one in judges:
             so_far = one.into(so_far)
-        credit, first = Held(so_far, rules, looks=True), len(table.judges)
-        rows = [in_turn(credit, credit.sums(first + k)) for k in range(len(judges))]
-        return np.stack(rows, axis=1)
+        design = Design.of(so_far, rules, looks=True)
+        assert design.turn is not None
+        own = (agreement_of(design, len(table.judges) + k) for k in range(len(judges)))
+        return np.stack([one.in_turns(design.turn) for one in own], axis=1)
 
     turns = len(np.unique(turn[~np.isnan(turn)]))
     who = [one.name for one in judges]

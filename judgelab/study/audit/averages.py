@@ -10,8 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from judgelab.core.judgments import Floats, Mask
-from judgelab.stats.intervals.arrays import divide
+from judgelab.core.judgments import Floats, JudgmentTable, Mask
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.partial_correlation import dummies, saving
 from judgelab.stats.trust.prediction_powered import (
@@ -24,7 +23,8 @@ from judgelab.stats.trust.prediction_powered import (
     people_alone,
     shift,
 )
-from judgelab.study.audit.held import PLACES, Held
+from judgelab.study.audit.credits import PLACES, shares_of_people
+from judgelab.study.audit.design import Design
 
 AverageWord = Literal["not known", "people alone", "with labels", "as it is"]
 WORDS: Sequence[AverageWord] = ("not known", "people alone", "with labels", "as it is")
@@ -69,15 +69,13 @@ class AverageAnswer:
     all_labelled: bool = False  # whether no verdict is without a label
 
 
-def quantities(held: Held) -> Iterator[Quantity]:
+def quantities(table: JudgmentTable) -> Iterator[Quantity]:
     """The share of each class (of two, of the positive one), the mean grade, a win rate of two."""
-    table = held.table
     truth, values = table.truth, table.values
     if table.kind == "grade":
         yield Quantity("mean grade", truth, values, rate=False)
     elif table.kind == "category":
-        counts = np.stack([(table.labels == k).sum(axis=1) for k in range(len(table.levels))])
-        shares = divide(counts, counts.sum(axis=0))
+        shares = shares_of_people(table).T
         order = sorted(range(len(table.levels)), key=lambda k: table.levels[k])
         if table.positive in table.levels:
             order = [table.levels.index(table.positive)]
@@ -97,7 +95,7 @@ def quantities(held: Held) -> Iterator[Quantity]:
             yield Quantity(f"win rate of '{names[0]}'", truth, values, rate=True)
 
 
-def averages(held: Held, sampled: Sampled) -> list[AverageAnswer | None]:
+def averages(design: Design, sampled: Sampled) -> list[AverageAnswer | None]:
     """[judges] the number that is worst off of each; None where judges report none.
 
     Of several classes: the one that is farthest off for its margin, with a word that holds for all.
@@ -109,30 +107,30 @@ def averages(held: Held, sampled: Sampled) -> list[AverageAnswer | None]:
     def farthest(one: AverageAnswer) -> tuple[float, str]:
         return abs(one.off.value) / one.margin if one.margin > 0 else -1.0, one.name
 
-    numbers = [_of(held, number, sampled) for number in quantities(held)]
+    numbers = [_of(design, number, sampled) for number in quantities(design.table)]
     if not numbers:
-        return [None] * len(held.table.judges)
+        return [None] * len(design.table.judges)
     return [
         replace(max(own, key=farthest), word=min((one.word for one in own), key=WORDS.index))
         for own in zip(*numbers, strict=True)
     ]
 
 
-def _of(held: Held, number: Quantity, sampled: Sampled) -> Iterator[AverageAnswer]:
+def _of(design: Design, number: Quantity, sampled: Sampled) -> Iterator[AverageAnswer]:
     """One number of all judges."""
     _, truth, values, rate = number
     labelled = ~np.isnan(truth)
     tuning: Tuning = "power" if rate else "scaled"
 
     def pool(chosen: Mask) -> LabelledPool:
-        cluster = np.unique(held.cluster[chosen], return_inverse=True)[1].astype(np.intp)
+        cluster = np.unique(design.cluster[chosen], return_inverse=True)[1].astype(np.intp)
         return LabelledPool(truth[chosen], values[:, chosen], cluster)
 
     correct = partial(estimate, tuning=tuning, share=rate, skewed=not rate)
     alone = partial(people_alone, share=rate)
     bias = partial(shift, share=rate, tuning=tuning)
     whole = pool(np.ones(len(labelled), np.bool_))
-    stratum = np.unique(held.table.units.stratum.astype(str), return_inverse=True)[1]
+    stratum = np.unique(design.table.units.stratum.astype(str), return_inverse=True)[1]
     if sampled == "strata" and stratum.max(initial=0) > 0:
         corrected = by_stratum(pool, correct, stratum, share=rate)
         off = by_stratum(pool, bias, stratum)
@@ -140,7 +138,7 @@ def _of(held: Held, number: Quantity, sampled: Sampled) -> Iterator[AverageAnswe
     else:
         corrected, off, people = correct(whole), bias(whole), alone(whole)
     own = judge_alone(whole)
-    saved = saving(truth, values, held.cluster, _free(held))
+    saved = saving(truth, values, design.cluster, _free(design.table))
     spread = float(np.nanstd(truth)) if labelled.any() else math.nan
     for k, judged in enumerate(~np.isnan(values)):
         labels = truth[labelled & judged]
@@ -154,7 +152,7 @@ def _of(held: Held, number: Quantity, sampled: Sampled) -> Iterator[AverageAnswe
         )
         by_judge, gain = replace(by_judge, n=int(judged.sum())), saved.at(k)
         word: AverageWord = "people alone" if gain.high < SAVING else "not known"
-        if why := _refusal(held, k, sampled, number):
+        if why := _refusal(design, k, sampled, number):
             word = "not known"
         elif margin > 0 and gap.low >= -margin and gap.high <= margin and gain.low > 0:
             word = "as it is"  # and not by chance, as where every reply is the average
@@ -166,15 +164,16 @@ def _of(held: Held, number: Quantity, sampled: Sampled) -> Iterator[AverageAnswe
         )  # fmt: skip
 
 
-def _refusal(held: Held, judge: int, sampled: Sampled, number: Quantity) -> str:
+def _refusal(design: Design, judge: int, sampled: Sampled, number: Quantity) -> str:
     """Why nothing is said of an average; "" where something is."""
     if not sampled:
         return (
             "it is not known that the labelled items are a random sample; if they are, set "
             "study.sampled=true"
         )
+    table = design.table
     labelled, judged = ~np.isnan(number.truth), ~np.isnan(number.values[judge])
-    names = held.table.units.stratum.astype(str)
+    names = design.table.units.stratum.astype(str)
     unseen = sorted({*names[judged]} - {*names[judged & labelled]})
     if unseen:
         return f"no label is from {unseen[0]!r}, of which verdicts are"
@@ -182,20 +181,31 @@ def _refusal(held: Held, judge: int, sampled: Sampled, number: Quantity) -> str:
         for name in sorted({*names}):
             if (labelled & judged & (names == name)).sum() < PER_STRATUM:
                 return f"stratum {name!r} has fewer than {PER_STRATUM} labels"
-    asked, unread = held.judged(judge), held.bars.unread  # the missing are rarely like the others
+    # the missing are rarely like the others
+    asked, unread = table.asked[judge].any(axis=1), design.bars.unread
     if (asked & ~judged).sum() > unread * asked.sum():
         return "too many of its replies hold no verdict"
     if (labelled & ~judged).sum() > unread * labelled.sum():
         return "it has no verdict on too many of the labelled items"
-    if held.table.kind == "grade" and held.off_scale(judge):
+    if table.kind == "grade" and _off_scale(table, judge):
         return "its grades lie on another scale than people's"
     return ""
 
 
-def _free(held: Held) -> Floats | None:
+def _off_scale(table: JudgmentTable, judge: int) -> bool:
+    """Whether a judge's grades have no scale, or some lie outside the range of people's."""
+    labels, grades = table.labels, table.verdicts[judge]
+    if np.isnan(labels).all() or np.isnan(grades).all() or not table.judges[judge].scaled:
+        return True
+    least, most = float(np.nanmin(labels)), float(np.nanmax(labels))
+    slack = 0.05 * (most - least)
+    return bool((grades < least - slack).any() or (grades > most + slack).any())
+
+
+def _free(table: JudgmentTable) -> Floats | None:
     """[units, columns] what is known without a judge: who wrote a text, and its stratum."""
-    units = held.table.units
+    units = table.units
     known = [x for x in (units.first, units.stratum) if 1 < len(set(x)) <= SYSTEMS]
-    if held.table.kind == "preference" or not known:
+    if table.kind == "preference" or not known:
         return None
     return np.column_stack([dummies(names) for names in known])

@@ -19,9 +19,10 @@ from judgelab.core.result import Row, Value
 from judgelab.dataset.meaning import same_levels
 from judgelab.stats.intervals.ends import cluster_sums
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.trust.agreement import Sums, Target
+from judgelab.stats.trust.agreement import Sums
 from judgelab.store.run_dir import RunDir
-from judgelab.study.audit.held import Held
+from judgelab.study.audit.credits import credits_of
+from judgelab.study.audit.design import Design
 from judgelab.study.common.tables import named_columns as columns
 
 if TYPE_CHECKING:
@@ -128,13 +129,15 @@ class Before:
             raise DataError(f"{self.name} held several criteria ({known}), and this run one.")
         return said[said["criterion"] == criterion]
 
-    def drifts(self, held: Held, made: Mapping[str, Made], criterion: str = "") -> list[JudgeDrift]:
+    def drifts(
+        self, design: Design, made: Mapping[str, Made], criterion: str = ""
+    ) -> list[JudgeDrift]:
         """Every judge of both runs, by name; one judge in each is the same one, whatever its name.
 
         Raises:
             DataError: the runs have no judge, or no text or pair, in common.
         """
-        table, said = held.table, self.of(criterion)
+        table, said = design.table, self.of(criterion)
         names = dict.fromkeys(said["by"].astype(str))
         pairs = [(name, name) for name in table.names if name in names]
         if not pairs and len(names) == len(table.names) == 1:
@@ -148,7 +151,7 @@ class Before:
         for now, then in pairs:
             own = said[said["by"] == then]
             models = compared(self.made.get(then, {}), made.get(now, {}))
-            if (one := _drift(held, now, then, *self._aligned(table, own), models)) is not None:
+            if (one := _drift(design, now, then, *self._aligned(table, own), models)) is not None:
                 drifts.append(one)
         if not drifts:
             raise DataError(
@@ -214,7 +217,7 @@ def compared(then: Made, now: Made) -> str:
 
 
 def _drift(
-    held: Held, name: str, earlier: str, table: JudgmentTable, then: Floats, model: str
+    design: Design, name: str, earlier: str, table: JudgmentTable, then: Floats, model: str
 ) -> JudgeDrift | None:
     """None where nothing was asked in both runs."""
     judge = table.names.index(name)
@@ -233,25 +236,28 @@ def _drift(
         reasons={},
         again=np.empty((0, 0, 0, 0)),
     )
-    weight = None if held.weight is None else held.weight[chosen]
-    pair = Held(two, held.bars, weight)
+    weight = None if design.weight is None else design.weight[chosen]
+    pair = Design.of(two, design.bars, weight)
     known = ~np.isnan(said[0]) & ~np.isnan(said[1])
     other = known & (np.round(said[0] - said[1], 9) != 0)
     counts = [cluster_sums(x.sum(axis=1).astype(float), pair.cluster) for x in (other, known)]
-    changed = Sums(counts[0], counts[1]).estimates().at()
-    agreement, classes = _change("", pair.sums(0), pair.sums(1)), list[Change]()
-    if isinstance(pair.main, Target) and table.kind == "category":
-        each = [pair.main.each(pair.answers(k), pair.judged(k)) for k in (0, 1)]
-        classes = [
-            _change(level, *(sums.of(k) for sums in each))
-            for k, level in enumerate(two.levels)
-            if pair.labels_of_class[k] > 0
-        ]
-    return JudgeDrift(name, earlier, changed, agreement, classes, model)
+    changed = Sums(counts[0], counts[1]).estimate_share()
+    credits = zip(credits_of(pair, 0).each, credits_of(pair, 1).each, strict=True)
+    agreement, *recall = [
+        Change(
+            now.about,
+            old.own.estimate_share(),
+            now.own.estimate_share(),
+            now.own.estimate_share(old.own),
+        )
+        for now, old in credits
+        if now.name == "agreement" or (now.name == "recall" and now.about in pair.classes)
+    ]
+    return JudgeDrift(name, earlier, changed, agreement, recall, model)
 
 
-def _change(about: str, now: Sums, before: Sums) -> Change:
-    return Change(about, before.estimates().at(), now.estimates().at(), now.less(before).at())
+def _change(about: str, old: Sums, now: Sums) -> Change:
+    return Change(about, old.estimate_share(), now.estimate_share(), now.estimate_share(old))
 
 
 def drift_rows(drifts: Sequence[JudgeDrift]) -> list[Row]:

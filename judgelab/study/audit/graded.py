@@ -39,11 +39,11 @@ def judgments_of(panel: Panel) -> JudgmentTable:
             np.empty((0, len(graded), 1)),
             np.empty((0, len(graded), 1), np.bool_),
         )
-    at, held = places(table, panel)
+    at, whole = places(table, panel)
     counts = [[np.nan if t is None else len(t.split()) for t in row] for row in panel.texts]
     words = table.units.words.copy()
     for side in (0, 1) if table.kind == "preference" else (0,):
-        for k in np.flatnonzero(held & np.isnan(words[:, side])):
+        for k in np.flatnonzero(whole & np.isnan(words[:, side])):
             words[k, side] = counts[at[k, 0]][at[k, 1 + side]]
     return replace(table, units=replace(table.units, words=words))
 
@@ -150,8 +150,8 @@ def places(table: JudgmentTable, panel: Panel) -> tuple[NDArray[np.intp], Mask]:
         (item.get(i, -1), agent.get(a, -1), agent.get(b, -1))
         for i, a, b in zip(units.item, units.first, second, strict=True)
     ]
-    held = [
+    whole = [
         min(row) >= 0 and None not in (panel.texts[row[0]][row[1]], panel.texts[row[0]][row[2]])
         for row in rows
     ]
-    return np.array(rows, np.intp).reshape(-1, 3), np.array(held, np.bool_)
+    return np.array(rows, np.intp).reshape(-1, 3), np.array(whole, np.bool_)

@@ -23,8 +23,8 @@ from judgelab.stats.intervals.ends import means_within
 from judgelab.stats.intervals.estimate import Estimates
 from judgelab.stats.trust.biases import move_ends
 from judgelab.study.audit.conditions import Condition, Standing
+from judgelab.study.audit.design import LEVEL
 from judgelab.study.audit.graded import as_pairs, places
-from judgelab.study.audit.held import LEVEL
 from judgelab.study.common.tables import named_columns as columns
 from judgelab.study.common.templates import table as worded
 
@@ -194,9 +194,9 @@ def drawn_duels(panel: Panel, table: JudgmentTable, most: int | None, seed: int)
         DataError: there are no pairs of texts, or judgments are categories, which compare nothing.
     """
     pairs = as_pairs(table)
-    at, held = places(pairs, panel)
+    at, whole = places(pairs, panel)
     units: dict[int, list[int]] = {}
-    for unit in np.flatnonzero(held).tolist():
+    for unit in np.flatnonzero(whole).tolist():
         units.setdefault(int(at[unit, 0]), []).append(unit)
     items = sorted(units)
     if not items:

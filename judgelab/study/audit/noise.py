@@ -9,7 +9,7 @@ import numpy as np
 from judgelab.core.judgments import Kind
 from judgelab.core.result import Row, Value
 from judgelab.stats.trust.noise import Noise, noise, several
-from judgelab.study.audit.held import Held
+from judgelab.study.audit.design import Design
 from judgelab.study.common.tables import named_columns as columns
 
 
@@ -23,12 +23,12 @@ class JudgeNoise(NamedTuple):
     people: Noise | None
 
 
-def judge_noise(held: Held, judge: int) -> JudgeNoise | None:
+def judge_noise(design: Design, judge: int) -> JudgeNoise | None:
     """None of a judge that was asked about each text once."""
-    table = held.table
+    table = design.table
     said = np.concatenate([table.verdicts[judge][..., None], table.again[judge]], axis=-1)
     runs = said.reshape(-1, said.shape[-1])  # the two orders of a pair are two questions
-    cluster = np.repeat(held.cluster, table.orders)
+    cluster = np.repeat(design.cluster, table.orders)
     if not several(runs).any():
         return None
     asked = several(runs).reshape(len(table.units), -1).any(axis=1)
@@ -38,7 +38,7 @@ def judge_noise(held: Held, judge: int) -> JudgeNoise | None:
     if not both.any():
         return JudgeNoise(name, most, own, None, None)
     beside = noise(np.where(np.repeat(both, table.orders)[:, None], runs, np.nan), cluster)
-    return JudgeNoise(name, most, own, beside, noise(table.labels[both], held.cluster[both]))
+    return JudgeNoise(name, most, own, beside, noise(table.labels[both], design.cluster[both]))
 
 
 def noise_rows(kind: Kind, one: JudgeNoise) -> list[Row]:

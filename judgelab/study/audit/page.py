@@ -14,9 +14,10 @@ from judgelab.core.result import Chart, Headline, PageSection, Result, Row, Tabl
 from judgelab.engine.provenance import origin_of
 from judgelab.stats.intervals.arrays import average_ranks
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.stats.trust.agreement import GradedRows
 from judgelab.study.audit.conditions import WORDS, Evidence, Word
+from judgelab.study.audit.design import Design
 from judgelab.study.audit.drift import drift_rows
-from judgelab.study.audit.held import Held
 from judgelab.study.audit.noise import noise_rows
 from judgelab.study.audit.words import STANDINGS, Audited, answer, cards, say
 from judgelab.study.common.tables import named_columns as columns
@@ -40,21 +41,25 @@ def page(
         extra: the table of manipulations that were tried.
         show_all: whether the page shows what is else folded away.
     """
-    held, ranked = audited.held, audited.ranked
+    design, ranked = audited.design, audited.ranked
     single = ranked[0][0] if len(ranked) == 1 else None
     judges, conditions = _judges(audited), _conditions(audited)
     agreement, averages = _agreement(audited), _averages(audited)
     if single is None:
         top, folded = [judges], [conditions, agreement, averages, *extra]
     else:
-        top = [_confusion(held, single), _classes(held, single)] if single.classes else [agreement]
+        top = (
+            [_confusion(design, single), _classes(design, single)]
+            if single.classes
+            else [agreement]
+        )
         top, folded = [*top, averages], [judges, conditions, *extra]
-    kind, noun = held.table.kind, "pair" if held.table.kind == "preference" else "text"
+    kind, noun = design.table.kind, "pair" if design.table.kind == "preference" else "text"
     noises = [row for one in audited.noises.values() for row in noise_rows(kind, one)]
     top.append(table(__package__, "noise", noises, noun=noun))
     changes = drift_rows(audited.drifts)
     top.append(table(__package__, "drift", changes, noun=noun, before=audited.before))
-    top.append(_disagreements(held, [one.name for one, _ in ranked]))
+    top.append(_disagreements(design, [one.name for one, _ in ranked]))
     top, folded = ([one for one in tables if one.rows] for tables in (top, folded))
     rest = [one for one in (*top, *folded) if one is not judges]
     title, paragraphs = answer(audited)
@@ -65,7 +70,7 @@ def page(
         headlines=HEADLINES,
         tables=[judges, *rest],  # the console prints the first
         notes=[],
-        provenance={"clean": origin_of(audited.panel, held.table.facts)},
+        provenance={"clean": origin_of(audited.panel, design.table.facts)},
         estimators=list(dict.fromkeys(estimators)),
         answer=paragraphs,
         sections=[section] if folded else [],
@@ -77,26 +82,26 @@ def page(
 
 def _judges(audited: Audited) -> Table:
     """One row for each judge, the best first."""
-    held, rows = audited.held, list[Row]()
+    design, rows = audited.design, list[Row]()
     for one, average in audited.ranked:
         verdict = one.verdict
         row: dict[str, Value] = {"judge": one.name, "verdict": verdict.word}
         row |= {"because": say("because", verdict)} | columns("agreement", one.agreement)
         best = one.best_control
         row |= {"best_simple_rule": best, "agreement_of_that_rule": one.controls[best]}
-        if held.leaves_out and one.people is not None:
+        if design.leaves_out and one.people is not None:
             row["agreement_of_people"] = one.people[1].value
-        for level in held.classes if len(held.classes) == 2 else []:
+        for level in design.classes if len(design.classes) == 2 else []:
             row |= columns(f"finds_{level}", one.classes[level][0])
         if one.kappa is not None:
             row |= columns("kappa", one.kappa)
         row["average"] = None if average is None else average.word
         if math.isfinite(verdict.more):
             row["labels_more_to_decide"] = int(verdict.more)
-        row |= {"labelled_items": one.labelled, "without_verdict": one.lost}
+        row |= {"labelled_items": one.counts.labelled, "without_verdict": one.counts.lost}
         rows.append(row | {**audited.costs.get(one.name, {})})
-    noun = "pair" if held.table.kind == "preference" else "text"
-    categories, several = held.table.kind == "category", len(rows) > 1
+    noun = "pair" if design.table.kind == "preference" else "text"
+    categories, several = design.table.kind == "category", len(rows) > 1
     return table(__package__, "judges", rows, noun=noun, categories=categories, several=several)
 
 
@@ -118,7 +123,7 @@ def _conditions(audited: Audited) -> Table:
 
 def _agreement(audited: Audited) -> Table:
     """Judges, people and rules that know nothing, on the same items against the same people."""
-    held, rows = audited.held, list[Row]()
+    design, rows = audited.design, list[Row]()
 
     def add(who: str, one: Estimate) -> None:
         rows.append({"who": who, **columns("agreement", one), "items": one.n})
@@ -127,19 +132,20 @@ def _agreement(audited: Audited) -> Table:
         add(one.name, one.agreement)
         if one.people is not None:
             own, people = one.people
-            if not held.leaves_out:
+            if not design.leaves_out:
                 add(f"{one.name}, where several people labelled", own)
             add("people with each other", people)
-        for rule, sums in held.rules(held.table.names.index(one.name)).items():
-            each = sums.estimates().at()
-            rows.append({"who": f"rule: {rule}", "agreement": each.value, "items": each.n})
-    said = {"leaves_out": held.leaves_out, "strangers": held.strangers}
-    return table(__package__, "agreement", rows, weighted=held.weight is not None, **said)
+        for rule, share in one.controls.items():
+            items = one.agreement.n
+            rows.append({"who": f"rule: {rule}", "agreement": share, "items": items})
+    strangers = isinstance(design.beside, GradedRows) and design.beside.strangers
+    facts = {"leaves_out": design.leaves_out, "strangers": strangers}
+    return table(__package__, "agreement", rows, weighted=design.weight is not None, **facts)
 
 
-def _confusion(held: Held, one: Evidence) -> Table:
+def _confusion(design: Design, one: Evidence) -> Table:
     assert one.confusion is not None
-    levels = held.table.levels
+    levels = design.table.levels
     whole = bool((one.confusion % 1 == 0).all())
     rows: list[Row] = []
     for level, counts in zip(levels, one.confusion, strict=True):
@@ -149,17 +155,17 @@ def _confusion(held: Held, one: Evidence) -> Table:
         if one.confusion[:, -1].any():
             row["judge: no verdict"] = cells[-1]
         rows.append(row | {"sum": sum(cells)})
-    return table(__package__, "confusion", rows, whole=whole, weighted=held.weight is not None)
+    return table(__package__, "confusion", rows, whole=whole, weighted=design.weight is not None)
 
 
-def _classes(held: Held, one: Evidence) -> Table:
+def _classes(design: Design, one: Evidence) -> Table:
     rows: list[Row] = []
-    for n, (level, (own, people)) in zip(held.labels_of_class, one.classes.items(), strict=True):
+    for level, (own, people) in one.classes.items():
         row: dict[str, Value] = {"class": level, **columns("found_by_the_judge", own)}
         if people is not None:
             row |= columns("found_by_people", people)
-        rows.append(row | {"texts": int(n)})
-    positive = repr(held.table.positive) if held.table.positive else ""
+        rows.append(row | {"texts": design.labels_of_class[level]})
+    positive = repr(design.table.positive) if design.table.positive else ""
     return table(__package__, "classes", rows, positive=positive)
 
 
@@ -195,11 +201,14 @@ def _summary(audited: Audited) -> dict[str, Value]:
         **{word.replace(" ", "_"): words[word] for word in WORDS},
         **columns("best_agreement", best),
         "best_agreement_n": best.n,
-        "labelled_items": max(one.labelled for one in told),
+        "labelled_items": max(one.counts.labelled for one in told),
         "open_verdicts": audited.open,
     }
-    if lost := sum(one.lost for one in told):
-        summary |= {"unscored_verdicts": lost, "judged_verdicts": sum(one.asked for one in told)}
+    if lost := sum(one.counts.lost for one in told):
+        summary |= {
+            "unscored_verdicts": lost,
+            "judged_verdicts": sum(one.counts.asked for one in told),
+        }
     return summary
 
 
@@ -209,13 +218,13 @@ def chart(audits: Mapping[str, Audited]) -> Chart:
     Args:
         audits: by criterion, or of "".
     """
-    needed = next(iter(audits.values())).held.bars.minimum
+    needed = next(iter(audits.values())).design.bars.minimum
     rows = [
         {
             "name": ": ".join(filter(None, (criterion, one.name))),
             "mark": MARKS[one.verdict.word],
             "rule": max(one.controls.values()),
-            "people": one.people[1].value if audited.held.leaves_out and one.people else None,
+            "people": one.people[1].value if audited.design.leaves_out and one.people else None,
             **{part: getattr(one.agreement, part) for part in ("value", "low", "high")},
         }
         for criterion, audited in audits.items()
@@ -231,13 +240,13 @@ def chart(audits: Mapping[str, Audited]) -> Chart:
     return Chart("Agreement with people", "; ".join(parts) + ".", svg)
 
 
-def _disagreements(held: Held, judges: list[str]) -> Table:
+def _disagreements(design: Design, judges: list[str]) -> Table:
     """Texts or pairs on which judge and people differ, the worst first.
 
     Of classes those that the judge calls positive and people do not come first; of grades the
     largest difference, on people's scale, or in ranks where the judge has another.
     """
-    data, units = held.table, held.table.units
+    data, units = design.table, design.table.units
     truth, values = data.truth, data.values[[data.names.index(name) for name in judges]]
     off = np.stack([_off(data, truth, each) for each in values])
     differ = np.nansum(off > 0, axis=0)

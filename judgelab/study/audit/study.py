@@ -22,11 +22,12 @@ from judgelab.report.page import render
 from judgelab.stats.intervals.arrays import divide
 from judgelab.study.audit.asking import Asking, gather
 from judgelab.study.audit.averages import averages
-from judgelab.study.audit.conditions import Word, evidence
+from judgelab.study.audit.conditions import Word
 from judgelab.study.audit.criteria import stacked
+from judgelab.study.audit.design import Bars, Design
 from judgelab.study.audit.drift import Before
+from judgelab.study.audit.evidence import evidence
 from judgelab.study.audit.graded import judgments_of
-from judgelab.study.audit.held import Bars, Held
 from judgelab.study.audit.manipulation import Manipulation
 from judgelab.study.audit.noise import judge_noise
 from judgelab.study.audit.page import chart, page
@@ -180,7 +181,8 @@ class Audit(JudgesStudy):
         if criterion:
             table = judgments_of(replace(panel, judgments=table))
         weight = _weight(table) if self.sampled == "strata" else None
-        held = Held(table, self.rules, weight, stopped is not None or _in_turns(table))
+        looks = stopped is not None or _in_turns(table)
+        design = Design.of(table, self.rules, weight, looks=looks)
         probes, extra = None, list[Table]()
         if self.manipulate:
             contexts = {one.name: one.context for one in asked}
@@ -188,12 +190,12 @@ class Audit(JudgesStudy):
             extra = [tried]
         # all labelled is a random sample of themselves
         sampled = True if self.sampled is None and table.labelled.all() else self.sampled
-        judged = zip(evidence(held, probes), averages(held, sampled), strict=True)
-        several = (judge_noise(held, k) for k in range(len(table.judges)))
+        judged = zip(evidence(design, probes), averages(design, sampled), strict=True)
+        several = (judge_noise(design, k) for k in range(len(table.judges)))
         made = {one.name: one.made for one in asked if one.estimator}
-        drifts = [] if before is None else before.drifts(held, made, criterion)
+        drifts = [] if before is None else before.drifts(design, made, criterion)
         audited = Audited(
-            held,
+            design,
             list(judged),
             panel,
             stopped,

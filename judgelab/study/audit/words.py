@@ -18,8 +18,8 @@ from judgelab.stats.intervals.arrays import row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.averages import AverageAnswer, AverageWord
 from judgelab.study.audit.conditions import WORDS, Evidence
+from judgelab.study.audit.design import CLASS, Design
 from judgelab.study.audit.drift import JudgeDrift
-from judgelab.study.audit.held import CLASS, Held
 from judgelab.study.audit.noise import JudgeNoise
 from judgelab.study.common.stopping import Elimination
 from judgelab.study.common.templates import hundredth, sentences, spoken
@@ -41,7 +41,7 @@ REPORT: dict[AverageWord, str] = {
 class Audited(NamedTuple):
     """All that a page is made of."""
 
-    held: Held
+    design: Design
     # of each judge what is known, and of its average
     judged: Sequence[tuple[Evidence, AverageAnswer | None]]
     panel: Panel
@@ -68,7 +68,7 @@ class Audited(NamedTuple):
 
 def answer(audited: Audited) -> tuple[str, list[tuple[str, str]]]:
     """Title, and (heading, sentences): the template's lines, a paragraph each."""
-    table, ranked = audited.held.table, audited.ranked
+    table, ranked = audited.design.table, audited.ranked
     facts: dict[str, Any] = {
         "noun": "pair" if table.kind == "preference" else "text",
         "kind": table.kind,
@@ -78,8 +78,8 @@ def answer(audited: Audited) -> tuple[str, list[tuple[str, str]]]:
         "columns": str(audited.panel.provenance.get("columns_taken", "")),
         "open": audited.open,
         "stopped": audited.stopped.sentences if audited.stopped else [],
-        "looks": audited.held.looks,
-        "rules": audited.held.bars,
+        "looks": audited.design.turn is not None,
+        "rules": audited.design.bars,
         "ties": _ties(table),
         "crossed": _crossed(table),
         "one": None,
@@ -91,7 +91,7 @@ def answer(audited: Audited) -> tuple[str, list[tuple[str, str]]]:
     }
     if len(ranked) == 1:
         ((one, average),) = ranked
-        facts |= {"one": _judge_facts(audited.held, one), "average": _average_facts(average)}
+        facts |= {"one": _judge_facts(audited.design, one), "average": _average_facts(average)}
     else:
         words = Counter(sorted(average.word for _, average in ranked if average is not None))
         facts |= {"averages": [f"{n} {REPORT[word]}" for word, n in words.most_common()]}
@@ -103,34 +103,37 @@ def answer(audited: Audited) -> tuple[str, list[tuple[str, str]]]:
     return title, [(heading, text) for heading, _, text in paragraphs]
 
 
-def _judge_facts(held: Held, one: Evidence) -> dict[str, Any]:
+def _judge_facts(design: Design, one: Evidence) -> dict[str, Any]:
     """What the sentences on one judge are made of: all that is known of it, and this."""
-    counts = dict(zip(held.table.levels, held.labels_of_class.tolist(), strict=True))
-    first, away = [each.value for each in one.of("position")], held.bars.position
+    counts = design.labels_of_class
+    first, away = [each.value for each in one.of("position")], design.bars.position
     tipped = [x.value for x in first if x.low > 0.5 + away or x.high < 0.5 - away]
     return {
         **vars(one),
+        **one.counts._asdict(),
         "name": "the judge" if one.name == "judge" else one.name,
-        "fault": fault(one, held),
+        "fault": fault(one, design),
         "rule": one.best_control,
         "rule_agreement": one.controls[one.best_control],
-        "unread": one.unread,
-        "lost": held.table.reasons.get(one.name, {}),
+        "unread": one.counts.unread,
+        "lost": design.table.reasons.get(one.name, {}),
         "recalls": [(x, own.value) for x, (own, _) in one.classes.items() if counts[x] >= CLASS],
         "rare": [(name, n) for name, n in counts.items() if 0 < n < CLASS],
         "more": None if math.isinf(one.verdict.more) else int(one.verdict.more),
-        "pool": len({*held.table.units.cluster} - {*held.table.units.cluster[held.table.labelled]}),
+        "pool": len(
+            {*design.table.units.cluster} - {*design.table.units.cluster[design.table.labelled]}
+        ),
         "first_wins": next(iter(tipped), None),
     }
 
 
-def fault(one: Evidence, held: Held) -> str:
+def fault(one: Evidence, design: Design) -> str:
     """The class that is found least, in counts: ``passes 13 of the 27 texts that people failed``.
 
     Of equals the one that is passed wrongly; "" for other data and for classes with few labels.
     """
-    table, confusion = held.table, one.confusion
-    known = [k for k in range(len(table.levels)) if held.labels_of_class[k] >= CLASS]
+    table, confusion = design.table, one.confusion
+    known = [k for k, x in enumerate(table.levels) if design.labels_of_class[x] >= CLASS]
     if confusion is None or not known:
         return ""
 
@@ -146,7 +149,7 @@ def fault(one: Evidence, held: Held) -> str:
     of = f"{hundredth(wrong / total)} % of the texts"
     if wrong % 1 == 0 and total % 1 == 0:
         of = f"{wrong:.0f} of the {total:.0f} texts"
-    others = [name for name in held.classes if name != level]
+    others = [name for name in design.classes if name != level]
     other = others[0] if len(others) == 1 else ""
     if level.casefold() in PASSES[1] and other.casefold() in PASSES[0]:
         return f"passes {of} that people failed"
@@ -189,7 +192,7 @@ def cards(one: Evidence) -> list[Card]:
 
 def _untested(audited: Audited) -> list[str]:
     """What a reader must not take for tested."""
-    table, left = audited.held.table, []
+    table, left = audited.design.table, []
     tested = {each.name for one, _ in audited.judged for each in one.conditions}
     if "manipulation" not in tested:
         left.append("manipulated texts (study.manipulate)")
@@ -210,7 +213,7 @@ def _groups(audited: Audited) -> list[dict[str, Any]]:
         order = sorted(counts, key=lambda why: (-counts[why], why))
         several, best, names = len(order) > 1, own[0], [one.name for one in own]
         values = [one.agreement.value for one in own if one.agreement.n]
-        wrong = fault(best, audited.held) if word != "use" else ""
+        wrong = fault(best, audited.design) if word != "use" else ""
         groups.append(
             {
                 "word": word,

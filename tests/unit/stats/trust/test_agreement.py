@@ -103,7 +103,7 @@ def test_what_pairs_of_clusters_add_has_the_spread_of_leaving_out_clusters() -> 
     jackknife = np.sqrt(59 * without.var())
     assert whole.adds.mean() == pytest.approx(whole.share)
     assert whole.adds.std(ddof=1) / np.sqrt(60) == pytest.approx(jackknife, rel=0.1)
-    assert whole.estimates().low < whole.share < whole.estimates().high
+    assert whole.estimate_share().low < whole.share < whole.estimate_share().high
 
 
 def test_categories_against_loops() -> None:

@@ -20,7 +20,7 @@ from judgelab.core.result import Result
 from judgelab.mechanism.pairwise import Pairwise
 from judgelab.study.audit import Audit
 from judgelab.study.audit.asking import _rounds
-from judgelab.study.audit.held import Bars
+from judgelab.study.audit.design import Bars
 from judgelab.study.audit.manipulation import Manipulation
 from judgelab.study.common.stopping import Stop
 from tests.e2e.conftest import inside, only_run, result

@@ -13,7 +13,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.judgments import Units
 from judgelab.core.result import Row
 from judgelab.study.audit import Audit
-from judgelab.study.audit.held import Bars
+from judgelab.study.audit.design import Bars
 from judgelab.study.common.stopping import Stop
 from tests.judgment_tables import audited, made_classes, made_grades, made_pairs, rows
 

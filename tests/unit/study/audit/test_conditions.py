@@ -13,8 +13,9 @@ import pytest
 
 from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Units
 from judgelab.core.result import Result
-from judgelab.study.audit.conditions import Condition, Evidence, Name, evidence, two_digits
-from judgelab.study.audit.held import Bars, Held
+from judgelab.study.audit.conditions import Condition, Evidence, Name, two_digits
+from judgelab.study.audit.design import Bars, Design
+from judgelab.study.audit.evidence import evidence
 from tests.judgment_tables import (
     audited,
     made_classes,
@@ -22,6 +23,7 @@ from tests.judgment_tables import (
     made_pairs,
     made_raters,
     rows,
+    single_grades,
     summeval,
     systems_in_turn,
 )
@@ -32,7 +34,7 @@ def words(result: Result) -> dict[str, str]:
 
 
 def evidence_of(table: JudgmentTable, **bars: Any) -> list[Evidence]:
-    return evidence(Held(table, Bars(**bars)))
+    return evidence(Design.of(table, Bars(**bars)))
 
 
 def condition(table: JudgmentTable, name: Name, about: str = "", **bars: Any) -> Condition:
@@ -260,3 +262,12 @@ def test_of_two_orders_the_first_text_wins_evenly() -> None:
     once = replace(once, verdicts=np.where(once.asked, once.verdicts, np.nan))
     said = " ".join(text for _, text in audited(once.of(["judge 1"]), minimum=0.6).answer)
     assert "and the order of the two texts" in said.split("Not tested: ")[1]
+
+
+def test_labels_in_turns_may_leave_texts_without_a_label() -> None:
+    """Of items with one graded text these were an IndexError."""
+    table = single_grades(np.random.default_rng(0))
+    labels, turn = table.labels.copy(), np.arange(60) % 20.0
+    labels[40:] = turn[40:] = np.nan
+    in_turns = replace(table, labels=labels, units=replace(table.units, turn=turn))
+    assert rows(audited(in_turns), "judges")[0]["labelled_items"] == 20
