@@ -199,7 +199,7 @@ def _arrays(units: DataFrame, long: DataFrame) -> ItemRows:
         names = dict(zip(known["value"].astype(int), known["category"], strict=True))
         levels = [names.get(k, str(k)) for k in range(max(names, default=-1) + 1)]
     item, first, second = (units[name].to_numpy(object) for name in UNIT)
-    group = units["group"].fillna("").to_numpy(object)
+    group = units["group"].astype(object).fillna("").to_numpy(object)
     attacked, names_of = units["attacked"].to_numpy(np.float64), ([*judges], [*raters])
     return ItemRows(
         kind, *names_of, item, first, second, values, asked, labels, group, attacked, levels
