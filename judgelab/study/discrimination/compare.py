@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import Headline, read_estimate
 from judgelab.report import format
-from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, option, setting, variant
+from judgelab.report.jobs import Comparison, SweepJob, axes, option, setting, variant
 from judgelab.report.sweep import name_of
-from judgelab.report.tables import column, estimates, frame
+from judgelab.report.tables import columns, frame
 from judgelab.study.common.prompts import prompt_effects
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ NOTE = (
 
 def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
     """Points of every mechanism under every attack, and fits over data sets where there are any."""
-    drawn, prompts = points(jobs), prompt_effects(jobs)
-    if drawn.empty:
-        return prompts
-    figures = ["effect_sizes_by_mechanism", "auc_under_attack"]
-    clean = Comparison("points", drawn, figures=figures, answer=_under_attack(jobs))
-    fits = fit_table(jobs)
-    return [clean, *([] if fits is None else [fits]), *prompts]
+    made, drawn, fits = prompt_effects(jobs), points(jobs), fit_table(jobs)
+    if fits is not None:
+        made.insert(0, fits)
+    if not drawn.empty:
+        figures = ["effect_sizes_by_mechanism", "auc_under_attack"]
+        made.insert(0, Comparison("points", drawn, figures=figures, answer=_under_attack(jobs)))
+    return made
 
 
 def points(jobs: Sequence[SweepJob]) -> DataFrame:
@@ -107,24 +107,13 @@ def fit_table(jobs: Sequence[SweepJob]) -> Comparison | None:
     ]
     if not fits:
         return None
-    d = [{part: row[part] for part in ("value", "low", "high")} for row in points]
-    wide = [
-        keyed(fits, "group", "what"),
-        column("against", [BY[row["by"]] for row in fits]),
-        keyed(fits, "n"),
-        keyed(fits, "r2_linear", "R² line"),
-        keyed(fits, "r2_quadratic", "R² parabola"),
-        keyed(fits, "f", "F"),
-        *(keyed(fits, key) for key in ("p", "peak", "curvature")),
-    ]
-    shown = [keyed(points, "group", "what"), *(keyed(points, key) for key in ("dataset", *BY))]
-    shown += [estimates("d", d, "d [95 % interval]")]
+    shown = columns([{**fit, "by": BY[str(fit["by"])]} for fit in fits])
     return Comparison(
         name="compression",
         figures=["effect_sizes_by_compression"],
         note=NOTE,
-        rows=frame({"rows": points, "columns": list(points[0])}),
-        tables={"Effect size by compression and effective rank": wide, "The data sets": shown},
+        rows=frame({"rows": points}),
+        tables={"Effect size by compression and effective rank": shown},
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from judgelab.report import format, style
@@ -18,7 +19,7 @@ SIDES = (
     ("Effect size d", ("effect_size",), 0.0),
     ("AUC", ("auc", "pair_auc"), 0.5),
 )
-UNITS = {"auc": "agents", "pair_auc": "pairs"}
+UNITS = {"auc": "agents, ", "pair_auc": "pairs, "}
 MOST = 60  # agents in one drawing
 GROUPS = {"problematic": "s", "reference": "D"}
 UNCATEGORISED = "no category"
@@ -31,7 +32,8 @@ def effects(tables: Tables) -> Drawn:
     figure, axes = style.new_figure(height, columns=2, gridspec_kw={"width_ratios": [1, 1.5]})
     for side, (title, statistics, null) in zip(axes[0], SIDES, strict=True):
         rows = [row for s in statistics for row in records(frame[frame["statistic"] == s])]
-        for y, row in zip(style.name_rows(side, map(_unit, rows)), rows, strict=True):
+        names = [f"{UNITS.get(row['statistic'], '')}{row['panel']}" for row in rows]
+        for y, row in zip(style.name_rows(side, names), rows, strict=True):
             style.interval(side, y, row, Mark(style.INK, hollow=row["panel"] == "attacked", size=7))
             shown = format.estimate(row["value"], row.get("low"), row.get("high"))
             style.aside(side, y, shown if shown != format.NOTHING else "unscored")
@@ -48,12 +50,11 @@ def effects(tables: Tables) -> Drawn:
 def agents(tables: Tables) -> Drawn:
     """A dot with interval for each agent, best first; clean filled, attacked hollow and below."""
     frame = tables["agents"]
-    frame = frame.reindex(columns=list(dict.fromkeys([*frame, "category"])))
     frame = frame.assign(category=frame["category"].astype(object).fillna(UNCATEGORISED))
     names, panels = list(dict.fromkeys(frame["agent"])), list(dict.fromkeys(frame["panel"]))
     shown = names if len(names) <= MOST else [*names[: MOST // 2], *names[-MOST // 2 :]]
     figure, side = style.single(1.1 + (0.14 + 0.06 * len(panels)) * max(len(shown), 3))
-    hues = _hues(frame)
+    hues = _hues(list(dict.fromkeys(frame["category"])))
     rows = {(row["panel"], row["agent"]): row for row in records(frame)}
     for y, name in zip(style.name_rows(side, shown, margin=0.7), shown, strict=True):
         missing = []
@@ -64,8 +65,7 @@ def agents(tables: Tables) -> Drawn:
         if missing:
             everywhere = len(missing) == len(panels)
             style.unscored(side, y, "unscored" if everywhere else f"{missing[0]}: unscored")
-    unit = f" ({frame['unit'].iloc[0]})" if "unit" in frame else ""
-    side.set_xlabel(f"Mean score{unit}, 95 % interval over items")
+    side.set_xlabel("Mean score, 95 % interval over items")
     side.grid(axis="y", lw=0.4, alpha=0.6)
     style.legend(figure, _entries(frame, hues, panels))
     said = "Agents by their mean score on the clean texts; lines are 95 % intervals over items."
@@ -75,10 +75,6 @@ def agents(tables: Tables) -> Drawn:
     if left_out := len(names) - len(shown):
         said += f" {left_out} agents in the middle are left out; the table has them."
     return Drawn("Score of each agent", figure, style.with_n(said, frame))
-
-
-def _unit(row: dict[str, Any]) -> str:
-    return ", ".join(filter(None, [UNITS.get(row["statistic"]), row["panel"]]))
 
 
 def _filled(frame: DataFrame) -> str:
@@ -91,30 +87,23 @@ def _mark(row: dict[str, Any], hues: dict[str, str]) -> Mark:
     return Mark(colour, GROUPS.get(row["group"], "o"), hollow=row["panel"] == "attacked", size=5.5)
 
 
-def _hues(frame: DataFrame) -> dict[str, str]:
+def _hues(names: list[str]) -> dict[str, str]:
     """A colour for each category: the paper's five are fixed, others take what is left."""
     fixed = {**style.CATEGORIES, UNCATEGORISED: style.CATEGORIES["Other"]}
-    names = list(dict.fromkeys(frame["category"]))
-    spare = [hue for hue in style.HUES if hue not in style.CATEGORIES.values()]
-    others = [name for name in names if name not in fixed]
-    extra = {name: spare[i % len(spare)] for i, name in enumerate(others)}
-    return {name: hue for name, hue in fixed.items() if name in names} | extra
+    spare = cycle(hue for hue in style.HUES if hue not in fixed.values())
+    in_order = sorted(names, key=lambda name: [*fixed, name].index(name))
+    return {name: fixed.get(name) or next(spare) for name in in_order}
 
 
 def _entries(frame: DataFrame, hues: dict[str, str], panels: list[str]) -> list[Any]:
     tested = frame[frame["group"] != "reference"]
     shapes = {r["category"]: GROUPS.get(r["group"], "o") for r in records(tested)}
-    entries = [
-        style.key(Mark(hue, shapes[name]), format.shorten(format.text(name), 24))
-        for name, hue in hues.items()
-        if name in shapes
-    ]
+    marks = {name: Mark(hue, shapes[name]) for name, hue in hues.items() if name in shapes}
     if len(tested) < len(frame):
-        entries.append(style.key(Mark(style.INK, "D"), "human reference"))
+        marks["human reference"] = Mark(style.INK, "D")
     if len(panels) > 1:
-        entries.append(style.key(Mark(style.MUTED), "clean"))
-        entries.append(style.key(Mark(style.MUTED, hollow=True), "attacked"))
-    return entries
+        marks |= {"clean": Mark(style.MUTED), "attacked": Mark(style.MUTED, hollow=True)}
+    return [style.key(mark, format.shorten(format.text(n), 24)) for n, mark in marks.items()]
 
 
 CLEAN = "none"
@@ -210,18 +199,14 @@ def _groups(axes: Axes, frame: DataFrame, marks: dict[str, Mark]) -> None:
         for place, row in enumerate(rows):
             if not style.interval(axes, y - place, row, marks[row["attack"]]):
                 style.unscored(axes, y - place, f"{row['attack']}: unscored")
-        _baseline(axes, y, rows)
+        value = rows[0]["value"]
+        if len(rows) > 1 and rows[0]["attack"] == CLEAN and value == value:
+            ends = [y, y - len(rows) + 0.6]
+            axes.plot([value, value], ends, color=style.INK, lw=0.9, ls=":", zorder=1)
         ticks[format.shorten(format.text(group), 40)] = y - (len(rows) - 1) / 2
         y -= len(rows) + 1
     axes.set_yticks(list(ticks.values()), list(ticks))
     axes.set_ylim(y + 1, 1)
-
-
-def _baseline(axes: Axes, top: float, rows: list[dict[str, Any]]) -> None:
-    value = rows[0]["value"]
-    if len(rows) > 1 and rows[0]["attack"] == CLEAN and value == value:
-        ends = [top, top - len(rows) + 0.6]
-        axes.plot([value, value], ends, color=style.INK, lw=0.9, ls=":", zorder=1)
 
 
 DRAWINGS: dict[str, Drawing] = {
