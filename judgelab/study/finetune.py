@@ -10,10 +10,14 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from judgelab.config.composing import read_option
+from judgelab.config.targets import located
 from judgelab.core.bounds import Positive
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Panel
+from judgelab.core.resources import conf
 from judgelab.core.result import Headline, Result, Table, Value
+from judgelab.core.step import Step
 from judgelab.dataset import Dataset
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
@@ -23,6 +27,7 @@ from judgelab.finetune.card import PROMPT, card, usage, versions
 from judgelab.finetune.data import examples, part, refuse_overlap, split
 from judgelab.finetune.fit import ADAPTER, COLUMNS, Row, TrainingWatch, discard, fit, release
 from judgelab.finetune.settings import Settings, check, source
+from judgelab.preprocessor import Identity
 from judgelab.report import style
 from judgelab.report.style import Drawn, Tables
 from judgelab.scoring.source import TRAINED_ON, TrainedOn
@@ -284,5 +289,18 @@ class Finetune(Study):
 
 def _steps(context: Context) -> dict[str, str]:
     """Synopsis and preprocessor of the texts, by their options."""
-    own = read_by(context)
-    return {"synopsis": context.synopsis.name, "preprocessor": "identity" if own == "none" else own}
+    own = context.preprocessor if context.mechanism.reads == "preprocessed" else Identity()
+    return {"synopsis": context.synopsis.name, "preprocessor": option_of(own)}
+
+
+def option_of(preprocessor: Step) -> str:
+    """The option of conf/preprocessor that is of its class and its task; else its name."""
+    for file in sorted((conf() / "preprocessor").glob("*.yaml")):
+        option = read_option(file)
+        task = vars(preprocessor).get("task")
+        if (
+            located(option["_target_"], file.stem) is type(preprocessor)
+            and option.get("task") == task
+        ):
+            return file.stem
+    return preprocessor.name

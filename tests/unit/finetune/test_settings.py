@@ -26,6 +26,7 @@ from judgelab.finetune.settings import Settings, check
 from judgelab.finetune.train import train
 from judgelab.scoring.load import Form
 from judgelab.scoring.source import ModelSource
+from judgelab.study.finetune import option_of
 from tests.tiny_reviews import REVIEWER
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -35,6 +36,14 @@ OPTIONS = sorted(path.stem for path in (CONF / "finetune").glob("*.yaml"))
 
 def told(**changes: Any) -> Settings:
     return Settings(**{"name": "t", "model": "m", "prompt": Prompt("second_opinion.txt")} | changes)
+
+
+@pytest.mark.parametrize(
+    "file", sorted((CONF / "preprocessor").glob("*.yaml")), ids=lambda file: file.stem
+)
+def test_the_printed_command_names_the_option_of_the_preprocessor(file: Path) -> None:
+    """Both that an LM carries out were called ``judgments``, by their class."""
+    assert option_of(build(read_option(file), file.stem)) == file.stem
 
 
 @pytest.mark.parametrize("name", OPTIONS)
