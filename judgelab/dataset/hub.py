@@ -62,18 +62,7 @@ class Selection(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class Hub(SourcedDataset):
-    """Items of one dataset, each from one row; a row without a source is left out and counted.
-
-    Args:
-        name: key of the dataset; names the sample file and items without an id.
-        task: summarization, translation, peer_review, ...
-        task_description: one line for prompts.
-        noun: what a source is called in prompts, e.g. "article".
-        path: a local parquet, jsonl, json or csv file with the same columns.
-        fields: see ``Columns``.
-        select: see ``Selection``, for studies that degrade good texts: items have one reference
-            each, others are left out; null: all rows as they are.
-    """
+    """Items of one dataset, each from one row; a row without a source is left out and counted."""
 
     name: str
     task: str

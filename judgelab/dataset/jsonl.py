@@ -30,14 +30,6 @@ class Jsonl(LimitedDataset):
     An agent that is absent from a line, or null there, did not answer that item: its text is
     None and stays unscored. Columns follow ``agents``, then the order of first appearance. Other
     keys are listed in the record, unless they are misspelled ones of these.
-
-    Args:
-        path: the file; UTF-8, a byte order mark and blank lines are tolerated.
-        task: summarization, translation, peer_review, or a word of your own.
-        task_description: one line for prompts.
-        noun: what a source is called in prompts.
-        agents: name and category (Faithful, Style, Strategic, Low Effort, Other, or null) of
-            agents; null: none has one.
     """
 
     path: str

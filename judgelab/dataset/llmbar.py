@@ -31,12 +31,6 @@ class LLMBar(LimitedDataset):
     words of each output, are shipped (facts of the authors' repository, MIT); a judge is called
     LM/strategy. Texts are not.
 
-    Args:
-        sets: which; each is a stratum. A name ending in / stands for all sets that begin so.
-        lms: of the judges; null: all.
-        strategies: prompts of the judges; null: all. Judges without verdicts on every item of the
-            chosen sets are left out, and named in the record.
-
     Raises:
         ConfigError: an unknown set, LM or strategy.
     """

@@ -99,16 +99,6 @@ class PeerTexts(SourcedDataset):
 
     A row is a line of ``dataset=jsonl``, or what ``fields`` says. The k-th text of every item
     belongs to reviewer_k, who need not be the same person on every item.
-
-    Args:
-        name: names the sample file.
-        task: e.g. peer_review.
-        task_description: one line for prompts.
-        noun: what a source is called in prompts.
-        path: a jsonl or json file of such lines; or rows (parquet too) that ``fields`` describes.
-        references: agents that are references; empty: each text is compared with all others.
-        hub: where a public copy lies (``dataset.hub``); null: none is known.
-        fields: how other rows are read (``Fields``).
     """
 
     name: str

@@ -58,15 +58,6 @@ class RatedSummaries(SourcedDataset):
     """Articles, summaries by several systems, and what people and metrics gave them.
 
     Tables of your own are read by ``dataset=table``.
-
-    Args:
-        name: names the sample file.
-        task_description: one line for prompts.
-        human: which score is the human one.
-        metrics: which other scores ``mechanism=recorded_scores`` can take; null: all numbers.
-        hub: as for other datasets.
-        fields: where a row of the Hub holds the fields of a ``RatedArticle``; without scores they
-            are lists under their own names.
     """
 
     SOURCES: ClassVar[Sequence[str]] = ("sample", "hub")

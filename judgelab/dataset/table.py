@@ -50,30 +50,6 @@ class LabelledTable(LimitedDataset):
     neither. Texts need to stand once. Empty cells are missing; a judge's row without a verdict is
     one that it was asked for and did not give.
 
-    Args:
-        path: .csv, .tsv, .jsonl, .json (a list of records) or .parquet; or logs of another tool: a
-            file, a folder or a list of these (``docs/howto/logs.md``).
-        people: a table or log with people's labels of the same texts, joined by id (and agent);
-            those of ``path`` are not read then, and settings of labels are of this file.
-        columns: column, as judgelab calls it -> the table's name for it; null: the same name;
-            false: it is not read.
-        raters: columns, each with the labels of one person; or name -> column.
-        judges: columns, each with the verdicts of one judge; or name -> column, or name -> two
-            columns, the second of verdicts where ``other`` was shown first.
-        kind: preference | grade | category; null: as columns and cells say.
-        categories: names, in order; null: those that people and judges gave.
-        labels: name of a category -> its spellings, where people and judges use other words.
-        positive: the category that matters; null: of two the yes (1, true, pass, good, ...).
-        preferences: first, second, tie -> what cells say; null: as they are usually written.
-        criterion: which, of several in a column ``criterion``; null: all, which are audited apart.
-        numbering: what "1" or "A" is: ``stored``, the text of ``agent`` in either order; or
-            ``shown``, the text that was shown first.
-        agents: name -> category (Faithful, Style, Strategic, Low Effort, Other) of those that have
-            one, for effect sizes and AUC; these come first; null: as the column ``category`` says.
-        task: summarization, translation, or a word of your own.
-        task_description: one line for prompts.
-        noun: what a source is called in prompts.
-
     Raises:
         ConfigError: a setting names what does not exist.
         DataError: the file cannot be read, or rows are not as described; the first ten are named.

@@ -26,17 +26,6 @@ class Yelp(SourcedDataset):
     From the Yelp Open Dataset the paper takes 300 restaurants at random among those with at
     least 50 reviews of at least 1000 characters, and three such reviews of each at random. The
     synopsis is the restaurant's categories; there is no source text.
-
-    Args:
-        task_description: one line for prompts.
-        noun: what is reviewed, for prompts.
-        path: the folder with business.json and review.json (or the names that Yelp gives them).
-        restaurants: how many are drawn.
-        reviews: how many of each are drawn.
-        minimum: long reviews that a restaurant must have.
-        characters: length of a long review.
-        references: agents that are references; empty: each text is compared with all others.
-        seed: of the draws.
     """
 
     SOURCES: ClassVar[Sequence[str]] = ("sample", "path")
