@@ -9,8 +9,8 @@ from typing import get_args
 import pytest
 import yaml
 
-from judgelab.config import AXES, build, resolved
-from judgelab.config.composing import composed, read_option
+from judgelab.config import AXES, build
+from judgelab.config.composing import read_option
 from judgelab.config.targets import located
 from judgelab.core.criteria import criteria_tasks
 from judgelab.core.lm import Capability
@@ -42,8 +42,7 @@ def test_mechanisms_and_lms_declare_what_the_check_reads() -> None:
     tasks = {str(yaml.safe_load(file.read_text("utf-8")).get("task")) for file in files}
     for axis, name in OPTIONS:
         if axis == "mechanism":
-            config = resolved(composed([f"mechanism={name}"]))
-            mechanism = build(config["mechanism"], "mechanism")
+            mechanism = build(read_option(CONF / axis / f"{name}.yaml"), axis)
             assert mechanism.name == name
             assert all(needed <= set(Capability) for needed in mechanism.requires)
             assert mechanism.subject in get_args(Subject)

@@ -38,6 +38,11 @@ TREES = {
     file.relative_to(PACKAGE): ast.parse(file.read_text("utf-8"))
     for file in sorted(PACKAGE.rglob("*.py"))
 }
+MODULES = {
+    ".".join(("judgelab", *part.with_suffix("").parts))
+    for file in TREES
+    for part in (file, *list(file.parents)[:-1])
+}
 
 
 def imports() -> Iterator[tuple[str, str]]:
@@ -57,9 +62,7 @@ def imports() -> Iterator[tuple[str, str]]:
 
 def _module(name: str) -> str:
     """The module that ``from ... import ...`` means: the name itself, or what it is taken from."""
-    file = PACKAGE.parent / name.replace(".", "/")
-    is_module = file.is_dir() or file.with_suffix(".py").is_file()
-    return name if is_module else name.rpartition(".")[0]
+    return name if name in MODULES else name.rpartition(".")[0]
 
 
 def room(module: str) -> str:

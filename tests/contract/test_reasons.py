@@ -16,7 +16,7 @@ import pytest
 
 from judgelab.calls.log import CallLog
 from judgelab.config import build, frame, resolved
-from judgelab.config.composing import composed
+from judgelab.config.composing import composed, read_option
 from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.result import Result
 from judgelab.engine.context import Context
@@ -155,8 +155,7 @@ def _asking() -> list[tuple[str, str]]:
     """Every mechanism that asks an LM, by each verb that it may ask by."""
     found = []
     for file in sorted((CONF / "mechanism").glob("*.yaml")):
-        config = resolved(composed([f"mechanism={file.stem}"]))
-        verbs = frozenset().union(*build(config["mechanism"], "mechanism").requires)
+        verbs = frozenset().union(*build(read_option(file), "mechanism").requires)
         found += [(kind, file.stem) for verb, kind in VERBS.items() if verb in verbs]
     return found
 
