@@ -55,7 +55,7 @@ def test_command(command: str, tmp_path: Path, root: Path, request: pytest.Fixtu
     if " -m " in command and "limit=" not in command:
         command += " limit=4"
     if "path/to/release" in command:
-        paper = "gem" if command.startswith("make tables") else "peer_prediction"
+        paper = "auto_pre" if command.startswith("make tables") else "peer_prediction"
         release = request.getfixturevalue("shared_data") / paper  # all of them: tests/released
         command = command.replace("path/to/release", str(release))
     for name, text in texts.items():
