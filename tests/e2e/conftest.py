@@ -19,7 +19,8 @@ import pytest
 from hydra.core.hydra_config import HydraConfig
 
 from judgelab.__main__ import main
-from judgelab.config.composing import composed
+from judgelab.config.composing import composed_call
+from judgelab.engine.execution import Invocation
 from judgelab.engine.run import carry_out
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,7 +55,8 @@ def process(root: Path, command: list[str], cwd: Path = ROOT, **env: str) -> Don
 
 def inside(root: Path, job: Sequence[str]) -> None:
     """One run in this process, whose faults are raised as they are."""
-    carry_out(composed([*job, f"paths.root={root}"]))
+    config, hydra = composed_call([*job, f"paths.root={root}"])
+    carry_out(config, Invocation(choices=hydra.runtime.choices))
 
 
 def started(root: Path, job: Sequence[str]) -> subprocess.Popen[bytes]:
