@@ -279,7 +279,7 @@ class Caller:
         try:
             if self.kept is not None:
                 require_room(self.kept)  # an answer that finds none would be paid for again
-            ticket = await self.meter.sent(call.key, number, call.tokens, call.mark)
+            entry = await self.meter.sent(call.key, number, call.tokens, call.mark)
             result = await self._sender.send(call)
             tokens, facts = accounts(result.body or {})
             if tokens is not None:
@@ -290,7 +290,7 @@ class Caller:
                 if beyond is not None:
                     self.breaker.until = max(self.breaker.until or 0.0, time.time() + beyond)
                 self.pace.answered(refused=result.status == "429", retry_after=wait)
-            self.meter.ended(ticket, result.status, tokens, reason=result.reason, **facts)
+            self.meter.ended(entry, result.status, tokens, reason=result.reason, **facts)
         finally:
             self.pace.leave()
         if result.fatal is not None:

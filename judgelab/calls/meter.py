@@ -41,14 +41,6 @@ class Totals:
     statuses: Counter[str] = field(default_factory=Counter)  # how attempts ended
 
 
-@dataclass(frozen=True)
-class Ticket:
-    """One attempt under way."""
-
-    number: int
-    started: float = field(default_factory=time.monotonic)
-
-
 class Meter:
     """An append-only JSONL file of attempts, and the budget they are held against.
 
@@ -90,6 +82,7 @@ class Meter:
         self.fingerprints = Counter[str]()
         self.troubled: set[str] = set()  # calls whose last attempt in earlier executions failed
         self._way: dict[int, Both] = {}  # expected tokens of attempts under way
+        self._began: dict[int, float] = {}  # when they did
         self._ledger, self._name = ledger or Ledger(), name
         self.orphaned: Callable[[], bool] = lambda: False
         self._account = Account(model, self._ledger.owner)
@@ -110,8 +103,8 @@ class Meter:
 
     async def sent(
         self, key: Sequence[str], attempt: int, tokens: tuple[int, int], mark: str = ""
-    ) -> Ticket:
-        """Note that an attempt starts, once the budget has room for it.
+    ) -> int:
+        """Note that an attempt starts, once the budget has room for it; returns its number.
 
         Args:
             tokens: what it is expected to take, input and output.
@@ -124,27 +117,28 @@ class Meter:
         async with self._first:
             while (reserved := self._start(tokens)) is None:
                 await asyncio.sleep(LOOK)
-        ticket = Ticket(self._number)
+        number = self._number
+        self._began[number] = time.monotonic()
         self.totals.retried += attempt > 1
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        entry = {"sent": ticket.number, "attempt": attempt, "key": list(key), "at": at}
+        entry = {"sent": number, "attempt": attempt, "key": list(key), "at": at}
         entry |= {"expected": tokens, "call": mark}
         self._write(entry | ({"reserved": reserved} if self.price else {}))
-        return ticket
+        return number
 
     def ended(
-        self, ticket: Ticket, status: str, tokens: tuple[int, int] | None = None, **facts: Any
+        self, number: int, status: str, tokens: tuple[int, int] | None = None, **facts: Any
     ) -> None:
         """Note how it ended: status of ``sending.Answer``, tokens as the server counted them."""
-        entry: dict[str, Any] = {"ended": ticket.number, "status": status}
-        entry["seconds"] = round(time.monotonic() - ticket.started, 3)
+        entry: dict[str, Any] = {"ended": number, "status": status}
+        entry["seconds"] = round(time.monotonic() - self._began.pop(number), 3)
         if tokens is not None:
             entry["input_tokens"], entry["output_tokens"] = tokens
         paid = self.price.cost(*tokens) if self.price and tokens else None
         entry["cost"] = 0.0 if _free(status) else paid
         self._write(entry | {name: value for name, value in facts.items() if value is not None})
         with self._ledger.turn() as accounts:
-            self._count(entry | facts, self._way.pop(ticket.number))
+            self._count(entry | facts, self._way.pop(number))
             self._settle(accounts)
 
     @property

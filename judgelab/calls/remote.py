@@ -29,12 +29,10 @@ class Remote(StreamingLM, ABC):
 
     model: str
     limits: Limits
-    price: Price | None = None
-    """What its tokens cost; None: what the price list says."""
 
     def priced(self, file: str | None = None) -> Price | None:
-        """Its own price, or that of the list (``price_of``); None: unknown."""
-        return price_of(self.model, file) if self.price is None else self.price
+        """Its price by the list (``price_of``); None: unknown."""
+        return price_of(self.model, file)
 
     @property
     def streaming(self) -> Remote:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -20,7 +19,7 @@ from judgelab.core.errors import ConfigError, did_you_mean
 AXES = ("evaluation_lm", "mechanism", "preprocessor")
 """What a judge may have of its own."""
 
-KEYS = ("name", "price", *AXES)
+KEYS = ("name", *AXES)
 """Of an entry, beside settings of the axes: ``evaluation_lm.model: NAME``."""
 
 RECORDED, COMPARES = "RecordedScores", "pairwise"
@@ -38,9 +37,6 @@ def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
           evaluation_lm: gpt4o_mini
           evaluation_lm.limits.timeout: 20
           mechanism: pairwise
-          price: {input: 0.15, output: 0.6}
-
-    A price is in currency units per million tokens; one number is for both.
 
     What it does not choose is the run's. The file is composed now, so that a run is known by what
     its judges are, not by a path.
@@ -98,8 +94,6 @@ def _judge(
 ) -> dict[str, Any]:
     """The nodes of one entry."""
     entry, made = dict(entry), dict[str, Any]()
-    if entry.get("price") is not None:
-        made["price"] = _price(entry["price"], where)
     target = str(config.get("mechanism", {}).get("_target_", ""))
     if target.endswith(f".{RECORDED}"):
         entry.setdefault("mechanism", COMPARES)
@@ -132,16 +126,3 @@ def _judge(
             key = f"{axis}.{missing[0]}"
             raise ConfigError(f"{where}: {key} is missing: add '{key}: VALUE' to the judge.")
     return made
-
-
-def _price(given: Any, where: str) -> dict[str, Any]:
-    """Of input and reply, and its currency where that is said."""
-    price = dict(given) if isinstance(given, Mapping) else {"input": given, "output": given}
-    numbers: list[Any] = [price.get("input"), price.get("output")]
-    right = all(type(one) in (int, float) and 0 <= one < math.inf for one in numbers)
-    if not right or price.keys() - {"input", "output", "currency"}:
-        raise ConfigError(
-            f"{where}: price={given!r} must be a number per million tokens, or "
-            "{input: NUMBER, output: NUMBER}."
-        )
-    return price

@@ -79,11 +79,11 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-def some(names: Sequence[str], most: int = 4, mark: str = ", ") -> str:
+def some(names: Sequence[str], most: int = 4) -> str:
     """The first ``most`` names and how many more; one more than that is named, not counted."""
     if len(names) <= most + 1:
-        return listed(names) if mark == ", " else mark.join(names)
-    return f"{mark.join(names[:most])} and {len(names) - most:,} more"
+        return listed(names)
+    return f"{', '.join(names[:most])} and {len(names) - most:,} more"
 
 
 FAULTS = (

@@ -31,13 +31,8 @@ from judgelab.store.private import private_folder
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Judges = (
-    str
-    | os.PathLike[str]
-    | Sequence[str]
-    | Sequence[Mapping[str, Any]]
-    | Mapping[str, Mapping[str, Any]]
-)
+Judges = str | os.PathLike[str] | Sequence[Mapping[str, Any]]
+"""The path of a judges.yaml, or entries as it holds them."""
 
 GROUPS = {axis: axis for axis in AXES} | {WRITER: f"evaluation_lm@{WRITER}"}
 """Keyword that chooses an option -> the word of the command line."""
@@ -64,9 +59,9 @@ def run(
         words: overrides, one or several in a string: ``"mechanism=mi attack=case_flip"``.
         data: a long table (docs/datasets.md: dataset=table), or the path of one; for another
             dataset's own format the path, with ``dataset="jsonl"`` or so.
-        judges: who is asked (study=audit, qualification, discernment): a list of entries as in
-            judges.yaml, its path, or name -> entry. Names in a list are columns of the table, each
-            with one judge's verdicts: ``dataset.judges``.
+        judges: who is asked (study=audit, qualification, discernment): the path of a judges.yaml,
+            or a list of entries as it holds them. Columns of the table, each with one judge's
+            verdicts, are ``dataset__judges``.
         settings: the same as words: options of an axis (``mechanism="mi"``), settings of the run,
             the study or the dataset by their own names (``limit=8``, ``definition="paper"``),
             deeper ones with two underscores (``evaluation_lm__model="NAME"``).
@@ -80,10 +75,6 @@ def run(
         JudgelabError: a fault of the config, the data or the LM, in the one sentence of the
             command line.
     """
-    if isinstance(judges, list | tuple):
-        if names := [one for one in judges if isinstance(one, str)]:
-            settings["dataset__judges"] = names
-        judges = [one for one in judges if not isinstance(one, str)] or None
     cfg, call, trusted = _composed(words, data, judges, settings)
     try:
         with _spoken():
@@ -135,7 +126,7 @@ def _composed(
             raise ConfigError(ONE)
         call = Invocation.of(hydra, quiet=True)
         if judges is not None and not isinstance(judges, str | os.PathLike):
-            OmegaConf.update(cfg, "study.judges", _entries(judges), merge=False)
+            OmegaConf.update(cfg, "study.judges", judges, merge=False)
             call = Invocation(None, call.choices, quiet=True)  # no words say that
     trusted = any(word.startswith("trusted_packages=") for word in said)
     return cfg, call, list(cfg.trusted_packages) if trusted else []
@@ -226,15 +217,6 @@ def _one_type(value: Any) -> Any:
     """A cell of a column of many types as text, so that the column has one type."""
     plain = not isinstance(value, str) and not hasattr(value, "__len__")
     return (cell_text(value) or None) if plain else value
-
-
-def _entries(judges: Any) -> Any:
-    """A list of entries; what is none is left to whoever reads it."""
-    if isinstance(judges, Mapping):
-        return [{"name": name, **entry} for name, entry in judges.items()]
-    if not isinstance(judges, Sequence):
-        return judges
-    return [dict(entry) if isinstance(entry, Mapping) else entry for entry in judges]
 
 
 @contextmanager

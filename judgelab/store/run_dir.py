@@ -35,16 +35,11 @@ class RunDir:
         taken = f"Another process is running this very config in {self.path}: wait for it."
         handle = hold(self.path, taken)
         try:
-            self._sweep_up()
+            for part in self.path.rglob(".*.[0-9]*.part"):  # whose writer is gone
+                part.unlink(missing_ok=True)
             yield
         finally:
             os.close(handle)
-
-    def _sweep_up(self) -> None:
-        for part in self.path.rglob(".*.part"):
-            writer = part.name.split(".")[-2]
-            if writer.isdigit() and not _writes(int(writer)):
-                part.unlink(missing_ok=True)
 
     def reopen(self) -> None:
         """Withdraw DONE, so that a repeated run that is interrupted does not look finished."""
@@ -109,8 +104,3 @@ class RunDir:
             raise
         part.replace(target)
         return target
-
-
-def _writes(process: int) -> bool:
-    # a container gives its first process the same number each time
-    return process != os.getpid() and Path(f"/proc/{process}").exists()

@@ -209,8 +209,7 @@ class Audit(JudgesStudy):
         return audited, extra
 
     def _cost(self, one: Asking) -> Mapping[str, Value]:
-        own = self.judges[one.name].price if one.name in self.judges else None
-        return spent(one.log, one.context.evaluation_lm, own, self.prices)
+        return spent(one.log, one.context.evaluation_lm, self.prices)
 
 
 def _maybe_labels(panel: Panel) -> dict[str, list[str]]:

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, Self
 
 from judgelab.calls.log import CallLog
-from judgelab.calls.models import Price
 from judgelab.calls.remote import Remote
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.lm import EvaluationLM, is_lm
@@ -28,12 +27,7 @@ class NamedJudge:
     evaluation_lm: EvaluationLM | None = None  # the LM that answers
     mechanism: Mechanism | None = None  # asks it
     preprocessor: Step | None = None  # of the texts, where the mechanism reads preprocessed ones
-    price: Price | None = None  # what its tokens cost; None: what the price list says
     place: str = ""  # where in the config its LM stands, for messages
-
-    def __post_init__(self) -> None:
-        if self.price is not None and isinstance(self.evaluation_lm, Remote):
-            self.evaluation_lm.price = self.price  # which the budget counts with
 
     def with_lm(self, use: Callable[[EvaluationLM], EvaluationLM]) -> NamedJudge:
         """The same with its LM, if it has one, as ``use`` returns it."""
@@ -102,8 +96,7 @@ def _named(key: str, given: Any) -> NamedJudge:
     for name in given:
         if name not in known:
             raise ConfigError(f"{key}.{name} is not a known key.{did_you_mean(name, known)}")
-    price = given.get("price")
-    made = NamedJudge(**{**given, "price": None if price is None else Price(**price)})
+    made = NamedJudge(**given)
     for part, base in (("evaluation_lm", EvaluationLM), ("mechanism", Mechanism)):
         value = getattr(made, part)
         if value is not None and base not in type(value).__mro__:
@@ -130,14 +123,11 @@ def asks_nobody(mechanism: Mechanism) -> bool:
     return frozenset() in mechanism.requires
 
 
-def spent(
-    used: CallLog, lm: EvaluationLM, own: Price | None, prices: str | None
-) -> dict[str, Value]:
+def spent(used: CallLog, lm: EvaluationLM, prices: str | None) -> dict[str, Value]:
     """Calls, tokens and cost of a judge; of a model without a price no cost, of no calls nothing.
 
     Args:
         lm: the judge's.
-        own: the price that its entry names.
         prices: price list of models behind an endpoint; None for ours.
 
     Raises:
@@ -151,8 +141,8 @@ def spent(
         "output_tokens": used.output_tokens,
     }
     asked = lm.unwrapped
-    if isinstance(asked, Remote) or own is not None:
-        price = asked.priced(prices) if isinstance(asked, Remote) else own
+    if isinstance(asked, Remote):
+        price = asked.priced(prices)
         cost = price.cost(used.input_tokens, used.output_tokens) if price else math.nan
         found["cost"] = cost
         if price:

@@ -118,7 +118,7 @@ def _judge(name: str, judge: JudgeResult) -> Row:
 def _asked(name: str, judge: JudgeResult, study: Discernment) -> Row:
     mechanism, lm = judge.rated.context.mechanism, judge.rated.context.evaluation_lm
     model = None if asks_nobody(mechanism) else lm.presentation.model
-    cost = spent(judge.rated.log, lm, study.judges[name].price, study.prices)
+    cost = spent(judge.rated.log, lm, study.prices)
     return {"judge": name, "asked_by": mechanism.name, "model": model, **cost}
 
 

@@ -179,21 +179,19 @@ class JudgePrices:
     currency: str  # of all prices
     tokens_per_call: float  # of a verdict, where nothing better is known (recorded ones)
     judges: Mapping[str, float]  # judge -> price
-    own: Mapping[str, Price] = field(default_factory=dict)  # by name, which comes before any list
     models: str | None = None  # the run's list of models behind an endpoint; None: conf/prices.yaml
 
     def listed(self, name: str, lm: EvaluationLM) -> Price | None:
-        """The judge's own price, or that of a model behind an endpoint; None: there is none.
+        """The price of a model behind an endpoint; None: there is none.
 
         Raises:
             ConfigError: the price is in another currency.
             DataError: the run's price list cannot be read.
         """
         listed = lm.priced(self.models) if isinstance(lm, Remote) else None
-        listed = self.own.get(name, listed)
         if listed is not None and listed.currency != self.currency:
             raise ConfigError(
-                f"study.prices is in {self.currency}, but the price of {name} (its own, or that of "
+                f"study.prices is in {self.currency}, but the price of {name} (of "
                 f"budget.prices) in {listed.currency}: give both in one currency."
             )
         return listed

@@ -172,9 +172,7 @@ class Qualification(JudgesStudy):
                 "mechanism=recorded_scores."
             )
         check(context, asked)
-        judges: dict[str, NamedJudge] = self.judges
-        own = {name: one.price for name, one in judges.items() if one.price is not None}
-        prices = replace(read_prices(self.prices), own=own, models=self.model_prices)
+        prices = replace(read_prices(self.prices), models=self.model_prices)
         for name, one in asked.items():
             prices.listed(name, one.evaluation_lm.unwrapped)  # raises, if at all, before calls
         return panel, prices

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from judgelab.calls.budget import Account, BudgetReachedError, Ledger
-from judgelab.calls.meter import Meter, OrphanedError, Ticket, together
+from judgelab.calls.meter import Meter, OrphanedError, together
 from judgelab.calls.models import Price
 from judgelab.calls.sending import usage
 from judgelab.config import Budget
@@ -24,7 +24,7 @@ from judgelab.core.errors import DataError
 EACH = Price(1e6, 1e6)  # a token costs 1
 
 
-def start(meter: Meter, *tokens: int) -> Ticket:
+def start(meter: Meter, *tokens: int) -> int:
     """An attempt's ticket; asyncio.TimeoutError while it has to wait for others."""
     return asyncio.run(
         asyncio.wait_for(meter.sent(("k",), 1, (tokens[0], tokens[1])), timeout=0.05)

@@ -29,14 +29,14 @@ def audited(panel: Path, **settings: Any) -> Any:
 
 
 def test_it_is_the_run_of_the_command_line(panel: Path) -> None:
-    """Whether judges are a file or a mapping; a list: tests of qualification."""
+    """Whether judges are a file or a list."""
     file = panel.with_name("judges.yaml")
     file.write_text("- {name: half, mechanism: length}\n- {name: words, mechanism: length}")
     found = audited(panel, judges=file, seed=3, rules={"minimum": 0.8})
     assert found.about["study"] == "audit"
     assert set(found.verdicts) == {"half", "words"}
     assert found.verdict.splitlines()[0] == found.content["title"]
-    entries = {"half": {"mechanism": "length"}, "words": {"mechanism": "length"}}
+    entries = [{"name": name, "mechanism": "length"} for name in ("half", "words")]
     assert audited(panel, judges=entries, seed=3, rules={"minimum": 0.8}).path == found.path
     words = ["study=audit", "dataset=jsonl", f"dataset.path={panel}", f"study.judges={file}"]
     words += ["seed=3", "study.rules.minimum=.8", f"paths.root={panel.parent}"]
@@ -71,7 +71,7 @@ def test_a_frame_as_pandas_makes_them(tmp_path: Path) -> None:
     with pytest.raises(JudgelabError, match=r"mechanism\.peers=true"):
         judgelab.audit(frame, judges=[rouge], **given)
     asked = [{"name": "n", "mechanism": "length"}, rouge | {"mechanism.peers": True}]
-    found = judgelab.audit(frame.set_index("id"), judges=["gpt", *asked], **given)
+    found = judgelab.audit(frame.set_index("id"), asked, dataset__judges=["gpt"], **given)
     assert found is not None
     assert set(found.verdicts) == {"gpt", "n", "rouge"}  # a column, and those that are asked
     table = found.tables["judges"].set_index("judge")

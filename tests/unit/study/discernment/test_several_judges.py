@@ -31,7 +31,7 @@ ONLY = ["typos_major", "deletions_major", "reordering_minor"]
 SETTINGS: dict[str, Any] = {"study": "discernment", "only": ONLY, "replicates": 100}
 LISTED = """
 - {name: length, mechanism: length}
-- {name: coarse, evaluation_lm: compression, evaluation_lm.order: 2, price: 2}
+- {name: coarse, evaluation_lm: compression, evaluation_lm.order: 2}
 - {name: fine, evaluation_lm: compression}
 """
 
@@ -72,11 +72,10 @@ def test_the_best_stands_first_everywhere(listed: Any) -> None:
     assert set(listed.tables["by_perturbation"]["perturbation"]) == set(ONLY)
 
 
-def test_a_price_makes_a_cost_and_records_are_by_judge(listed: Any) -> None:
+def test_calls_and_records_are_by_judge(listed: Any) -> None:
     judges = listed.tables["asked"].set_index("judge")
     assert judges.loc["coarse", "calls"] == judges.loc["fine", "calls"] > 0
     assert judges.loc["length", ["model", "calls"]].isna().all(), "it asks nobody"
-    assert judges.loc["coarse", "cost"] > 0 and judges.loc[["fine", "length"], "cost"].isna().all()
     said = listed.records["judgments"].groupby("by")["value"]
     assert set(said.groups) == {"length", "coarse", "fine"} and said.count().nunique() == 1
     assert set(listed.records["clean_measurements"]["judge"]) == {"length", "coarse", "fine"}

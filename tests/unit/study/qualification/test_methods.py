@@ -12,13 +12,9 @@ import pandas as pd
 import pytest
 
 import judgelab
-from judgelab.calls.models import Price
-from judgelab.calls.pace import Limits
 from judgelab.core.errors import ConfigError
-from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.report.jobs import comparisons, jobs
 from judgelab.report.sweep import write
-from judgelab.study.common.judges import NamedJudge, named
 from tests.drawings import draw
 from tests.e2e.conftest import inside, only_run
 from tests.unit.python.frames import graded
@@ -132,21 +128,22 @@ CHAT = {
 }
 NO_EXAMS: dict[str, Any] = {"consistency": None, "pertinence": None, "self_confidence": None}
 FILE = """
-- {name: small, evaluation_lm: compression, evaluation_lm.order: 3, mechanism: gptscore, price: 2}
-- {name: large, evaluation_lm: compression, mechanism: gptscore, price: {input: 1, output: 9}}
+- {name: small, evaluation_lm: compression, evaluation_lm.order: 3, mechanism: gptscore}
+- {name: large, evaluation_lm: compression, mechanism: gptscore}
 """
 
 
-def qualified(root: Path, judges: Any) -> Any:
-    given = {"study": "qualification", "data": graded(5), "paths__root": str(root)}
+def qualified(root: Path, judges: Any, **more: str) -> Any:
+    given = {"study": "qualification", "data": graded(5), "paths__root": str(root), **more}
     return judgelab.run(judges=judges, **given, **NO_EXAMS)
 
 
 def test_a_file_and_a_list_are_the_same_judges_at_their_prices(tmp_path: Path) -> None:
     (tmp_path / "judges.yaml").write_text(FILE)
-    found = qualified(tmp_path, tmp_path / "judges.yaml")
-    entries = {"small": SMALL | {"price": 2}, "large": LARGE | {"price": {"input": 1, "output": 9}}}
-    assert qualified(tmp_path, entries).path == found.path
+    listed, prices = [SMALL | {"name": "small"}, LARGE | {"name": "large"}], tmp_path / "p.yaml"
+    prices.write_text("{currency: USD, tokens_per_call: 1, judges: {small: 2, large: 1}}")
+    found = qualified(tmp_path, tmp_path / "judges.yaml", prices=str(prices))
+    assert qualified(tmp_path, listed, prices=str(prices)).path == found.path
     pools = found.tables["pools"].set_index("name")
     assert {"small", "large"} <= set(pools.index)
     assert found.about["mechanism"] == "pairwise", "the run's, which neither is asked by"
@@ -156,7 +153,7 @@ def test_a_file_and_a_list_are_the_same_judges_at_their_prices(tmp_path: Path) -
     verdicts = found.records["clean_verdicts"]
     assert set(verdicts["judge"]) == {"small", "large"}
     scores = verdicts.select_dtypes("number").columns[-1]
-    one, two = (verdicts[verdicts["judge"] == name][scores].to_numpy() for name in entries)
+    one, two = (own.to_numpy() for _, own in verdicts.groupby("judge")[scores])
     assert not np.array_equal(one, two), "each by its own LM"
 
 
@@ -168,23 +165,9 @@ def test_a_file_and_a_list_are_the_same_judges_at_their_prices(tmp_path: Path) -
             [CHAT | {"name": "a"}, CHAT | {"name": "b", "mechanism": "pointwise5"}],
             r"a \(mechanism=pairwise\) compares answers, and b .* grades them",
         ),
-        ([{"name": "a", "price": -1}], r"entry 1 \(a\): price=-1 must be a number per million"),
         ([LARGE | {"name": "a", "preprocessor": "rules"}], "all judges read the same texts here"),
-        (
-            [LARGE | {"name": "a", "price": {"input": 1, "output": 1, "currency": "EUR"}}],
-            r"the price of a \(its own, .* in EUR: give both in one currency",
-        ),
     ],
 )
 def test_mistakes_are_one_sentence(tmp_path: Path, judges: Any, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         qualified(tmp_path, judges)
-
-
-def test_a_price_is_what_the_budget_counts_with() -> None:
-    lm = OpenAI("gpt-4o-mini", "http://localhost:1/v1", Limits(), api_key_env=None)
-    listed = lm.priced()
-    assert listed is not None and listed.input == 0.15
-    (judge,) = named({"a": {"evaluation_lm": lm, "price": {"input": 3.0, "output": 4.0}}}).values()
-    assert lm.priced() == Price(3.0, 4.0) == judge.price
-    assert NamedJudge(lm).price is None
