@@ -25,7 +25,7 @@ from judgelab.mechanism.mi import Mi
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.discrimination.effect_size import group_difference
 from judgelab.stats.intervals.arrays import row_means
-from judgelab.study.common.panels import groups, in_pairing_order
+from judgelab.study.discrimination.statistics import groups, in_pairing_order
 
 GOOD_FAITH = ("Faithful", "Style")
 PROBLEMATIC = ("Strategic", "Low Effort")

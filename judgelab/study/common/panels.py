@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from judgelab.calls.log import CallLog, LoggedLM
 from judgelab.core.errors import DataError
-from judgelab.core.panel import GIVE_REFERENCES, GOOD_FAITH, PROBLEMATIC, Agent, Panel
+from judgelab.core.panel import GIVE_REFERENCES, Panel
+from judgelab.core.result import Value
 from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
 from judgelab.engine.provenance import origin_of
 from judgelab.engine.unscored import reply_records
 from judgelab.mechanism.protocol import Definition
-from judgelab.stats.intervals.arrays import Floats, Mask
+from judgelab.mechanism.texts import judged_pairs
+from judgelab.stats.intervals.arrays import Floats
 
 SCORES = "records/clean_scores.parquet"
 """What ``score_panels`` makes of the scores of the clean panel."""
@@ -57,7 +58,11 @@ Panels = Mapping[str, ScoredPanel]
 def score_panels(
     context: Context, panels: Mapping[str, Panel], definition: Definition, *, pairs: bool = False
 ) -> dict[str, ScoredPanel]:
-    """Measure and score each panel, and write its records; those of pairs where asked for."""
+    """Measure and score each panel, and write its records; those of pairs where asked for.
+
+    Raises:
+        DataError: no text of any panel has a score; records and replies are kept.
+    """
     states, logs = dict[str, ScoredPanel](), list[CallLog]()
     for name, panel in panels.items():
         lm = LoggedLM(context.evaluation_lm, texts=True)
@@ -68,30 +73,21 @@ def score_panels(
         write_replies(context, panel, {context.mechanism.name: lm.log}, name)
     for name, one in states.items():
         write_records(context, one.panel, one.measured, one.scores, name=name, pairs=pairs)
-    refuse_unscored(context, states, logs)
+    texts = sum(t is not None for panel in panels.values() for row in panel.texts for t in row)
+    if texts and all(np.isnan(one.values).all() for one in states.values()):
+        raise DataError(f"{context.mechanism.name} scored none of {texts:,} texts{_cause(logs)}")
     return states
 
 
-def refuse_unscored(context: Context, panels: Panels, logs: Sequence[CallLog]) -> None:
-    """There is no result of a mechanism that scored nothing; records and replies are kept.
-
-    Raises:
-        DataError: no text of any panel has a score.
-    """
-    texts = sum(
-        text is not None for one in panels.values() for row in one.panel.texts for text in row
-    )
-    if any(not np.isnan(one.values).all() for one in panels.values()) or not texts:
-        return
-    none = f"{context.mechanism.name} scored none of {texts:,} texts"
+def _cause(logs: Sequence[CallLog]) -> str:
     if lost := sum(len(log.unscored) for log in logs):
-        raise DataError(
-            f"{none}: {lost:,} of {sum(log.calls for log in logs):,} calls failed or had a reply "
+        return (
+            f": {lost:,} of {sum(log.calls for log in logs):,} calls failed or had a reply "
             "that could not be read (records/clean_reply_texts.parquet). Mend the cause, then ask "
             "again with retry=unscored."
         )
-    raise DataError(
-        f"{none}. If it compares an item's texts, no item has two texts to compare; if it needs "
+    return (
+        ". If it compares an item's texts, no item has two texts to compare; if it needs "
         f"references, {GIVE_REFERENCES}; or choose another mechanism."
     )
 
@@ -210,56 +206,42 @@ def pair_records(directed: xr.DataArray) -> pd.DataFrame:
     return table.dropna(subset="score").reset_index(drop=True)
 
 
-@dataclass(frozen=True)
-class Groups:
-    """Masks [agents]."""
+def _lacking(scored: ScoredPanel) -> tuple[int, int] | None:
+    """Pairs of texts with a verdict in one of their two orders, and pairs with nothing.
 
-    # good, bad: what an agent-level score should tell apart; the human reference is in neither
-    good: Mask
-    bad: Mask
-    # agents whose pairs among each other are the positives of the pair AUC; pairs of one of them
-    # with one of ``bad`` are the negatives
-    pair_good: Mask
-
-    @property
-    def known(self) -> bool:
-        """Whether there is anything to tell apart."""
-        return bool(self.good.any() and self.bad.any())
-
-
-def category(agent: Agent, definition: Definition) -> str | None:
-    """The paper's category of an agent, or the one its authors' code uses."""
-    key = "category_released" if definition == "released" else "category_paper"
-    return agent.meta.get(key, agent.category)
-
-
-def groups(panel: Panel, definition: Definition) -> Groups:
-    """Group the agents of a panel.
-
-    ``corrected`` and ``released`` take Faithful and Style pairs as positives (``released`` adds
-    the human reference where its category is Faithful, as for ICLR); ``paper`` takes Faithful
-    alone, as section 5.2 words it.
+    None for a mechanism that holds no text against another.
     """
-    categories = [category(agent, definition) for agent in panel.agents]
-    reference = np.array([agent.reference for agent in panel.agents], dtype=np.bool_)
+    if not any("peer" in values.dims for values in scored.measured.data_vars.values()):
+        return None
+    there = np.array([[t is not None for t in row] for row in scored.panel.texts], dtype=np.bool_)
+    both = there[:, :, None] & there[:, None, :] & ~np.eye(there.shape[1], dtype=np.bool_)
+    scores, upper = scored.scores, np.triu(both)
+    if "verdict" in scored.measured:
+        read = ~np.isnan(scored.measured["verdict"].values)
+        orders = read.astype(int) + np.swapaxes(read, 1, 2)
+        return int((upper & (orders == 1)).sum()), int((upper & (orders == 0)).sum())
+    if scores.directed is not None:
+        wanted = judged_pairs(scored.panel) & both
+        return 0, int((wanted & np.isnan(scores.directed.values)).sum())
+    return 0, 0 if scores.pair is None else int((upper & np.isnan(scores.pair.values)).sum())
 
-    def among(wanted: frozenset[str]) -> Mask:
-        return np.array([c in wanted for c in categories], dtype=np.bool_)
 
-    good = among(GOOD_FAITH)
-    pair_good = {
-        "corrected": good & ~reference,
-        "released": good,
-        "paper": among(frozenset({"Faithful"})) & ~reference,
-    }[definition]
-    return Groups(good & ~reference, among(PROBLEMATIC) & ~reference, pair_good)
+def pair_entries(panels: Panels) -> dict[str, Value]:
+    """``<panel>/one_order_pairs`` and ``<panel>/dropped_pairs`` of a summary."""
+    return {
+        f"{name}/{key}": count
+        for name, one in panels.items()
+        if (lacking := _lacking(one)) is not None
+        for key, count in zip(("one_order_pairs", "dropped_pairs"), lacking, strict=True)
+    }
 
 
-def in_pairing_order(panel: Panel, mask: Mask) -> NDArray[np.intp]:
-    """Indices of the masked agents, by the rank the release gives them, else as they stand.
-
-    The order matters only to the release's random down-sampling of pairs.
-    """
-    ranks = [int(agent.meta.get("pairing_rank", k)) for k, agent in enumerate(panel.agents)]
-    chosen = np.flatnonzero(mask)
-    return chosen[np.argsort([ranks[k] for k in chosen], kind="stable")]
+def missing_pairs(panels: Panels) -> Iterator[str]:
+    """A sentence for each panel of which pairs lack something."""
+    for name, one in panels.items():
+        one_order, dropped = _lacking(one) or (0, 0)
+        if one_order or dropped:
+            yield (
+                f"On the {name} panel {one_order:,} pairs of texts count by one order and "
+                f"{dropped:,} are left out, as verdicts or scores of them are missing."
+            )

@@ -18,16 +18,20 @@ from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.common.pairs import missing_pairs, pair_entries
-from judgelab.study.common.panels import Panels, category, groups, human_scores, score_panels
+from judgelab.stats.intervals.means import Kind, bootstrap_mean, item_mean
+from judgelab.study.common.panels import (
+    Panels,
+    human_scores,
+    missing_pairs,
+    pair_entries,
+    score_panels,
+)
 from judgelab.study.common.tables import (
-    INTERVALS,
     WITHOUT_P,
     about,
     entries,
     estimate_rows,
     kind_of,
-    mean_over_items,
 )
 from judgelab.study.common.templates import paragraphs, sentences, table
 from judgelab.study.discrimination import statistics
@@ -36,6 +40,10 @@ from judgelab.study.discrimination.figures import DRAWINGS
 
 Named = Mapping[str, Estimate]
 CHANCE = 0.5
+INTERVALS: Mapping[Kind, str] = {
+    "items": "95 % intervals over items (docs/definitions.md: how often they hold)",
+    "percentile": "95 % percentile intervals by resampling items, too narrow below 30 items",
+}
 FEWEST = 6
 """Items that a verdict takes: below, no two-sided sign test reaches .05, and intervals rest on the
 normal law alone."""
@@ -80,7 +88,7 @@ class Discrimination(Study):
         definition = self.definition
         states = score_panels(context, context.panels(), definition)
         clean, how = states["clean"], (self.bootstrap, context.seed, kind_of(definition))
-        group = groups(clean.panel, definition)
+        group = statistics.groups(clean.panel, definition)
         items = {
             name: statistics.per_item(one, definition, name)
             for name, one in states.items()
@@ -240,16 +248,20 @@ def _agents(states: Panels, definition: Definition, how: statistics.How) -> Tabl
     """Mean score of each agent, best first on the clean panel."""
     cells: list[tuple[Row, Estimate]] = []
     for state, part in states.items():
-        group = groups(part.panel, definition)
+        group = statistics.groups(part.panel, definition)
         labels = np.where(group.good, "good faith", np.where(group.bad, "problematic", "other"))
         for column, agent in enumerate(part.panel.agents):
             head: Row = {
                 "panel": state,
                 "agent": agent.name,
-                "category": category(agent, definition),
+                "category": statistics.category(agent, definition),
                 "group": "reference" if agent.reference else str(labels[column]),
             }
-            cells.append((head, mean_over_items(part.values[:, column], definition, *how[:2])))
+            values, (draws, seed, kind) = part.values[:, column], how
+            resampled = kind == "percentile"
+            cells.append(
+                (head, bootstrap_mean(values, draws, seed) if resampled else item_mean(values))
+            )
     cells.sort(
         key=lambda cell: (cell[0]["panel"] != "clean", -np.nan_to_num(cell[1].value, nan=-np.inf))
     )

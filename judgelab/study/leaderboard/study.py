@@ -27,8 +27,7 @@ from judgelab.report.tables import estimates, frame, records
 from judgelab.stats.discrimination.correlation import METHODS
 from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.ranking.leaderboard import Ranking, agreement, rank_intervals
-from judgelab.study.common.pairs import missing_pairs, pair_entries
-from judgelab.study.common.panels import ScoredPanel, score_panels
+from judgelab.study.common.panels import ScoredPanel, missing_pairs, pair_entries, score_panels
 from judgelab.study.common.stopping import Elimination, Stop
 from judgelab.study.common.tables import about, estimate_rows, read_by
 from judgelab.study.common.templates import paragraphs, table

@@ -13,6 +13,7 @@ from judgelab.core.panel import Panel
 from judgelab.core.result import Row, Table, Value, flat_estimate
 from judgelab.engine.context import Context
 from judgelab.mechanism.recorded_scores import RecordedScores
+from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.qualification.decisions import (
     accuracy,
     box,
@@ -20,7 +21,7 @@ from judgelab.stats.qualification.decisions import (
     unscored_pairs,
 )
 from judgelab.study.common import templates
-from judgelab.study.common.tables import WITHOUT_P, columns, entries, read_back
+from judgelab.study.common.tables import WITHOUT_P, columns, entries
 from judgelab.study.qualification.case import Case, family_pairs
 from judgelab.study.qualification.pools import EVERYBODY, HUMAN, PRE, Pool
 
@@ -178,10 +179,17 @@ def answer(summary: Mapping[str, Value]) -> list[tuple[str, str]]:
         left=summary["pool/judges"],
         pool=summary["pool"],
         asked_nothing=summary["pool"] == EVERYBODY,
-        accuracy=read_back(summary, "pool/accuracy"),
-        everybody=read_back(summary, "all/accuracy"),
-        agreement=read_back(summary, "pool/agreement"),
+        accuracy=_estimate(summary, "pool/accuracy"),
+        everybody=_estimate(summary, "all/accuracy"),
+        agreement=_estimate(summary, "pool/agreement"),
     )
+
+
+def _estimate(summary: Mapping[str, Any], name: str) -> Estimate:
+    """NaN for what the summary lacks."""
+    parts = (summary.get(name + part) for part in ("", "_low", "_high"))
+    value, low, high = (math.nan if x is None else float(x) for x in parts)
+    return Estimate(value, low, high, int(summary.get(f"{name}_n") or 0))
 
 
 def notes(context: Context, panel: Panel, case: Case, by: Mapping[str, str]) -> list[str]:

@@ -34,8 +34,14 @@ from judgelab.stats.discrimination.effect_size import (
 )
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.common.pairs import missing_pairs, pair_entries
-from judgelab.study.common.panels import Panels, ScoredPanel, human_scores, score_panels
+from judgelab.study.common.panels import (
+    Panels,
+    ScoredPanel,
+    human_scores,
+    missing_pairs,
+    pair_entries,
+    score_panels,
+)
 from judgelab.study.common.prompts import prompt_effects
 from judgelab.study.common.tables import (
     about,

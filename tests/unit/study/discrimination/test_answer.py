@@ -25,8 +25,7 @@ from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.rouge import Rouge
 from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.common.pairs import missing_pairs, pair_entries
-from judgelab.study.common.panels import ScoredPanel
+from judgelab.study.common.panels import ScoredPanel, missing_pairs, pair_entries
 from judgelab.study.discrimination import Discrimination
 from judgelab.study.discrimination.statistics import beside
 from judgelab.study.discrimination.study import answer
