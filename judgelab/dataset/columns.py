@@ -15,6 +15,15 @@ from judgelab.dataset.meaning import LONGEST, NO, STRAY, WORDS, YES, is_figure, 
 
 COLUMNS: Mapping[str, Sequence[str]] = {k: its.split() for k, its in WORDS["columns"].items()}
 """What a table can say -> other names of the column; ``docs/datasets.md`` says what each means."""
+ROLES = {name: role for role, others in COLUMNS.items() for name in (role, *others)}
+SLIPS = {
+    slip: name
+    for name in ROLES
+    for k in range(1, len(name) - 1)
+    for slip in (name[:k] + name[k + 1 :], name[:k] + name[k + 1] + name[k] + name[k + 2 :])
+    if len(slip) > 3 and slip not in ROLES
+}
+"""A usual name with a letter left out, or two swapped, but for its first and last -> the name."""
 TRUTHS, EITHER = (WORDS[name].split() for name in ("truths", "either"))
 PEOPLE, MACHINES, SIZES, SAID = (
     frozenset(WORDS[name].split()) for name in ("people", "machines", "sizes", "said")
@@ -299,12 +308,11 @@ class _Reading(Layout):
         if not judge or (self.verdicts and not self.yes_or_no(judge)):
             return
         human = [self.columns["human"]] if "human" in self.columns else []
-        verdicts = [self.columns[name] for name in self.verdicts]
-        words = [*map(_column, ["human"], human), _judges(judge)]
-        choices = {f"verdicts: {judge}": words} | {f"verdicts: {x}": [_judges(x)] for x in verdicts}
-        for name in [] if verdicts else [*human, *filter(self.holds_labels, self.free)]:
-            what = f"judges are named in {judge}, and said what stands in {name}"
-            choices[what] = [_column("verdict", name)]
+        beside = [self.columns[name] for name in self.verdicts]
+        beside = beside or [*human, *filter(self.holds_labels, self.free)][:4]
+        choices = {f"verdicts: {judge}": [*map(_column, ["human"], human), _judges(judge)]}
+        for name in beside:
+            choices[f"judges: {judge}; their verdicts: {name}"] = [_column("verdict", name)]
         self.refuse(f"{judge!r} may hold verdicts, or names of judges beside verdicts", choices)
 
     def _check_twice(self, judges: Sequence[str]) -> None:
@@ -361,15 +369,13 @@ class _Reading(Layout):
 
     def refuse_misspelled(self) -> None:
         """Refuse a column called as a missing one with two letters swapped, or one left out."""
-        usual = {one: name for name, others in COLUMNS.items() for one in (name, *others)}
-        missing = {one: name for one, name in usual.items() if name not in self.columns}
-        for column in (name for name in self.free if len(name.strip()) > 3):
-            low = column.strip().lower()
-            meant = next((one for one in missing if _misspelled(low, one)), None)
-            if meant and low not in usual and missing[meant] not in self.none:
+        for column in self.free:
+            name = SLIPS.get(column.strip().lower(), "")
+            role = ROLES.get(name)
+            if role and role not in {*self.columns, *self.none}:
                 raise DataError(
-                    f"{self.where} has no column {meant!r}; there is {column!r}: rename it, "
-                    f"or set dataset.columns.{missing[meant]}={column} (false: it is none)."
+                    f"{self.where} has no column {name!r}; there is {column!r}: rename it, or set "
+                    f"dataset.columns.{role}={column} (false: it is none)."
                 )
 
     def refuse_both(self) -> None:
@@ -397,15 +403,6 @@ def _tokens(name: str) -> list[str]:
 def _parts(name: str) -> list[str]:
     """The same without numbers and single letters, which tell apart what is of one kind."""
     return [one for one in _tokens(name) if len(one) > 1 and not one.isdigit()]
-
-
-def _misspelled(low: str, name: str) -> bool:
-    letters = [name[:k] + name[k + 1 :] for k in range(len(name))]
-    return (
-        low[0] == name[0]
-        and low not in name
-        and (low in letters or (low != name and sorted(low) == sorted(name)))
-    )
 
 
 def _column(name: str, column: str | bool) -> str:

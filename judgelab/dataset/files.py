@@ -295,7 +295,7 @@ def records_of(value: object, file: Path) -> Records:
 
 def _parsed(text: str) -> Any:
     try:
-        value = json.loads(text, object_pairs_hook=_no_repeats)
+        value = json.loads(text)
         if SURROGATE.search(text) and halved(json.dumps(value, ensure_ascii=False)):
             raise DataError("half of a surrogate pair, which is not valid Unicode")
         return value
@@ -303,15 +303,6 @@ def _parsed(text: str) -> Any:
         why = cause.msg if isinstance(cause, json.JSONDecodeError) else "too large or too deep"
         why = why if text.strip() else "it is empty"
         raise DataError(f"not usable JSON ({why})") from cause
-
-
-def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    row = dict(pairs)
-    if len(row) < len(pairs):  # JSON would keep the last
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"the key {repeated!r} occurs twice in one object")
-    return row
 
 
 def _parquet(file: Path) -> Records:

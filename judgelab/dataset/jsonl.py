@@ -10,8 +10,9 @@ from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Panel
 from judgelab.dataset import LimitedDataset
 from judgelab.dataset.files import Records, Row, read_records
+from judgelab.dataset.logs import file_facts
 from judgelab.dataset.rows import PEOPLE, Category, near
-from judgelab.dataset.table import LabelledTable, file_facts
+from judgelab.dataset.table import LabelledTable
 
 FACTS = ("id", "source", "reference", "synopsis")
 KEYS = (*FACTS, "responses", "human")

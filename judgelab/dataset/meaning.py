@@ -87,7 +87,6 @@ class Meaning:
     positive: str = ""  # the level that matters; "" where none does
     # of each level as a grade: of two its number, or 1 and 0; NaN where it has none
     grades: tuple[float, ...] = ()
-    coding: str = ""  # how numbers prefer a text; a key of ``CODINGS``, or "as given"
     shown: bool = False  # whether "1" or "A" is the text shown first, and not the one stored first
 
     def read(self, cell: str, pair: tuple[str, str] | None, order: int) -> float | str:
@@ -172,7 +171,7 @@ def preferences(
         check_keys(given, MEANINGS, "dataset.preferences")
         own = {word(str(cell)): MEANINGS[name] for name, cell in given.items()}
         values = {cell: own[word(cell)] for cell in distinct if word(cell) in own}
-        return Meaning("preference", values, words, coding="as given", shown=shown)
+        return Meaning("preference", values, words, shown=shown)
     codings = {
         who or "people": coding
         for who, its in cells.items()
@@ -186,7 +185,7 @@ def preferences(
         )
     coding = next(iter(codings.values()), next(iter(CODINGS)))
     values = {cell: _preference(cell, CODINGS[coding]) for cell in distinct}
-    return Meaning("preference", values, words, coding=coding, shown=shown)
+    return Meaning("preference", values, words, shown=shown)
 
 
 def _coding(numbers: set[float]) -> str | None:

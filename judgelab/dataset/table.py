@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Agent, Panel
 from judgelab.dataset import LimitedDataset
 from judgelab.dataset.columns import COLUMNS, Layout, Wide, labels_layout, layout
 from judgelab.dataset.files import MISSING, Records, cell_text, of_frame, refuse
-from judgelab.dataset.logs import Log, log_facts, opened
+from judgelab.dataset.logs import Log, file_facts, opened
 from judgelab.dataset.meaning import RATERS, Meaning, categories, grades, kind_of, preferences
 from judgelab.dataset.provenance import check_keys
 from judgelab.dataset.rows import (
@@ -87,7 +86,7 @@ class LabelledTable(LimitedDataset):
         source, where = opened(self.path), repr(self.path)
         if isinstance(source, Log):
             return self._of_log(source, where, limit)
-        return self.panel(source, where, file_facts(str(self.path)), limit)
+        return self.panel(source, where, file_facts(self.path), limit)
 
     def of(self, frame: DataFrame) -> Panel:
         """The panel of a table in memory; path is not read."""
@@ -149,7 +148,7 @@ class LabelledTable(LimitedDataset):
         rows, joined = self._with_people(rows, where, {}, log)
         sentence = f"{log.sentence} {joined[:1].upper()}{joined[1:]}.".removesuffix(" .")
         judged = self._judged(rows, where, "entry")
-        return self._named(judged, log_facts(self.path) | {"log": sentence}, limit)
+        return self._named(judged, file_facts(self.path) | {"log": sentence}, limit)
 
     def _with_people(
         self,
@@ -226,7 +225,6 @@ class LabelledTable(LimitedDataset):
         categories = {name: whole.fact("category", name) for name in names} | given
         facts = dict(facts) | {
             "kind": whole.meaning.kind,
-            "preferences": whole.meaning.coding or None,
             "people": self.people,
             "task_description": self.task_description,
         }
@@ -265,13 +263,6 @@ class LabelledTable(LimitedDataset):
         if kind == "grade":
             return alone
         return preferences(of_pairs, self.preferences, alone.values, self.numbering == "shown")
-
-
-def file_facts(path: str) -> dict[str, object]:
-    """What a record says of a user's file."""
-    file = Path(path).expanduser()
-    sha = hashlib.sha256(file.read_bytes()).hexdigest()
-    return {"dataset": file.stem, "source": "path", "file": path, "sha256": sha}
 
 
 def _good_faith(records: Records, columns: Mapping[str, str]) -> bool:
@@ -343,10 +334,9 @@ def table_rows(records: Records, layout: Layout, where: str) -> list[JudgedRow]:
 
 def _row(line: int, own: dict[str, str], cells: Mapping[str, str], layout: Layout) -> JudgedRow:
     """What a row says, its systems named."""
-    pairs = bool(own.keys() & {"other", "other_text", "preference"})
     if "agent" not in own:
-        own["agent"] = PAIR[0] if pairs else TEXT
-        if pairs and "other" not in own:
+        own["agent"] = PAIR[0] if layout.pairs else TEXT
+        if layout.pairs and "other" not in own:
             own["other"] = PAIR[1]
     if own.get("category", "").strip().lower() in MISSING:
         own.pop("category", None)

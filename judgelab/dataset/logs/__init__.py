@@ -21,10 +21,10 @@ from judgelab.dataset.logs import (
     mlflow,
     promptfoo,
 )
-from judgelab.dataset.logs.archive import unzipped
+from judgelab.dataset.logs.inspect import unzipped
 from judgelab.dataset.logs.log import Log, Opened, Reader
 
-__all__ = ["Log", "log_facts", "opened"]
+__all__ = ["Log", "file_facts", "opened"]
 
 READERS: Sequence[Reader] = (
     inspect,
@@ -91,12 +91,12 @@ def opened(path: str | Sequence[str]) -> Records | Log:
     return log
 
 
-def log_facts(path: str | Sequence[str]) -> dict[str, object]:
-    """What a record says of a user's logs."""
+def file_facts(path: str | Sequence[str]) -> dict[str, object]:
+    """What a record says of a user's files."""
     paths = [path] if isinstance(path, str) else list(path)
-    sha = hashlib.sha256()
-    for file in _files(paths):
-        sha.update(hashlib.sha256(file.read_bytes()).digest())
+    hashes = [hashlib.sha256(file.read_bytes()) for file in _files(paths)]
+    whole = hashlib.sha256(b"".join(one.digest() for one in hashes))
+    sha = whole if len(hashes) > 1 else hashes[0]
     name = Path(paths[0]).expanduser().stem
     return {"dataset": name, "source": "path", "file": path, "sha256": sha.hexdigest()}
 
