@@ -236,9 +236,9 @@ class PanelBuilder:
     facts: dict[tuple[str, ...], tuple[Any, int]] = field(default_factory=dict)
     # (unit, rater) -> (value, line)
     labels: dict[tuple[int, str], tuple[float, int]] = field(default_factory=dict)
-    # (judge, unit, order, run) -> (value, NaN where it is missing; line)
-    verdicts: dict[tuple[str, int, int, str], tuple[float, int]] = field(default_factory=dict)
-    # the same -> why it is missing
+    # (judge, unit, order) -> run -> (value, NaN where it is missing; line)
+    verdicts: dict[tuple[str, int, int], dict[str, tuple[float, int]]] = field(default_factory=dict)
+    # (judge, unit, order, run) -> why it is missing
     reasons: dict[tuple[str, int, int, str], str] = field(default_factory=dict)
     # who (``RATERS``, or a judge) -> what cells were read as -> how often
     readings: dict[str, Counter[float | str]] = field(default_factory=dict)
@@ -299,11 +299,12 @@ class PanelBuilder:
             if cell.strip():
                 read = self.meaning.read(cell, pair, order)
             self._note(who, cell, read, pair)
-            place = who, unit, 1 - order if swapped else order, run
+            place = who, unit, 1 - order if swapped else order
             if isinstance(read, str):
-                self.reasons.setdefault(place, read)
+                self.reasons.setdefault((*place, run), read)
                 read = np.nan
-            self._keep(self.verdicts, place, 1 - read if swapped else read, row.line, who)
+            runs = self.verdicts.setdefault(place, {})
+            self._keep(runs, run, 1 - read if swapped else read, row.line, who)
 
     def _add_facts(self, row: JudgedRow, key: Key, swapped: bool) -> None:
         """Keep texts and facts; what contradicts an earlier line is a fault."""
@@ -402,23 +403,23 @@ class PanelBuilder:
         raters = list(dict.fromkeys(rater for _, rater in self.labels))
         judges = list(dict.fromkeys(j for j, unit, *_ in self.verdicts if unit in alike))
         labels = np.full((len(keys), len(raters)), np.nan)
-        runs, reasons = self._runs(), dict[str, Counter[str]]()
-        most = max((len(own) for own in runs.values()), default=1)
+        reasons, most = dict[str, Counter[str]](), max(map(len, self.verdicts.values()), default=1)
         verdicts = np.full((len(judges), len(keys), 1 + pairs, most), np.nan)
         asked = np.zeros(verdicts.shape[:3], np.bool_)
         column, row = ({name: k for k, name in enumerate(names)} for names in (raters, judges))
         for (unit, rater), (value, _) in self.labels.items():
             if unit in place:
                 labels[place[unit], column[rater]] = value
-        for (judge, unit, order), own in runs.items():
+        for (judge, unit, order), runs in self.verdicts.items():
             if unit not in alike:
                 continue
-            if why := self.reasons.get((judge, unit, order, own[0])):
+            first_run, *_ = by_run = sorted(runs, key=_run_place)
+            if why := self.reasons.get((judge, unit, order, first_run)):
                 reasons.setdefault(judge, Counter())[why] += 1
             if unit in place:
                 at = row[judge], place[unit], order
                 asked[at] = True
-                verdicts[at][: len(own)] = [self.verdicts[judge, unit, order, x][0] for x in own]
+                verdicts[at][: len(runs)] = [runs[run][0] for run in by_run]
 
         def facts(name: str, default: Any) -> list[Any]:
             return [self.facts.get((name, *key), (default, 0))[0] for key in keys]
@@ -446,15 +447,6 @@ class PanelBuilder:
             self.meaning.positive,
             verdicts[..., 1:],
         )
-
-    def _runs(self) -> dict[tuple[str, int, int], list[str]]:
-        """(judge, unit, order) -> its runs, by number or else by name; the first is the verdict."""
-        runs = dict[tuple[str, int, int], list[str]]()
-        for judge, unit, order, run in self.verdicts:
-            runs.setdefault((judge, unit, order), []).append(run)
-        for several in (own for own in runs.values() if len(own) > 1):
-            several.sort(key=lambda run: (bool(run), isnan(number(run)), number(run), run))
-        return runs
 
     def fact(self, name: str, *whose: str) -> str | None:
         """What rows say of an item, agent or text; None where they say nothing."""
@@ -494,9 +486,14 @@ class PanelBuilder:
         """Item -> judge -> system -> grade, where judges graded texts."""
         numbered = {self.units[key]: key for key in keys if not key[2]}
         scores: dict[str, dict[str, dict[str, float]]] = {}
-        for (judge, unit, order), runs in self._runs().items():
-            value, _ = self.verdicts[judge, unit, order, runs[0]]
+        for (judge, unit, _), runs in self.verdicts.items():
+            value, _ = runs[min(runs, key=_run_place)]
             if unit in numbered and (grade := self.meaning.grade(value)) == grade:
                 item, agent, _ = numbered[unit]
                 scores.setdefault(item, {}).setdefault(judge, {})[agent] = grade
         return scores
+
+
+def _run_place(run: str) -> tuple[bool, bool, float, str]:
+    """Runs stand by number or else by name; the first one is the verdict."""
+    return bool(run), isnan(number(run)), number(run), run

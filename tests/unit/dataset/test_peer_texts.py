@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.dataset.peer_texts import PeerTexts
-from judgelab.dataset.yelp import Yelp
+from judgelab.dataset.peer_texts import PeerTexts, Yelp
 
 ROW = {
     "id": 1,
