@@ -24,7 +24,7 @@ from judgelab.stats.discrimination.auc import row_auc
 from judgelab.stats.intervals.arrays import average_ranks, row_means
 from judgelab.stats.screen.blocks import Places, blocked, deal
 from judgelab.study.screen.attacks import discernment, twice
-from judgelab.study.screen.case import Bar, Critic, RankingBelief, ScreenCase, decide
+from judgelab.study.screen.case import Critic, RankingBelief, ScreenCase, decide
 from judgelab.study.screen.texts import (
     TextFacts,
     block_panel,
@@ -224,7 +224,7 @@ def belief_rows(one: Measured, count: int) -> list[Row]:
         blocks = generator.permutation(len(one.blocks))[: generator.integers(6, 17)].tolist()
         case = one.part(agents, blocks)
         whole = one.part(agents, range(len(one.blocks)), case.facts)
-        known = RankingBelief(case, Bar(None, 0.5, 0.8)).features
+        known = RankingBelief(case, None, 0.5, 0.8).features
         ranks = case.ranking
         if known and ranks is not None and whole.screened is not None:
             by_people = one.of.people[np.array(agents)[case.ranked]]

@@ -100,19 +100,19 @@ class Plan(Study):
                 "that is to be ranked right, in the unit of those scores (grades from 1 to 5: .5, "
                 "shares from 0 to 1: .05)."
             )
+        delta = self.delta
         known, scores, empty = self._known()
         r, sd = (_value(known, name) for name in ("r", "sd"))
         item_correlation, bias = (
             known[name][0].value if name in known else 0.0
             for name in ("item_correlation", "system_bias_sd")
         )
-        target, delta = self.confidence, self.delta
         # both systems answer the same items
         fixed: dict[str, Any] = {"paired": True, "item_correlation": item_correlation}
         fixed |= {"sd": sd} if scores is None else {"scores": scores}
 
         def needed(r: float, bias: float = bias) -> float:
-            return required_n(r, delta, target, system_bias_sd=bias, **fixed)
+            return required_n(r, delta, self.confidence, system_bias_sd=bias, **fixed)
 
         items = needed(r)
         sure = confidence(r, 1, delta, method="closed_form", system_bias_sd=bias, **fixed)
@@ -120,7 +120,7 @@ class Plan(Study):
             "r": r,
             "delta": delta,
             "sd": sd,
-            "confidence": target,
+            "confidence": self.confidence,
             "system_bias_sd": bias,
             "ceiling": float(sure.ceiling),
             "items": items,
@@ -140,14 +140,11 @@ class Plan(Study):
         words |= {"bias": known["system_bias_sd"][0] if "system_bias_sd" in known else None}
         summary = {key: value for key, value in plan.items() if key not in ("items", "price")}
         summary |= {"required_items": items, "item_correlation": item_correlation}
+        tables = {"plan": [plan], "known": numbers, "judges": judges}
         return Result(
             summary={"study": "plan", **summary},
             primary="required_items",
-            tables=[
-                table(__package__, "plan", [plan], systems=self.systems),
-                table(__package__, "known", numbers),
-                table(__package__, "judges", judges),
-            ],
+            tables=[table(__package__, n, r, systems=self.systems) for n, r in tables.items()],
             answer=paragraphs(__package__, "plan.md.j2", part="answer", **words),
             notes=sentences(__package__, "plan.md.j2", part="notes", **words),
         )

@@ -145,20 +145,14 @@ class ScreenCase:
 
 
 @dataclass(frozen=True)
-class Bar:
-    """What a ranking has to reach: tau with a probability, by a belief; none reaches it without."""
-
-    belief: Belief | None
-    tau: float
-    probability: float
-
-
-@dataclass(frozen=True)
 class RankingBelief:
-    """What is known of the ranking of a case."""
+    """What is known of the ranking of a case, and what it has to reach to be believed: tau with a
+    probability, by a belief; none reaches it without."""
 
     case: ScreenCase
-    bar: Bar
+    belief: Belief | None
+    least_tau: float
+    least_probability: float
 
     @cached_property
     def features(self) -> Mapping[str, float]:
@@ -172,21 +166,23 @@ class RankingBelief:
     @property
     def tau(self) -> float:
         """Predicted Kendall's tau with people's means."""
-        belief = self.bar.belief
-        return belief.tau(self.features) if belief and self.features else np.nan
+        return self.belief.tau(self.features) if self.belief and self.features else np.nan
 
     @property
     def probability(self) -> float:
-        """That tau reaches the bar."""
-        belief, least = self.bar.belief, self.bar.tau
-        return belief.probability(self.features, least) if belief and self.features else np.nan
+        """That tau is at least the least."""
+        return self._probability(self.features)
 
     @property
     def most(self) -> float:
-        """That tau reaches the bar, of a ranking without a fault: stable over items, nothing to do
-        with length, agreed on by all critics."""
-        faultless = {"reliability": 1.0, "length": 0.0, "critics": 1.0}
-        return self.bar.belief.probability(faultless, self.bar.tau) if self.bar.belief else np.nan
+        """The same of a ranking without a fault: stable over items, nothing to do with length,
+        agreed on by all critics."""
+        return self._probability({"reliability": 1.0, "length": 0.0, "critics": 1.0})
+
+    def _probability(self, features: Mapping[str, float]) -> float:
+        if self.belief is None or not features:
+            return np.nan
+        return self.belief.probability(features, self.least_tau)
 
     @property
     def standing(self) -> Standing:
@@ -195,7 +191,7 @@ class RankingBelief:
             return "few"
         if np.isnan(self.probability):
             return "unknown"
-        return "believed" if self.probability >= self.bar.probability else "not believed"
+        return "believed" if self.probability >= self.least_probability else "not believed"
 
 
 def decide(

@@ -15,7 +15,7 @@ from judgelab.stats.screen.verdicts import Verdict
 from judgelab.study.common.tables import about, named_columns
 from judgelab.study.common.templates import sentences, table
 from judgelab.study.screen.attacks import Tried
-from judgelab.study.screen.case import LENGTH, WORDS, Bar, RankingBelief, ScreenCase
+from judgelab.study.screen.case import LENGTH, WORDS, RankingBelief, ScreenCase
 
 HEADLINES = (Headline("says_nothing", "Systems that say nothing about their item", lower=True),)
 ORDER: Sequence[Verdict] = ("nothing", "much less", "not known", "something")
@@ -36,14 +36,14 @@ MOST_ODD = 12  # rows of the table of items
 GAPS = 0.05  # share of the items without its text from which an agent is named
 
 
-def page(context: Context, case: ScreenCase, bar: Bar, given: int, attacks: Tried) -> Result:
+def page(context: Context, ranking: RankingBelief, given: int, attacks: Tried) -> Result:
     """Everything as one result.
 
     Args:
         given: items of the data, also those that do not count.
         attacks: what they did, where any were tried.
     """
-    ranking = RankingBelief(case, bar)
+    case = ranking.case
     facts = _facts(case, ranking) | {"given": given, "tried": attacks}
     title, *said = sentences(__package__, "answer.md.j2", **facts)
     tables = [_agents(case), _critics(case, attacks), attacks.table, _belief(ranking), _odd(case)]
@@ -71,7 +71,6 @@ def _facts(case: ScreenCase, ranking: RankingBelief) -> dict[str, Any]:
     return {
         "case": case,
         "ranking": ranking,
-        "bar": ranking.bar,
         "names": names,
         "nothing": named["nothing"],
         "less": named["much less"],
@@ -145,7 +144,7 @@ def _critics(case: ScreenCase, attacks: Tried) -> Table:
 
 
 def _belief(ranking: RankingBelief) -> Table:
-    belief = ranking.bar.belief
+    belief = ranking.belief
     rows: list[Row] = [
         {"what": what, "here": here, "usual": None if belief is None else belief.means[name]}
         for (name, here), what in zip(ranking.features.items(), FEATURE_NAMES, strict=False)

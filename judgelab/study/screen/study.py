@@ -25,7 +25,7 @@ from judgelab.stats.screen.verdicts import FEWEST as TEXTS
 from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_nobody
 from judgelab.study.common.panels import score_records, text_records, write_replies, write_sources
 from judgelab.study.screen.attacks import tried, twice
-from judgelab.study.screen.case import Bar, Critic, ScreenCase, decide
+from judgelab.study.screen.case import Critic, RankingBelief, ScreenCase, decide
 from judgelab.study.screen.page import page
 from judgelab.study.screen.texts import block_panel, control_scores, distinct, item_keys, text_facts
 
@@ -88,7 +88,8 @@ class Screen(JudgesStudy):
         case = decide(panel, blocks, measure(panel, blocks), text_facts(panel, blocks))
         attacks = tried(case, self._panels(context, panel), self.attacks, measure)
         self._write(context, case, {name: own.evaluation_lm for name, own in logged.items()})
-        return page(context, case, Bar(self.belief, self.tau, self.probability), given, attacks)
+        ranking = RankingBelief(case, self.belief, self.tau, self.probability)
+        return page(context, ranking, given, attacks)
 
     def _panels(self, context: Context, panel: Panel) -> dict[str, Panel]:
         """Attack that is tried -> the panel with every agent twice."""

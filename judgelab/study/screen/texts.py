@@ -102,15 +102,16 @@ def control_scores(panel: Panel, blocks: Sequence[Places]) -> dict[str, Floats]:
     words, counts = words_of(panel), word_counts(panel)
     items = Counter(word for row in words for word in frozenset().union(*row))
     rarity = {word: math.log(1 + len(words) / n) for word, n in items.items()}
-    mass = [[sum(rarity[w] for w in one) for one in row] for row in words]
+    mass = [[math.fsum(rarity[w] for w in one) for one in row] for row in words]
     agents, most = len(panel.agents), max(map(len, blocks))
+    # exact sums: words of a set come in another order in each process, and ties would differ
     shape = (len(blocks), agents, agents, most, most)
     shared, length = np.full(shape, np.nan), np.full(shape, np.nan)
     for k, places in enumerate(blocks):
         cells = [(a, i, at) for i, at in enumerate(places) for a in range(agents) if words[at][a]]
         for a, i, at in cells:
             for b, j, other in cells:
-                both = sum(rarity[w] for w in words[at][a] & words[other][b])
+                both = math.fsum(rarity[w] for w in words[at][a] & words[other][b])
                 shared[k, a, b, i, j] = both / (mass[at][a] + mass[other][b] - both)
                 length[k, a, b, i, j] = -abs(math.log(counts[at, a] / counts[other, b]))
     return {"shared words": shared, "length": length}
@@ -131,7 +132,7 @@ def source_scores(panel: Panel, blocks: Sequence[Places]) -> Floats | None:
         for i, at in enumerate(places):
             for a, text in enumerate(words[at]):
                 for j, other in enumerate(places) if text else ():
-                    shared = sum(rarity[word] for word in text & sources[other])
+                    shared = math.fsum(rarity[word] for word in text & sources[other])
                     found[a, k, i, j] = shared / len(text)
     return found
 
