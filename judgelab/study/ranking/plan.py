@@ -140,7 +140,7 @@ class Plan(Study):
         words |= {"bias": known["system_bias_sd"][0] if "system_bias_sd" in known else None}
         summary = {key: value for key, value in plan.items() if key not in ("items", "price")}
         summary |= {"required_items": items, "item_correlation": item_correlation}
-        tables = {"plan": [plan], "known": numbers, "judges": judges}
+        tables: dict[str, list[Row]] = {"plan": [plan], "known": numbers, "judges": judges}
         return Result(
             summary={"study": "plan", **summary},
             primary="required_items",
