@@ -54,7 +54,7 @@ def gather(
     stop: Stop,
     rules: Bars,
     repeats: int = 1,
-) -> tuple[JudgmentTable, list[Asking], Elimination | None]:
+) -> tuple[JudgmentTable, list[Inquiry], Elimination | None]:
     """Recorded judgments, recorded metrics where they are the mechanism, and those asked for now.
 
     A judge that compares two texts makes the units pairs; one that grades texts makes two
@@ -82,7 +82,7 @@ def gather(
     table = _with_metrics(table, context, panel)
     at, whole = places(table, panel)
     _check_texts(panel, contexts, whole)
-    asked = [Asking(name, one, table, repeats) for name, one in contexts.items()]
+    asked = [Inquiry(name, one, table, repeats) for name, one in contexts.items()]
     stopped = None
     if stop.on and asked:
         stopped, table = _until_clear(asked, table, panel, at, whole, stop, rules)
@@ -138,7 +138,7 @@ def _check_texts(panel: Panel, judges: Mapping[str, Context], whole: Mask) -> No
             raise DataError(NO_SOURCE.format(name=name))
 
 
-class Asking:
+class Inquiry:
     """A judge that is being asked, and what it has said so far.
 
     Attributes:
@@ -202,7 +202,7 @@ class Asking:
         return log
 
     @property
-    def made(self) -> dict[str, object]:
+    def origin(self) -> dict[str, object]:
         """How its verdicts came about: its estimator, and which models its servers named."""
         own = {} if self.estimator is None else asdict(self.estimator)
         return {**own, "answered": sorted(self.lm.models)}
@@ -224,7 +224,7 @@ def _spread_again(spread: Spread, run: int, part: Callable[[EvaluationLM], objec
 
 
 def _until_clear(
-    judges: Sequence[Asking],
+    judges: Sequence[Inquiry],
     table: JudgmentTable,
     panel: Panel,
     at: Places,

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from judgelab.core.errors import ConfigError, DataError, some
 from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable
@@ -25,10 +25,7 @@ from judgelab.study.audit.credits import credits_of
 from judgelab.study.audit.design import Design
 from judgelab.study.common.tables import named_columns as columns
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-Made = Mapping[str, Any]
+Origin = Mapping[str, Any]
 """How a judge's verdicts came about: what its estimator says, and ``answered``, the models that its
 servers named; {} where verdicts came with the data."""
 UNKNOWN = "which model gave these verdicts is not recorded"
@@ -68,77 +65,59 @@ class JudgeDrift:
 
 @dataclass(frozen=True)
 class Before:
-    """A finished audit.
+    """A finished audit."""
 
-    Args:
-        folder: of the run.
+    name: str  # of its folder
+    origins: Mapping[str, Origin]  # judge -> how its verdicts came about
+    verdicts: pd.DataFrame  # a row for each verdict of a judge's first run
 
-    Raises:
-        ConfigError: it is no finished run of study=audit, or what it held has changed since.
-    """
+    @staticmethod
+    def of(folder: str) -> Before:
+        """The audit in this folder.
 
-    folder: str
-
-    def __post_init__(self) -> None:
-        run, where = self._run, f"study.before={self.folder!r}"
+        Raises:
+            ConfigError: it is no finished run of study=audit, or its files have changed since.
+        """
+        run, where = RunDir(Path(folder).expanduser()), f"study.before={folder!r}"
         if not run.done:
             raise ConfigError(f"{where} is no finished run: give a folder with DONE in it.")
         if altered := run.altered():
             raise ConfigError(f"{where}: {some(altered)} changed since the run finished.")
-        if (study := run.read_json("result.json")["summary"].get("study")) != "audit":
+        result = run.read_json("result.json")
+        if (study := result["summary"].get("study")) != "audit":
             raise ConfigError(f"{where} is a run of study={study}: give one of study=audit.")
-
-    @property
-    def _run(self) -> RunDir:
-        return RunDir(Path(self.folder).expanduser())
-
-    @property
-    def name(self) -> str:
-        """The folder's own name."""
-        return self._run.path.resolve().name
-
-    @cached_property
-    def made(self) -> Mapping[str, Made]:
-        """Judge -> how its verdicts came about."""
-        provenance = self._run.read_json("result.json")["provenance"]
-        known: Mapping[str, Made] = provenance.get("judges", {})
-        return known
-
-    @cached_property
-    def _said(self) -> DataFrame:
-        import pandas as pd
-
         try:
-            said = pd.read_parquet(self._run.path / "records/judgments.parquet")
+            rows = pd.read_parquet(run.path / "records/judgments.parquet")
         except (OSError, ValueError) as cause:
-            raise ConfigError(f"study.before={self.folder!r} cannot be read: {cause}.") from cause
-        said = said[said["role"] == "judge"]
-        return said[said["run"] == 0] if "run" in said else said
+            raise ConfigError(f"{where} cannot be read: {cause}.") from cause
+        first = rows.get("run", pd.Series(0, rows.index)) == 0
+        rows = rows[(rows["role"] == "judge") & first]
+        return Before(run.path.resolve().name, result["provenance"].get("judges", {}), rows)
 
-    def of(self, criterion: str) -> DataFrame:
-        """What judges said then; of one criterion, where there are several.
+    def verdicts_on(self, criterion: str) -> pd.DataFrame:
+        """Those on one criterion, where there are several.
 
         Raises:
             DataError: there were several then, and there is one now.
         """
-        said = self._said
-        if "criterion" not in said:
-            return said.head(0) if criterion else said
+        rows = self.verdicts
+        if "criterion" not in rows:
+            return rows.head(0) if criterion else rows
         if not criterion:
-            known = some(sorted(set(said["criterion"])))
-            raise DataError(f"{self.name} held several criteria ({known}), and this run one.")
-        return said[said["criterion"] == criterion]
+            names = some(sorted(set(rows["criterion"])))
+            raise DataError(f"{self.name} held several criteria ({names}), and this run one.")
+        return rows[rows["criterion"] == criterion]
 
     def drifts(
-        self, design: Design, made: Mapping[str, Made], criterion: str = ""
+        self, design: Design, origins: Mapping[str, Origin], criterion: str = ""
     ) -> list[JudgeDrift]:
         """Every judge of both runs, by name; one judge in each is the same one, whatever its name.
 
         Raises:
             DataError: the runs have no judge, or no text or pair, in common.
         """
-        table, said = design.table, self.of(criterion)
-        names = dict.fromkeys(said["by"].astype(str))
+        table, rows = design.table, self.verdicts_on(criterion)
+        names = dict.fromkeys(rows["by"].astype(str))
         pairs = [(name, name) for name in table.names if name in names]
         if not pairs and len(names) == len(table.names) == 1:
             pairs = [(table.names[0], next(iter(names)))]
@@ -149,8 +128,8 @@ class Before:
             )
         drifts = []
         for now, then in pairs:
-            own = said[said["by"] == then]
-            models = compared(self.made.get(then, {}), made.get(now, {}))
+            own = rows[rows["by"] == then]
+            models = compared(self.origins.get(then, {}), origins.get(now, {}))
             if (one := _drift(design, now, then, *self._aligned(table, own), models)) is not None:
                 drifts.append(one)
         if not drifts:
@@ -164,41 +143,41 @@ class Before:
         self, drifts: Sequence[JudgeDrift], names: Sequence[str], criterion: str
     ) -> list[str]:
         """Judges of either run that were not compared; of the earlier one first."""
-        then = dict.fromkeys(self.of(criterion)["by"].astype(str))
+        then = dict.fromkeys(self.verdicts_on(criterion)["by"].astype(str))
         done = {one.earlier for one in drifts}, {one.judge for one in drifts}
         left = [name for name in then if name not in done[0]]
         return [*left, *(name for name in names if name not in done[1] and name not in left)]
 
-    def _aligned(self, table: JudgmentTable, said: DataFrame) -> tuple[JudgmentTable, Floats]:
+    def _aligned(self, table: JudgmentTable, rows: pd.DataFrame) -> tuple[JudgmentTable, Floats]:
         """The table with all levels, and [units, orders, 2] the value then and whether asked."""
-        pairs = bool((said["second"] != "").any())
-        kind = "category" if "category" in said else "preference" if pairs else "grade"
+        pairs = bool((rows["second"] != "").any())
+        kind = "category" if "category" in rows else "preference" if pairs else "grade"
         if kind != table.kind:
             raise DataError(
                 f"{self.name} holds judgments of the kind {kind}, this run {table.kind}: set "
                 "dataset.kind, or ask the judge as it was asked then."
             )
-        value = said["value"].to_numpy(float)
+        value = rows["value"].to_numpy(float)
         if kind == "category":
-            spoken = said["category"].dropna().astype(str)
+            spoken = rows["category"].dropna().astype(str)
             same = same_levels(dict.fromkeys(spoken), table.levels)
             levels = dict.fromkeys((*table.levels, *same.values()))
             table = replace(table, levels=tuple(levels))
             place = {name: float(table.levels.index(level)) for name, level in same.items()}
-            value = said["category"].map(place).to_numpy(float)
+            value = rows["category"].map(place).to_numpy(float)
         units = zip(table.units.item, table.units.first, table.units.second, strict=True)
         number = {unit: k for k, unit in enumerate(units)}
         then = np.full((len(table.units), table.orders, 2), np.nan)
-        keys = (said[name] for name in ("item", "first", "second", "order"))
+        keys = (rows[name] for name in ("item", "first", "second", "order"))
         for item, first, second, order, x in zip(*keys, value, strict=True):
-            if (k := number.get((item, first, second))) is not None:
-                then[k, order] = x, 1
-            elif second and (k := number.get((item, second, first))) is not None:
-                then[k, 1 - order] = 1 - x, 1
+            swap = (item, first, second) not in number  # the pair may be stored the other way round
+            unit = (item, second, first) if swap else (item, first, second)
+            if unit in number:
+                then[number[unit], order ^ swap] = 1 - x if swap else x, 1
         return table, then
 
 
-def compared(then: Made, now: Made) -> str:
+def compared(then: Origin, now: Origin) -> str:
     """Whether the same model, asked in the same way, gave the verdicts of both runs, in words."""
     if not then or not now:
         return UNKNOWN
@@ -226,30 +205,25 @@ def _drift(
     if not chosen.any():
         return None
     asked = both[chosen]
-    said = [np.where(both, x, np.nan)[chosen] for x in (table.verdicts[judge], then[..., 0])]
+    values = [np.where(both, x, np.nan)[chosen] for x in (table.verdicts[judge], then[..., 0])]
     facts = table.judges[judge]
     two = replace(
         table.at(chosen),
         judges=(facts, JudgeFacts(f"{name} before", facts.pointwise, facts.scaled)),
-        verdicts=np.stack(said),
+        verdicts=np.stack(values),
         asked=np.stack([asked, asked]),
         reasons={},
         again=np.empty((0, 0, 0, 0)),
     )
     weight = None if design.weight is None else design.weight[chosen]
     pair = Design.of(two, design.bars, weight)
-    known = ~np.isnan(said[0]) & ~np.isnan(said[1])
-    other = known & (np.round(said[0] - said[1], 9) != 0)
+    known = ~np.isnan(values[0]) & ~np.isnan(values[1])
+    other = known & (np.round(values[0] - values[1], 9) != 0)
     counts = [cluster_sums(x.sum(axis=1).astype(float), pair.cluster) for x in (other, known)]
     changed = Sums(counts[0], counts[1]).estimate_share()
     credits = zip(credits_of(pair, 0).each, credits_of(pair, 1).each, strict=True)
     agreement, *recall = [
-        Change(
-            now.about,
-            old.own.estimate_share(),
-            now.own.estimate_share(),
-            now.own.estimate_share(old.own),
-        )
+        _change(now.about, old.own, now.own)
         for now, old in credits
         if now.name == "agreement" or (now.name == "recall" and now.about in pair.classes)
     ]

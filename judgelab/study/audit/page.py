@@ -19,7 +19,7 @@ from judgelab.study.audit.conditions import WORDS, Evidence, Word
 from judgelab.study.audit.design import Design
 from judgelab.study.audit.drift import drift_rows
 from judgelab.study.audit.noise import noise_rows
-from judgelab.study.audit.words import STANDINGS, Audited, answer, cards, say
+from judgelab.study.audit.words import STANDINGS, AuditFacts, answer, cards, say
 from judgelab.study.common.tables import named_columns as columns
 from judgelab.study.common.templates import render, table
 
@@ -32,58 +32,52 @@ HEADLINES = (
 )
 
 
-def page(
-    audited: Audited, extra: Sequence[Table], show_all: bool, estimators: Sequence[Estimator]
-) -> Result:
-    """Everything as one result.
-
-    Args:
-        extra: the table of manipulations that were tried.
-        show_all: whether the page shows what is else folded away.
-    """
-    design, ranked = audited.design, audited.ranked
+def page(audit: AuditFacts, show_all: bool, estimators: Sequence[Estimator]) -> Result:
+    """Everything as one result; ``show_all``: whether nothing is folded away."""
+    design, ranked = audit.design, audit.ranked
     single = ranked[0][0] if len(ranked) == 1 else None
-    judges, conditions = _judges(audited), _conditions(audited)
-    agreement, averages = _agreement(audited), _averages(audited)
+    judges, conditions = _judges(audit), _conditions(audit)
+    agreement, averages = _agreement(audit), _averages(audit)
+    trials = [] if audit.trials is None else [audit.trials]
     if single is None:
-        top, folded = [judges], [conditions, agreement, averages, *extra]
+        top, folded = [judges], [conditions, agreement, averages, *trials]
     else:
         top = (
             [_confusion(design, single), _classes(design, single)]
             if single.classes
             else [agreement]
         )
-        top, folded = [*top, averages], [judges, conditions, *extra]
+        top, folded = [*top, averages], [judges, conditions, *trials]
     kind, noun = design.table.kind, "pair" if design.table.kind == "preference" else "text"
-    noises = [row for one in audited.noises.values() for row in noise_rows(kind, one)]
+    noises = [row for one in audit.noises.values() for row in noise_rows(kind, one)]
     top.append(table(__package__, "noise", noises, noun=noun))
-    changes = drift_rows(audited.drifts)
-    top.append(table(__package__, "drift", changes, noun=noun, before=audited.before))
+    changes = drift_rows(audit.drifts)
+    top.append(table(__package__, "drift", changes, noun=noun, before=audit.before))
     top.append(_disagreements(design, [one.name for one, _ in ranked]))
     top, folded = ([one for one in tables if one.rows] for tables in (top, folded))
     rest = [one for one in (*top, *folded) if one is not judges]
-    title, paragraphs = answer(audited)
+    title, paragraphs = answer(audit)
     section = PageSection("Details", [one.name for one in folded], folded=not show_all)
     return Result(
-        summary=_summary(audited),
+        summary=_summary(audit),
         primary="best_agreement",
         headlines=HEADLINES,
         tables=[judges, *rest],  # the console prints the first
         notes=[],
-        provenance={"clean": origin_of(audited.panel, design.table.facts)},
+        provenance={"clean": origin_of(audit.panel, design.table.facts)},
         estimators=list(dict.fromkeys(estimators)),
         answer=paragraphs,
         sections=[section] if folded else [],
         title=title,
         cards=cards(single) if single is not None else (),
-        chart=chart({"": audited}) if single is None else None,
+        chart=chart({"": audit}) if single is None else None,
     )
 
 
-def _judges(audited: Audited) -> Table:
+def _judges(audit: AuditFacts) -> Table:
     """One row for each judge, the best first."""
-    design, rows = audited.design, list[Row]()
-    for one, average in audited.ranked:
+    design, rows = audit.design, list[Row]()
+    for one, average in audit.ranked:
         verdict = one.verdict
         row: dict[str, Value] = {"judge": one.name, "verdict": verdict.word}
         row |= {"because": say("because", verdict)} | columns("agreement", one.agreement)
@@ -99,13 +93,13 @@ def _judges(audited: Audited) -> Table:
         if math.isfinite(verdict.more):
             row["labels_more_to_decide"] = int(verdict.more)
         row |= {"labelled_items": one.counts.labelled, "without_verdict": one.counts.lost}
-        rows.append(row | {**audited.costs.get(one.name, {})})
+        rows.append(row | {**audit.costs.get(one.name, {})})
     noun = "pair" if design.table.kind == "preference" else "text"
     categories, several = design.table.kind == "category", len(rows) > 1
     return table(__package__, "judges", rows, noun=noun, categories=categories, several=several)
 
 
-def _conditions(audited: Audited) -> Table:
+def _conditions(audit: AuditFacts) -> Table:
     rows: list[Row] = [
         {
             "judge": who.name,
@@ -115,20 +109,20 @@ def _conditions(audited: Audited) -> Table:
             "bar": say("wanted", one),
             "items": one.value.n,
         }
-        for who, _ in audited.ranked
+        for who, _ in audit.ranked
         for one in who.conditions
     ]
     return table(__package__, "conditions", rows)
 
 
-def _agreement(audited: Audited) -> Table:
+def _agreement(audit: AuditFacts) -> Table:
     """Judges, people and rules that know nothing, on the same items against the same people."""
-    design, rows = audited.design, list[Row]()
+    design, rows = audit.design, list[Row]()
 
     def add(who: str, one: Estimate) -> None:
         rows.append({"who": who, **columns("agreement", one), "items": one.n})
 
-    for one, _ in audited.ranked:
+    for one, _ in audit.ranked:
         add(one.name, one.agreement)
         if one.people is not None:
             own, people = one.people
@@ -169,9 +163,9 @@ def _classes(design: Design, one: Evidence) -> Table:
     return table(__package__, "classes", rows, positive=positive)
 
 
-def _averages(audited: Audited) -> Table:
+def _averages(audit: AuditFacts) -> Table:
     rows: list[Row] = []
-    for who, one in audited.ranked:
+    for who, one in audit.ranked:
         if one is None:
             continue
         row: dict[str, Value] = {"judge": who.name, "number": one.name, "report": one.word}
@@ -186,33 +180,33 @@ def _averages(audited: Audited) -> Table:
     return table(__package__, "averages", rows)
 
 
-def _summary(audited: Audited) -> dict[str, Value]:
+def _summary(audit: AuditFacts) -> dict[str, Value]:
     """Flat: for sweeps, trackers and programs."""
-    told = [one for one, _ in audited.ranked]
-    words = Counter(one.verdict.word for one in told)
+    judges = [one for one, _ in audit.ranked]
+    words = Counter(one.verdict.word for one in judges)
     verdict = ", ".join(f"{word}: {words[word]}" for word in WORDS if words[word])
-    known = [one.agreement for one in told if one.agreement.n]
+    known = [one.agreement for one in judges if one.agreement.n]
     best = max(known, key=lambda one: one.value, default=Estimate(math.nan))
     summary: dict[str, Value] = {
         "study": "audit",
-        "dataset": str(audited.panel.provenance.get("dataset", "")),
-        "judges": len(told),
-        "verdict": verdict if len(told) > 1 else told[0].verdict.word,
+        "dataset": str(audit.panel.provenance.get("dataset", "")),
+        "judges": len(judges),
+        "verdict": verdict if len(judges) > 1 else judges[0].verdict.word,
         **{word.replace(" ", "_"): words[word] for word in WORDS},
         **columns("best_agreement", best),
         "best_agreement_n": best.n,
-        "labelled_items": max(one.counts.labelled for one in told),
-        "open_verdicts": audited.open,
+        "labelled_items": max(one.counts.labelled for one in judges),
+        "open_verdicts": audit.open,
     }
-    if lost := sum(one.counts.lost for one in told):
+    if lost := sum(one.counts.lost for one in judges):
         summary |= {
             "unscored_verdicts": lost,
-            "judged_verdicts": sum(one.counts.asked for one in told),
+            "judged_verdicts": sum(one.counts.asked for one in judges),
         }
     return summary
 
 
-def chart(audits: Mapping[str, Audited]) -> Chart:
+def chart(audits: Mapping[str, AuditFacts]) -> Chart:
     """A row for each judge, the best first; one unit of the drawing is one pixel of a phone.
 
     Args:
@@ -224,11 +218,11 @@ def chart(audits: Mapping[str, Audited]) -> Chart:
             "name": ": ".join(filter(None, (criterion, one.name))),
             "mark": MARKS[one.verdict.word],
             "rule": max(one.controls.values()),
-            "people": one.people[1].value if audited.design.leaves_out and one.people else None,
+            "people": one.people[1].value if audit.design.leaves_out and one.people else None,
             **{part: getattr(one.agreement, part) for part in ("value", "low", "high")},
         }
-        for criterion, audited in audits.items()
-        for one, _ in audited.ranked
+        for criterion, audit in audits.items()
+        for one, _ in audit.ranked
         if one.agreement.n
     ]
     parts = ["Lines are 95 % intervals; grey ticks: the best rule that knows nothing"]

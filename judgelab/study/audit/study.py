@@ -14,13 +14,13 @@ from judgelab.core.bounds import Count
 from judgelab.core.errors import ChoiceError, ConfigError, DataError, some
 from judgelab.core.judgments import Floats, JudgmentTable
 from judgelab.core.panel import Panel
-from judgelab.core.result import Result, Table, Value
+from judgelab.core.result import Result, Value
 from judgelab.engine.context import Context
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.report import label_page
 from judgelab.report.page import render
 from judgelab.stats.intervals.arrays import divide
-from judgelab.study.audit.asking import Asking, gather
+from judgelab.study.audit.asking import Inquiry, gather
 from judgelab.study.audit.averages import averages
 from judgelab.study.audit.conditions import Word
 from judgelab.study.audit.criteria import stacked
@@ -31,7 +31,7 @@ from judgelab.study.audit.graded import judgments_of
 from judgelab.study.audit.manipulation import Manipulation
 from judgelab.study.audit.noise import judge_noise
 from judgelab.study.audit.page import chart, page
-from judgelab.study.audit.words import Audited
+from judgelab.study.audit.words import AuditFacts
 from judgelab.study.common.judges import JudgesStudy, spent
 from judgelab.study.common.panels import text_records, write_replies, write_sources
 from judgelab.study.common.stopping import Elimination, Stop
@@ -104,7 +104,7 @@ class Audit(JudgesStudy):
         context.no_attack("audit")
         panel = context.panels(raw=True)["clean"]
         if self.before:
-            Before(self.before)
+            Before.of(self.before)
         if panel.criteria:
             return
         table, asked, _ = gather(context, panel, self.judges, Stop(), self.rules, self.repeats)
@@ -116,24 +116,24 @@ class Audit(JudgesStudy):
         """Ask, hold against people, decide, and say it."""
         context.no_attack("audit")
         panel = context.panels(raw=True)["clean"]
-        before = Before(self.before) if self.before else None
+        before = Before.of(self.before) if self.before else None
         if any(text is not None for row in panel.texts for text in row):
             context.run_dir.write_table("records/clean_texts.parquet", text_records(panel))
             write_sources(context, panel)
         if panel.criteria:
             return self._several(context, panel, before)
-        asking = context, panel, self.judges, self.stop, self.rules, self.repeats
-        table, asked, stopped = gather(*asking)
+        table, asked, stopped = gather(
+            context, panel, self.judges, self.stop, self.rules, self.repeats
+        )
         context.run_dir.write_table("records/judgments.parquet", table.long())
         write_replies(context, panel, {one.name: one.lm.log for one in asked})
         if not table.labelled.any():
             there = label_page.write(context.run_dir, render)
             where = LABEL.format(page=context.run_dir.path / label_page.FILE)
             raise ChoiceError(NO_LABELS + (where if there else ADD), _maybe_labels(panel))
-        audited, extra = self._audited(context, panel, table, asked, stopped, before)
-        estimators = [one.estimator for one in asked if one.estimator]
-        result = page(audited, extra, self.details, estimators)
-        judges = {one.name: one.made for one in asked if one.estimator}
+        facts = self._facts(context, panel, table, asked, stopped, before)
+        result = page(facts, self.details, [one.estimator for one in asked if one.estimator])
+        judges = {one.name: one.origin for one in asked if one.estimator}
         return replace(result, provenance={**result.provenance, "judges": judges})
 
     def _several(self, context: Context, panel: Panel, before: Before | None) -> Result:
@@ -151,54 +151,52 @@ class Audit(JudgesStudy):
             )
         tables = [table.long().assign(criterion=name) for name, table in panel.criteria.items()]
         context.run_dir.write_table("records/judgments.parquet", pd.concat(tables))
-        audits, left = dict[str, Audited](), list[str]()
+        audits, left = dict[str, AuditFacts](), list[str]()
         for name, table in panel.criteria.items():
             if not table.labelled.any() or not table.judges:
                 left.append(name)
                 continue
-            known = before if before is not None and len(before.of(name)) else None
-            audits[name], _ = self._audited(context, panel, table, [], None, known, name)
+            known = before if before is not None and len(before.verdicts_on(name)) else None
+            table = judgments_of(replace(panel, judgments=table))
+            audits[name] = self._facts(context, panel, table, [], None, known, name)
         if not audits:
             raise ConfigError(
                 f"{NO_LABELS}no criterion ({names}) has both labels and verdicts; {ADD}"
             )
         if before is not None and not any(one.drifts for one in audits.values()):
             raise DataError(f"{before.name} judged none of these criteria: {names}.")
-        pages = {name: page(one, [], self.details, []) for name, one in audits.items()}
+        pages = {name: page(one, self.details, []) for name, one in audits.items()}
         return stacked(pages, chart(audits), left)
 
-    def _audited(
+    def _facts(
         self,
         context: Context,
         panel: Panel,
         table: JudgmentTable,
-        asked: Sequence[Asking],
+        asked: Sequence[Inquiry],
         stopped: Elimination | None,
         before: Before | None,
         criterion: str = "",
-    ) -> tuple[Audited, list[Table]]:
-        """What is known of every judge, and the table of manipulations that were tried."""
-        if criterion:
-            table = judgments_of(replace(panel, judgments=table))
+    ) -> AuditFacts:
         weight = _weight(table) if self.sampled == "strata" else None
         looks = stopped is not None or _in_turns(table)
         design = Design.of(table, self.rules, weight, looks=looks)
-        probes, extra = None, list[Table]()
+        probes, trials = None, None
         if self.manipulate:
-            contexts = {one.name: one.context for one in asked}
-            probes, tried = self.manipulation.run(context, contexts, panel, table, self.rules.probe)
-            extra = [tried]
+            contexts, margin = {one.name: one.context for one in asked}, self.rules.probe
+            probes, trials = self.manipulation.run(context, contexts, panel, table, margin)
         # all labelled is a random sample of themselves
         sampled = True if self.sampled is None and table.labelled.all() else self.sampled
         judged = zip(evidence(design, probes), averages(design, sampled), strict=True)
         several = (judge_noise(design, k) for k in range(len(table.judges)))
-        made = {one.name: one.made for one in asked if one.estimator}
-        drifts = [] if before is None else before.drifts(design, made, criterion)
-        audited = Audited(
+        origins = {one.name: one.origin for one in asked if one.estimator}
+        drifts = [] if before is None else before.drifts(design, origins, criterion)
+        return AuditFacts(
             design,
             list(judged),
             panel,
             stopped,
+            trials,
             sum(one.open for one in asked),
             {one.name: self._cost(one) for one in asked},
             {one.name: one for one in several if one is not None},
@@ -206,9 +204,8 @@ class Audit(JudgesStudy):
             drifts,
             [] if before is None else before.alone(drifts, table.names, criterion),
         )
-        return audited, extra
 
-    def _cost(self, one: Asking) -> Mapping[str, Value]:
+    def _cost(self, one: Inquiry) -> Mapping[str, Value]:
         return spent(one.log, one.context.evaluation_lm, self.prices)
 
 

@@ -13,8 +13,7 @@ import numpy as np
 from judgelab.core.errors import some
 from judgelab.core.judgments import JudgmentTable
 from judgelab.core.panel import Panel
-from judgelab.core.result import Card, Value
-from judgelab.stats.intervals.arrays import row_means
+from judgelab.core.result import Card, Table, Value
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.averages import AverageAnswer, AverageWord
 from judgelab.study.audit.conditions import WORDS, Evidence
@@ -38,7 +37,7 @@ REPORT: dict[AverageWord, str] = {
 }
 
 
-class Audited(NamedTuple):
+class AuditFacts(NamedTuple):
     """All that a page is made of."""
 
     design: Design
@@ -46,6 +45,7 @@ class Audited(NamedTuple):
     judged: Sequence[tuple[Evidence, AverageAnswer | None]]
     panel: Panel
     stopped: Elimination | None
+    trials: Table | None  # of manipulations
     open: int  # verdicts that were not given, as calls were not sent or not answered
     # judge -> columns of what it cost, of those that were asked
     costs: Mapping[str, Mapping[str, Value]]
@@ -66,36 +66,35 @@ class Audited(NamedTuple):
         return sorted(self.judged, key=place)
 
 
-def answer(audited: Audited) -> tuple[str, list[tuple[str, str]]]:
+def answer(audit: AuditFacts) -> tuple[str, list[tuple[str, str]]]:
     """Title, and (heading, sentences): the template's lines, a paragraph each."""
-    table, ranked = audited.design.table, audited.ranked
+    table, ranked = audit.design.table, audit.ranked
     facts: dict[str, Any] = {
         "noun": "pair" if table.kind == "preference" else "text",
         "kind": table.kind,
-        "untested": _untested(audited),
+        "untested": _untested(audit),
         "read": str(table.facts.get("read", "")),
-        "log": str(audited.panel.provenance.get("log", "")),
-        "columns": str(audited.panel.provenance.get("columns_taken", "")),
-        "open": audited.open,
-        "stopped": audited.stopped.sentences if audited.stopped else [],
-        "looks": audited.design.turn is not None,
-        "rules": audited.design.bars,
+        "log": str(audit.panel.provenance.get("log", "")),
+        "columns": str(audit.panel.provenance.get("columns_taken", "")),
+        "open": audit.open,
+        "stopped": audit.stopped.sentences if audit.stopped else [],
+        "looks": audit.design.turn is not None,
+        "rules": audit.design.bars,
         "ties": _ties(table),
-        "crossed": _crossed(table),
         "one": None,
-        "noise": _noise_facts(audited.noises),
-        "before": audited.before,
-        "drifts": audited.drifts,
-        "alone": audited.alone,
-        "ways": _ways(audited.drifts),
+        "noise": _noise_facts(audit.noises),
+        "before": audit.before,
+        "drifts": audit.drifts,
+        "alone": audit.alone,
+        "ways": _ways(audit.drifts),
     }
     if len(ranked) == 1:
         ((one, average),) = ranked
-        facts |= {"one": _judge_facts(audited.design, one), "average": _average_facts(average)}
+        facts |= {"one": _judge_facts(audit.design, one), "average": _average_facts(average)}
     else:
         words = Counter(sorted(average.word for _, average in ranked if average is not None))
         facts |= {"averages": [f"{n} {REPORT[word]}" for word, n in words.most_common()]}
-        facts |= {"groups": _groups(audited), "judges": len(ranked)}
+        facts |= {"groups": _groups(audit), "judges": len(ranked)}
     title, *rest = sentences(__package__, "answer.md.j2", **facts)
     if title.startswith("the judge "):
         title = title[0].upper() + title[1:]
@@ -190,10 +189,10 @@ def cards(one: Evidence) -> list[Card]:
     return cards
 
 
-def _untested(audited: Audited) -> list[str]:
+def _untested(audit: AuditFacts) -> list[str]:
     """What a reader must not take for tested."""
-    table, left = audited.design.table, []
-    tested = {each.name for one, _ in audited.judged for each in one.conditions}
+    table, left = audit.design.table, []
+    tested = {each.name for one, _ in audit.judged for each in one.conditions}
     if "manipulation" not in tested:
         left.append("manipulated texts (study.manipulate)")
     compares = table.kind == "preference" and not all(who.pointwise for who in table.judges)
@@ -202,18 +201,18 @@ def _untested(audited: Audited) -> list[str]:
     return left
 
 
-def _groups(audited: Audited) -> list[dict[str, Any]]:
+def _groups(audit: AuditFacts) -> list[dict[str, Any]]:
     """Verdict -> its judges, the best first, and why, the commonest reason first."""
     groups = []
     for word in WORDS:
-        own = [one for one, _ in audited.ranked if one.verdict.word == word]
+        own = [one for one, _ in audit.ranked if one.verdict.word == word]
         if not own:
             continue
         counts = Counter(say("because", one.verdict, True) for one in own)
         order = sorted(counts, key=lambda why: (-counts[why], why))
         several, best, names = len(order) > 1, own[0], [one.name for one in own]
         values = [one.agreement.value for one in own if one.agreement.n]
-        wrong = fault(best, audited.design) if word != "use" else ""
+        wrong = fault(best, audit.design) if word != "use" else ""
         groups.append(
             {
                 "word": word,
@@ -263,29 +262,6 @@ def _ties(table: JudgmentTable) -> tuple[float, float] | None:
     people, judges = (x[~np.isnan(x)] for x in (table.labels, table.verdicts))
     share = float((people == 0.5).mean()) if people.size else 0.0
     return (share, float((judges == 0.5).mean())) if share >= 0.1 and judges.size else None
-
-
-PAIRS = 20
-"""Pairs below which the two orders show nothing of how verdicts were written."""
-
-
-def _crossed(table: JudgmentTable) -> list[str]:
-    """Judges that surely agree with people in one order of texts, and disagree in the other.
-
-    A judge that takes what is shown first is right in about half of either order.
-    """
-    if table.kind != "preference":
-        return []
-    names, people = list[str](), np.sign(row_means(table.labels) - 0.5)
-    for name, orders in zip(table.names, table.verdicts.transpose(0, 2, 1), strict=True):
-        sides = []
-        for verdicts in orders:
-            right = (people * np.sign(verdicts - 0.5))[(people * (verdicts - 0.5)) ** 2 > 0]
-            far = 2 / np.sqrt(max(right.size, 1))  # two standard errors of a guess
-            away = right.size >= PAIRS and abs(right.mean()) > far
-            sides.append(float(np.sign(right.mean())) if away else 0.0)
-        names += [name] if np.prod(sides) < 0 else []
-    return names
 
 
 def _average_facts(one: AverageAnswer | None) -> dict[str, Any] | None:
