@@ -262,7 +262,7 @@ class LabelledTable(LimitedDataset):
         alone = grades(cells, self.positive)
         if kind == "grade":
             return alone
-        return preferences(of_pairs, self.preferences, alone.values, self.numbering == "shown")
+        return preferences(of_pairs, self.preferences, alone.words, self.numbering == "shown")
 
 
 def _good_faith(records: Records, columns: Mapping[str, str]) -> bool:

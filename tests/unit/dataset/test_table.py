@@ -156,6 +156,9 @@ def test_judges_compare_what_people_graded(tmp_path: Path) -> None:
     assert found.names == ("j",) and same(found.verdicts[0, 0], [1, np.nan])
     assert panel.items[0].scores == {"m": {"x": 0.5, "y": 0.7}}
     assert panel.items[0].human == {"x": 2.5, "y": 2.5}
+    words = rows.replace(",4,", ",good,").replace(",3,", ",bad,")
+    words = words.replace("bob,1", "bob,bad").replace("bob,2", "bob,good")
+    assert same(judged(load(tmp_path, words)).labels, [[1, 0]])
 
 
 def test_columns_by_other_names(tmp_path: Path) -> None:
