@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
 from judgelab.attack.protocol import WritingAttack
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
@@ -32,8 +30,32 @@ class AbstractOnly(WritingAttack):
     name = "abstract_only"
 
     def rule(self, text: str, at: Place) -> str:
-        """A review drawn for this item and agent."""
-        return generic_review((at.item.synopsis or "").strip(), at.rng)
+        """A review in the four sections of ICLR 2023, drawn for this item and agent: four reasons
+        for and four against."""
+
+        def drawn(kind: str, count: int = 1) -> list[str]:
+            options = REMARKS[kind]
+            return [options[k] for k in at.rng.choice(len(options), size=count, replace=False)]
+
+        synopsis = (at.item.synopsis or "").strip()
+        said = [piece for line in synopsis.splitlines() for piece in line_sentences(line)]
+        said = said or [" ".join(synopsis.split())]
+        points = [
+            f"{k % 4 + 1}. {reason}\n   - This concerns what the synopsis says here: "
+            + _quoted(said[k % len(said)])
+            for k, reason in enumerate([*drawn("for", 4), *drawn("against", 4)])
+        ]
+        strengths_and_weaknesses = "\n".join(
+            ["Strengths:", *points[:4], "", "Weaknesses:", *points[4:], "", "Questions:"]
+            + [f"- {question}" for question in drawn("questions", 3)]
+        )
+        bodies = {
+            "Summary Of The Paper": " ".join([*drawn("opening"), *said[:4]]),
+            "Strength And Weaknesses": strengths_and_weaknesses,
+            "Clarity, Quality, Novelty And Reproducibility": drawn("remarks")[0],
+            "Summary Of The Review": drawn("verdict")[0],
+        }
+        return "\n\n".join(f"{header}:\n\n{body}" for header, body in bodies.items())
 
     def by_rules(self, panel: Panel, seed: int) -> dict[Cell, Written]:
         """A review for each text of an item with a synopsis."""
@@ -55,33 +77,6 @@ def _without_synopsis(panel: Panel) -> dict[Cell, Written]:
     blank = [not (item.synopsis or "").strip() for item in panel.items]
     lacking = Written(None, "the item has no synopsis")
     return {cell: lacking for cell in present(panel) if blank[cell[0]]}
-
-
-def generic_review(synopsis: str, rng: np.random.Generator) -> str:
-    """A review in the four sections of ICLR 2023: four reasons for and four against."""
-
-    def drawn(kind: str, count: int = 1) -> list[str]:
-        options = REMARKS[kind]
-        return [options[k] for k in rng.choice(len(options), size=count, replace=False)]
-
-    said = [piece for line in synopsis.splitlines() for piece in line_sentences(line)]
-    said = said or [" ".join(synopsis.split())]
-    points = [
-        f"{k % 4 + 1}. {reason}\n   - This concerns what the synopsis says here: "
-        + _quoted(said[k % len(said)])
-        for k, reason in enumerate([*drawn("for", 4), *drawn("against", 4)])
-    ]
-    strengths_and_weaknesses = "\n".join(
-        ["Strengths:", *points[:4], "", "Weaknesses:", *points[4:], "", "Questions:"]
-        + [f"- {question}" for question in drawn("questions", 3)]
-    )
-    bodies = {
-        "Summary Of The Paper": " ".join([*drawn("opening"), *said[:4]]),
-        "Strength And Weaknesses": strengths_and_weaknesses,
-        "Clarity, Quality, Novelty And Reproducibility": drawn("remarks")[0],
-        "Summary Of The Review": drawn("verdict")[0],
-    }
-    return "\n\n".join(f"{header}:\n\n{body}" for header, body in bodies.items())
 
 
 def _quoted(line: str) -> str:

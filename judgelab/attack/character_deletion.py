@@ -5,18 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import takewhile
 
-import numpy as np
-
 from judgelab.attack.protocol import RuleAttack
 from judgelab.core.bounds import Count
 from judgelab.core.step import Place
-
-
-def delete_characters(text: str, k: int, rng: np.random.Generator) -> str:
-    """The text less ``k`` of its letters and digits, drawn alike; all where there are fewer."""
-    places = [i for i, c in enumerate(text) if c.isalnum()]
-    gone = set(rng.choice(places, size=min(k, len(places)), replace=False).tolist())
-    return "".join(c for i, c in enumerate(text) if i not in gone)
 
 
 @dataclass(frozen=True)
@@ -27,8 +18,10 @@ class CharacterDeletion(RuleAttack):
     name = "character_deletion"
 
     def rule(self, text: str, at: Place) -> str:
-        """Delete from the text."""
-        return delete_characters(text, self.k, at.rng)
+        """The text less ``k`` of its letters and digits, drawn alike; all where there are fewer."""
+        places = [i for i, c in enumerate(text) if c.isalnum()]
+        gone = set(at.rng.choice(places, size=min(self.k, len(places)), replace=False).tolist())
+        return "".join(c for i, c in enumerate(text) if i not in gone)
 
     def check(self, before: str, after: str) -> str:
         """Exactly k letters and digits are gone, nothing else is, and some are left."""

@@ -19,15 +19,6 @@ _ANY = re.compile(
 _START = re.compile(r"(?:^|[.?!:;]\s+|\n\s*(?:[-*•]\s*|\d+[.)]\s*)?)$")
 
 
-def rephrase(text: str) -> str:
-    """The text with contractions written out and some phrases exchanged for their synonyms.
-
-    A phrase changes in lower case, or with a capital where a sentence starts: titles, names and
-    headers stay as they are.
-    """
-    return _ANY.sub(_changed, text)
-
-
 def _changed(match: re.Match[str]) -> str:
     said = match[0].replace("’", "'")
     low, other = (re.sub(r"\bi\b", "I", t) for t in (said.lower(), _OTHER[said.lower()]))
@@ -51,5 +42,9 @@ class Rephrase(WritingAttack):
     expects = "no_rise"
 
     def rule(self, text: str, at: Place) -> str:
-        """Change the surface."""
-        return rephrase(text)
+        """The text with contractions written out and some phrases exchanged for their synonyms.
+
+        A phrase changes in lower case, or with a capital where a sentence starts: titles, names and
+        headers stay as they are.
+        """
+        return _ANY.sub(_changed, text)

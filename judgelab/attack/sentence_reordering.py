@@ -13,32 +13,6 @@ from judgelab.core.sentences import sentence_spans
 from judgelab.core.step import Place
 
 
-def reorder(text: str, k: int | None, rng: np.random.Generator) -> str:
-    """The text with ``k`` of its sentences shuffled (all for None) among their places.
-
-    The order does change: a draw that leaves it is drawn again. White space between sentences and
-    headings stay where they are. A text of one sentence stays as it is, and so does one whose
-    drawn sentences are equal.
-    """
-    spans = sentence_spans(text)
-    parts = [text[start:end] for start, end in spans]
-    count = len(parts) if k is None else min(k, len(parts))
-    if len(set(parts)) < 2:
-        return text
-    places = np.sort(rng.choice(len(parts), size=count, replace=False))
-    chosen = [parts[i] for i in places]
-    if len(set(chosen)) < 2:
-        return text
-    shuffled = chosen
-    while shuffled == chosen:
-        shuffled = [chosen[i] for i in rng.permutation(count)]
-    for place, sentence in zip(places, shuffled, strict=True):
-        parts[place] = sentence
-    ends = [0, *(end for _, end in spans)]
-    gaps = [text[end:start] for end, (start, _) in zip(ends, spans, strict=False)]
-    return "".join(gap + part for gap, part in zip(gaps, parts, strict=True)) + text[ends[-1] :]
-
-
 @dataclass(frozen=True)
 class SentenceReordering(RuleAttack):
     """Shuffles ``k`` sentences: nothing is lost but the order."""
@@ -48,8 +22,29 @@ class SentenceReordering(RuleAttack):
     name = "sentence_reordering"
 
     def rule(self, text: str, at: Place) -> str:
-        """Reorder the text."""
-        return reorder(text, self.k, at.rng)
+        """The text with ``k`` of its sentences shuffled (all for None) among their places.
+
+        The order does change: a draw that leaves it is drawn again. White space between sentences
+        and headings stay where they are. A text of one sentence stays as it is, and so does one
+        whose drawn sentences are equal.
+        """
+        spans = sentence_spans(text)
+        parts = [text[start:end] for start, end in spans]
+        count = len(parts) if self.k is None else min(self.k, len(parts))
+        if len(set(parts)) < 2:
+            return text
+        places = np.sort(at.rng.choice(len(parts), size=count, replace=False))
+        chosen = [parts[i] for i in places]
+        if len(set(chosen)) < 2:
+            return text
+        shuffled = chosen
+        while shuffled == chosen:
+            shuffled = [chosen[i] for i in at.rng.permutation(count)]
+        for place, sentence in zip(places, shuffled, strict=True):
+            parts[place] = sentence
+        ends = [0, *(end for _, end in spans)]
+        gaps = [text[end:start] for end, (start, _) in zip(ends, spans, strict=False)]
+        return "".join(gap + part for gap, part in zip(gaps, parts, strict=True)) + text[ends[-1] :]
 
     def check(self, before: str, after: str) -> str:
         """The same sentences in another order, two of them moved where k is 2, and no more."""

@@ -5,24 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-import numpy as np
-
 from judgelab.attack.protocol import RuleAttack
 from judgelab.core.bounds import Count
 from judgelab.core.step import Place
 
 _WORD = re.compile(r"\S+\s*")
-
-
-def delete_run(text: str, k: int, rng: np.random.Generator) -> str:
-    """The text less ``k`` words in a row, wherever they start; at least one word is left."""
-    words = _WORD.findall(text)
-    k = min(k, len(words) - 1)
-    if k < 1:
-        return text
-    lead = text[: len(text) - sum(map(len, words))]
-    start = int(rng.integers(len(words) - k + 1))
-    return (lead + "".join(words[:start] + words[start + k :])).rstrip()
 
 
 @dataclass(frozen=True)
@@ -33,8 +20,14 @@ class WordDeletion(RuleAttack):
     name = "word_deletion"
 
     def rule(self, text: str, at: Place) -> str:
-        """Delete from the text."""
-        return delete_run(text, self.k, at.rng)
+        """The text less ``k`` words in a row, wherever they start; at least one word is left."""
+        words = _WORD.findall(text)
+        k = min(self.k, len(words) - 1)
+        if k < 1:
+            return text
+        lead = text[: len(text) - sum(map(len, words))]
+        start = int(at.rng.integers(len(words) - k + 1))
+        return (lead + "".join(words[:start] + words[start + k :])).rstrip()
 
     def check(self, before: str, after: str) -> str:
         """Exactly k words in a row are gone."""

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from judgelab.attack.deletion_completion import FILLERS, MARKER
 from judgelab.attack.random_replacement import ALONE, SHORT
-from judgelab.attack.rephrase import rephrase
 from judgelab.attack.sentence_deletion import thin, thin_as_released
 from judgelab.config import build
 from judgelab.core.errors import DataError
@@ -159,7 +158,7 @@ def test_a_text_with_nowhere_to_go_is_counted_and_one_item_is_refused() -> None:
 # Rephrasing (D.4.1)
 def test_rules_change_the_surface_and_leave_titles_links_and_unknown_words() -> None:
     text = "In my opinion, it isn’t well-written, and I'd say it's SOTA w.r.t. speed. I think so."
-    assert rephrase(text) == (
+    assert only("rephrase", text) == (
         "In my view, it is not clearly written, and I'd say it's SOTA with respect to speed. "
         "I believe so."
     )
@@ -169,7 +168,7 @@ def test_rules_change_the_surface_and_leave_titles_links_and_unknown_words() -> 
         "It can't-or-won't matter: don'tcare, x.due to.y",
         "",
     ):
-        assert rephrase(same) == same
+        assert only("rephrase", same) == same
 
 
 def test_the_lm_rephrases_all_but_blank_texts() -> None:
@@ -306,7 +305,7 @@ def test_any_text_has_sections_that_deletion_halves_and_rules_that_take_it(text:
     assert "".join(part.header + part.body for part in parts) == text
     assert all(part.name is None or part.name in HEADERS for part in parts)
     for mark in "\n?":
-        assert rephrase(text).count(mark) == text.count(mark)
+        assert str(only("rephrase", text)).count(mark) == text.count(mark)
     panel = with_synopses(panel_of([[text, None]]), text)
     for step in STEPS:
         done = step.apply(panel, NOBODY, seed=3)

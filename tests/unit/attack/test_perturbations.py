@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.metrics.distance import edit_distance
 
-from judgelab.attack.character_deletion import CharacterDeletion, delete_characters
+from judgelab.attack.character_deletion import CharacterDeletion
 from judgelab.attack.fictional_entities import FictionalEntities
 from judgelab.attack.grammatical_errors import GrammaticalErrors, error_sites
 from judgelab.attack.protocol import Attack, Perturbation
 from judgelab.attack.rewriting_insertion import RewritingInsertion
-from judgelab.attack.sentence_reordering import SentenceReordering, reorder
+from judgelab.attack.sentence_reordering import SentenceReordering
 from judgelab.attack.typos import Typos, typos
-from judgelab.attack.word_deletion import WordDeletion, delete_run
+from judgelab.attack.word_deletion import WordDeletion
 from judgelab.attack.wrong_ending import WrongEnding
 from judgelab.config import build
 from judgelab.core.errors import ConfigError, DataError
@@ -72,7 +72,7 @@ def test_rules_are_seeded_by_item_and_expect_a_fall(attack: Attack) -> None:
 @given(st.text(max_size=80), st.integers(1, 30), st.integers(0, 5))
 @settings(max_examples=25, deadline=None)
 def test_character_deletion_takes_letters_and_digits_alone(text: str, k: int, seed: int) -> None:
-    left = delete_characters(text, k, rng(seed))
+    left = CharacterDeletion(k).rule(text, at(seed))
     there = sum(c.isalnum() for c in text)
     assert len(text) - len(left) == min(k, there)
     gone = Counter(text) - Counter(left)
@@ -92,7 +92,7 @@ def test_typos_are_as_many_as_asked_for_and_each_changes_the_text(k: int) -> Non
 @settings(max_examples=25, deadline=None)
 def test_word_deletion_takes_one_run_and_leaves_a_word(words: list[str], k: int) -> None:
     text = " ".join(words)
-    left = delete_run(text, k, rng(1)).split()
+    left = WordDeletion(k).rule(text, at(1)).split()
     assert len(left) == len(words) - min(k, max(len(words) - 1, 0))
     gaps = [words[:i] + words[i + len(words) - len(left) :] for i in range(len(left) + 1)]
     assert left in gaps
@@ -100,13 +100,13 @@ def test_word_deletion_takes_one_run_and_leaves_a_word(words: list[str], k: int)
 
 def test_reordering_keeps_every_sentence_and_moves_two_or_all() -> None:
     for seed in range(10):
-        two = reorder(TEXT, 2, rng(seed))
+        two = SentenceReordering(2).rule(TEXT, at(seed))
         assert len(two) == len(TEXT)
         order = sorted(sentences(TEXT), key=two.index)
         assert sum(a != b for a, b in zip(order, sentences(TEXT), strict=True)) == 2
-        assert reorder(TEXT, None, rng(seed)) != TEXT
+        assert SentenceReordering().rule(TEXT, at(seed)) != TEXT
     for same in ("One sentence only.", "", "Yes. Yes. Yes."):
-        assert reorder(same, None, rng(0)) == same
+        assert SentenceReordering().rule(same, at(0)) == same
 
 
 GRAMMAR = (
