@@ -27,7 +27,7 @@ from judgelab.report.jobs import (
     jobs,
     warnings,
 )
-from judgelab.report.page import render, title
+from judgelab.report.page import title
 from judgelab.report.style import Drawn
 from judgelab.report.sweep import LEGEND, shown, table
 from judgelab.report.tables import column, estimates
@@ -191,7 +191,7 @@ class RunResult:
         flat = self.content["summary"]
         keys = list(dict.fromkeys([self.primary, *estimated(flat)]))[:MOST]
         found = [read_estimate(flat, key) for key in keys]
-        return render(
+        return format.render(
             "cell.html",
             heading=title(self.content),
             answer=self.verdict.splitlines(),
@@ -273,7 +273,7 @@ class RunComparison:
         return f"{len(self.jobs)} runs\n{self.summary.to_string(index=False)}"
 
     def _repr_html_(self) -> str:
-        return render(
+        return format.render(
             "cell.html",
             heading=f"{len(self.jobs)} runs: {' × '.join(axes(self.jobs))}",
             answer=[],

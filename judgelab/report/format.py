@@ -1,12 +1,16 @@
-"""How numbers and names are written, on the console and on the page alike."""
+"""How numbers, names and pages are written: on the console and on the page alike."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from judgelab.core import resources
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 NOTHING = "–"
 
@@ -95,3 +99,31 @@ def _fixed(value: float, decimals: int) -> str:
         return "<.0001" if value > 0 else ">-.0001"
     shown = f"{value:.{decimals}f}"
     return shown.removeprefix("-") if float(shown) == 0 else shown
+
+
+def render(template: str, **values: Any) -> str:
+    """A page of templates/; strings are texts, whatever they hold."""
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("judgelab.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_printable,
+        keep_trailing_newline=True,
+        bytecode_cache=resources.compiled_templates(),
+    )
+
+
+def _printable(value: Any) -> Any:
+    """A user's text without control characters; markup as it is."""
+    from markupsafe import Markup
+
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in value)

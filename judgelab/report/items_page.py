@@ -7,7 +7,7 @@ Rows stand by how far judge and people differ.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -229,9 +229,7 @@ def _places(values: Floats, items: Names) -> Floats:
     return ((groups.rank() - 1) / (size - 1).where(size > 1)).to_numpy(float)
 
 
-def write(
-    run_dir: RunDir, heading: str, mechanism: str, render: Callable[..., str]
-) -> frozenset[str]:
+def write(run_dir: RunDir, heading: str, mechanism: str) -> frozenset[str]:
     """Write items.html where the records hold texts, else remove it; returns the items on it."""
     rows = item_rows(run_dir, mechanism)
     if rows is None or not len(rows):
@@ -245,7 +243,7 @@ def write(
             "All are in records/ (parquet): clean_texts has the texts, clean_scores or judgments "
             "what was said of them."
         )
-    run_dir.write_text(FILE, render("items.html", heading=heading, data=data, said=said))
+    run_dir.write_text(FILE, format.render("items.html", heading=heading, data=data, said=said))
     return frozenset(name for name, *_ in data["items"])
 
 

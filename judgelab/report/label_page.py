@@ -9,13 +9,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import yaml
 
 from judgelab.core.judgments import Kind
+from judgelab.report import format
 from judgelab.report.items_page import UNIT, ItemRows, item_rows, record
 from judgelab.report.jobs import command_line
 from judgelab.store.run_dir import RunDir
@@ -32,7 +33,7 @@ OF_UNIT = ("cluster", "stratum", "turn")
 """Columns of records/judgments.parquet that say something of a unit, where they are there."""
 
 
-def write(run_dir: RunDir, render: Callable[..., str]) -> bool:
+def write(run_dir: RunDir) -> bool:
     """Write label.html where the records hold judgments of texts, else remove it; whether it is
     there."""
     judgments = record(run_dir, "judgments")
@@ -60,7 +61,7 @@ def write(run_dir: RunDir, render: Callable[..., str]) -> bool:
         "hidden": base64.b64encode(hidden.encode(errors="surrogatepass")).decode(),
     }
     noun = "pair" if rows.kind == "preference" else "text"
-    run_dir.write_text(FILE, render("label.html", data=data, noun=noun))
+    run_dir.write_text(FILE, format.render("label.html", data=data, noun=noun))
     return True
 
 

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core.errors import JudgelabError
 from judgelab.core.estimator import lines
-from judgelab.core.resources import compiled_templates
 from judgelab.core.terminal import quoted
-from judgelab.report import format, style
+from judgelab.report import format, items_page, label_page, style
 from judgelab.report.console import alarms
+from judgelab.report.items_page import linked
 from judgelab.report.jobs import command_line, drawings_of
 from judgelab.report.tables import columns, frame
 from judgelab.store.fingerprint import VOLATILE
 from judgelab.store.run_dir import RunDir
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
     from pandas import DataFrame
 
 LONG = 12  # rows of a table that is shown whole
@@ -37,31 +35,27 @@ def write(run_dir: RunDir) -> Path:
     """
     from markupsafe import Markup
 
-    from judgelab.report import items_page, label_page
-
     result, manifest = run_dir.read_json("result.json"), run_dir.read_json("manifest.json")
     config = _config(run_dir)
     summary = result["summary"]
     frames = {table["name"]: frame(table) for table in result["tables"]}
     for name, data in frames.items():
         write_csv(run_dir, f"tables/{name}.csv", data)
-    sections = result.get("sections", [])
-    names = [*result["figures"], *(name for one in sections for name in one["figures"])]
+    names = [*result["figures"]]
+    names += [name for one in result.get("sections", ()) for name in one["figures"]]
     own = drawings_of([run_dir.path]) if names else {}
-    drawn = {one["name"]: one for one in style.write(run_dir, names, frames, own)}
+    figures = style.write(run_dir, names, frames, own)
     heading, judge = title(result), str(summary.get("mechanism") or "score")
-    items = items_page.write(run_dir, heading, judge, render)
-    labels = label_page.write(run_dir, render)
-    tables = {table["name"]: _shown(table, items) for table in result["tables"]}
+    items, labels = items_page.write(run_dir, heading, judge), label_page.write(run_dir)
     study = format.words(str(summary.get("study", "study")))
     if chart := result.get("chart"):
         run_dir.write_text(f"figures/{study.replace(' ', '_')}.svg", chart["svg"])
         chart = {**chart, "svg": Markup(chart["svg"])}  # made by us, from escaped texts
-    placed = {name for one in sections for name in one["tables"]}
     warned = alarms(result)
     notes = [note for note in result["notes"] if not any(note in said for said in warned)]
-    text = render(
+    text = format.render(
         "run.html",
+        result=result,
         heading=heading,
         items=bool(items),
         labels=labels,
@@ -72,18 +66,10 @@ def write(run_dir: RunDir) -> Path:
         ],
         warning=warned,
         notes=[*notes, *lines(result)],
-        conditions=result.get("cards", []),
         chart=chart,
         unscored=list(unscored(summary)),
-        answer=result.get("answer", []),
-        figures=[drawn[name] for name in result["figures"]],
-        tables=[table for name, table in tables.items() if name not in placed],
-        sections=[
-            one
-            | {"tables": [tables[name] for name in one["tables"]]}
-            | {"figures": [drawn[name] for name in one["figures"]]}
-            for one in sections
-        ],
+        figures=figures,
+        tables={table["name"]: _shown(table, items) for table in result["tables"]},
         command=command(manifest),
         config=config,
         manifest=columns(_entries(manifest)),
@@ -149,8 +135,6 @@ def unscored(summary: Mapping[str, Any]) -> Iterator[str]:
 
 def _shown(table: Mapping[str, Any], items: frozenset[str]) -> dict[str, Any]:
     """What a template needs of a table: heading of a group -> its first rows, and all others."""
-    from judgelab.report.items_page import linked
-
     rows, level = table["rows"], table.get("level", 0.95)
     long = len(rows) > LONG
     by: Any = table.get("by") if long else None
@@ -186,31 +170,3 @@ def write_csv(into: RunDir, name: str, data: DataFrame) -> None:
     texts = {str(name): data[name].map(quoted) for name in names}
     safe = data.assign(**texts).rename(columns=quoted)
     into.write_text(name, safe.to_csv(index=False, lineterminator="\n"))
-
-
-def render(template: str, **values: Any) -> str:
-    """A page of templates/; strings are texts, whatever they hold."""
-    return _environment().get_template(template).render(values)
-
-
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader("judgelab.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_printable,
-        keep_trailing_newline=True,
-        bytecode_cache=compiled_templates(),
-    )
-
-
-def _printable(value: Any) -> Any:
-    """A user's text without control characters; markup as it is."""
-    from markupsafe import Markup
-
-    if not isinstance(value, str) or isinstance(value, Markup):
-        return value
-    return "".join(c if c.isprintable() or c == "\n" else " " for c in value)

@@ -104,17 +104,18 @@ def draw(name: str, tables: Tables, drawings: Mapping[str, Drawing]) -> Drawn:
 
 def write(
     into: RunDir, names: Iterable[str], tables: Tables, drawings: Mapping[str, Drawing]
-) -> list[dict[str, Any]]:
-    """Draw these, write figures/*.png and *.svg, and return name, title, svg and caption."""
-    made = []
+) -> dict[str, dict[str, Any]]:
+    """Draw these, write figures/*.png and *.svg; by name what a page shows of each."""
+    shown = {}
     for name in names:
         drawn = draw(name, tables, drawings)
         into.write_bytes(f"figures/{name}.png", saved(drawn.figure, "png"))
         svg = saved(drawn.figure, "svg")
         into.write_bytes(f"figures/{name}.svg", svg)
         inline = _inline(name, svg.decode("utf-8"), drawn.title)
-        made.append({"name": name, "title": drawn.title, "svg": inline, "caption": drawn.caption})
-    return made
+        caption = drawn.caption
+        shown[name] = {"name": name, "title": drawn.title, "svg": inline, "caption": caption}
+    return shown
 
 
 def _inline(name: str, svg: str, label: str) -> Markup:

@@ -27,7 +27,7 @@ from judgelab.report.jobs import (
     setting,
     warnings,
 )
-from judgelab.report.page import render, write_csv
+from judgelab.report.page import write_csv
 from judgelab.report.tables import Column, column, estimates
 from judgelab.store.run_dir import RunDir
 
@@ -76,7 +76,7 @@ def write(folder: Path) -> Path:
     failed = {place: job for place, job in enumerate(found) if job.error is not None}
     runs = [job.run for job in found if job.run is not None]
     words = Counter(job.status.partition(":")[0] for job in found)
-    text = render(
+    text = format.render(
         "sweep.html",
         heading=f"{_rehearsal(found)}{len(found)} runs: {' × '.join(axes(found))}",
         facts=[", ".join(f"{count} {word}" for word, count in words.items())],

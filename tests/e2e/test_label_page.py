@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from judgelab.report import label_page
-from judgelab.report.page import render
 from judgelab.store.run_dir import RunDir
 from tests.browser import looked_at
 from tests.e2e.conftest import Command, only_run, result
@@ -164,7 +163,7 @@ def test_a_phone_holds_the_page_and_rows_in_any_order_make_the_same_draw(tmp_pat
         said = table.assign(first="a", second="b", by="sharp", role="judge", order=0, value=1.0)
         names = ["item", "first", "second", "by", "role", "order", "value"]
         run.write_table("records/judgments.parquet", said[names])
-        assert label_page.write(run, render)
+        assert label_page.write(run)
         text = (run.path / "label.html").read_text(encoding="utf-8")
         pages.append(json.loads(text.split('id="data">')[1].split("</script>")[0]))
     first, second = pages

@@ -18,7 +18,6 @@ from judgelab.core.result import Result, Value
 from judgelab.engine.context import Context
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.report import label_page
-from judgelab.report.page import render
 from judgelab.stats.intervals.arrays import divide
 from judgelab.study.audit.asking import Inquiry, gather
 from judgelab.study.audit.averages import averages
@@ -128,7 +127,7 @@ class Audit(JudgesStudy):
         context.run_dir.write_table("records/judgments.parquet", table.long())
         write_replies(context, panel, {one.name: one.lm.log for one in asked})
         if not table.labelled.any():
-            there = label_page.write(context.run_dir, render)
+            there = label_page.write(context.run_dir)
             where = LABEL.format(page=context.run_dir.path / label_page.FILE)
             raise ChoiceError(NO_LABELS + (where if there else ADD), _maybe_labels(panel))
         facts = self._facts(context, panel, table, asked, stopped, before)
