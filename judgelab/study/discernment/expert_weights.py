@@ -88,12 +88,7 @@ def load_weights(name_or_path: str, task: str) -> ExpertWeights:
         ConfigError: there is no such name, or there are weights, but none of this task.
         DataError: the file is not of its kind, or weights do not add up to 1.
     """
-    path = Path(name_or_path)
-    if path.suffix not in (".yaml", ".yml"):
-        known = sorted(file.stem for file in FOLDER.glob("*.yaml"))
-        if name_or_path not in known:
-            raise ConfigError(f"study.weights={name_or_path!r}.{did_you_mean(name_or_path, known)}")
-        path = FOLDER / f"{name_or_path}.yaml"
+    path = named_file("study.weights", name_or_path, FOLDER)
     tables, identity = validated(path, SHAPE, NEEDS)
     for other, own in tables.items():
         for perturbation, weights in (own or {}).items():
@@ -109,6 +104,20 @@ def load_weights(name_or_path: str, task: str) -> ExpertWeights:
             "dataset: add them, or use study.weights=uniform."
         )
     return ExpertWeights(table or {}, identity)
+
+
+def named_file(key: str, name_or_path: str, folder: Path) -> Path:
+    """A YAML of the user, or one of the folder by its name.
+
+    Raises:
+        ConfigError: there is no such name.
+    """
+    if name_or_path.endswith((".yaml", ".yml")):
+        return Path(name_or_path)
+    known = sorted(file.stem for file in folder.glob("*.yaml"))
+    if name_or_path not in known:
+        raise ConfigError(f"{key}={name_or_path!r}.{did_you_mean(name_or_path, known)}")
+    return folder / f"{name_or_path}.yaml"
 
 
 def validated(path: Path, shape: TypeAdapter[T], needs: str) -> tuple[T, str]:

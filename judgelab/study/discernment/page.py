@@ -65,7 +65,6 @@ def _perturbations(judge: JudgeResult) -> list[Row]:
         {
             "perturbation": one.perturbation.name,
             "level": one.perturbation.level,
-            "severity": one.perturbation.severity,
             **columns(one.estimate, *INTERVAL),
             "unscored": one.items - one.estimate.n if one.changed else 0,
             "d": one.score.d,

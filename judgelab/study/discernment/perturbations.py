@@ -20,7 +20,7 @@ from judgelab.core.resources import conf
 from judgelab.core.step import By
 from judgelab.engine.context import Context
 from judgelab.stats.intervals.arrays import Floats, Mask
-from judgelab.study.discernment.expert_weights import validated
+from judgelab.study.discernment.expert_weights import named_file, validated
 
 FOLDER = conf() / "perturbation"
 Level = Literal["character", "word", "sentence"]
@@ -33,15 +33,14 @@ class Shape(BaseModel, extra="forbid"):
     """An entry of a file."""
 
     level: Level
-    severity: str | None
     attack: dict[str, Any]
 
 
 Name = Annotated[str, StringConstraints(pattern=r"\S", strict=True)]
 SUITE = TypeAdapter(Annotated[dict[Name, Shape], Field(min_length=1)])
 NEEDS = (
-    "A suite maps names (put them in quotation marks) to level, severity (a word, or null) and "
-    "attack (a mapping with a _target_)."
+    "A suite maps names (put them in quotation marks) to level and attack (a mapping with a "
+    "_target_)."
 )
 
 
@@ -51,7 +50,6 @@ class SuiteEntry:
 
     name: str  # unique within its suite, and not ``original``
     level: str  # character, word or sentence (DHP paper, Table 1)
-    severity: str | None  # minor, major, or None where there is one degree only
     attack: Attack  # what does it
 
 
@@ -93,7 +91,7 @@ def load_suite(
         if name not in content:
             raise ConfigError(f"study.only: {name!r}.{did_you_mean(name, content)}")
     entries = tuple(
-        SuiteEntry(name, one.level, one.severity, _attack(one.attack, f"{path.name}, {name}", by))
+        SuiteEntry(name, one.level, _attack(one.attack, f"{path.name}, {name}", by))
         for name, one in content.items()
         if only is None or name in only
     )
@@ -107,17 +105,15 @@ def load_suite(
 
 
 def _locate(given: str | None, dataset: str, task: str) -> Path:
-    if given is not None and given.endswith((".yaml", ".yml")):
-        return Path(given)
-    known = sorted(file.stem for file in FOLDER.glob("*.yaml"))
-    for name in (dataset, task) if given is None else (given,):
-        if name in known:
-            return FOLDER / f"{name}.yaml"
     if given is not None:
-        raise ConfigError(f"study.perturbations={given!r}.{did_you_mean(given, known)}")
+        return named_file("study.perturbations", given, FOLDER)
+    for name in (dataset, task):
+        if (file := FOLDER / f"{name}.yaml").is_file():
+            return file
+    known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.yaml")))
     raise ConfigError(
         f"There are no perturbations for dataset {dataset!r} or task {task!r}: set "
-        f"study.perturbations to one of {', '.join(known)}, or to a YAML file of your own."
+        f"study.perturbations to one of {known}, or to a YAML file of your own."
     )
 
 
@@ -218,7 +214,7 @@ def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:
         }
         made[one.name] = {key: written.provenance[key] for key in keys if key in written.provenance}
         columns.append([None if i in wrong else text for i, text in zip(ids, after, strict=True)])
-        meta = {"level": one.level, "severity": one.severity or "", "attack": one.attack.name}
+        meta = {"level": one.level, "attack": one.attack.name}
         agents.append(Agent(one.name, meta=meta))
     panel = base.with_agents(agents, tuple(zip(*columns, strict=True)))
     return Degraded(panel, suite, np.array(changed, dtype=np.bool_), failed, made)

@@ -35,8 +35,7 @@ from judgelab.study.common.tables import (
 )
 from judgelab.study.common.templates import paragraphs, sentences, table
 from judgelab.study.discrimination import statistics
-from judgelab.study.discrimination.compare import HEADLINES, compare
-from judgelab.study.discrimination.figures import DRAWINGS
+from judgelab.study.discrimination.figures import DRAWINGS, HEADLINES, compare
 
 Named = Mapping[str, Estimate]
 CHANCE = 0.5

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.store.run_dir import RunDir
-from judgelab.study.discrimination.compare import HEADLINES
+from judgelab.study.discrimination.figures import HEADLINES
 
 HOSTILE = '<script>alert("x")</script> & <img src=x onerror=alert(1)> [red]$x_1$'
 CATEGORIES = ("Faithful", "Style", "Strategic", "Low Effort")

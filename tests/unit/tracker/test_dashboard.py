@@ -12,7 +12,7 @@ import yaml
 
 from judgelab.core.result import Headline
 from judgelab.engine.mirroring import SHOWN
-from judgelab.study.discrimination.compare import HEADLINES
+from judgelab.study.discrimination.figures import HEADLINES
 from judgelab.tracker.dashboard import interval_chart, main, shown
 from judgelab.tracker.protocol import bars, headline
 from tests.unit.tracker.test_wandb import KEY, clear

@@ -83,9 +83,8 @@ def test_suites_are_those_of_table_2(name: str) -> None:
     for one in suite:
         kind, _, severity = one.name.rpartition("_")
         if severity not in ("minor", "major"):
-            kind, severity = one.name, ""
+            kind = one.name
         assert (one.level, one.attack.name) == ATTACKS[kind]
-        assert (one.severity or "") == severity
         assert one.attack.expects == "fall"
     levels = [one.level for one in suite]
     assert levels == sorted(levels, key=LEVELS.index)
@@ -101,7 +100,7 @@ def test_a_suite_is_found_by_dataset_then_by_task(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="Did you mean 'typos_minor'"):
         load_suite("summarization", "", "", ["typo_minor"])
     own = tmp_path / "own.yaml"
-    own.write_text(f"more: {{level: word, severity: null, attack: {PADDING}}}\n")
+    own.write_text(f"more: {{level: word, attack: {PADDING}}}\n")
     suite = load_suite(str(own), "", "")
     assert suite.perturbations[0].attack == Padding()
     assert suite.attacks == {"more": "padding"}
@@ -111,7 +110,7 @@ def test_a_suite_is_found_by_dataset_then_by_task(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("more: {level: page, ATTACK}", r"more, level: .* 'word'"),
-        ("more: {level: word, severity: null, attack: {_target_: NONE}}", "Identity is no attack"),
+        ("more: {level: word, attack: {_target_: NONE}}", "Identity is no attack"),
         ("no: {level: word, ATTACK}", "names .put them in quotation marks"),
         ("more: {level: [word", "not readable"),
     ],
@@ -119,7 +118,7 @@ def test_a_suite_is_found_by_dataset_then_by_task(tmp_path: Path) -> None:
 def test_faults_of_a_suite_are_named(tmp_path: Path, text: str, said: str) -> None:
     own = tmp_path / "own.yaml"
     text = text.replace("NONE", "judgelab.preprocessor.Identity")
-    own.write_text(text.replace("ATTACK", f"severity: null, attack: {PADDING}"))
+    own.write_text(text.replace("ATTACK", f"attack: {PADDING}"))
     with pytest.raises(DataError, match=said):
         load_suite(str(own), "", "")
 

@@ -15,7 +15,7 @@ from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.length import Length
 from judgelab.report.jobs import jobs
 from judgelab.study.discrimination import Discrimination
-from judgelab.study.discrimination.compare import fit_table
+from judgelab.study.discrimination.figures import fit_table
 from tests.drawings import draw
 from tests.scripted import ScriptedChat
 from tests.unit.report.report_results import result, write_job, write_run
