@@ -6,12 +6,12 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from judgelab.calls.cache import CallCache, rows_of
-from judgelab.calls.log import CallLog, LoggedCall, LoggedLM, chat_key, logprob_keys
+from judgelab.calls.log import CallLog, LoggedCall, LoggedLM, Verb, chat_key, logprob_keys
 from judgelab.calls.meter import Meter
 from judgelab.calls.sending import UNBOUNDED, estimate
 from judgelab.core.exchange import closed_batches, open_questions
@@ -157,17 +157,18 @@ class Cached(LoggedLM):
         rest = (key for key in keys if key not in self._again and key not in unscored)
         return unscored | known_answers(self.cache, rest)
 
-    def accept_logprobs(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs, table: LogProbTable
-    ) -> None:
-        """Take answers that a worker computed with the same LM. Unscored ones last this run."""
-        keys = logprob_keys(self.identity, contexts, targets, pairs)
-        self._accept(dict(zip(keys, table.rows, strict=True)))
+    def accept(self, verb: Verb, question: Sequence[Any], answer: Any) -> None:
+        """Take what a worker's LM answered to a call; what has no result lasts this run.
 
-    def accept_chats(self, requests: Sequence[ChatRequest], replies: Sequence[Reply]) -> None:
-        """Take replies that a worker got from the same LM. Failed ones last this run."""
-        keys = [chat_key(self.identity, request) for request in requests]
-        self._accept(dict(zip(keys, replies, strict=True)))
+        Args:
+            question: the arguments of the call.
+            answer: what it returned.
+        """
+        if verb == "logprob":
+            keys, answers = logprob_keys(self.identity, *question), answer.rows
+        else:
+            keys, answers = [chat_key(self.identity, one) for one in question[0]], answer
+        self._accept(dict(zip(keys, answers, strict=True)))
 
     def _accept(self, fresh: Mapping[bytes, Answer], remember: bool = True) -> None:
         """Kept and counted; unscored ones last this run: to ask again may be to pay again."""
@@ -307,16 +308,30 @@ class Claims:
         self._mark.close()
 
 
-@dataclass
+@dataclass(frozen=True)
 class StageTally:
-    """Different calls of one stage."""
+    """Different calls, of one stage or of all."""
 
-    calls: int = 0
-    hits: int = 0  # those the cache can answer
-    input_tokens: int = 0  # of the others, estimated
-    output_tokens: int = 0  # of the others, at most
-    chats: int = 0  # of the others, chat calls whose replies are generated
-    closed: int = 0  # of the others, chat calls with labels, of which nothing is generated
+    calls: int
+    hits: int  # those the cache can answer
+    input_tokens: int  # of the others, estimated
+    output_tokens: int  # of the others, at most
+    chats: int  # of the others, chat calls whose replies are generated
+    closed: int  # of the others, chat calls with labels, of which nothing is generated
+
+    @classmethod
+    def of(cls, rows: Collection[LoggedCall]) -> StageTally:
+        """Of calls that would be made."""
+        new = [row for row in rows if not row.known]
+        closed = sum(row.labels for row in new)
+        return cls(
+            calls=len(rows),
+            hits=len(rows) - len(new),
+            input_tokens=sum(row.input_tokens for row in new),
+            output_tokens=sum(row.output_tokens for row in new),
+            chats=sum(row.verb == "chat" for row in new) - closed,
+            closed=closed,
+        )
 
 
 class Counted(LoggedLM):
@@ -340,17 +355,10 @@ class Counted(LoggedLM):
     @property
     def stages(self) -> dict[str, StageTally]:
         """What would be asked in each stage; a call counts where it is put first."""
-        found = {stage: StageTally() for stage in self._stages if stage}
+        rows: dict[str, list[LoggedCall]] = {stage: [] for stage in self._stages if stage}
         for row in self.log.rows.values():
-            tally = found.setdefault(row.stage, StageTally())
-            tally.calls += 1
-            tally.hits += row.known
-            if not row.known:
-                tally.input_tokens += row.input_tokens
-                tally.output_tokens += row.output_tokens
-                tally.closed += row.labels
-                tally.chats += row.verb == "chat" and not row.labels
-        return found
+            rows.setdefault(row.stage, []).append(row)
+        return {stage: StageTally.of(own) for stage, own in rows.items()}
 
     def begin(self, stage: str) -> None:
         """What is asked from now on belongs to this stage."""

@@ -11,11 +11,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-import yaml
 from hydra.core.hydra_config import HydraConfig
 
 from judgelab.core.errors import ConfigError
-from judgelab.core.resources import conf
 
 VOUCHED = "JUDGELAB_TRUSTED_PACKAGES"
 """The environment variable by which a command's ``trusted_packages`` reach its worker processes."""
@@ -41,7 +39,7 @@ def named_by_user(found: Sequence[str], given: Sequence[str]) -> list[str]:
     """``trusted_packages`` of a config, if it was the user who named them.
 
     A config file that somebody else wrote must not vouch for itself: they count where the command
-    line or conf/local/default.yaml has them, or the caller of ``judgelab.run``.
+    line has them, or the caller of ``judgelab.run``.
 
     Raises:
         ConfigError: they came with another file, or are no names of packages.
@@ -52,12 +50,11 @@ def named_by_user(found: Sequence[str], given: Sequence[str]) -> list[str]:
             raise ConfigError(
                 f"trusted_packages={packages!r}: {package!r} is no name of a package."
             )
-    if set(found) <= {*given, *_of_command_line(found), *_of_this_machine()}:
+    if set(found) <= {*given, *_of_command_line(found)}:
         return packages
     raise ConfigError(
         f"trusted_packages={list(found)!r} came with a config file: if you trust them, name "
-        "them on the command line, in conf/local/default.yaml, or in "
-        "judgelab.run(trusted_packages=[...])."
+        "them on the command line, or in judgelab.run(trusted_packages=[...])."
     )
 
 
@@ -79,15 +76,6 @@ def _of_command_line(found: Sequence[str]) -> Sequence[str]:
         return ()
     handed_on = os.environ.get(VOUCHED) and VOUCHED not in HydraConfig.get().job.env_set
     return found if handed_on or any(map(_trusts, sys.argv[1:])) else ()
-
-
-def _of_this_machine() -> Sequence[str]:
-    file = conf() / "local" / "default.yaml"
-    if not (HydraConfig.initialized() and file.is_file()):
-        return ()
-    return list(
-        (yaml.safe_load(file.read_text(encoding="utf-8")) or {}).get("trusted_packages", ())
-    )
 
 
 def walk(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:

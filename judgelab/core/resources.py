@@ -31,12 +31,10 @@ def conf() -> Path:
 def own_conf() -> Path | None:
     """A folder ``conf`` of the working directory that holds options of a user's.
 
-    A folder with a ``config.yaml`` is another program's, one with ``local/default.yaml`` would
-    change settings that nobody named: both are left alone.
+    A folder with a ``config.yaml`` is another program's, or that of judgelab itself.
     """
     own = Path.cwd() / "conf"
-    foreign = any((own / name).exists() for name in ("config.yaml", "local/default.yaml"))
-    return own if own.is_dir() and own.resolve() != conf().resolve() and not foreign else None
+    return own if own.is_dir() and not (own / "config.yaml").exists() else None
 
 
 def own_or_shipped(file: str, folder: Path) -> Path:

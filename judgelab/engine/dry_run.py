@@ -76,7 +76,7 @@ def _together(counting: Sequence[Counted], settings: Frame) -> str:
     unknown: dict[str, None] = {}
     to_ask = 0
     for counted in counting:
-        tally, lm = _total(counted), counted.lm
+        tally, lm = StageTally.of(counted.log.rows.values()), counted.lm
         to_ask += tally.calls - tally.hits
         if isinstance(lm, Remote):
             if price := lm.priced(settings.budget.prices):
@@ -89,15 +89,9 @@ def _together(counting: Sequence[Counted], settings: Frame) -> str:
     return f"All together: {to_ask:,} calls to ask, at most {said or '0'}{beside}."
 
 
-def _total(counted: Counted) -> StageTally:
-    """Over all stages."""
-    tallies = counted.stages.values()
-    return StageTally(*(sum(getattr(t, f) for t in tallies) for f in StageTally.__annotations__))
-
-
 def _screen(counted: Counted, settings: Frame, role: str = "") -> list[Any]:
     """One LM's stages in a table, and how far the numbers can be relied on."""
-    lm, total = counted.lm, _total(counted)
+    lm, total = counted.lm, StageTally.of(counted.log.rows.values())
     seconds: dict[str, float] = {}
     untried: list[str] = []
     try:

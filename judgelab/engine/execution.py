@@ -44,7 +44,6 @@ class Invocation:
     # config group -> option; empty where that is not known
     choices: Mapping[str, str] = field(default_factory=dict)
     folders: Sequence[str] = ()  # of configs, that the command line named
-    local: bool = False  # whether settings of conf/local took part, which no command line has
     # job, sweep: the job's folder within a multirun, and that of the multirun; or None
     job: Path | None = None
     sweep: Path | None = None
@@ -58,7 +57,6 @@ class Invocation:
             words=[shown(word) for word in hydra.overrides.task],
             choices={str(key): str(value) for key, value in hydra.runtime.choices.items()},
             folders=[source.path for source in sources if source.provider == "command-line"],
-            local=any(Path(source.path, "local", "default.yaml").exists() for source in sources),
             **rest,
         )
 
@@ -73,9 +71,8 @@ class Invocation:
     @property
     def overrides(self) -> list[str] | None:
         """What composes the config again on the command line; None where nothing does."""
-        if self.words is None or self.local:
-            return None
-        return [*(f"--config-dir={folder}" for folder in self.folders), *self.words]
+        folders = (f"--config-dir={folder}" for folder in self.folders)
+        return None if self.words is None else [*folders, *self.words]
 
     def with_critic(self) -> Invocation:
         """The same where the LM that was chosen as critic is the evaluation LM."""

@@ -90,7 +90,7 @@ def _config(run_dir: RunDir) -> str:
 
 def command(manifest: Mapping[str, Any]) -> str:
     """What repeats the run: the overrides that it was started with, but for volatile settings; ""
-    of one that was started from Python, or with settings of ``conf/local``."""
+    of one whose judges came from Python."""
     overrides = manifest.get("overrides")
     if overrides is None:
         return ""

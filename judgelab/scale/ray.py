@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -194,16 +194,12 @@ class Ray:
                 "are kept by one process: use scale=local and evaluation_lm.limits.concurrency."
             )
         own = json.dumps({**node, "workers": 1} if "workers" in node else dict(node))
-        accept: Mapping[str, Callable[..., None]] = {
-            "logprob": lm.accept_logprobs,
-            "chat": lm.accept_chats,
-        }
 
         def spread(ask: Ask) -> None:
             while shards := missing(ask, lm):
                 model = Model(own, lm.identity, code_digest(), str(Path.cwd()), trusted())
                 for index, answers, worker, facts in self.answer(model, shards):
-                    accept[shards[index].verb](*shards[index].arguments, answers)
+                    lm.accept(shards[index].verb, shards[index].arguments, answers)
                     lm.note_worker(worker, facts)
 
         return spread

@@ -38,8 +38,6 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(ROOT / name, source / name)
         else:
             shutil.copy(ROOT / name, source / name)
-    (source / "conf/local").mkdir(exist_ok=True)
-    (source / "conf/local/default.yaml").write_text("# @package _global_\nlimit: 1\n")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
     built = ["wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(source)]
     subprocess.run([*pip, *built], check=True, timeout=300)
@@ -48,9 +46,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = [path for room in KEPT[:2] for path in (ROOT / room).rglob("*.*") if path.is_file()]
     files = [path for path in files if "__pycache__" not in path.parts and path.suffix != ".md"]
     ours = [str(path.relative_to(ROOT)) for path in files]
-    shipped = {re.sub("^conf/", "judgelab/conf/", one) for one in ours if "conf/local" not in one}
+    shipped = {re.sub("^conf/", "judgelab/conf/", one) for one in ours}
     assert len(shipped) > 300 and shipped <= {*names}, "code, configs, prompts, samples"
-    assert not [name for name in names if "conf/local" in name], "the builder's own settings"
     shutil.rmtree(source)
     venv.create(folder / "env")
     [own] = (folder / "env").glob("lib/python*/site-packages")
@@ -104,8 +101,8 @@ def test_a_folder_of_ones_own_adds_options(program: Path, tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_settings_of_another_program_are_left_alone(program: Path, tmp_path: Path) -> None:
-    """A folder conf/ of another Hydra program, and with settings that nobody named."""
-    for name in ("config.yaml", "local/default.yaml", "attack/shouting.yaml"):
+    """A folder conf/ of another Hydra program."""
+    for name in ("config.yaml", "attack/shouting.yaml"):
         foreign = tmp_path / "conf" / name
         foreign.parent.mkdir(parents=True, exist_ok=True)
         foreign.write_text("# @package _global_\nlimit: 1\nsurprise: true\n")

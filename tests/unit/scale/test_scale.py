@@ -64,7 +64,7 @@ def test_chats_are_cut_small_and_what_depends_on_answers_comes_later(tmp_path: P
     asked = [shard.arguments[0] for shard in missing(step, lm)]
     assert [len(requests) for requests in asked] == [CHATS, 1]
     for requests in asked:
-        lm.accept_chats(requests, lm.lm.chat(requests))
+        lm.accept("chat", (requests,), lm.lm.chat(requests))
     later = [r.messages[0].content for s in missing(step, lm) for r in s.arguments[0]]
     assert later == [f"write from noted {k}" for k in range(CHATS + 1)]
     lm.close()
