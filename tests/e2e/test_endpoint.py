@@ -19,7 +19,7 @@ from tests.check_faults.trial import asking, start, write_panel
 from tests.e2e.conftest import ROOT, command_line, inside, process, started
 from tests.servers.process import Running, scripted
 
-KILLS = int(os.environ.get("JUDGELAB_KILLS", "2"))  # 20 in the full trial
+KILLS = int(os.environ.get("JUDGELAB_KILLS", "1"))  # 20 in the full trial
 CONCURRENCY = 8
 ITEMS, AGENTS = 4, 7
 PAIRS = ITEMS * AGENTS * (AGENTS - 1)

@@ -49,8 +49,8 @@ def test_command(command: str, tmp_path: Path, root: Path, request: pytest.Fixtu
     if "smollm2" in command:
         if not (SMOLLM2 / "config.json").is_file():
             pytest.skip("no SmolLM2 here: make smollm2")
-        if "run.py" in command:  # on one item and two agents: seconds instead of minutes
-            command = command.replace("limit=2", "limit=1")
+        if "run.py" in command:  # on a short item and two agents: seconds instead of minutes
+            command = command.replace("limit=2", "limit=1").replace("xsum", "samsum")
             command += f" agents.taxonomy={few_agents(tmp_path)} evaluation_lm.max_tokens=48"
     if " -m " in command and "limit=" not in command:
         command += " limit=4"
@@ -76,6 +76,8 @@ def test_command(command: str, tmp_path: Path, root: Path, request: pytest.Fixtu
         done = process(root, words)
     assert done.returncode == 0, done.stderr[-2000:]
     assert "Traceback" not in done.stderr
+    if command == "make demo":
+        assert list((root / "wandb").glob("offline-run-*")), "W&B goes offline by itself"
     if OWN_DATA in documented:
         (shown,) = re.findall(r"```csv\n(.*?)```", README, re.DOTALL)
         assert shown in (tmp_path / "judged.csv").read_text(encoding="utf-8")

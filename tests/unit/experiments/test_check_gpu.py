@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,14 @@ from experiments import check_gpu
 from experiments.check_gpu import JOBS, LIMIT, faults, off
 from experiments.random_llama import SHAPES, save_model
 from judgelab.evaluation_lm.transformers import Transformers
+
+
+def here(command: list[str], **_: object) -> SimpleNamespace:
+    """A worker in this process: the imports of one of its own take seconds."""
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as said:
+        patch.setattr(sys, "argv", command[2:])
+        code = check_gpu.main()
+    return SimpleNamespace(stdout=said.getvalue(), stderr="", returncode=code)
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +41,7 @@ def test_the_command_compares_and_writes_what_it_found(
     out = tmp_path / "found.json"
     words = ["--shape", "tiny", "--sides", "rows", "tree", "vllm", "--out", str(out)]
     monkeypatch.setattr(sys, "argv", ["check_gpu", *words])
+    monkeypatch.setattr(check_gpu, "subprocess", SimpleNamespace(run=here))
     assert check_gpu.main() == 0
     found = json.loads(out.read_text())
     rows, tree = found["sides"]["rows"], found["sides"]["tree"]
