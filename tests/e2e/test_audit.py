@@ -51,7 +51,7 @@ def test_a_pass_is_a_pass_however_it_is_spelled(tmp_path: Path) -> None:
     for good, bad in SPELLINGS:
         file = tmp_path / f"{good}.csv"
         gate(good, bad).to_csv(file, index=False)
-        found = judgelab.audit(file, ["gpt"], paths__root=str(tmp_path), sampled=True)
+        found = judgelab.audit(file, dataset__judges=["gpt"], paths__root=str(tmp_path), sampled=True)
         assert found is not None
         answer, summary = dict(found.content["answer"]), found.content["summary"]
         assert answer.pop("How cells were read") and summary.pop("dataset")
@@ -104,7 +104,7 @@ def test_free_text_as_a_label_is_a_sentence_at_once(tmp_path: Path) -> None:
     table = pd.DataFrame({"id": range(2788), "label": words, "gpt": np.roll(words, 1)})
     began = time.monotonic()
     with pytest.raises(DataError, match="2,788|2788"):
-        judgelab.audit(table, ["gpt"], paths__root=str(tmp_path))
+        judgelab.audit(table, dataset__judges=["gpt"], paths__root=str(tmp_path))
     assert time.monotonic() - began < 20
 
 
