@@ -51,7 +51,9 @@ def test_a_pass_is_a_pass_however_it_is_spelled(tmp_path: Path) -> None:
     for good, bad in SPELLINGS:
         file = tmp_path / f"{good}.csv"
         gate(good, bad).to_csv(file, index=False)
-        found = judgelab.audit(file, dataset__judges=["gpt"], paths__root=str(tmp_path), sampled=True)
+        found = judgelab.audit(
+            file, dataset__judges=["gpt"], paths__root=str(tmp_path), sampled=True
+        )
         assert found is not None
         answer, summary = dict(found.content["answer"]), found.content["summary"]
         assert answer.pop("How cells were read") and summary.pop("dataset")

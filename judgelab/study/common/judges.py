@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from typing import Any, Self
 
 from judgelab.calls.log import CallLog
@@ -29,21 +28,16 @@ class NamedJudge:
     preprocessor: Step | None = None  # of the texts, where the mechanism reads preprocessed ones
     place: str = ""  # where in the config its LM stands, for messages
 
-    def with_lm(self, use: Callable[[EvaluationLM], EvaluationLM]) -> NamedJudge:
-        """The same with its LM, if it has one, as ``use`` returns it."""
-        lm = self.evaluation_lm
-        return self if lm is None else replace(self, evaluation_lm=use(lm))
-
     def within(self, context: Context) -> Context:
         """The context in which it is asked."""
-        mechanism, preprocessor = self.mechanism, self.preprocessor
-        found = replace(
+        lm = self.evaluation_lm
+        return replace(
             context,
-            mechanism=context.mechanism if mechanism is None else mechanism,
-            preprocessor=context.preprocessor if preprocessor is None else preprocessor,
+            mechanism=self.mechanism or context.mechanism,
+            preprocessor=self.preprocessor or context.preprocessor,
+            evaluation_lm=lm or context.evaluation_lm,
+            spread=alone if lm else context.spread,  # workers know the run's evaluation LM alone
         )
-        lm = self.evaluation_lm  # workers know the run's evaluation LM alone
-        return found if lm is None else replace(found, evaluation_lm=lm, spread=alone)
 
 
 class JudgesStudy(Study):
@@ -58,9 +52,11 @@ class JudgesStudy(Study):
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Self:
         """See Study."""
-        judges: dict[str, NamedJudge] = self.judges
-        asked = {name: one.with_lm(partial(use, f"judges.{name}")) for name, one in judges.items()}
-        return replace(self, judges=asked)  # type: ignore[type-var]  # those derived are dataclasses
+        judges: dict[str, NamedJudge] = {**self.judges}
+        for name, one in judges.items():
+            if lm := one.evaluation_lm:
+                judges[name] = replace(one, evaluation_lm=use(f"judges.{name}", lm))
+        return replace(self, judges=judges)  # type: ignore[type-var]  # those derived are dataclasses
 
     def asks(
         self, mechanism: Mechanism, lm: EvaluationLM
@@ -111,8 +107,8 @@ def asks_of(
     """Place in the config -> who is asked there, and by which mechanism: its own, or the run's."""
     return {
         one.place or f"study.judges.{name}.evaluation_lm": (
-            mechanism if one.mechanism is None else one.mechanism,
-            lm if one.evaluation_lm is None else one.evaluation_lm,
+            one.mechanism or mechanism,
+            one.evaluation_lm or lm,
         )
         for name, one in judges.items()
     }
@@ -135,16 +131,11 @@ def spent(used: CallLog, lm: EvaluationLM, prices: str | None) -> dict[str, Valu
     """
     if not used.answered:
         return {}
-    found: dict[str, Value] = {
-        "calls": used.answered,
-        "input_tokens": used.input_tokens,
-        "output_tokens": used.output_tokens,
-    }
-    asked = lm.unwrapped
+    read, written, asked = used.input_tokens, used.output_tokens, lm.unwrapped
+    row: dict[str, Value] = {"calls": used.answered, "input_tokens": read, "output_tokens": written}
     if isinstance(asked, Remote):
         price = asked.priced(prices)
-        cost = price.cost(used.input_tokens, used.output_tokens) if price else math.nan
-        found["cost"] = cost
+        row["cost"] = price.cost(read, written) if price else math.nan
         if price:
-            found["currency"] = price.currency
-    return found
+            row["currency"] = price.currency
+    return row

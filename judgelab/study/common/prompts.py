@@ -7,13 +7,16 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from judgelab.report import format
 from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, option
-from judgelab.report.tables import estimates, frame
+from judgelab.report.tables import estimates
 from judgelab.stats.intervals.means import item_change
+from judgelab.study.common.panels import SCORES
 
 KEY = "prompts"
+ENDS = ("value", "low", "high")
 NOTE = (
     "The difference of a text's two scores, averaged over texts of an item, then over items, in "
     "the mechanism's unit; 95 % interval over items. Correlation: Spearman's, over all texts."
@@ -35,25 +38,20 @@ def prompt_effects(jobs: Sequence[SweepJob]) -> list[Comparison]:
             rows.append(_row(pair["ours"], pair["authors"], others))
     if not rows:
         return []
-
-    def shown_as(row: dict[str, Any]) -> str:
-        return format.estimate(row["value"], row["low"], row["high"])
-
-    words = [
-        f"{row['of']}: the authors' words change a score by {shown_as(row)} on average; "
+    words = " ".join(
+        f"{row['of']}: the authors' words change a score by "
+        f"{format.estimate(row['value'], row['low'], row['high'])} on average; "
         f"texts keep their order with a correlation of {row['correlation']:.2f}."
         for row in rows
-    ]
-    estimate = [{k: row[k] for k in ("value", "low", "high")} for row in rows]
+    )
     shown = [
         keyed(rows, "of", "scores"),
-        estimates("change", estimate, "authors − ours"),
+        estimates("change", [{k: row[k] for k in ENDS} for row in rows], "authors − ours"),
         keyed(rows, "n", "items"),
         keyed(rows, "unscored"),
         keyed(rows, "correlation"),
     ]
-    table = frame({"rows": rows, "columns": list(rows[0])})
-    answer = [("What the prompt changes", " ".join(words))]
+    table, answer = pd.DataFrame(rows), [("What the prompt changes", words)]
     return [
         Comparison("prompts", table, NOTE, {"Ours and the authors' prompts": shown}, (), answer)
     ]
@@ -61,22 +59,15 @@ def prompt_effects(jobs: Sequence[SweepJob]) -> list[Comparison]:
 
 def _row(ours: SweepJob, authors: SweepJob, keys: Sequence[str]) -> dict[str, Any]:
     """One pair of runs."""
-    import pandas as pd
-
-    cells = ["item", "agent"]
-    sides = [
-        pd.read_parquet(job.run / "records" / "clean_scores.parquet").set_index(cells)["score"]
-        for job in (ours, authors)
-        if job.run is not None
-    ]
-    both = pd.concat(sides, axis=1, keys=["ours", "authors"])
-    asked = both[both.notna().any(axis=1)]
-    scored = asked.dropna()
+    files = [job.run / SCORES for job in (ours, authors) if job.run is not None]
+    sides = [pd.read_parquet(file).set_index(["item", "agent"])["score"] for file in files]
+    both = pd.concat(sides, axis=1, keys=["ours", "authors"]).dropna(how="all")
+    scored = both.dropna()
     change = (scored["authors"] - scored["ours"]).groupby("item").mean()
     one = item_change(change.to_numpy(np.float64))
     return {
         "of": " · ".join(option(ours, key) for key in keys) or str(ours.summary["mechanism"]),
-        **{"value": one.value, "low": one.low, "high": one.high},
-        **{"n": one.n, "unscored": len(asked) - len(scored)},
+        **{part: getattr(one, part) for part in (*ENDS, "n")},
+        "unscored": len(both) - len(scored),
         "correlation": float(scored["ours"].corr(scored["authors"], method="spearman")),
     }
