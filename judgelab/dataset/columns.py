@@ -148,7 +148,7 @@ def labels_layout(
     names = ("id", "agent", "other", "criterion")
     columns |= {name: main[name] for name in names if main.get(name) in records.columns}
     if "id" not in columns:
-        usual = {_plain(one) for one in ("id", *COLUMNS["id"])}
+        usual = {_plain(one) for one in COLUMNS["id"]}
         ids = [one for one in records.columns if _plain(one) in usual or "id" in _tokens(one)]
         if len(ids) != 1:
             raise DataError(
@@ -284,8 +284,9 @@ class _Reading(Layout):
         """
         if long:
             for name in ("verdict", "score"):
-                own = [] if name in self.columns else self.named(name, *COLUMNS[name])
-                self.columns |= dict.fromkeys([name], own[0]) if own else {}
+                own = self.named(name, *COLUMNS[name])
+                if own and name not in self.columns:
+                    self.columns[name] = own[0]
             return self._check_judge()
         judges = self.opinions("verdict", MACHINES)
         if not judges:

@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -192,6 +193,23 @@ def text_at(row: Row, path: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise TypeError(f"{path!r} is not text but {type(value).__name__}")
     return value
+
+
+@contextmanager
+def row_faults(where: str, number: int, row: Row) -> Iterator[None]:
+    """Name the row of ``where`` that lacks a field, or has another value there.
+
+    Raises:
+        DataError: it is so.
+    """
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as cause:
+        why = f"{cause} is missing" if isinstance(cause, KeyError) else cause
+        raise DataError(
+            f"Row {number} (the first is 0) of {where}: {why}; columns present: "
+            f"{', '.join(map(str, row))}. Mend the row, or set dataset.fields."
+        ) from cause
 
 
 def sections(form: Mapping[str, object]) -> str:

@@ -16,7 +16,7 @@ from judgelab.core.bounds import Count, Natural
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Item, Panel
 from judgelab.core.sentences import sentences
-from judgelab.dataset.files import Row, read_rows, text_at, value_at
+from judgelab.dataset.files import Row, read_rows, row_faults, text_at, value_at
 from judgelab.dataset.provenance import SourcedDataset, find_rows, settings_of
 
 REST = "less than a passage, at the end"
@@ -144,8 +144,8 @@ class Hub(SourcedDataset):
     def _item(self, number: int, row: Row, where: str) -> Item | str:
         """The item of a row, or why it has none."""
         columns = self._columns
-        try:
-            pattern = columns.source if "{" in columns.source else f"{{{columns.source}}}"
+        pattern = columns.source if "{" in columns.source else f"{{{columns.source}}}"
+        with row_faults(f"dataset {self.name!r} ({where})", number, row):
             source = FIELD.sub(lambda name: _text(row, name[1]) or "", pattern)
             references = _texts(row, columns.reference)
             right = None if columns.right is None else int(row[columns.right])
@@ -156,12 +156,6 @@ class Hub(SourcedDataset):
                 raise ValueError(f"{columns.id!r} is empty")
             synopsis = _text(row, columns.synopsis)
             gloss = _text(row, columns.gloss) if columns.gloss in row else None
-        except (KeyError, TypeError, ValueError) as cause:
-            why = f"{cause} is missing" if isinstance(cause, KeyError) else cause
-            raise DataError(
-                f"Row {number} (the first is 0) of dataset {self.name!r} ({where}): {why}; columns "
-                f"present: {', '.join(map(str, row))}. Mend the row, or set dataset.fields."
-            ) from cause
         item = Item(id_, source, synopsis=synopsis, meta={"gloss": gloss} if gloss else {})
         if self.select is None:
             reference = next((text for text in references if text.strip()), None)

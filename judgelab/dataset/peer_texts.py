@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.panel import Agent, Item, Panel, rng_for
-from judgelab.dataset.files import Row, each_row, sections, text_at, unpacked, value_at
+from judgelab.dataset.files import Row, each_row, row_faults, sections, text_at, unpacked, value_at
 from judgelab.dataset.jsonl import Jsonl
 from judgelab.dataset.provenance import SourcedDataset, find_rows, settings_of
 
@@ -57,14 +57,8 @@ class Fields(BaseModel):
         for index, row in enumerate(rows):
             if len(items) == limit:
                 break
-            try:
+            with row_faults(where, index, row):
                 item = self._item(row)
-            except (KeyError, TypeError, ValueError) as cause:
-                said = f"{cause} is missing" if isinstance(cause, KeyError) else str(cause)
-                raise DataError(
-                    f"{where}, row {index} (the first is 0): {said}; columns present: "
-                    f"{', '.join(map(str, row))}: set dataset.fields."
-                ) from cause
             items += [item] if item else []
             skipped += [] if item else [index]
         if not items:
