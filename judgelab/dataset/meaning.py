@@ -305,9 +305,8 @@ def categories(
     counted = _counted(cells, words, same)
     own, more = (set(order), set[str]()) if given is not None else _levels(where, counted, order)
     names = {same.get(one, one): name for one, name in names.items()}
-    people = counted.get(RATERS) if given is None else Counter(order)
-    if stranger := people and _stranger(people, counted, own):
-        _refuse_stranger(where, stranger, cells, [names.get(one, one) for one in sorted(own)])
+    if people := counted.get(RATERS) if given is None else Counter(order):
+        _refuse_strangers(where, cells, counted, people, {x: names.get(x, x) for x in own})
     names = _names(cells, words, same, own | more) | names
 
     def place(one: str) -> tuple[bool, int, float, str]:
@@ -441,28 +440,34 @@ def _short(one: str) -> bool:
     return len(one) <= LONGEST and one not in MISSING
 
 
-def _stranger(main: Counter[str], counted: Mapping[str, Counter[str]], own: set[str]) -> str | None:
-    """A judge that says nothing of what people say, or has another yes or no."""
-    for who, its in counted.items():
-        mine = set(filter(_short, its))
-        sides = [_polar(its, side) & mine for side in (YES, NO) if _polar(main, side)]
-        if who != RATERS and any(words and not words & own for words in [mine, *sides]):
-            return who
-    return None
+def _refuse_strangers(
+    where: str,
+    cells: Cells,
+    counted: Mapping[str, Counter[str]],
+    main: Counter[str],
+    own: Mapping[str, str],
+) -> None:
+    """Refuse a judge that says nothing of what people say, or has another yes or no.
 
-
-def _refuse_stranger(where: str, who: str, cells: Cells, names: Sequence[str]) -> None:
-    """Both sides' words, and the setting that joins them."""
-    people, judge = (
-        some([repr(cell.strip()[:LONGEST]) for cell, _ in cells[one].most_common() if cell.strip()])
-        for one in (RATERS, who)
-    )
-    groups = ", ".join(f"{name[:20]}: [...]" for name in names[:4])
-    raise DataError(
-        f"{where}: people say {people or ', '.join(names[:4])}, judge {who!r} says {judge}, and "
-        f"nothing shows which mean the same: write dataset.labels='{{{groups}}}' with the judge's "
-        "words for each (or, if it gives grades, dataset.positive=NAME for high ones)."
-    )
+    Args:
+        own: level of people -> its name.
+    """
+    for who in (who for who in counted if who != RATERS):
+        mine = set(filter(_short, counted[who]))
+        sides = [_polar(counted[who], side) & mine for side in (YES, NO) if _polar(main, side)]
+        if not any(words and not words & own.keys() for words in [mine, *sides]):
+            continue
+        people, judge = (
+            some([repr(x.strip()[:LONGEST]) for x, _ in cells[one].most_common() if x.strip()])
+            for one in (RATERS, who)
+        )
+        names = [own[one] for one in sorted(own)[:4]]
+        groups = ", ".join(f"{name[:20]}: [...]" for name in names)
+        raise DataError(
+            f"{where}: people say {people or ', '.join(names)}, judge {who!r} says {judge}, and "
+            f"nothing shows which mean the same: write dataset.labels='{{{groups}}}' with the "
+            "judge's words for each (or, if it gives grades, dataset.positive=NAME for high ones)."
+        )
 
 
 def _names(

@@ -143,9 +143,7 @@ class LabelledTable(LimitedDataset):
                 f"dataset.{name} is for tables; {where} was read as {log.tool}, which says who "
                 "people and judges are: leave it out."
             )
-        rows, faults = log.rows()
-        refuse(where, faults)
-        rows, joined = self._with_people(rows, where, {}, log)
+        rows, joined = self._with_people(log.rows(where), where, {}, log)
         sentence = f"{log.sentence} {joined[:1].upper()}{joined[1:]}.".removesuffix(" .")
         judged = self._judged(rows, where, "entry")
         return self._named(judged, file_facts(self.path) | {"log": sentence}, limit)
@@ -166,8 +164,7 @@ class LabelledTable(LimitedDataset):
             return rows, ""
         source, whose, read = opened(self.people), repr(self.people), ""
         if isinstance(source, Log):
-            own, faults = source.rows()
-            refuse(whose, faults)
+            own = source.rows(whose)
         else:
             human = (self.columns or {}).get("human")
             layout = labels_layout(source, columns, human, self.raters, whose)

@@ -42,5 +42,5 @@ def read(files: Sequence[Opened], log: Log) -> None:
 
 def _anybody(unit: Unit, criterion: str) -> str:
     """Who gave a label without a name: another person for each one of a text."""
-    k = sum(key[:2] == (criterion, True) and key[2].startswith(PEOPLE) for key in unit.said)
+    k = sum(key[:2] == (criterion, True) and key[2].startswith(PEOPLE) for key in unit.opinions)
     return f"{PEOPLE} {k + 1}" if k else PEOPLE

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from pydantic import ValidationError
 
 from judgelab.core.errors import listed
-from judgelab.dataset.files import Row, cell_text, unpacked
+from judgelab.dataset.files import Row, cell_text, refuse, unpacked
 from judgelab.dataset.meaning import LONGEST, MOST, is_figure
 from judgelab.dataset.rows import TEXT, JudgedRow, Opinion, fault_of
 
@@ -60,19 +60,19 @@ class Unit:
 
     facts: dict[str, Any]  # of ``JudgedRow``
     # (criterion, whether a person said it, who, run) -> it
-    said: dict[tuple[str, bool, str, str], Opinion] = field(default_factory=dict)
+    opinions: dict[tuple[str, bool, str, str], Opinion] = field(default_factory=dict)
 
     def label(self, who: object, value: object, criterion: str = "") -> None:
         """What a person said last; a blank value says nothing."""
         if cell := (cell_text(value) or "").strip():
-            self.said[criterion, True, str(who), ""] = Opinion(str(who), cell)
+            self.opinions[criterion, True, str(who), ""] = Opinion(str(who), cell)
 
     def verdict(self, who: str, value: object, criterion: str = "", reason: object = "") -> None:
         """What a judge said; a blank value is a missing verdict, and ``reason`` says why."""
-        times = sum(key[:3] == (criterion, False, who) for key in self.said)
+        times = sum(key[:3] == (criterion, False, who) for key in self.opinions)
         run, cell = str(times + 1) if times else "", (cell_text(value) or "").strip()
         why = "" if cell else " ".join(prose(reason).split())[:100]
-        self.said[criterion, False, who, run] = Opinion(who, cell, reason=why, run=run)
+        self.opinions[criterion, False, who, run] = Opinion(who, cell, reason=why, run=run)
 
 
 @dataclass(slots=True)
@@ -109,7 +109,7 @@ class Log:
     @property
     def criteria(self) -> list[str]:
         """The questions of a file; [""] where people have at most one, and judges, too."""
-        keys = [key for unit in self.units.values() for key in unit.said]
+        keys = [key for unit in self.units.values() for key in unit.opinions]
         people, judges = ({name for name, by, *_ in keys if by == who} for who in (True, False))
         several = len(people) > 1 or len(judges) > 1
         return list(dict.fromkeys(name for name, *_ in keys)) if several else [""]
@@ -118,36 +118,43 @@ class Log:
         """Leave out criteria that are answered in free texts, such as remarks."""
         cells: dict[str, list[str]] = {}
         for unit in self.units.values():
-            for (name, *_), one in unit.said.items():
+            for (name, *_), one in unit.opinions.items():
                 cells.setdefault(name, []).append(one.cell)
         for name, its in cells.items():
             words = {cell for cell in its if not is_figure(cell)}
             if len(words) > MOST or 2 * sum(len(cell) > LONGEST for cell in its) > len(its):
                 self.left_out["criteria in free texts"] += 1
                 for unit in self.units.values():
-                    unit.said = {key: one for key, one in unit.said.items() if key[0] != name}
+                    unit.opinions = {
+                        key: one for key, one in unit.opinions.items() if key[0] != name
+                    }
 
-    def rows(self) -> tuple[list[JudgedRow], list[str]]:
-        """A row of each unit and criterion; and which are not as a row must be."""
+    def rows(self, where: str) -> list[JudgedRow]:
+        """A row of each unit and criterion.
+
+        Raises:
+            DataError: one is not as a row must be; ``where`` names the log.
+        """
         rows, faults, several = list[JudgedRow](), list[str](), len(self.criteria) > 1
         for line, unit in enumerate(self.units.values(), start=1):
-            groups: dict[str, dict[bool, list[Opinion]]] = {}
-            for (criterion, by_person, _, _), one in unit.said.items():
+            groups: dict[str, dict[str, list[Opinion]]] = {}
+            for (criterion, by_person, _, _), one in unit.opinions.items():
                 name = (criterion or OVERALL) if several else ""
-                groups.setdefault(name, {True: [], False: []})[by_person].append(one)
-            for criterion, own in (groups or {"": {}}).items():
-                spoken = {"labels": tuple(own.get(True, ())), "verdicts": tuple(own.get(False, ()))}
-                facts = unit.facts | {"line": line, "criterion": criterion} | spoken
+                own = groups.setdefault(name, {"labels": [], "verdicts": []})
+                own["labels" if by_person else "verdicts"].append(one)
+            for criterion, opinions in (groups or {"": {}}).items():
+                facts = {**unit.facts, "line": line, "criterion": criterion, **opinions}
                 try:
                     rows.append(JudgedRow.model_validate(facts))
                 except ValidationError as cause:
                     faults.append(f"entry {line}: {fault_of(cause)}")
-        return rows, faults
+        refuse(where, faults)
+        return rows
 
     @property
     def sentence(self) -> str:
         """What a file was read as, and what was left out."""
-        keys = [key for unit in self.units.values() for key in unit.said]
+        keys = [key for unit in self.units.values() for key in unit.opinions]
         agents = {name for _, *names in self.answers for name in names if name}
         several = {"agents": len(agents), "criteria": len(self.criteria)} | self.counts
         sizes = {
@@ -156,18 +163,18 @@ class Log:
             "judges": len({who for _, by_person, who, _ in keys if not by_person}),
             "people": len({who for _, by_person, who, _ in keys if by_person}),
         }
-        told = f"Read as {self.tool}: {listed(_counted(sizes)) or 'nothing'}."
-        return f"{told} Left out: {listed(_counted(self.left_out))}." if self.left_out else told
+        read = f"Read as {self.tool}: {listed(_counted(sizes)) or 'nothing'}."
+        return f"{read} Left out: {listed(_counted(self.left_out))}." if self.left_out else read
 
 
 def _counted(counts: Mapping[str, int]) -> list[str]:
     """``60 samples``, ``1 sample with errors``."""
-    said = []
+    parts = []
     for noun, n in counts.items():
         first, *rest = noun.split(" ", 1)
         first = SINGULAR.get(first, first.removesuffix("s")) if n == 1 else first
-        said += [" ".join([f"{n:,}", first, *rest])] if n else []
-    return said
+        parts += [" ".join([f"{n:,}", first, *rest])] if n else []
+    return parts
 
 
 def each(files: Sequence[Opened], *keys: str) -> Iterator[Row]:
