@@ -13,7 +13,7 @@ from judgelab.study.common import templates
 from judgelab.study.common.judges import asks_nobody, spent
 from judgelab.study.common.tables import columns
 from judgelab.study.common.templates import paragraphs, sentences
-from judgelab.study.discernment.expert_weights import ExpertWeights
+from judgelab.study.discernment.perturbations import ExpertWeights
 from judgelab.study.discernment.results import MOST, TOO_FEW, JudgeResult, Pairs, Ranked
 
 if TYPE_CHECKING:

@@ -35,8 +35,7 @@ from judgelab.study.common.panels import (
     write_replies,
     write_sources,
 )
-from judgelab.study.discernment.expert_weights import ExpertWeights
-from judgelab.study.discernment.perturbations import Degraded, SuiteEntry
+from judgelab.study.discernment.perturbations import Degraded, ExpertWeights, SuiteEntry
 
 Counts = NDArray[np.int64]
 NAN = float("nan")

@@ -24,13 +24,14 @@ from judgelab.stats.discernment.wilcoxon import Method
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_nobody, asks_of
 from judgelab.study.common.tables import about, entries
-from judgelab.study.discernment.expert_weights import ExpertWeights, load_weights
 from judgelab.study.discernment.figures import DRAWINGS, HEADLINES, compare
 from judgelab.study.discernment.page import answer_of, comparison_tables, notes_of, tables_of
 from judgelab.study.discernment.perturbations import (
     Degraded,
+    ExpertWeights,
     degrade,
     load_suite,
+    load_weights,
     originals,
     refuse_unfit,
 )

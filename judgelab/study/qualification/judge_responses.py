@@ -138,31 +138,32 @@ def recorded(
     verdicts, asked = table.verdicts[:, kept], table.asked[:, kept]
     names, counts = tuple(table.names), asked.reshape(len(asked), -1).sum(axis=1).tolist()
     cost = prices.recorded(dict(zip(names, counts, strict=True)))
-    taken: dict[str, ExamResult] = {}
-    where = zip(units.item, units.first, units.second, strict=True)
-    if table.kind == "preference":
-        sides = {(i, j): k for k, (i, j) in enumerate(pairs.tolist())}
-        cells = np.full((len(names), len(items), len(pairs), 2), np.nan)
-        for k, (item, one, two) in enumerate(where):
-            i, j, row = agents[one], agents[two], items[item]
-            if (i, j) in sides:
-                cells[:, row, sides[i, j]] = verdicts[:, k]
-            elif (j, i) in sides:  # the other text is the pair's first, and was shown so second
-                cells[:, row, sides[j, i]] = 1 - verdicts[:, k, ::-1]
-        if "consistency" in exams:
-            orders = cells[..., 0], cells[..., 1]
-            answers = shares(unchanged(*orders))
-            taken["consistency"] = ExamResult(
-                answers,
-                answers.counts[0] > 0,
-                {"change": "position"},
-                (cost, np.zeros(len(names)), 0.0),
-                np.array([tied(*both) for both in zip(*orders, strict=True)]),
-            )
-    else:
+    row = np.array([items[one] for one in units.item], dtype=np.int64)
+    first = np.array([agents[one] for one in units.first], dtype=np.int64)
+    if table.kind != "preference":
         cells = np.full((len(names), len(items), len(agents)), np.nan)
-        for k, (item, one, _) in enumerate(where):
-            cells[:, items[item], agents[one]] = verdicts[:, k, 0]
+        cells[:, row, first] = verdicts[:, :, 0]
+    else:
+        second = np.array([agents[one] for one in units.second], dtype=np.int64)
+        place = np.full((len(agents), len(agents)), -1)
+        place[tuple(pairs.T)] = np.arange(len(pairs))
+        cells = np.full((len(names), len(items), len(pairs), 2), np.nan)
+        # where the other text is the pair's first, it was shown so second
+        turned = 1 - verdicts[:, :, ::-1]
+        for side, own in ((place[first, second], verdicts), (place[second, first], turned)):
+            known = side >= 0
+            cells[:, row[known], side[known]] = own[:, known]
+    taken: dict[str, ExamResult] = {}
+    if table.kind == "preference" and "consistency" in exams:
+        orders = cells[..., 0], cells[..., 1]
+        answers = shares(unchanged(*orders))
+        taken["consistency"] = ExamResult(
+            answers,
+            answers.counts[0] > 0,
+            {"change": "position"},
+            (cost, np.zeros(len(names)), 0.0),
+            np.array([tied(*both) for both in zip(*orders, strict=True)]),
+        )
     missing = (
         f"Exam {name}: the data hold no answers of judges in it, so that no judge took it and no "
         "pool requires it."

@@ -26,10 +26,15 @@ from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_of
 from judgelab.study.common.panels import human_scores, text_records
 from judgelab.study.qualification.asking import ask, check
 from judgelab.study.qualification.case import (
+    FOLDS,
     Case,
     all_pairs,
+    consistent,
+    examined,
     family_pairs,
+    filtered_by_people,
     preferences_of,
+    single,
 )
 from judgelab.study.qualification.figures import DRAWINGS, HEADLINES, compare
 from judgelab.study.qualification.judge_responses import (
@@ -37,13 +42,6 @@ from judgelab.study.qualification.judge_responses import (
     JudgeResponses,
     read_prices,
     recorded,
-)
-from judgelab.study.qualification.pools import (
-    FOLDS,
-    consistent,
-    examined,
-    filtered_by_people,
-    single,
 )
 from judgelab.study.qualification.tables import all_tables, answer, figures, notes
 

@@ -22,8 +22,7 @@ from judgelab.stats.qualification.decisions import (
 )
 from judgelab.study.common import templates
 from judgelab.study.common.tables import WITHOUT_P, columns, entries
-from judgelab.study.qualification.case import Case, family_pairs
-from judgelab.study.qualification.pools import EVERYBODY, HUMAN, PRE, Pool
+from judgelab.study.qualification.case import EVERYBODY, HUMAN, PRE, Case, Pool, family_pairs
 
 INTERVAL = ("value", "low", "high")
 COUNTS = ("n", "unscored")
@@ -97,9 +96,9 @@ def _exams(case: Case) -> list[Row]:
     rows: list[Row] = []
     for exam, marks in case.marks.items():
         for k, judge in enumerate(case.responses.judges):
-            found, passed, why = marks.found.at(k), _passed(case, exam, k), _failure(case, exam, k)
+            found, (passed, why) = marks.found.at(k), _verdict(case, exam, k)
             row: dict[str, Value] = {"exam": exam, "judge": judge, **columns(found, *INTERVAL)}
-            row |= {"bar": marks.bar, "passed": passed, "why_not": why or None}
+            row |= {"bar": marks.bar, "passed": passed, "why_not": why}
             row |= {"p_pass": float(marks.p_pass[k]), **columns(found, *COUNTS)}
             if exam == "consistency":
                 row["tied"] = float(case.responses.exams[exam].tied[k])
@@ -109,22 +108,22 @@ def _exams(case: Case) -> list[Row]:
     return rows
 
 
-def _passed(case: Case, exam: str, judge: int) -> bool | str:
+def _verdict(case: Case, exam: str, judge: int) -> tuple[bool | str, str | None]:
+    """Whether a judge passed or was excused, and why it did not."""
     marks = case.marks[exam]
-    if not case.responses.exams[exam].taken[judge] or (marks.alone[judge] and marks.passed[judge]):
-        return "excused"
-    return bool(marks.passed[judge])
-
-
-def _failure(case: Case, exam: str, judge: int) -> str:
-    marks = case.marks[exam]
-    if marks.passed[judge] or not case.responses.exams[exam].taken[judge]:
-        return ""
+    passed = bool(marks.passed[judge])
+    if not case.responses.exams[exam].taken[judge] or (marks.alone[judge] and passed):
+        return "excused", None
+    if passed:
+        return True, None
     if np.isnan(marks.found.value[judge]):
-        return "no readable answer"
+        return False, "no readable answer"
     if unbeaten := marks.unbeaten(judge):
-        return f"no better than {' and '.join(unbeaten)}"
-    return "below the threshold" if exam != "self_confidence" else "not surer of the easy set"
+        return False, f"no better than {' and '.join(unbeaten)}"
+    return (
+        False,
+        "below the threshold" if exam != "self_confidence" else "not surer of the easy set",
+    )
 
 
 def _confidence(case: Case) -> list[Row]:

@@ -12,9 +12,13 @@ import yaml
 from judgelab.attack.padding import Padding
 from judgelab.core.criteria import FOLDER as CRITERIA
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.study.discernment.expert_weights import FOLDER as WEIGHTS
-from judgelab.study.discernment.expert_weights import load_weights
-from judgelab.study.discernment.perturbations import FOLDER, LEVELS, load_suite
+from judgelab.study.discernment.perturbations import (
+    FOLDER,
+    LEVELS,
+    WEIGHTS,
+    load_suite,
+    load_weights,
+)
 from judgelab.study.discernment.study import Discernment
 from tests.scripted import NOBODY, ScriptedChat
 from tests.unit.study.discernment.discernment_context import (

@@ -7,15 +7,15 @@ from numpy.testing import assert_allclose
 
 from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.qualification.exams import confidence, mark, shares
-from judgelab.study.qualification.judge_responses import (
-    ExamResult,
-    JudgeResponses,
-)
-from judgelab.study.qualification.pools import (
+from judgelab.study.qualification.case import (
     admitted,
     answer_scores,
     consistent,
     filtered_by_people,
+)
+from judgelab.study.qualification.judge_responses import (
+    ExamResult,
+    JudgeResponses,
 )
 
 NAN = np.nan
