@@ -305,7 +305,7 @@ def test_metrics_and_overall_ratings_are_criteria(tmp_path: Path) -> None:
         parts = row["gradingResult"]["componentResults"]
         for metric in ("tone", "truth"):
             parts.insert(0, parts[0] | {"assertion": {"type": "g-eval", "metric": metric}})
-    rows, _ = log_of(written(tmp_path, log)).rows()
+    rows = log_of(written(tmp_path, log)).rows("log")
     named = {row.criterion: [x.who for x in row.verdicts] for row in rows if row.id == "test 1"}
     overall = ["all assertions", "llm-rubric"]
     assert named == {"tone": ["g-eval"], "truth": ["g-eval"], "overall": overall}
