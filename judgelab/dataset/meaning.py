@@ -55,6 +55,9 @@ PLAIN = frozenset({"1", "0", "true", "false"})
 MOST = 50
 """More categories than these are free text."""
 
+VOID = frozenset({"", "nan"})
+"""Cells that name no category; None may well be one."""
+
 LONGEST = 40
 """What a judge says in more letters is an explanation, and no category."""
 
@@ -78,10 +81,10 @@ class Meaning:
     """How cells are read."""
 
     kind: Kind  # of all judgments
-    # cell -> its value: of a pair 1 (the first text is better), 0 or .5; of a
-    # category the place of its level
+    # word -> its value: of a pair 1 (the first text is better), 0 or .5; of a category the place of
+    # its level
     values: Mapping[str, float] = field(default_factory=dict)
-    words: Mapping[str, float] = field(default_factory=dict)  # cell -> the grade that it stands for
+    words: Mapping[str, float] = field(default_factory=dict)  # word -> the grade that it stands for
     # categories: those of people, by number or letter, then those that only judges say
     levels: tuple[str, ...] = ()
     positive: str = ""  # the level that matters; "" where none does
@@ -97,15 +100,15 @@ class Meaning:
             order: 1 where the second one of them was shown first.
         """
         if self.kind == "category":
-            return self.values.get(cell, NO_CATEGORY)
+            return self.values.get(word(cell), NO_CATEGORY)
         if pair is None:
             value = number(cell)
             if abs(value) > MOST_GRADE:
                 return NO_GRADE
-            return value if value == value else self.words.get(cell, NO_NUMBER)
+            return value if value == value else self.words.get(word(cell), NO_NUMBER)
         if (text := cell.strip()) in pair:
             return float(text == pair[0])
-        value = self.values.get(cell, math.nan)
+        value = self.values.get(word(cell), math.nan)
         if value != value:
             return NO_TEXT
         return 1 - value if self.shown and order else value
@@ -117,7 +120,7 @@ class Meaning:
 
     def missing(self, cell: str) -> bool:
         """Whether nothing is said; a category may well be called none."""
-        known = self.kind == "category" and cell in self.values
+        known = self.kind == "category" and word(cell) in self.values
         return cell.strip().lower() in MISSING and not known
 
     def reading(self, cell: str, read: float | str, of_pair: bool) -> float | str:
@@ -160,17 +163,15 @@ def preferences(
     Args:
         cells: of pairs.
         given: first, second, tie -> what cells say.
-        words: cell -> its grade, where single texts are graded in words.
+        words: word -> its grade, where single texts are graded in words.
         shown: as ``Meaning.shown``.
 
     Raises:
         ConfigError: numbers are used in ways that do not fit together.
     """
-    distinct = {cell for its in cells.values() for cell in its}
     if given is not None:
         check_keys(given, MEANINGS, "dataset.preferences")
-        own = {word(str(cell)): MEANINGS[name] for name, cell in given.items()}
-        values = {cell: own[word(cell)] for cell in distinct if word(cell) in own}
+        values = {word(str(cell)): MEANINGS[name] for name, cell in given.items()}
         return Meaning("preference", values, words, shown=shown)
     codings = {
         who or "people": coding
@@ -184,7 +185,8 @@ def preferences(
             "'dataset.preferences={first: 1, second: 2, tie: 0}'."
         )
     coding = next(iter(codings.values()), next(iter(CODINGS)))
-    values = {cell: _preference(cell, CODINGS[coding]) for cell in distinct}
+    distinct = {word(cell) for its in cells.values() for cell in its}
+    values = {one: _preference(one, CODINGS[coding]) for one in distinct}
     return Meaning("preference", values, words, shown=shown)
 
 
@@ -198,11 +200,10 @@ def _coding(numbers: set[float]) -> str | None:
     return one_zero if 0.0 in numbers else None
 
 
-def _preference(cell: str, numbers: Mapping[float, float]) -> float:
-    low, figure = cell.strip().lower(), number(cell)
-    if figure == figure:
-        return numbers.get(figure, math.nan)
-    bare = low if low.startswith("tie") else low.strip("[]().\"' ")
+def _preference(one: str, numbers: Mapping[float, float]) -> float:
+    if is_figure(one):
+        return numbers.get(number(one), math.nan)
+    bare = one if one.startswith("tie") else one.strip("[]().\"' ")
     return next((v for v, words in PLACES.items() if words.fullmatch(bare)), math.nan)
 
 
@@ -248,16 +249,17 @@ def grades(cells: Cells, positive: object) -> Meaning:
             )
     elif figures or not _yes_or_no(people):
         return Meaning("grade")
-    words = {cell: word(cell) for its in cells.values() for cell in its}
-    graded = {cell: float(one in top) for cell, one in words.items() if one in top | rest}
-    return Meaning("grade", words=graded)
+    return Meaning("grade", words={one: float(one in top) for one in top | rest})
 
 
-def _words(cells: Counter[str]) -> Counter[str]:
+def _words(
+    cells: Counter[str], same: Mapping[str, str] | None = None, blank: Collection[str] = MISSING
+) -> Counter[str]:
+    """What cells say -> how often: words, or the levels that ``same`` makes of them."""
     words = Counter[str]()
     for cell, n in cells.items():
-        if cell.strip().lower() not in MISSING:
-            words[word(cell)] += n
+        if (one := word(cell)) not in blank:
+            words[(same or {}).get(one, one)] += n
     return words
 
 
@@ -298,16 +300,15 @@ def categories(
         ConfigError: a setting contradicts itself, or names what there is not.
         DataError: a judge shares no word with people, or cells are free text.
     """
-    words = {cell: word(cell) for its in cells.values() for cell in its}
     order, same, names = _settings(given, labels)
-    same = _merged(_counted(cells, words, same), order, same)
+    same = _merged([_words(its, same, VOID) for its in cells.values()], order, same)
     order = [same.get(one, one) for one in order]
-    counted = _counted(cells, words, same)
+    counted = {who: _words(its, same, VOID) for who, its in cells.items()}
     own, more = (set(order), set[str]()) if given is not None else _levels(where, counted, order)
     names = {same.get(one, one): name for one, name in names.items()}
     if people := counted.get(RATERS) if given is None else Counter(order):
         _refuse_strangers(where, cells, counted, people, {x: names.get(x, x) for x in own})
-    names = _names(cells, words, same, own | more) | names
+    names = _names(cells, same, own | more) | names
 
     def place(one: str) -> tuple[bool, int, float, str]:
         value = number(names[one])
@@ -321,10 +322,10 @@ def categories(
     worth = {one: float(one == (good or top)) for one in two if good or top}
     if all(is_figure(names[one]) for one in two):
         worth = {one: number(names[one]) for one in two}
-    levels = {cell: same.get(one, one) for cell, one in words.items()}
+    levels = {one: one for one in ranked} | same
     return Meaning(
         "category",
-        {cell: float(ranked.index(one)) for cell, one in levels.items() if one in ranked},
+        {one: float(ranked.index(level)) for one, level in levels.items() if level in ranked},
         levels=tuple(names[one] for one in ranked),
         positive=names.get(top, ""),
         grades=tuple(worth.get(one, math.nan) for one in ranked),
@@ -382,17 +383,6 @@ def _settings(
     return list(names), same, names
 
 
-def _counted(
-    cells: Cells, words: Mapping[str, str], same: Mapping[str, str]
-) -> dict[str, Counter[str]]:
-    counted = {who: Counter[str]() for who in cells}
-    for who, its in cells.items():
-        for cell, n in its.items():
-            if (one := words[cell]) not in ("", "nan"):
-                counted[who][same.get(one, one)] += n
-    return counted
-
-
 def _polar(words: Counter[str], side: Collection[str]) -> set[str]:
     """Words of one side; 1 and 0 are none where they stand in a scale."""
     odd = sum(n for one, n in words.items() if is_figure(one) and one not in PLAIN)
@@ -401,14 +391,14 @@ def _polar(words: Counter[str], side: Collection[str]) -> set[str]:
 
 
 def _merged(
-    counted: Mapping[str, Counter[str]], order: Iterable[str], same: Mapping[str, str]
+    voices: Sequence[Counter[str]], order: Iterable[str], same: Mapping[str, str]
 ) -> dict[str, str]:
     """Word -> level; where nobody says two yeses all of them are one level, and so with no."""
     merged = dict[str, str]()
     for side in (YES, NO):
-        voices = [_polar(its, side) for its in (Counter(order), *counted.values())]
-        if all(len(its) <= 1 for its in voices):
-            joined = set[str]().union(*voices)
+        polar = [_polar(its, side) for its in (Counter(order), *voices)]
+        if all(len(its) <= 1 for its in polar):
+            joined = set[str]().union(*polar)
             merged |= {one: min(joined) for one in joined}
     return merged | {one: merged.get(level, level) for one, level in same.items()}
 
@@ -470,19 +460,17 @@ def _refuse_strangers(
         )
 
 
-def _names(
-    cells: Cells, words: Mapping[str, str], same: Mapping[str, str], levels: Collection[str]
-) -> dict[str, str]:
+def _names(cells: Cells, same: Mapping[str, str], levels: Collection[str]) -> dict[str, str]:
     """Level -> its word: of the judge with most verdicts, of other judges, of people."""
     voices = sorted(cells, key=lambda who: (who == RATERS, -cells[who].total(), who))
     ranked = sorted(
-        (words[cell] in PLAIN, place, -n, cell)
+        (word(cell) in PLAIN, place, -n, cell)
         for place, who in enumerate(voices)
         for cell, n in cells[who].items()
     )
     names = dict[str, str]()
     for plain, _, _, cell in ranked:
-        one = words[cell]
+        one = word(cell)
         if (level := same.get(one, one)) in levels:
             names.setdefault(level, one if plain or is_figure(one) else cell.strip())
     return names
