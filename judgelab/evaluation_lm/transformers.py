@@ -17,7 +17,7 @@ from judgelab.core.estimator import Presentation
 from judgelab.core.lm import UNKNOWN, Capability, ChatRequest, LogProb, LogProbTable, Pairs, Reply
 from judgelab.core.terminal import say
 from judgelab.scoring import load, source
-from judgelab.scoring.encode import DATE, IMITATING, FramedLM, Framing, Template, refusal
+from judgelab.scoring.encode import DATE, IMITATING, FramedLM, Framing, Template
 from judgelab.scoring.prefix_tree import Job
 from judgelab.scoring.source import ModelSource, other_base
 
@@ -130,27 +130,27 @@ class Transformers(FramedLM):
         """One reply per request, in order; a reply without text says why.
 
         Requests with labels are answered together, from the labels' probabilities; all others are
-        generated one by one. A request whose texts spell out control tokens of the chat template
-        could end its own turn: it is not put to the model.
+        generated one by one.
 
         Raises:
             ConfigError: the model cannot be loaded, or has no chat template.
         """
-        prompts = [self._template.render(r.messages, reply_follows=True) for r in requests]
-        texts = [[message.content for message in r.messages] for r in requests]
-        refused = {i: why for i, t in enumerate(texts) if (why := refusal(self._tokenizer, t))}
-        replies = {i: Reply(None, why, settled=True) for i, why in refused.items()}
-        fair = {i: request for i, request in enumerate(requests) if i not in refused}
+        prompts = self.rendered(requests)
         from judgelab.scoring.replies import answer_closed, generate
 
-        engine, words = self._ready(), self._tokenizer
-        if closed := {i: request for i, request in fair.items() if request.labels}:
-            shown = [prompts[i] for i in closed]
-            answers = answer_closed(engine, words, self._template, shown, list(closed.values()))
+        engine, words, replies = self._ready(), self._tokenizer, dict[int, Reply]()
+        closed = dict[int, str]()
+        for i, (prompt, request) in enumerate(zip(prompts, requests, strict=True)):
+            if isinstance(prompt, Reply):
+                replies[i] = prompt
+            elif request.labels:
+                closed[i] = prompt
+            else:
+                replies[i] = generate(engine.model, words, prompt, request, self.max_tokens)
+        if closed:
+            asked = [requests[i] for i in closed]
+            answers = answer_closed(engine, words, self._template, list(closed.values()), asked)
             replies |= zip(closed, answers, strict=True)
-        for i, request in fair.items():
-            if i not in closed:
-                replies[i] = generate(engine.model, words, prompts[i], request, self.max_tokens)
         return [replies[i] for i in range(len(requests))]
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from judgelab.core.errors import require
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import Capability, ChatRequest, LogProb, LogProbTable, Pairs, Reply
-from judgelab.scoring.encode import DATE, IMITATING, FramedLM, Framing, Template, refusal
+from judgelab.scoring.encode import DATE, IMITATING, FramedLM, Framing, Template
 from judgelab.scoring.source import ModelSource, fetch_weights, find, stored_quantization
 
 LONGEST = 1024  # tokens of a reply whose request sets no bound
@@ -120,15 +120,12 @@ class VLLM(FramedLM):
 
         The template is rendered here and not by vLLM, which would print the day of the run.
         """
-        found: list[list[int] | Reply] = []
-        for request in requests:
-            reason = refusal(self._tokenizer, [m.content for m in request.messages])
-            if reason is not None:
-                found.append(Reply(None, reason, settled=True))
-                continue
-            text = self._template.render(request.messages, reply_follows=True)
-            found.append(list(self._tokenizer(text, add_special_tokens=False)["input_ids"]))
-        return found
+        return [
+            list(self._tokenizer(one, add_special_tokens=False)["input_ids"])
+            if isinstance(one, str)
+            else one
+            for one in self.rendered(requests)
+        ]
 
     def close(self) -> None:
         """Let go of the engine and its memory."""

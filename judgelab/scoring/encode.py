@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import EvaluationLM, Message, Pairs
+from judgelab.core.lm import ChatRequest, EvaluationLM, Message, Pairs, Reply
 from judgelab.core.panel import HALVED, halved
 from judgelab.scoring.load import load_tokenizer
 from judgelab.scoring.prefix_tree import Ids, Job
@@ -252,6 +252,16 @@ class FramedLM(EvaluationLM):
     @cached_property
     def _encoder(self) -> Encoder:
         return self.framing.encoder(self._tokenizer)
+
+    def rendered(self, requests: Sequence[ChatRequest]) -> list[str | Reply]:
+        """Each conversation as the model is to see it; or why it is not put to the model: texts
+        that spell out control tokens of the chat template could end their own turn."""
+        found: list[str | Reply] = []
+        for request in requests:
+            reason = refusal(self._tokenizer, [m.content for m in request.messages])
+            text = self._template.render(request.messages, reply_follows=True)
+            found.append(text if reason is None else Reply(None, reason, settled=True))
+        return found
 
 
 class Encoder:

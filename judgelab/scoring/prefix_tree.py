@@ -59,6 +59,7 @@ class ScoringPlan:
     leaves: tuple[Leaf, ...]  # every distinct (context, target) once, in a canonical order
     # forward passes in order; each holds at most the token budget, or one segment
     bins: tuple[Bin, ...]
+    children: list[list[int]]  # [nodes] the leaves directly on each node, in order of length
     leaf_of: tuple[int, ...]  # [jobs] index of the leaf that answers each job
 
     @cached_property
@@ -83,11 +84,6 @@ class ScoringPlan:
         target = self.leaves[leaf]
         return tuple(i for n in self.path(target.node) for i in self.nodes[n].tokens), target.tokens
 
-    @cached_property
-    def children(self) -> list[list[int]]:
-        """[nodes] the leaves that stand directly on each node, in order of length."""
-        return _children(self.nodes, self.leaves)
-
 
 def make_plan(jobs: Sequence[Job], budget: int) -> ScoringPlan:
     """Distinct jobs as a prefix tree, cut into bins of at most ``budget`` tokens.
@@ -101,10 +97,14 @@ def make_plan(jobs: Sequence[Job], budget: int) -> ScoringPlan:
     distinct = {(ends[context], len(target), target) for context, target in jobs}
     leaves = [Leaf(node, target) for node, _, target in sorted(distinct)]
     index = {(leaf.node, leaf.tokens): i for i, leaf in enumerate(leaves)}
+    children: list[list[int]] = [[] for _ in nodes]
+    for i, leaf in enumerate(leaves):
+        children[leaf.node].append(i)
     return ScoringPlan(
         nodes=tuple(nodes),
         leaves=tuple(leaves),
-        bins=tuple(_bins(nodes, leaves, budget)),
+        bins=tuple(_bins(nodes, leaves, children, budget)),
+        children=children,
         leaf_of=tuple(index[ends[context], target] for context, target in jobs),
     )
 
@@ -133,16 +133,9 @@ def _common(a: Ids, b: Ids) -> int:
     return next((i for i, (left, right) in pairs if left != right), min(len(a), len(b)))
 
 
-def _children(nodes: Sequence[Node], leaves: Sequence[Leaf]) -> list[list[int]]:
-    on: list[list[int]] = [[] for _ in nodes]
-    for i, leaf in enumerate(leaves):
-        on[leaf.node].append(i)
-    return on
-
-
-def _bins(nodes: list[Node], leaves: list[Leaf], budget: int) -> Iterable[Bin]:
+def _bins(nodes: list[Node], leaves: list[Leaf], on: list[list[int]], budget: int) -> Iterable[Bin]:
     """Depth first: a node, the targets on it, then its children; cut where the budget ends."""
-    on, size = _children(nodes, leaves), 0
+    size = 0
     held_nodes: list[int] = []
     held_leaves: list[int] = []
     for n, node in enumerate(nodes):
