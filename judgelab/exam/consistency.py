@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from judgelab.core.lm import Capability, EvaluationLM
-from judgelab.core.panel import Panel
+from judgelab.core.panel import Panel, without
 from judgelab.exam.protocol import Answers, Exam, ExamPaper, shown
 from judgelab.mechanism.judge import PairMechanism
 from judgelab.stats.qualification.exams import tied, unchanged
@@ -27,12 +27,7 @@ class Consistency(Exam):
     def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
         """All pairs of answers that are no references."""
         facts = {"change": "position", "prompt": self.mechanism.prompt.identity}
-        spared = [agent.reference for agent in panel.agents]
-        texts = tuple(
-            tuple(None if out else text for out, text in zip(spared, row, strict=True))
-            for row in panel.texts
-        )
-        panel = replace(panel, texts=texts)
+        panel = without(panel, np.array([agent.reference for agent in panel.agents]))
         return ExamPaper((panel,), np.arange(len(panel.items)), len(panel.items), facts)
 
     def take(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:

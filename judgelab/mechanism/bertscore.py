@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.scores import Scores, measured
+from judgelab.core.scores import Scores, filled, measured
 from judgelab.mechanism.protocol import Definition, Mechanism
-from judgelab.mechanism.texts import judged_pairs, score_directed
+from judgelab.mechanism.texts import judged_texts, score_directed
 
 STOP = re.compile(r"(?<=[.!?])\s+")
 """Where a sentence ends (as released): a list without full stops is one sentence."""
@@ -56,16 +56,14 @@ class BertScore(Mechanism):
         """
         texts = sorted({(text or "").strip() for row in panel.texts for text in row} - {""})
         units, attrs = self._units(texts) if texts else ({}, {})
-        judged = judged_pairs(panel)
-        shape = (len(panel.items), *judged.shape)
-        precision, recall = np.full(shape, np.nan), np.full(shape, np.nan)
-        for k, row in enumerate(panel.texts):
-            for i, j in np.argwhere(judged):
-                x, y = (row[i] or "").strip(), (row[j] or "").strip()
-                if x and y:
-                    precision[k, i, j], recall[k, i, j] = greedy(units[x], units[y])
-        pair = ("item", "agent", "peer")
-        data = measured(panel, precision=(pair, precision), recall=(pair, recall))
+        both = {
+            cell: greedy(units[x.strip()], units[y.strip()])
+            for cell, x, y in judged_texts(panel)
+            if x.strip() and y.strip()
+        }
+        pair, shape = ("item", "agent", "peer"), (len(panel.items), *[len(panel.agents)] * 2)
+        parts = [filled(shape, {cell: two[k] for cell, two in both.items()}) for k in (0, 1)]
+        data = measured(panel, precision=(pair, parts[0]), recall=(pair, parts[1]))
         return data.assign_attrs(attrs)
 
     def _units(self, texts: Sequence[str]) -> tuple[Mapping[str, Units], dict[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import GIVE_REFERENCES, Agent, Item, Panel
-from judgelab.core.scores import Scores, mean_over, measured, symmetric, weaker_of_two
+from judgelab.core.scores import Scores, filled, mean_over, measured, symmetric, weaker_of_two
 from judgelab.mechanism.protocol import Definition, Mechanism
 
 if TYPE_CHECKING:
@@ -74,13 +74,8 @@ class ReferenceMechanism(TextMechanism):
                 f"agent is one: {GIVE_REFERENCES}, or say that texts are to be held against the "
                 "other agents' (mechanism.peers=true)."
             )
-        judged = judged_pairs(part)
-        directed = np.full((len(part.items), *judged.shape), np.nan)
-        for k, row in enumerate(part.texts):
-            for i, j in np.argwhere(judged):
-                x, y = row[i], row[j]
-                if x is not None and y is not None:
-                    directed[k, i, j] = compare(x, y)
+        found = {cell: compare(x, y) for cell, x, y in judged_texts(part)}
+        directed = filled((len(part.items), *[len(part.agents)] * 2), found)
         return measured(part, directed=(("item", "agent", "peer"), directed))
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
@@ -109,6 +104,16 @@ def judged_pairs(panel: Panel) -> NDArray[np.bool_]:
     where it marks none, all texts against all others (section 4.1).
     """
     return _judged(np.array([agent.reference for agent in panel.agents], dtype=np.bool_))
+
+
+def judged_texts(panel: Panel) -> Iterator[tuple[tuple[int, int, int], str, str]]:
+    """(item, agent, peer), text of the agent and of the peer, of all pairs that are judged."""
+    pairs = [(int(i), int(j)) for i, j in np.argwhere(judged_pairs(panel))]
+    for k, row in enumerate(panel.texts):
+        for i, j in pairs:
+            x, y = row[i], row[j]
+            if x is not None and y is not None:
+                yield (k, i, j), x, y
 
 
 def only_judged(directed: xr.DataArray) -> xr.DataArray:

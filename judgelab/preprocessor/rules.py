@@ -107,7 +107,7 @@ def kept_in_words(panel: Panel, shares: Mapping[Cell, float]) -> str:
     if not shares:
         return "no sentence of any text"
     values = list(shares.values())
-    told = (
+    sentence = (
         f"of the sentences of a text that are about the work, {np.median(values):.0%} (median of "
         f"{len(values)} texts) gave a judgment, {min(values):.0%} at least"
     )
@@ -115,13 +115,14 @@ def kept_in_words(panel: Panel, shares: Mapping[Cell, float]) -> str:
     for (_, j), share in shares.items():
         by_agent.setdefault(panel.agents[j].name, []).append(share)
     if len(by_agent) > 1:
-        (low, least), *_, (high, most) = sorted(
-            ((float(np.median(its)), name) for name, its in by_agent.items()),
-        )
-        told += f"; by agent from {low:.0%} ({least}) to {high:.0%} ({most})"
+        medians = sorted((float(np.median(its)), name) for name, its in by_agent.items())
+        least, most = (f"{share:.0%} ({name})" for share, name in (medians[0], medians[-1]))
+        sentence += f"; by agent from {least} to {most}"
     if np.median(values) < 0.5:
-        told += ". Most of these texts judge little: preprocessor=identity leaves them as they are"
-    return told
+        sentence += (
+            ". Most of these texts judge little: preprocessor=identity leaves them as they are"
+        )
+    return sentence
 
 
 def judged(text: str, subject: str) -> Judged:
