@@ -84,8 +84,8 @@ def quantities(table: JudgmentTable) -> Iterator[Quantity]:
         for k in order:
             name = table.levels[k]
             word = "pass rate" if name.casefold() in PASSED else f"share of '{name}'"
-            said = np.where(np.isnan(values), np.nan, values == k)
-            yield Quantity(word, shares[k], said, rate=True)
+            of_class = np.where(np.isnan(values), np.nan, values == k)
+            yield Quantity(word, shares[k], of_class, rate=True)
     else:
         first, second = table.units.first.astype(str), table.units.second.astype(str)
         names = sorted({*first, *second})

@@ -32,10 +32,11 @@ def stacked(pages: Mapping[str, Result], chart: Chart, left: Sequence[str]) -> R
         return -min(reached), agreement if isinstance(agreement, float) else 0.0, name
 
     worst, first = min(pages, key=standing), next(iter(pages.values()))
-    answer = [("Criteria", _without(APART, left))]
+    without = f" Without labels or verdicts, so not audited: {some(left)}." if left else ""
+    answer = [("Criteria", APART + without)]
     for name, one in pages.items():
         answer += [(name, one.title)]
-        answer += [(f"{name}, {head[:1].lower()}{head[1:]}", said) for head, said in one.answer]
+        answer += [(f"{name}, {head[:1].lower()}{head[1:]}", text) for head, text in one.answer]
     summary: dict[str, Value] = {**pages[worst].summary, "worst_criterion": worst}
     parts = [part for one in pages.values() for part in one.sections]
     details = dict.fromkeys(table for part in parts for table in part.tables)
@@ -55,10 +56,6 @@ def stacked(pages: Mapping[str, Result], chart: Chart, left: Sequence[str]) -> R
     )
 
 
-def _without(said: str, left: Sequence[str]) -> str:
-    return f"{said} Without labels or verdicts, so not audited: {some(left)}." if left else said
-
-
 def _table(name: str, pages: Mapping[str, Result]) -> Table:
     """The tables of a name as one, each row with its criterion; notes that differ name theirs."""
     own = {
@@ -72,5 +69,5 @@ def _table(name: str, pages: Mapping[str, Result]) -> Table:
         notes.setdefault(table.note, []).append(criterion)
     note = first.note
     if len(notes) > 1:
-        note = " ".join(f"{some(names)}: {said}" for said, names in notes.items() if said)
+        note = " ".join(f"{some(names)}: {text}" for text, names in notes.items() if text)
     return replace(first, rows=rows, note=note)

@@ -26,8 +26,8 @@ class JudgeNoise(NamedTuple):
 def judge_noise(design: Design, judge: int) -> JudgeNoise | None:
     """None of a judge that was asked about each text once."""
     table = design.table
-    said = np.concatenate([table.verdicts[judge][..., None], table.again[judge]], axis=-1)
-    runs = said.reshape(-1, said.shape[-1])  # the two orders of a pair are two questions
+    runs = np.concatenate([table.verdicts[judge][..., None], table.again[judge]], axis=-1)
+    runs = runs.reshape(-1, runs.shape[-1])  # the two orders of a pair are two questions
     cluster = np.repeat(design.cluster, table.orders)
     if not several(runs).any():
         return None

@@ -70,23 +70,18 @@ def answer(audit: AuditFacts) -> tuple[str, list[tuple[str, str]]]:
     """Title, and (heading, sentences): the template's lines, a paragraph each."""
     table, ranked = audit.design.table, audit.ranked
     facts: dict[str, Any] = {
+        **audit._asdict(),
         "noun": "pair" if table.kind == "preference" else "text",
         "kind": table.kind,
         "untested": _untested(audit),
         "read": str(table.facts.get("read", "")),
         "log": str(audit.panel.provenance.get("log", "")),
         "columns": str(audit.panel.provenance.get("columns_taken", "")),
-        "open": audit.open,
-        "stopped": audit.stopped.sentences if audit.stopped else [],
         "looks": audit.design.turn is not None,
         "rules": audit.design.bars,
         "ties": _ties(table),
         "one": None,
         "noise": _noise_facts(audit.noises),
-        "before": audit.before,
-        "drifts": audit.drifts,
-        "alone": audit.alone,
-        "ways": _ways(audit.drifts),
     }
     if len(ranked) == 1:
         ((one, average),) = ranked
@@ -98,13 +93,13 @@ def answer(audit: AuditFacts) -> tuple[str, list[tuple[str, str]]]:
     title, *rest = sentences(__package__, "answer.md.j2", **facts)
     if title.startswith("the judge "):
         title = title[0].upper() + title[1:]
-    paragraphs = [line.partition(": ") for line in rest]
-    return title, [(heading, text) for heading, _, text in paragraphs]
+    paragraphs = (line.split(": ", 1) for line in rest)
+    return title, [(heading, text) for heading, text in paragraphs]
 
 
 def _judge_facts(design: Design, one: Evidence) -> dict[str, Any]:
     """What the sentences on one judge are made of: all that is known of it, and this."""
-    counts = design.labels_of_class
+    counts, items = design.labels_of_class, design.table.units.cluster
     first, away = [each.value for each in one.of("position")], design.bars.position
     tipped = [x.value for x in first if x.low > 0.5 + away or x.high < 0.5 - away]
     return {
@@ -119,9 +114,7 @@ def _judge_facts(design: Design, one: Evidence) -> dict[str, Any]:
         "recalls": [(x, own.value) for x, (own, _) in one.classes.items() if counts[x] >= CLASS],
         "rare": [(name, n) for name, n in counts.items() if 0 < n < CLASS],
         "more": None if math.isinf(one.verdict.more) else int(one.verdict.more),
-        "pool": len(
-            {*design.table.units.cluster} - {*design.table.units.cluster[design.table.labelled]}
-        ),
+        "pool": len({*items} - {*items[design.table.labelled]}),
         "first_wins": next(iter(tipped), None),
     }
 
@@ -242,17 +235,6 @@ def _noise_facts(noises: Mapping[str, JudgeNoise]) -> dict[str, Any] | None:
         "most": order[-1],
         "people": order[0].people if len(people) == 1 else None,
     }
-
-
-def _ways(drifts: Sequence[JudgeDrift]) -> dict[str, list[str]]:
-    """How agreement changed, in words -> judges."""
-    words = {
-        "less": "less agreement with people",
-        "more": "more agreement",
-        "open": "no change that is shown",
-    }
-    ways = {said: [one.judge for one in drifts if one.way == way] for way, said in words.items()}
-    return {said: names for said, names in ways.items() if names}
 
 
 def _ties(table: JudgmentTable) -> tuple[float, float] | None:
