@@ -16,6 +16,7 @@ from judgelab.core.lm import (
     Pairs,
     Reply,
     StreamingLM,
+    Strings,
 )
 
 UNANSWERED = (  # reason, settled
@@ -73,10 +74,8 @@ class FailingLM(EvaluationLM):
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         return [self._reply(request) for request in requests]
 
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
-        return LogProbTable.of([self._sum(contexts[c], targets[t]) for c, t in pairs])
+    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
+        return LogProbTable([self._sum(contexts[c], targets[t]) for c, t in pairs])
 
     def _reply(self, request: ChatRequest) -> Reply:
         key = (request.messages, request.repeat, request.top_logprobs, request.labels)
@@ -115,7 +114,7 @@ class FailingEndpoint(FailingLM, StreamingLM):
             yield index, self._reply(requests[index])
 
     def stream_logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+        self, contexts: Strings, targets: Strings, pairs: Pairs
     ) -> Iterator[tuple[int, LogProb]]:
         for index in reversed(range(len(pairs))):
             yield index, self._sum(contexts[pairs[index][0]], targets[pairs[index][1]])

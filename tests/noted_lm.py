@@ -11,9 +11,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
+from judgelab.core.lm import (
+    Capability,
+    ChatRequest,
+    EvaluationLM,
+    LogProb,
+    LogProbTable,
+    Pairs,
+    Reply,
+    Strings,
+)
 
 LABELS = ("[[A]]", "[[B]]", "[[C]]")
 
@@ -38,14 +45,14 @@ class Noted(EvaluationLM):
         self.log, self.fatal = Path(log), fatal
         self.identity = name.format(pid=os.getpid())
 
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
+    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
         asked = [(contexts[c], targets[t]) for c, t in pairs]
         self._note([["logprob", *pair] for pair in asked])
         values = [number(*pair) for pair in asked]
         total = [math.nan if v % 40 == 0 else -(v % 1000) / 7 for v in values]
-        return LogProbTable(np.array(total), np.array([len(t) for _, t in asked]))
+        return LogProbTable(
+            [LogProb(nats, len(t)) for nats, (_, t) in zip(total, asked, strict=True)]
+        )
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         texts = [request.messages[-1].content for request in requests]

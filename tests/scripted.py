@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from judgelab.core.lm import (
     Capability,
     ChatRequest,
     EvaluationLM,
+    LogProb,
     LogProbTable,
     Message,
     Pairs,
     Reply,
+    Strings,
 )
 from judgelab.core.panel import Agent, Item, Panel
 
@@ -58,14 +58,10 @@ class ScriptedLogProb(EvaluationLM):
     identity: str = "scripted logprob"
     capabilities: frozenset[Capability] = frozenset({Capability.LOGPROB})
 
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
+    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
         asked = [(contexts[c], targets[t]) for c, t in pairs]
         self.seen += asked
-        total = np.array([self.rule(c, t) for c, t in asked], dtype=np.float64)
-        tokens = np.array([len(t.split()) for _, t in asked], dtype=np.int64)
-        return LogProbTable(total, tokens)
+        return LogProbTable([LogProb(float(self.rule(c, t)), len(t.split())) for c, t in asked])
 
 
 def panel_of(texts: Sequence[Sequence[str | None]], categories: Sequence[str | None] = ()) -> Panel:

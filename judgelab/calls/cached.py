@@ -24,6 +24,7 @@ from judgelab.core.lm import (
     LogProbTable,
     Pairs,
     Reply,
+    Strings,
 )
 from judgelab.core.panel import HALVED, halved
 from judgelab.store.private import Owner
@@ -110,9 +111,7 @@ class Cached(LoggedLM):
         """Ask these once more, but for those just asked."""
         self._again = set(keys) - self._computed
 
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
+    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
         """As the wrapped LM; only pairs never seen before reach it, and no text that is none."""
         keys = logprob_keys(self.identity, contexts, targets, pairs)
         bad_x = {c for c in {c for c, _ in pairs} if halved(contexts[c])}
@@ -130,7 +129,7 @@ class Cached(LoggedLM):
         known = self._fill(keys, pairs, ask, one_item=True)
         rows = [known[key] for key in keys]
         self._note_pairs(keys, contexts, targets, pairs, rows)
-        return LogProbTable.of(rows)
+        return LogProbTable(rows)
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """As the wrapped LM; only questions never answered before reach it, all of them texts."""
@@ -364,9 +363,7 @@ class Counted(LoggedLM):
         """What is asked from now on belongs to this stage."""
         self._stages.append(stage)
 
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
+    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
         """Known pairs; NaN for all others."""
         keys = logprob_keys(self.identity, contexts, targets, pairs)
         known = known_answers(self.cache, keys) if self.cache else {}
@@ -377,7 +374,7 @@ class Counted(LoggedLM):
         unknown = [pair for key, pair in zip(keys, pairs, strict=True) if key not in known]
         if self.pairs is None and unknown:
             self.pairs = (contexts, targets, unknown)
-        return LogProbTable.of([known.get(key, UNKNOWN) for key in keys])
+        return LogProbTable([known.get(key, UNKNOWN) for key in keys])
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """Known replies; none for all others."""

@@ -22,6 +22,7 @@ from judgelab.core.lm import (
     LogProbTable,
     Pairs,
     Reply,
+    Strings,
     WrappedLM,
 )
 
@@ -157,9 +158,7 @@ class LoggedLM(WrappedLM):
         own = (row for row in self.log.rows.values() if row.role == self._role)
         return Counter(row.model for row in own if row.model)
 
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
+    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
         """The LM's."""
         table = self.lm.logprob(contexts, targets, pairs)
         keys = logprob_keys(self.identity, contexts, targets, pairs)
@@ -182,8 +181,8 @@ class LoggedLM(WrappedLM):
 
     def about(
         self,
-        contexts: Sequence[str],
-        targets: Sequence[str],
+        contexts: Strings,
+        targets: Strings,
         pairs: Pairs,
         abouts: Sequence[About],
     ) -> None:
@@ -199,8 +198,8 @@ class LoggedLM(WrappedLM):
     def _note_pairs(
         self,
         keys: Sequence[bytes],
-        contexts: Sequence[str],
-        targets: Sequence[str],
+        contexts: Strings,
+        targets: Strings,
         pairs: Pairs,
         rows: Sequence[LogProb],
     ) -> None:
@@ -256,9 +255,7 @@ class Again(WrappedLM):
         super().__init__(lm)
         self.asked, self._run = False, run
 
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
+    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
         """The LM's."""
         return self.lm.logprob(contexts, targets, pairs)
 
@@ -282,9 +279,7 @@ def shown(request: ChatRequest) -> str:
     return "\n\n".join(f"[{one.role}]\n{one.content}" for one in request.messages)
 
 
-def logprob_keys(
-    identity: str, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-) -> list[bytes]:
+def logprob_keys(identity: str, contexts: Strings, targets: Strings, pairs: Pairs) -> list[bytes]:
     """The cache key of each pair."""
     base = digest(identity)
     x, y = [digest(c) for c in contexts], [digest(t) for t in targets]

@@ -19,7 +19,7 @@ from judgelab.calls.cache import PromptCache, ScoredPrompt
 from judgelab.calls.caller import Caller
 from judgelab.calls.sending import Call, EndpointError, UnusableError, count, estimate, finite
 from judgelab.core.errors import CapabilityError
-from judgelab.core.lm import LogProb, Pairs
+from judgelab.core.lm import LogProb, Pairs, Strings
 from judgelab.scoring.encode import Encoder
 from judgelab.scoring.prefix_tree import Ids, Job
 
@@ -205,9 +205,7 @@ class RawPrompts:
         """Find out whether the server can do it, and how (raises CapabilityError: it cannot)."""
         await probe(caller, self.model, self.mode)
 
-    def jobs(
-        self, caller: Caller, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> Jobs:
+    def jobs(self, caller: Caller, contexts: Strings, targets: Strings, pairs: Pairs) -> Jobs:
         """For each pair what yields (sum in nats, tokens), NaN where it could not be scored."""
         alone: dict[str, asyncio.Task[ScoredPrompt | LogProb]] = {}
         return [partial(self._score, caller, contexts[c], targets[t], alone) for c, t in pairs]
@@ -293,9 +291,7 @@ class FramedPrompts(RawPrompts):
             "take tokens? Else use evaluation_lm.template=none and end_token=null."
         )
 
-    def jobs(
-        self, caller: Caller, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> Jobs:
+    def jobs(self, caller: Caller, contexts: Strings, targets: Strings, pairs: Pairs) -> Jobs:
         """See ``RawPrompts``."""
         encoded = self.encoder.encode(contexts, targets, pairs)
         return [partial(self._score_job, caller, job) for job in encoded]

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from judgelab.calls.meter import Meter
 from judgelab.calls.models import Price, price_of
 from judgelab.calls.pace import Limits
-from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply, StreamingLM
+from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply, StreamingLM, Strings
 
 T = TypeVar("T")
 
@@ -56,12 +56,10 @@ class Remote(StreamingLM, ABC):
         replies = dict(self.stream_chat(requests))
         return [replies[index] for index in range(len(requests))]
 
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
+    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
         """log P(targets[t] | contexts[c]) in nats for every (c, t) of ``pairs``."""
         rows = dict(self.stream_logprob(contexts, targets, pairs))
-        return LogProbTable.of([rows[index] for index in range(len(pairs))])
+        return LogProbTable([rows[index] for index in range(len(pairs))])
 
 
 @contextmanager

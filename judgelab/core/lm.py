@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -26,6 +27,7 @@ class Capability(StrEnum):
     LABELS = "labels"  # how likely each of some allowed replies to messages is
 
 
+Strings = Sequence[str]
 Pairs = Sequence[tuple[int, int]]
 """(context index, target index) of every log-probability asked for."""
 
@@ -53,30 +55,19 @@ UNKNOWN = LogProb(math.nan, 0)  # of a pair that has not been asked about
 
 @dataclass(frozen=True)
 class LogProbTable:
-    """log P(target | context) for each pair asked: ``LogProb``s, column by column."""
+    """log P(target | context) for each pair asked, in its order."""
 
-    total: NDArray[np.float64]  # total, tokens: [pairs]
-    tokens: NDArray[np.int64]
-    # index of an unscored pair -> why; pairs may be unscored without one
-    reasons: Mapping[int, str] = field(default_factory=dict)
-    # indices of unscored pairs that another attempt would only pay for again
-    settled: frozenset[int] = frozenset()
+    rows: Sequence[LogProb]
 
-    @classmethod
-    def of(cls, rows: Sequence[LogProb]) -> LogProbTable:
-        """Rows as a table."""
-        return cls(
-            np.array([row.total for row in rows], dtype=np.float64),
-            np.array([row.tokens for row in rows], dtype=np.int64),
-            {k: row.reason for k, row in enumerate(rows) if row.reason is not None},
-            frozenset(k for k, row in enumerate(rows) if row.settled),
-        )
+    @cached_property
+    def total(self) -> NDArray[np.float64]:
+        """[pairs] nats; NaN where a pair is unscored."""
+        return np.array([row.total for row in self.rows], dtype=np.float64)
 
-    @property
-    def rows(self) -> list[LogProb]:
-        """The table as rows."""
-        sums = zip(self.total.tolist(), self.tokens.tolist(), strict=True)
-        return [LogProb(*one, self.reasons.get(k), k in self.settled) for k, one in enumerate(sums)]
+    @cached_property
+    def tokens(self) -> NDArray[np.int64]:
+        """[pairs] over how many tokens (bytes, for a byte model) the sum is."""
+        return np.array([row.tokens for row in self.rows], dtype=np.int64)
 
     @property
     def per_token(self) -> NDArray[np.float64]:
@@ -181,9 +172,7 @@ class EvaluationLM(Protocol):
         """The LM itself, where its answers arrive one by one and cost something."""
         return None
 
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
+    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
         """log P(targets[t] | contexts[c]) in nats for every (c, t) of ``pairs``."""
         raise CapabilityError(f"{self.identity.split()[0]} gives no log-probabilities.")
 
@@ -197,8 +186,8 @@ class EvaluationLM(Protocol):
 
     def about(
         self,
-        contexts: Sequence[str],
-        targets: Sequence[str],
+        contexts: Strings,
+        targets: Strings,
         pairs: Pairs,
         abouts: Sequence[tuple[str, ...]],
     ) -> None:
@@ -253,7 +242,7 @@ class StreamingLM(EvaluationLM, Protocol):
         ...
 
     def stream_logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+        self, contexts: Strings, targets: Strings, pairs: Pairs
     ) -> Iterator[tuple[int, LogProb]]:
         """(index of the pair, its log-probability) in the order of arrival."""
         ...

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,7 +21,10 @@ from judgelab.config.build import build
 from judgelab.config.targets import located
 from judgelab.core.errors import ConfigError, DataError, some
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, LogProbTable, Pairs, Reply
+from judgelab.core.lm import (
+    Capability,
+    EvaluationLM,
+)
 from judgelab.core.terminal import say
 from judgelab.engine.context import Context
 from judgelab.engine.execution import Invocation
@@ -124,21 +127,16 @@ class Replayed(EvaluationLM):
     capabilities = property(lambda self: frozenset(map(Capability, self.able)))
     presentation = property(lambda self: Presentation(**self.shown))
 
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
-        """See EvaluationLM; nothing is computed."""
-        self._refuse()
-
-    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        """See EvaluationLM; nothing is asked."""
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
+    def logprob(self, *of_call: Any) -> NoReturn:
+        """Refused: a call that the pack holds is answered before it comes here."""
         raise DataError(
             f"The pack holds no answer of {self.name.split(' ')[0]} to a call that this run makes: "
             "it was packed by another version of judgelab, or its data differ."
         )
+
+    def chat(self, *of_call: Any) -> NoReturn:
+        """Refused as well."""
+        self.logprob(*of_call)
 
 
 def stand_in(lm: EvaluationLM) -> dict[str, Any]:

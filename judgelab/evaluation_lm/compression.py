@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib import metadata
 from itertools import chain
 from multiprocessing import get_start_method, parent_process
 from typing import Annotated
 
-import numpy as np
 from pydantic import Field
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import Capability, EvaluationLM, LogProbTable, Pairs
+from judgelab.core.lm import Capability, EvaluationLM, LogProb, LogProbTable, Pairs, Strings
 from judgelab.scoring.ppm import WorkerLost, Workers, sizes
 
 NATS_PER_BYTE = 8 * math.log(2)
@@ -56,9 +55,7 @@ class Compression(EvaluationLM):
         """A compressor knows no template and no end token."""
         return Presentation("compression", "none", "not counted")
 
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
+    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
         """log P(targets[t] | contexts[c]) in nats; tokens are bytes of the target."""
         used = sorted({c for c, _ in pairs})
         before = {c: contexts[c].encode() for c in used}
@@ -67,11 +64,11 @@ class Compression(EvaluationLM):
         result = self._sizes(chain(before.values(), joint_texts), len(used) + len(pairs))
         alone = dict(zip(used, result, strict=False))
         joint = result[len(used) :]
-        total = [-NATS_PER_BYTE * (xy - alone[c]) for xy, (c, _) in zip(joint, pairs, strict=True)]
-        return LogProbTable(
-            total=np.array(total, dtype=np.float64),
-            tokens=np.array([len(encoded[t]) for _, t in pairs], dtype=np.int64),
+        rows = (
+            LogProb(-NATS_PER_BYTE * (xy - alone[c]), len(encoded[t]))
+            for xy, (c, t) in zip(joint, pairs, strict=True)
         )
+        return LogProbTable([*rows])
 
     def close(self) -> None:
         """Stop the worker processes."""

@@ -31,7 +31,15 @@ from judgelab.calls.sending import (
 )
 from judgelab.core.errors import CapabilityError, ConfigError, require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import WITHOUT_PROBABILITIES, Capability, ChatRequest, LogProb, Pairs, Reply
+from judgelab.core.lm import (
+    WITHOUT_PROBABILITIES,
+    Capability,
+    ChatRequest,
+    LogProb,
+    Pairs,
+    Reply,
+    Strings,
+)
 from judgelab.scoring.encode import FramedLM, Framing, Template
 from judgelab.scoring.source import ModelSource, find_tokenizer
 
@@ -169,7 +177,7 @@ class OpenAI(FramedLM, Remote):
         return await put(replace(request, schema="") if self._takes_schema is False else request)
 
     def stream_logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
+        self, contexts: Strings, targets: Strings, pairs: Pairs
     ) -> Iterator[tuple[int, LogProb]]:
         """See ``RawPrompts`` and ``FramedPrompts``.
 

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from judgelab.core.bounds import Count
 from judgelab.core.errors import require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import UNKNOWN, Capability, ChatRequest, LogProb, LogProbTable, Pairs, Reply
+from judgelab.core.lm import (
+    UNKNOWN,
+    Capability,
+    ChatRequest,
+    LogProb,
+    LogProbTable,
+    Pairs,
+    Reply,
+    Strings,
+)
 from judgelab.core.terminal import say
 from judgelab.scoring import load, source
 from judgelab.scoring.encode import DATE, IMITATING, FramedLM, Framing, Template
@@ -111,9 +120,7 @@ class Transformers(FramedLM):
             "adapter_base": self._other_base,
         }
 
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
+    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
         """log P(targets[t] | contexts[c]) in nats; tokens are the model's.
 
         Raises:
@@ -173,7 +180,7 @@ class Transformers(FramedLM):
         totals = engine.score(list(scored.values())).tolist()
         for (i, job), nats in zip(scored.items(), totals, strict=True):
             rows[i] = LogProb(nats, len(job[1]))
-        return LogProbTable.of(rows)
+        return LogProbTable(rows)
 
     def _ready(self) -> Engine:
         if self._engine is None:

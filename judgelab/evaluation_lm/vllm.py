@@ -10,7 +10,7 @@ from typing import Any
 
 from judgelab.core.errors import require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import Capability, ChatRequest, LogProb, LogProbTable, Pairs, Reply
+from judgelab.core.lm import Capability, ChatRequest, LogProb, LogProbTable, Pairs, Reply, Strings
 from judgelab.scoring.encode import DATE, IMITATING, FramedLM, Framing, Template
 from judgelab.scoring.source import ModelSource, fetch_weights, find, stored_quantization
 
@@ -76,9 +76,7 @@ class VLLM(FramedLM):
             trust_remote_code=False,
         )
 
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
+    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
         """Sum over the target's tokens given the context's, nats: those of
         ``evaluation_lm=transformers``, as our own encoder makes the tokens.
         """
@@ -90,7 +88,7 @@ class VLLM(FramedLM):
             else _row(math.fsum(row[len(job[0]) :]), len(job[1]))
             for job, row in zip(jobs, values, strict=True)
         ]
-        return LogProbTable.of(rows)
+        return LogProbTable(rows)
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """One reply per request; one that is cut, empty or imitates control tokens is unscored."""

@@ -29,6 +29,7 @@ from judgelab.core.lm import (
     LogProbTable,
     Pairs,
     Reply,
+    Strings,
     WrappedLM,
 )
 from judgelab.scale.local import Ask, Spread
@@ -61,16 +62,14 @@ class Collector(WrappedLM):
         super().__init__(lm)
         self._cached, self._seen = lm, set[bytes]()
 
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
+    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
         """Known pairs; NaN for all others."""
         keys = logprob_keys(self.identity, contexts, targets, pairs)
         known = self._cached.known(keys)
         fresh = tuple(pairs[index] for index in self._fresh(keys, known))
         if fresh:
             self.shards.append(Shard("logprob", (tuple(contexts), tuple(targets), fresh)))
-        return LogProbTable.of([known.get(key, UNKNOWN) for key in keys])
+        return LogProbTable([known.get(key, UNKNOWN) for key in keys])
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """Known replies; none for all others."""

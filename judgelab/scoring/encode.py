@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import ChatRequest, EvaluationLM, Message, Pairs, Reply
+from judgelab.core.lm import ChatRequest, EvaluationLM, Message, Pairs, Reply, Strings
 from judgelab.core.panel import HALVED, halved
 from judgelab.scoring.load import load_tokenizer
 from judgelab.scoring.prefix_tree import Ids, Job
@@ -282,9 +282,7 @@ class Encoder:
         self._prefix: Ids = (bos,) if opens else ()
         self._start = eos if bos is None else bos
 
-    def encode(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> list[Job | None]:
+    def encode(self, contexts: Strings, targets: Strings, pairs: Pairs) -> list[Job | None]:
         """Context and target tokens of every pair; a target may hold none.
 
         None where there is nothing to condition on, or a text imitates control tokens or holds

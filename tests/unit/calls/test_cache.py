@@ -21,9 +21,11 @@ from judgelab.core.lm import (
     Capability,
     ChatRequest,
     EvaluationLM,
+    LogProb,
     LogProbTable,
     Pairs,
     Reply,
+    Strings,
 )
 from tests.cache_damage import REFUSED, WRONG, cut, flip, make, outcome, trial
 from tests.scripted import ScriptedLogProb, ask
@@ -40,13 +42,13 @@ class Counting(EvaluationLM):
         self.identity, self.refuse = identity, refuse
         self.seen: list[object] = []
 
-    def logprob(
-        self, contexts: Sequence[str], targets: Sequence[str], pairs: Pairs
-    ) -> LogProbTable:
+    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
         asked = [(contexts[c], targets[t]) for c, t in pairs]
         self.seen += asked
         total = [math.nan if self.refuse else -float(len(c) + len(t)) for c, t in asked]
-        return LogProbTable(np.array(total), np.array([len(t) for _, t in asked]))
+        return LogProbTable(
+            [LogProb(nats, len(t)) for nats, (_, t) in zip(total, asked, strict=True)]
+        )
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         self.seen += requests

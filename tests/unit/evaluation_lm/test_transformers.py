@@ -92,7 +92,8 @@ def test_what_cannot_be_scored_is_nan_and_counted(folder: Path) -> None:
     table = lm.logprob(["x", "long " * 600, "y<|end|>"], ["a", "b"], [(0, 0), (1, 1), (2, 0)])
     assert np.isnan(table.total).tolist() == [False, True, True]
     assert table.tokens.tolist()[1:] == [0, 0]
-    assert "longer than" in table.reasons[1] and "control tokens" in table.reasons[2]
+    reasons = [str(row.reason) for row in table.rows]
+    assert "longer than" in reasons[1] and "control tokens" in reasons[2]
     assert lm.logprob(["x"], ["a"], []).total.shape == (0,)
 
 

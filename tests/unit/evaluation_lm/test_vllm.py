@@ -100,5 +100,5 @@ def test_template_and_end_token_are_those_of_the_local_lm(
     np.testing.assert_array_equal(theirs.tokens[fits], ours.tokens[fits])
     assert np.isnan(theirs.total[[2, 5]]).all()
     assert np.isnan(theirs.total[fits]).any() == (manner.get("template") == "chat")
-    reasons = [str(reason) for reason in theirs.reasons.values()]
+    reasons = [row.reason for row in theirs.rows if row.reason]
     assert sum("control tokens" in one for one in reasons) == (3 if "chat" in str(manner) else 0)
