@@ -80,7 +80,7 @@ def _perturbations(judge: JudgeResult) -> list[Row]:
 def comparison_tables(
     ranked: Ranked, pairs: Pairs, study: Discernment, weights: str
 ) -> list[Table]:
-    """Judges, pairs of them, perturbations by judges, and who was asked; ``weights`` in words."""
+    """Judges, pairs of them, and perturbations by judges; ``weights`` in words."""
     paired: list[Row] = [
         {
             "first": first,
@@ -94,16 +94,16 @@ def comparison_tables(
         for (first, second), pair in pairs.items()
     ]
     made = {
-        "judges": [_judge(name, one) for name, one in ranked.items()],
+        "judges": [_judge(name, one, study.prices) for name, one in ranked.items()],
         "judge_pairs": paired,
         "by_perturbation": _by_perturbation(ranked),
-        "asked": [_asked(name, one, study) for name, one in ranked.items()],
     }
     return [table(kind, rows, weights=weights) for kind, rows in made.items() if rows]
 
 
-def _judge(name: str, judge: JudgeResult) -> Row:
+def _judge(name: str, judge: JudgeResult, prices: str | None) -> Row:
     (estimate, threshold), answers = judge.average, judge.answers
+    mechanism, lm = judge.rated.context.mechanism, judge.rated.context.evaluation_lm
     return {
         "judge": name,
         **flat_estimate("discernment", columns(estimate, "value", "low", "high")),
@@ -111,14 +111,10 @@ def _judge(name: str, judge: JudgeResult) -> Row:
         "least": judge.over["minimum_ew"][0].value,
         "sees": f"{len(answers['yes'])} of {len(answers['yes']) + len(answers['no'])}",
         **columns(estimate, "n", "unscored"),
+        "asked_by": mechanism.name,
+        "model": None if asks_nobody(mechanism) else lm.presentation.model,
+        **spent(judge.rated.log, lm, prices),
     }
-
-
-def _asked(name: str, judge: JudgeResult, study: Discernment) -> Row:
-    mechanism, lm = judge.rated.context.mechanism, judge.rated.context.evaluation_lm
-    model = None if asks_nobody(mechanism) else lm.presentation.model
-    cost = spent(judge.rated.log, lm, study.prices)
-    return {"judge": name, "asked_by": mechanism.name, "model": model, **cost}
 
 
 def _by_perturbation(ranked: Ranked) -> list[Row]:

@@ -165,7 +165,6 @@ class Discernment(JudgesStudy):
             for name, one in self.judges.items()
             if one.mechanism is not None and self._raters[name].mechanism is None
         ]
-        shared = [table.name for table in made.tables if not table.by]
         summary = {key: value for key, value in made.summary.items() if key not in OF_ONE}
         return replace(
             made,
@@ -174,10 +173,7 @@ class Discernment(JudgesStudy):
             tables=[*tables, *made.tables],
             figures=[],
             notes=[*made.notes, *mixed(made.estimators, LM), *by_the_run],
-            sections=[
-                PageSection("Who judged what?", ["asked", *shared]),
-                PageSection("Each judge by itself", [t.name for t in made.tables if t.by]),
-            ],
+            sections=[PageSection("Each judge by itself", [t.name for t in made.tables if t.by])],
         )
 
     def _degraded(self, context: Context) -> tuple[Degraded, ExpertWeights]:

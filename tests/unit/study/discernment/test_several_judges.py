@@ -73,7 +73,7 @@ def test_the_best_stands_first_everywhere(listed: Any) -> None:
 
 
 def test_calls_and_records_are_by_judge(listed: Any) -> None:
-    judges = listed.tables["asked"].set_index("judge")
+    judges = listed.tables["judges"].set_index("judge")
     assert judges.loc["coarse", "calls"] == judges.loc["fine", "calls"] > 0
     assert judges.loc["length", ["model", "calls"]].isna().all(), "it asks nobody"
     said = listed.records["judgments"].groupby("by")["value"]
