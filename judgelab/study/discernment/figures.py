@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from judgelab.core.result import Headline, flat_estimate, read_estimate
+from judgelab.core.result import Headline, read_estimate
 from judgelab.report import format, style
 from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, marked, scorer
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
@@ -164,7 +164,6 @@ HEADLINES = (
     Headline("discernment/minimum_ew", "Least discernment"),
 )
 AVERAGE = "discernment/average_ew"
-EACH = "d_ew/"
 NOTE = (
     "D averaged over levels and at its minimum over perturbations, with 95 % intervals over items; "
     "chance: what 5 % of judges reach by chance. Compare within a dataset, on the same "
@@ -210,13 +209,12 @@ def compare(runs: Sequence[SweepJob]) -> list[Comparison]:
 def _judge(name: str, job: SweepJob) -> dict[str, Any]:
     summary = job.summary
     row: dict[str, Any] = {"judge": name, "dataset": str(summary.get("dataset") or "")}
-    for part in ("average_ew", "average", "minimum_ew", "minimum"):
-        d = read_estimate(summary, f"discernment/{part}")
-        row |= flat_estimate(part, {p: d[p] for p in ("value", "low", "high", "threshold")})
-    row |= {key: summary.get(f"{AVERAGE}_{key}") for key in ("n", "unscored")}
+    own = {k.removeprefix("discernment/"): v for k, v in summary.items() if "/" in k}
+    row |= {key: value for key, value in own.items() if key.startswith(("average", "minimum"))}
+    row |= {key: own[f"average_ew_{key}"] for key in ("n", "unscored")}
     row |= {key: summary.get(key) for key in ("items", "not_seen_count", "not_seen")}
     row |= {"weights": summary.get("weighting"), "job": job.number}
-    return row | {key: value for key, value in summary.items() if key.startswith(EACH)}
+    return row | {key: value for key, value in own.items() if key.startswith("d_ew/")}
 
 
 def _ratings(job: SweepJob) -> DataFrame | None:

@@ -193,18 +193,15 @@ class Validation(Study):
         if human:
             by_method = [({"correlation": name}, one) for name, one in human.items()]
             made.append(table(__package__, "human", estimate_rows(by_method, "unscored_texts")))
-        texts = {
-            name: [row[k] for row in state.panel.texts for k in state.candidates]
-            for name, state in states.items()
-        }
-        unchanged = any(texts["clean"]) and texts["clean"] == texts.get("attacked")
-        panels = states["clean"].panel, states.get("attacked", states["clean"]).panel
+        first, last = states["clean"], states.get("attacked", states["clean"])
+        texts = [[row[k] for row in x.panel.texts for k in x.candidates] for x in (first, last)]
+        unchanged = last is not first and any(texts[0]) and texts[0] == texts[1]
         return Result(
             summary=self._summary(context, states, change, word, human),
             primary=SMD if change is not None else "clean/human_spearman",
             headlines=HEADLINES,
             tables=made,
-            notes=(*sources(context, *panels), *missing_pairs(states)),
+            notes=(*sources(context, first.panel, last.panel), *missing_pairs(states)),
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
             answer=paragraphs(
