@@ -14,7 +14,7 @@ from judgelab.calls.log import Again, CallLog, LoggedLM
 from judgelab.config.composing import written
 from judgelab.core.errors import ChoiceError, ConfigError, DataError
 from judgelab.core.estimator import Estimator
-from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Mask
+from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Kind, Mask
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel, rng_for
 from judgelab.engine.context import Context
@@ -163,36 +163,16 @@ class Inquiry:
         """Ask about the chosen units, in rounds where not all pairs of an item are wanted."""
         context = replace(self.context, evaluation_lm=self.lm)
         read = context.read(panel)
-        self.values[chosen], self.estimator = self._verdicts(context, read, at[chosen])
+        verdicts = partial(verdicts_of, panel=read, at=at[chosen], kind=self.kind, name=self.name)
+        self.values[chosen], self.estimator = verdicts(context)
         self.asked |= chosen
         for k in range(self.again.shape[-1]):
             lm = Again(self._more, k + 1)
             spread = partial(_spread_again, self.context.spread, k + 1)
             context = replace(self.context, evaluation_lm=lm, spread=spread)
-            said, _ = self._verdicts(context, read, at[chosen])
+            again, _ = verdicts(context)
             if lm.asked:
-                self.again[chosen, :, k] = said
-
-    def _verdicts(
-        self, context: Context, panel: Panel, at: Places
-    ) -> tuple[Floats, Estimator | None]:
-        """[units, orders] of these units, and what they are estimates by."""
-        whole = None
-        for part in _shown(context, panel, at):
-            context.tell(self.name, 0)
-            data = context.measure(part)
-            if whole is not None:
-                data = whole.assign(verdict=whole["verdict"].fillna(data.verdict))
-            whole = data
-        assert whole is not None
-        scores = context.score(whole)
-        if self.kind == "preference" and "verdict" in whole:
-            item, one, two = at.T
-            verdict = whole["verdict"].transpose("item", "agent", "peer").values
-            both = verdict[item, one, two], 1 - verdict[item, two, one]
-            return np.stack(both, axis=1), scores.estimator
-        grade = scores.agent.transpose("item", "agent").values
-        return _of_grades(grade, at, self.kind), scores.estimator
+                self.again[chosen, :, k] = again
 
     @property
     def log(self) -> CallLog:
@@ -251,7 +231,7 @@ def _until_clear(
 
     def ask(turns: range, who: Mask) -> None:
         batch = whole & np.isin(turn, list(turns))
-        shown = _only(panel, dict.fromkeys(at[batch, 0].tolist(), range(len(panel.agents))))
+        shown = only(panel, dict.fromkeys(at[batch, 0].tolist(), range(len(panel.agents))))
         for one, wanted in zip(judges, who, strict=True):
             if wanted:
                 one.ask(shown, at, batch)
@@ -270,6 +250,32 @@ def _until_clear(
     return until_clear(stop, turns, who, ask, scores, LEVEL, (0.0, 1.0), rules.labels), table
 
 
+def verdicts_of(
+    context: Context, panel: Panel, at: Places, kind: Kind, name: str
+) -> tuple[Floats, Estimator | None]:
+    """[units, orders] what a judge says of texts of a panel, and what these are estimates by.
+
+    Args:
+        at: [units, 3] item and two agents in the panel.
+        name: the judge's, for the progress that is shown.
+    """
+    whole = None
+    for part in _shown(context, panel, at):
+        context.tell(name, 0)
+        data = context.measure(part)
+        if whole is not None:
+            data = whole.assign(verdict=whole["verdict"].fillna(data.verdict))
+        whole = data
+    assert whole is not None
+    scores, (item, one, two) = context.score(whole), at.T
+    if kind == "preference" and "verdict" in whole:
+        verdict = whole["verdict"].transpose("item", "agent", "peer").values
+        both = verdict[item, one, two], 1 - verdict[item, two, one]
+        return np.stack(both, axis=1), scores.estimator
+    grade = scores.agent.transpose("item", "agent").values
+    return _of_grades(grade, at, kind), scores.estimator
+
+
 def _shown(context: Context, panel: Panel, at: Places) -> Iterator[Panel]:
     """Panels of the texts that are judged; of a mechanism that compares, one for each round."""
     subject = context.mechanism.subject
@@ -283,7 +289,7 @@ def _shown(context: Context, panel: Panel, at: Places) -> Iterator[Panel]:
     if subject == "text":
         rounds = {item: [tuple(set().union(*pairs))] for item, pairs in wanted.items()}
     for k in range(max(map(len, rounds.values()))):
-        yield _only(panel, {item: own[k] for item, own in rounds.items() if k < len(own)})
+        yield only(panel, {item: own[k] for item, own in rounds.items() if k < len(own)})
 
 
 def _rounds(pairs: set[tuple[int, int]]) -> list[tuple[int, ...]]:
@@ -292,7 +298,7 @@ def _rounds(pairs: set[tuple[int, int]]) -> list[tuple[int, ...]]:
     return [agents] if pairs == set(combinations(agents, 2)) else sorted(pairs)
 
 
-def _only(panel: Panel, agents: Mapping[int, Collection[int]]) -> Panel:
+def only(panel: Panel, agents: Mapping[int, Collection[int]]) -> Panel:
     """The panel with the texts of these agents of these items."""
     texts = tuple(
         tuple(text if a in agents.get(k, ()) else None for a, text in enumerate(row))
@@ -301,7 +307,7 @@ def _only(panel: Panel, agents: Mapping[int, Collection[int]]) -> Panel:
     return replace(panel, texts=texts)
 
 
-def _of_grades(grade: Floats, at: Places, kind: str) -> Floats:
+def _of_grades(grade: Floats, at: Places, kind: Kind) -> Floats:
     """[units, orders] of a table's kind, from grades [items, agents]."""
     item, one, two = at.T
     if kind == "preference":

@@ -22,6 +22,7 @@ from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.ends import means_within
 from judgelab.stats.intervals.estimate import Estimates
 from judgelab.stats.trust.biases import move_ends
+from judgelab.study.audit.asking import only, verdicts_of
 from judgelab.study.audit.conditions import Condition, Standing
 from judgelab.study.audit.design import LEVEL
 from judgelab.study.audit.graded import as_pairs, places
@@ -94,7 +95,7 @@ class Manipulation:
         """
         duels, edits = self._posed(context, judges, panel, table)
         shares = {
-            edit: np.stack([duels.won(one, texts, edit) for one in judges.values()])
+            edit: np.stack([duels.won(one, texts, edit, name) for name, one in judges.items()])
             for edit, texts in edits
         }
         each = np.concatenate([shares[name] - shares["placebo"] for name in self._probes])
@@ -159,32 +160,20 @@ class Duels:
         facts = {**self.panel.provenance, "attack": edit}
         return context.read(replace(self._with(texts, kept), provenance=facts))
 
-    def won(self, context: Context, texts: Texts, edit: str) -> Floats:
-        """[items] share of the orders in which the edited text wins; NaN without a verdict.
-
-        Mechanisms that compare are asked in both orders; scores are compared by their sign.
-        """
-        data = context.measure(self.posed(context, texts, edit))
-        rows = np.arange(len(self.edited))
-        if "verdict" in data:
-            verdict = data["verdict"].transpose("item", "agent", "peer").values
-            first = verdict[rows, self.edited, self.other]
-            second = 1 - verdict[rows, self.other, self.edited]
-            return np.asarray((first + second) / 2, np.float64)
-        score = context.score(data).agent.transpose("item", "agent").values
-        gap = score[rows, self.edited] - score[rows, self.other]
-        return np.asarray((np.sign(gap) + 1) / 2, np.float64)
+    def won(self, context: Context, texts: Texts, edit: str, name: str) -> Floats:
+        """[items] share of the orders in which the edited text wins; NaN without a verdict."""
+        at = np.column_stack([np.arange(len(self.edited)), self.edited, self.other])
+        panel = self.posed(context, texts, edit)
+        verdicts, _ = verdicts_of(context, panel, at, "preference", name)
+        return np.asarray(verdicts.mean(axis=1), np.float64)
 
     def _with(self, texts: Texts, kept: Sequence[set[int]]) -> Panel:
         """The panel with the edited texts, and of each item these columns alone."""
-        rows = zip(self.panel.texts, self.edited, texts, kept, strict=True)
-        made = tuple(
-            tuple(
-                (new if k == edited else text) if k in own else None for k, text in enumerate(row)
-            )
-            for row, edited, new, own in rows
-        )
-        return replace(self.panel, texts=made)
+        rows = [list(row) for row in self.panel.texts]
+        for row, edited, new in zip(rows, self.edited.tolist(), texts, strict=True):
+            row[edited] = new
+        edits = replace(self.panel, texts=tuple(map(tuple, rows)))
+        return only(edits, dict(enumerate(kept)))
 
 
 def drawn_duels(panel: Panel, table: JudgmentTable, most: int | None, seed: int) -> Duels:

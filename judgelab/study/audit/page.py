@@ -42,12 +42,9 @@ def page(audit: AuditFacts, show_all: bool, estimators: Sequence[Estimator]) -> 
     if single is None:
         top, folded = [judges], [conditions, agreement, averages, *trials]
     else:
-        top = (
-            [_confusion(design, single), _classes(design, single)]
-            if single.classes
-            else [agreement]
-        )
-        top, folded = [*top, averages], [judges, conditions, *trials]
+        top, folded = [agreement, averages], [judges, conditions, *trials]
+        if single.classes:
+            top[:1] = [_confusion(design, single), _classes(design, single)]
     kind, noun = design.table.kind, "pair" if design.table.kind == "preference" else "text"
     noises = [row for one in audit.noises.values() for row in noise_rows(kind, one)]
     top.append(table(__package__, "noise", noises, noun=noun))
