@@ -10,6 +10,7 @@ from typing import Literal, NoReturn
 
 from judgelab.config.composing import written
 from judgelab.core.errors import ChoiceError, DataError, did_you_mean, listed, some
+from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC
 from judgelab.dataset.files import MISSING, Records, cell_text
 from judgelab.dataset.meaning import LONGEST, NO, STRAY, WORDS, YES, is_figure, word
 
@@ -217,6 +218,11 @@ class _Reading(Layout):
         words = self.words(column)
         return bool(words) and words.keys() <= YES | NO
 
+    def holds_good_faith(self, column: str) -> bool:
+        """Whether it says which agents write in good faith; ``Other`` alone may be a topic."""
+        cells = {(cell_text(row.get(column)) or "").strip() for _, row in self.records.rows}
+        return "agent" in self.columns and not cells.isdisjoint(GOOD_FAITH | PROBLEMATIC)
+
     def opinions(self, role: str, whose: Set[str]) -> list[str]:
         """The free columns with a usual name of this role; or called after one of these, as
         ``gpt4_verdict`` and ``annotator_1`` are, and with labels in their cells."""
@@ -252,8 +258,11 @@ class _Reading(Layout):
             # people's labels may be called as references are
             usual = [] if name == "reference" else self.named(*COLUMNS[name])
             own = self.named(name) or self.one(name, usual)
-            if own and not (name == "rater" and self.yes_or_no(own[0])):
-                self.columns[name] = own[0]
+            for column in own[:1]:
+                labels = name == "rater" and self.yes_or_no(column)
+                topics = name == "category" and not self.holds_good_faith(column)
+                if not (labels or topics):
+                    self.columns[name] = column
 
     def find_people(self) -> None:
         """The column of people's labels, or one for each person."""

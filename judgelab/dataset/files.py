@@ -290,7 +290,9 @@ def json_value(file: Path) -> Any:
     except DataError as cause:
         first, *more = LINE_END.split(text.strip(), maxsplit=1)
         if more and isinstance(unpacked(first), dict):
-            return [row for _, row in _objects(file).rows]
+            records = _objects(file)
+            refuse(repr(str(file)), records.faults)
+            return [row for _, row in records.rows]
         raise DataError(f"{str(file)!r}: {cause}") from cause
 
 

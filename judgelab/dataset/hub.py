@@ -98,7 +98,7 @@ class Hub(SourcedDataset):
         rows = read_rows(found.files, limit if self.select is None else None)
         read = [self._item(k, row, found.where) for k, row in enumerate(rows)]
         if self._selection.join:
-            read = _joined(read, self._selection.characters or 0)
+            read = _join(read, self._selection.characters or 0)
         items, left_out = self._selected(read)
         if not items:
             raise DataError(
@@ -186,22 +186,22 @@ class Hub(SourcedDataset):
         return match[1].strip() if match else ""
 
 
-def _joined(read: Sequence[Item | str], longer_than: int) -> list[Item | str]:
+def _join(read: Sequence[Item | str], longer_than: int) -> list[Item | str]:
     """Passages of consecutive rows, and why rows are in none; a row without an item ends one."""
-    made: list[Item | str] = []
+    passages: list[Item | str] = []
     part: list[Item] = []
     for item in read:
         if isinstance(item, str):
-            made += [*[REST] * len(part), item]
+            passages += [*[REST] * len(part), item]
             part = []
             continue
         part.append(item)
         reference = " ".join(one.reference or "" for one in part)
         if len(reference) > longer_than:
             source = " ".join(one.source for one in part)
-            made.append(Item(part[0].id, source, reference, meta={"segments": str(len(part))}))
+            passages.append(Item(part[0].id, source, reference, meta={"segments": str(len(part))}))
             part = []
-    return made + [REST] * len(part)
+    return passages + [REST] * len(part)
 
 
 def _text(row: Row, path: str | None) -> str | None:

@@ -44,13 +44,13 @@ class LLMBar(LimitedDataset):
 
         items = pd.read_parquet(SAMPLES / "llmbar_items.parquet")
         items["set"] = items["set"].astype(str)
-        items = _chosen(items, "set", _spelled(self.sets, items["set"].unique()), "sets")[:limit]
+        items = _choose(items, "set", _set_names(self.sets, items["set"].unique()), "sets")[:limit]
         items = items.reset_index(drop=True)
         names = [f"{where} {k}" for where, k in zip(items["set"], items["item"], strict=True)]
         said = pd.read_parquet(SAMPLES / "llmbar_verdicts.parquet")
         for column, wanted in (("judge", self.lms), ("strategy", self.strategies)):
             said[column] = said[column].astype(str)
-            said = _chosen(said, column, wanted, "lms" if column == "judge" else "strategies")
+            said = _choose(said, column, wanted, "lms" if column == "judge" else "strategies")
         table, left = self._table(items, names, said)
         facts = {
             "dataset": "llmbar",
@@ -99,7 +99,7 @@ class LLMBar(LimitedDataset):
         return JudgmentTable("preference", units, *people, judges, verdicts, asked, reasons), left
 
 
-def _spelled(wanted: Sequence[str], known: Iterable[str]) -> list[str]:
+def _set_names(wanted: Sequence[str], known: Iterable[str]) -> list[str]:
     found: list[str] = []
     for name in wanted:
         begun = [one for one in known if name.endswith("/") and one.startswith(name)]
@@ -107,7 +107,7 @@ def _spelled(wanted: Sequence[str], known: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _chosen(rows: DataFrame, column: str, wanted: Sequence[str] | None, setting: str) -> DataFrame:
+def _choose(rows: DataFrame, column: str, wanted: Sequence[str] | None, setting: str) -> DataFrame:
     """The rows with a wanted value, in the order in which values are named."""
     if wanted is None:
         return rows

@@ -301,7 +301,7 @@ def categories(
         DataError: a judge shares no word with people, or cells are free text.
     """
     order, same, names = _settings(given, labels)
-    same = _merged([_words(its, same, VOID) for its in cells.values()], order, same)
+    same = _merge([_words(its, same, VOID) for its in cells.values()], order, same)
     order = [same.get(one, one) for one in order]
     counted = {who: _words(its, same, VOID) for who, its in cells.items()}
     own, more = (set(order), set[str]()) if given is not None else _levels(where, counted, order)
@@ -390,7 +390,7 @@ def _polar(words: Counter[str], side: Collection[str]) -> set[str]:
     return {one for one in words if one in side and not (scale and is_figure(one))}
 
 
-def _merged(
+def _merge(
     voices: Sequence[Counter[str]], order: Iterable[str], same: Mapping[str, str]
 ) -> dict[str, str]:
     """Word -> level; where nobody says two yeses all of them are one level, and so with no."""

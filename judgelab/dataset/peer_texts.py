@@ -191,10 +191,10 @@ class Yelp(SourcedDataset):
             panel = own_panel(found.files[0], "review")
         else:
             facts |= {"seed": self.seed, "minimum": self.minimum, "characters": self.characters}
-            panel = peer_panel(self._drawn(found.files[0]), "review")
+            panel = peer_panel(self._draw(found.files[0]), "review")
         return with_references(panel, self.references, facts).head(limit)
 
-    def _drawn(self, folder: Path) -> list[PeerItem]:
+    def _draw(self, folder: Path) -> list[PeerItem]:
         businesses = {
             str(row["business_id"]): row
             for row in _lines(folder, "business", ("business_id",))

@@ -95,8 +95,8 @@ def find_rows(
         return fetch(hub)
     shipped = SAMPLES / f"{name}.jsonl"
     file = shipped if source == "sample" else Path(str(path)).expanduser()
-    told = f"judgelab/dataset/samples/{file.name}" if source == "sample" else str(path)
-    return Provenance((file,), {"file": told}, str(file))
+    shown = f"judgelab/dataset/samples/{file.name}" if source == "sample" else str(path)
+    return Provenance((file,), {"file": shown}, str(file))
 
 
 def fetch(hub: Mapping[str, Any] | None) -> Provenance:

@@ -111,6 +111,8 @@ class JudgedRow(BaseModel):
             raise ValueError("rater is empty, and nobody's label means nothing")
         if not all(one.who for one in self.verdicts):
             raise ValueError("judge is empty, and nobody's verdict means nothing")
+        if self.words < 0 or self.other_words < 0:
+            raise ValueError("words are fewer than none")
         if not self.other and any(one.order for one in self.verdicts):
             raise ValueError("order 1 is of pairs; this is one text")
         return self

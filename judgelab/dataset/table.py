@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean, listed, some
 from judgelab.core.judgments import Kind
-from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC, Agent, Panel
+from judgelab.core.panel import Agent, Panel
 from judgelab.dataset import LimitedDataset
 from judgelab.dataset.columns import COLUMNS, Layout, Wide, labels_layout, layout
 from judgelab.dataset.files import MISSING, Records, cell_text, of_frame, refuse
@@ -111,8 +111,6 @@ class LabelledTable(LimitedDataset):
         if self.people:
             given, raters = {**given, "human": False, "preference": False}, None
         own = layout(records, given, raters, self.judges, where)
-        if "category" not in given and not _good_faith(records, own.columns):
-            own.columns.pop("category", None)  # of texts or topics, and not of agents
         rows = table_rows(records, own, where)
         if self.people and own.numbers:
             raise DataError(
@@ -121,12 +119,11 @@ class LabelledTable(LimitedDataset):
             )
         rows, joined = self._with_people(rows, where, own.columns)
         judged = self._judged(rows, where, records.noun)
-        not_read = [name for name in records.columns if name not in own.used]
-        _refuse_silent(judged, own.judges, not_read)
+        _refuse_silent(judged, own.judges, own.unread)
         unread = {name: False for name, column in (self.columns or {}).items() if column is False}
         facts = dict(facts) | {
             "columns": own.columns | unread,
-            "columns_not_read": not_read,
+            "columns_not_read": own.unread,
             "columns_taken": "; ".join(filter(None, [own.line, joined])),
             "columns_of_labels": own.labels,
         }
@@ -260,13 +257,6 @@ class LabelledTable(LimitedDataset):
         if kind == "grade":
             return alone
         return preferences(of_pairs, self.preferences, alone.words, self.numbering == "shown")
-
-
-def _good_faith(records: Records, columns: Mapping[str, str]) -> bool:
-    """Whether a column ``category`` says who wrote in good faith; ``Other`` may be a topic."""
-    column = columns.get("category", "")
-    cells = (cell_text(row.get(column)) or "" for _, row in records.rows)
-    return "agent" in columns and any(cell.strip() in GOOD_FAITH | PROBLEMATIC for cell in cells)
 
 
 def _refuse_silent(
