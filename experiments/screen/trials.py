@@ -23,8 +23,7 @@ from judgelab.mechanism.mi import Mi
 from judgelab.stats.discrimination.auc import row_auc
 from judgelab.stats.intervals.arrays import average_ranks, row_means
 from judgelab.stats.screen.blocks import Places, blocked, deal
-from judgelab.study.screen.attacks import discernment, twice
-from judgelab.study.screen.case import Critic, RankingBelief, ScreenCase, decide
+from judgelab.study.screen.case import Critic, RankingBelief, ScreenCase, decide, discernment, twice
 from judgelab.study.screen.texts import (
     TextFacts,
     block_panel,

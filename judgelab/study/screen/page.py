@@ -14,8 +14,7 @@ from judgelab.stats.intervals.means import item_mean
 from judgelab.stats.screen.verdicts import Verdict
 from judgelab.study.common.tables import about, named_columns
 from judgelab.study.common.templates import sentences, table
-from judgelab.study.screen.attacks import Tried
-from judgelab.study.screen.case import LENGTH, WORDS, RankingBelief, ScreenCase
+from judgelab.study.screen.case import LENGTH, WORDS, RankingBelief, ScreenCase, Tried
 
 HEADLINES = (Headline("says_nothing", "Systems that say nothing about their item", lower=True),)
 ORDER: Sequence[Verdict] = ("nothing", "much less", "not known", "something")

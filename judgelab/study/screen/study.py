@@ -24,8 +24,7 @@ from judgelab.stats.screen.blocks import FEWEST, Places, blocked, deal
 from judgelab.stats.screen.verdicts import FEWEST as TEXTS
 from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_nobody
 from judgelab.study.common.panels import score_records, text_records, write_replies, write_sources
-from judgelab.study.screen.attacks import tried, twice
-from judgelab.study.screen.case import Critic, RankingBelief, ScreenCase, decide
+from judgelab.study.screen.case import Critic, RankingBelief, ScreenCase, decide, tried, twice
 from judgelab.study.screen.page import page
 from judgelab.study.screen.texts import block_panel, control_scores, distinct, item_keys, text_facts
 
