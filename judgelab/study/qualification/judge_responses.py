@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import yaml
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from judgelab.calls.log import LoggedLM
 from judgelab.calls.models import PER, Price
@@ -237,13 +238,9 @@ def read_prices(file: str) -> JudgePrices:
     path = own_or_shipped(file, conf())
     try:
         listed = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return JudgePrices(
-            str(listed["currency"]),
-            float(listed["tokens_per_call"]),
-            {str(k): float(v) for k, v in listed["judges"].items()},
-        )
-    except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as cause:
+        return TypeAdapter(JudgePrices).validate_python(listed)
+    except (OSError, yaml.YAMLError, ValueError) as cause:
         raise DataError(
-            f"The price list {path} cannot be read ({type(cause).__name__}: {cause}): it needs "
-            "currency, tokens_per_call, and judges with a price per million tokens each."
+            f"The price list {path} cannot be read ({type(cause).__name__}): it needs currency, "
+            "tokens_per_call, and judges with a price per million tokens each."
         ) from cause

@@ -1,4 +1,4 @@
-"""What a screen finds: which critics qualify, what they say of each agent, and what attacks gain it.
+"""What a screen finds: critics that qualify, what they say of each agent, what attacks gain it.
 
 Under an attack one system's texts are changed, and all others stay as they are.
 """
