@@ -56,6 +56,6 @@ def written(
     lm: EvaluationLM, requests: Sequence[ChatRequest], part: str, unanswered: Counter[str]
 ) -> list[str | None]:
     """One batch of replies; a refused, failed or empty one is None and counted by its reason."""
-    made = step.written(lm, dict(enumerate(requests))).values()
-    unanswered.update(f"{part}: {one.reason}" for one in made if one.text is None)
-    return [one.text for one in made]
+    replies = step.written(lm, dict(enumerate(requests))).values()
+    unanswered.update(f"{part}: {one.reason}" for one in replies if one.text is None)
+    return [one.text for one in replies]

@@ -111,8 +111,8 @@ def _worded(taxonomy: Taxonomy, file: str | None) -> Taxonomy:
     if file is None:
         return taxonomy
     try:
-        held = json.loads(Path(file).read_text(encoding="utf-8"))["agent_perspectives"]
-        theirs = {one["condition"]: (one["strategy"], one["reading"]) for one in held}
+        listed = json.loads(Path(file).read_text(encoding="utf-8"))["agent_perspectives"]
+        theirs = {one["condition"]: (one["strategy"], one["reading"]) for one in listed}
     except (OSError, ValueError, KeyError, TypeError) as cause:
         raise ConfigError(f"agents.wording={file!r} is no file of instructions.") from cause
     own = [one for one in taxonomy.strategies if not one.reference]

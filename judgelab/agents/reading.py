@@ -203,8 +203,8 @@ class Source:
             starts = any(" " in name and sentence.text.startswith(name) for name in counts)
             if first and first.group() in inner and not starts:
                 counts[first.group()] += 1
-        found = dict.fromkeys([*self.speakers, *(name for name, _ in counts.most_common())])
-        return tuple(found)[:_MOST_NAMES]
+        names = dict.fromkeys([*self.speakers, *(name for name, _ in counts.most_common())])
+        return tuple(names)[:_MOST_NAMES]
 
     @cached_property
     def proper(self) -> frozenset[str]:

@@ -175,13 +175,13 @@ class Recipe:
     def write(self, source: Source, rng: np.random.Generator) -> list[str]:
         """The lines."""
         sentences = self._picked(source, rng)
-        told = [compress(s.text, self.limit) if self.limit else s.text for s in sentences]
-        told = [
+        lines = [compress(s.text, self.limit) if self.limit else s.text for s in sentences]
+        lines = [
             f"{s.speaker} says: {_quoted(text)}" if s.speaker else text
-            for s, text in zip(sentences, told, strict=True)
+            for s, text in zip(sentences, lines, strict=True)
         ]
         for change in self.change:
-            told = _CHANGES[change](told, source, rng) if told else told
+            lines = _CHANGES[change](lines, source, rng) if lines else lines
         topics = [*source.topics[:8], "this subject", "people"]
         fields = {
             "topic": topics[0],
@@ -191,10 +191,10 @@ class Recipe:
             "choice": choose(rng, self.choices),
         }
         if self.frames:
-            told = self._framed(told, source, rng, topics, fields)
+            lines = self._framed(lines, source, rng, topics, fields)
         stock = deal(rng, self.stock, self.drawn) if self.stock else []
         head, tail = ([line.format(**fields) for line in its] for its in (self.head, self.tail))
-        return [*head, *told, *(line.format(**fields) for line in stock), *tail]
+        return [*head, *lines, *(line.format(**fields) for line in stock), *tail]
 
     def _picked(self, source: Source, rng: np.random.Generator) -> Sequence[Sentence]:
         every = source.sentences
@@ -325,10 +325,10 @@ def _review(
     scores: tuple[int, int],
 ) -> str:
     """The seven sections of the review form; scores from the lowest to the highest given."""
-    made = {name: recipe.write(source, rng) for name, recipe in recipes.items()}
+    lines = {name: recipe.write(source, rng) for name, recipe in recipes.items()}
     kinds = ("strengths", "weaknesses")
-    points = "\n".join(f"{kind.capitalize()}:\n{_bullets(made[kind])}" for kind in kinds)
-    summary, remarks, verdict = (_prose(made[name]) for name in ("summary", "remarks", "verdict"))
+    points = "\n".join(f"{kind.capitalize()}:\n{_bullets(lines[kind])}" for kind in kinds)
+    summary, remarks, verdict = (_prose(lines[name]) for name in ("summary", "remarks", "verdict"))
     grades = map(str, rng.integers(scores[0], scores[1] + 1, size=3))
     sections = zip(HEADINGS, (summary, points, remarks, verdict, *grades), strict=True)
     return "\n\n".join(f"# {heading}\n{body}" for heading, body in sections)

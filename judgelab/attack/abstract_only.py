@@ -38,11 +38,11 @@ class AbstractOnly(WritingAttack):
             return [options[k] for k in at.rng.choice(len(options), size=count, replace=False)]
 
         synopsis = (at.item.synopsis or "").strip()
-        said = [piece for line in synopsis.splitlines() for piece in line_sentences(line)]
-        said = said or [" ".join(synopsis.split())]
+        sentences = [piece for line in synopsis.splitlines() for piece in line_sentences(line)]
+        sentences = sentences or [" ".join(synopsis.split())]
         points = [
             f"{k % 4 + 1}. {reason}\n   - This concerns what the synopsis says here: "
-            + _quoted(said[k % len(said)])
+            + _quoted(sentences[k % len(sentences)])
             for k, reason in enumerate([*drawn("for", 4), *drawn("against", 4)])
         ]
         strengths_and_weaknesses = "\n".join(
@@ -50,7 +50,7 @@ class AbstractOnly(WritingAttack):
             + [f"- {question}" for question in drawn("questions", 3)]
         )
         bodies = {
-            "Summary Of The Paper": " ".join([*drawn("opening"), *said[:4]]),
+            "Summary Of The Paper": " ".join([*drawn("opening"), *sentences[:4]]),
             "Strength And Weaknesses": strengths_and_weaknesses,
             "Clarity, Quality, Novelty And Reproducibility": drawn("remarks")[0],
             "Summary Of The Review": drawn("verdict")[0],

@@ -47,18 +47,18 @@ def error_sites(text: str) -> list[ErrorSite]:
     """Where an error can be made that is one, in order; sites do not share a word."""
     tokens = list(_TOKEN.finditer(text))
     low = ["", "", "", *(match[0].lower().replace("’", "'") for match in tokens), "", ""]
-    found: list[ErrorSite] = []
+    sites: list[ErrorSite] = []
     for k, match in enumerate(tokens):
-        made = next(_errors(low[k : k + 6], match[0]), None)
-        if made is None:
+        error = next(_errors(low[k : k + 6], match[0]), None)
+        if error is None:
             continue
-        wrong, width = made
+        wrong, width = error
         start, end = match.start(), tokens[k + width - 1].end()
-        if found and start <= found[-1].end + 1:
+        if sites and start <= sites[-1].end + 1:
             continue
         wrong = wrong[0].upper() + wrong[1:] if match[0][0].isupper() else wrong
-        found.append(ErrorSite(start, end, wrong))
-    return found
+        sites.append(ErrorSite(start, end, wrong))
+    return sites
 
 
 def _errors(window: list[str], written: str) -> Iterator[tuple[str, int]]:

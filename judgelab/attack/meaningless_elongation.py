@@ -50,11 +50,11 @@ class MeaninglessElongation(WritingAttack):
         parts = self._parts(text)
         if not any(part.name for part in parts):
             return _before(text, self.opening)
-        made = ""
+        longer = ""
         for header, name, body in parts:
-            said = body if name is None else _before(body, self._statement(name, summary), True)
-            made += header + said
-        return made
+            opened = body if name is None else _before(body, self._statement(name, summary), True)
+            longer += header + opened
+        return longer
 
     def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[Cell, Written]:
         """Ask for both sides of every text that has a slot."""
@@ -66,13 +66,16 @@ class MeaninglessElongation(WritingAttack):
             for side in SIDES
         }
         replies = written(lm, requests)
-        made = {}
+        results = {}
         for cell, text in texts.items():
-            found = {side: replies.get((cell, side), Written("")) for side in SIDES}
-            lost = [one for one in found.values() if one.text is None]
-            said = {side: " ".join((w.text or "").split()).rstrip(".") for side, w in found.items()}
-            made[cell] = lost[-1] if lost else Written(self.elongate(text, self._filled(said)))
-        return made
+            sides = {side: replies.get((cell, side), Written("")) for side in SIDES}
+            lost = [one for one in sides.values() if one.text is None]
+            phrases = {
+                side: " ".join((w.text or "").split()).rstrip(".") for side, w in sides.items()
+            }
+            longer = self.elongate(text, self._filled(phrases))
+            results[cell] = lost[-1] if lost else Written(longer)
+        return results
 
     def _filled(self, found: Mapping[str, str]) -> str:
         """The summary; what the LM wrote is not interpreted."""
@@ -82,8 +85,8 @@ class MeaninglessElongation(WritingAttack):
         return sections(text, list(self.statements))
 
     def _statement(self, header: str, summary: str) -> str:
-        said = self.statements[header]
-        return said.replace(SLOT, summary) if summary else said.replace(f"{SLOT} ", "")
+        statement = self.statements[header]
+        return statement.replace(SLOT, summary) if summary else statement.replace(f"{SLOT} ", "")
 
 
 def _before(body: str, statement: str, new_line: bool = False) -> str:

@@ -170,13 +170,13 @@ def attacked_agents(panel: Panel, on: str | list[str]) -> NDArray[np.bool_]:
     categories = [agent.meta.get("category_paper", agent.category) for agent in panel.agents]
     hit = np.zeros(len(panel.agents), dtype=np.bool_)
     for name in [on] if isinstance(on, str) else on:
-        found = [
+        named = [
             category in SIDES[name] and not agent.reference
             if name in SIDES
             else name in ("all", category, agent.name)
             for category, agent in zip(categories, panel.agents, strict=True)
         ]
-        if not any(found):
+        if not any(named):
             known = {*(a.name for a in panel.agents), *filter(None, categories), *SIDES, "all"}
             wanted = f"of category {' or '.join(sorted(SIDES[name]))}" if name in SIDES else "this"
             hint = "" if name in SIDES else did_you_mean(name, known)
@@ -184,7 +184,7 @@ def attacked_agents(panel: Panel, on: str | list[str]) -> NDArray[np.bool_]:
                 f"attack.on={name}: no agent of this panel is {wanted}.{hint} Name agents or "
                 "categories, or say who is what: dataset.agents={NAME: CATEGORY}."
             )
-        hit |= np.array(found, dtype=np.bool_)
+        hit |= np.array(named, dtype=np.bool_)
     if not hit.any():
         raise ConfigError("attack.on names nobody: give all, problematic, good, or names.")
     return hit

@@ -43,14 +43,14 @@ class RandomReplacement(PanelAttack):
                 f"attack={self.name} takes texts from other items, but the panel has "
                 f"{len(panel.items)}: use limit=2 or more."
             )
-        texts, made = present(panel), dict[Cell, Written]()
+        texts, moved = present(panel), dict[Cell, Written]()
         for agent in range(len(panel.agents)):
             ring = self._ring(panel, [cell for cell in texts if cell[1] == agent], seed)
             for cell, following in zip(ring, ring[1:] + ring[:1], strict=True):
                 alone = following == cell
                 other = None if alone else self._ended(texts[cell], texts[following])
-                made[cell] = Written(other, ALONE if alone else SHORT)
-        return with_texts(panel, made, **self.facts(made.values()))
+                moved[cell] = Written(other, ALONE if alone else SHORT)
+        return with_texts(panel, moved, **self.facts(moved.values()))
 
     def _ended(self, text: str, other: str) -> str | None:
         """The text, its last words those of the other; None where none or all would be."""

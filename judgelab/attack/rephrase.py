@@ -20,12 +20,12 @@ _START = re.compile(r"(?:^|[.?!:;]\s+|\n\s*(?:[-*•]\s*|\d+[.)]\s*)?)$")
 
 
 def _changed(match: re.Match[str]) -> str:
-    said = match[0].replace("’", "'")
-    low, other = (re.sub(r"\bi\b", "I", t) for t in (said.lower(), _OTHER[said.lower()]))
-    if said == low:
+    phrase = match[0].replace("’", "'")
+    low, other = (re.sub(r"\bi\b", "I", t) for t in (phrase.lower(), _OTHER[phrase.lower()]))
+    if phrase == low:
         return other
     before = match.string[max(0, match.start() - 20) : match.start()]
-    if said == low[0].upper() + low[1:] and _START.search(before):
+    if phrase == low[0].upper() + low[1:] and _START.search(before):
         return other[0].upper() + other[1:]
     return match[0]
 

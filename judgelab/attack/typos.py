@@ -37,18 +37,18 @@ def typos(text: str, k: int, rng: np.random.Generator) -> str:
     As many as there are places where it has fewer. Errors keep apart, so none undoes another.
     """
     places = [i for i, c in enumerate(text) if c.isalnum() or c == " "]
-    made: dict[int, str] = {}  # start of what is replaced -> what stands there instead
+    errors: dict[int, str] = {}  # start of what is replaced -> what stands there instead
     taken: set[int] = set()
     for place in rng.permutation(places).tolist() if places else []:
-        if len(made) == k:
+        if len(errors) == k:
             break
         kind = KINDS[int(rng.integers(len(KINDS)))]
         width, written = _error(text, place, kind, rng)
         touched = set(range(place - 1, place + width + 1))
         if written != text[place : place + width] and not touched & taken:
-            made[place] = written
+            errors[place] = written
             taken |= set(range(place, place + width))
-    return "".join(made.get(i, "" if i in taken else c) for i, c in enumerate(text))
+    return "".join(errors.get(i, "" if i in taken else c) for i, c in enumerate(text))
 
 
 def _error(text: str, place: int, kind: str, rng: np.random.Generator) -> tuple[int, str]:
@@ -88,12 +88,12 @@ class Typos(RuleAttack):
     def rule(self, text: str, at: Place) -> str:
         """Mistype the text."""
         for _ in range(DRAWS):
-            made = typos(text, self.k, at.rng)
-            if edits(text, made) == self.k:
+            mistyped = typos(text, self.k, at.rng)
+            if edits(text, mistyped) == self.k:
                 break
-        return made
+        return mistyped
 
     def check(self, before: str, after: str) -> str:
         """Exactly k single errors lead from one text to the other."""
-        found = edits(before, after)
-        return "" if found == self.k else f"{found} typing errors, not {self.k}"
+        count = edits(before, after)
+        return "" if count == self.k else f"{count} typing errors, not {self.k}"

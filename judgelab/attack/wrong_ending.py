@@ -31,7 +31,7 @@ class WrongEnding(PanelAttack):
                 "use dataset=story_cloze, or a dataset whose fields.references names two columns "
                 "and whose fields.right numbers the right one."
             )
-        made = {
+        endings = {
             (i, j): Written(wrong[i] or None, "no wrong answer recorded") for i, j in present(panel)
         }
-        return with_texts(panel, made, **self.facts(made.values()))
+        return with_texts(panel, endings, **self.facts(endings.values()))

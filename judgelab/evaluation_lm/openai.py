@@ -246,8 +246,8 @@ class OpenAI(FramedLM, Remote):
                 max_retries=0,
                 timeout=self.limits.timeout,
             )
-            told = self._meter, key, self.base_url, self._tell
-            caller = Caller(client, self.limits, *told, self._beside)
+            account = self._meter, key, self.base_url, self._tell
+            caller = Caller(client, self.limits, *account, self._beside)
             if self._beside is not None:
                 file = rate_file(self._beside, self.base_url, self.model, key or "")
                 caller.pace = Pace(self.limits, KeptState(file))

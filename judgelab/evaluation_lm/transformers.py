@@ -98,14 +98,14 @@ class Transformers(FramedLM):
     @property
     def presentation(self) -> Presentation:
         """How texts are put to the model, and in which precision it computes."""
-        said = dict(part.split("=", 1) for part in self.identity.split() if "=" in part)
+        parts = dict(part.split("=", 1) for part in self.identity.split() if "=" in part)
         folder = Path(self.model).expanduser()
         name = folder.resolve().name if folder.is_dir() else self.model
         if self.adapter is not None:
-            content = said["adapter"].removeprefix("sha256:")[:SHORT]
+            content = parts["adapter"].removeprefix("sha256:")[:SHORT]
             name += f" with adapter {Path(self.adapter).name} ({content})"
         return self.framing.presentation(
-            f"transformers {name}", said["dtype"], said["quantization"]
+            f"transformers {name}", parts["dtype"], parts["quantization"]
         )
 
     @property

@@ -93,12 +93,12 @@ class VLLM(FramedLM):
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """One reply per request; one that is cut, empty or imitates control tokens is unscored."""
         parameters = require("vllm", extra="gpu").SamplingParams
-        found = self.prompts(requests)
-        for k, prompt in enumerate(found):
+        inputs = self.prompts(requests)
+        for k, prompt in enumerate(inputs):
             if not isinstance(prompt, Reply) and len(prompt) >= self._longest:  # stops them all
                 reason = f"the prompt's {len(prompt)} tokens leave the model no room to answer"
-                found[k] = Reply(None, reason, settled=True)
-        asked = [(p, r) for p, r in zip(found, requests, strict=True) if not isinstance(p, Reply)]
+                inputs[k] = Reply(None, reason, settled=True)
+        asked = [(p, r) for p, r in zip(inputs, requests, strict=True) if not isinstance(p, Reply)]
         settings = [
             parameters(
                 temperature=request.temperature,
@@ -111,7 +111,7 @@ class VLLM(FramedLM):
         prompts = [{"prompt_token_ids": ids} for ids, _ in asked]
         outputs = self._engine.generate(prompts, settings, use_tqdm=False) if asked else []
         fresh = (_reply(output, r) for output, (_, r) in zip(outputs, asked, strict=True))
-        return [p if isinstance(p, Reply) else next(fresh) for p in found]
+        return [p if isinstance(p, Reply) else next(fresh) for p in inputs]
 
     def prompts(self, requests: Sequence[ChatRequest]) -> list[list[int] | Reply]:
         """The tokens that each request is put to the model in, or why it is not.
@@ -155,17 +155,17 @@ def _row(nats: float, tokens: int) -> LogProb:
 
 
 def _reply(output: Any, request: ChatRequest) -> Reply:
-    made = output.outputs[0]
-    tokens = (len(output.prompt_token_ids), len(made.token_ids))
-    if made.finish_reason == "length":
+    out = output.outputs[0]
+    tokens = (len(output.prompt_token_ids), len(out.token_ids))
+    if out.finish_reason == "length":
         reason = f"cut at {request.max_tokens or LONGEST} tokens"
         return Reply(None, reason, *tokens, settled=True)
-    if not made.text.strip():
+    if not out.text.strip():
         return Reply(None, "empty answer", *tokens, settled=True)
-    width, listed = request.top_logprobs, list(made.logprobs or ())
-    if made.finish_reason == "stop":
+    width, listed = request.top_logprobs, list(out.logprobs or ())
+    if out.finish_reason == "stop":
         listed = listed[:-1]  # of the token that ended it, which is not in the text
-    return Reply(made.text, None, *tokens, top_logprobs=tuple(_best(t, width) for t in listed))
+    return Reply(out.text, None, *tokens, top_logprobs=tuple(_best(t, width) for t in listed))
 
 
 def _best(token: Mapping[int, Any], width: int) -> tuple[tuple[str, float], ...]:

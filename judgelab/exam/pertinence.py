@@ -139,7 +139,7 @@ class Pertinence(Exam):
             "prompt": self.mechanism.prompt.identity,
         }
         facts |= {"writer": writer.identity} if self.needs_writer else {}
-        made = pair_panel(
+        questions = pair_panel(
             panel,
             [replace(panel.items[k], id=f"{panel.items[k].id}: {who}") for k, who, *_ in chosen],
             [(one.relevant, one.irrelevant) for one in chosen],
@@ -147,7 +147,7 @@ class Pertinence(Exam):
         )
         asked_by = np.array([one.row for one in chosen], dtype=np.int64)
         unwritten = [other[one.row] for one in chosen] if self.answer == "self" else []
-        return ExamPaper((made,), asked_by, len(panel.items), facts, tuple(unwritten))
+        return ExamPaper((questions,), asked_by, len(panel.items), facts, tuple(unwritten))
 
     def take(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """1 where RA was preferred, shown first and shown second."""

@@ -109,19 +109,19 @@ class SelfConfidence(Exam):
         one = slice(first, first + 1)
         alone = replace(panel, items=panel.items[one], texts=panel.texts[one])
         try:
-            said = self.mechanism.ask(alone, judge, top_logprobs=5)
+            exchange = self.mechanism.ask(alone, judge, top_logprobs=5)
         except CapabilityError:  # an endpoint that ignores the field
             return None
-        if _silent(said.replies.values()):
+        if _silent(exchange.replies.values()):
             return None
         asked = [self.mechanism.ask(each, judge, top_logprobs=5) for each in paper.panels]
-        if _silent([reply for said in asked for reply in said.replies.values()]):
+        if _silent([reply for exchange in asked for reply in exchange.replies.values()]):
             return None
-        found = [
-            _cells(each, said.read(lambda _, reply: emitted(reply), _unsure))
-            for each, said in zip(paper.panels, asked, strict=True)
+        confidence = [
+            _cells(each, exchange.read(lambda _, reply: emitted(reply), _unsure))
+            for each, exchange in zip(paper.panels, asked, strict=True)
         ]
-        return _answers(paper, found, way="probability")
+        return _answers(paper, confidence, way="probability")
 
     def _in_words(self, panel: Panel, lm: EvaluationLM) -> Floats:
         levels = ", ".join(f"`{level}`" for level in self.levels)
@@ -134,8 +134,8 @@ class SelfConfidence(Exam):
         def rank(_: Cell, reply: Reply) -> float:
             return ranks.get(read_choice(reply.text, self.levels, "last") or "", np.nan)
 
-        said = Exchange.put(lm, requests)
-        return _cells(panel, said.read(rank, lambda _, text: no_label(text, self.levels)))
+        exchange = Exchange.put(lm, requests)
+        return _cells(panel, exchange.read(rank, lambda _, text: no_label(text, self.levels)))
 
     def _agents(
         self, panel: Panel, name: str, given: Sequence[str] | None, kinds: tuple[str, str]
@@ -143,16 +143,16 @@ class SelfConfidence(Exam):
         if given is not None:
             first, second = (place_of(panel, one, f"self_confidence.{name}") for one in given)
             return first, second
-        found: list[int] = []
+        places: list[int] = []
         for kind in kinds:
             of_kind = [k for k, agent in enumerate(panel.agents) if agent.category == kind]
-            found += [k for k in of_kind if k not in found and not panel.agents[k].reference][:1]
-        if len(found) < 2:
+            places += [k for k in of_kind if k not in places and not panel.agents[k].reference][:1]
+        if len(places) < 2:
             raise NotHeldError(
                 f"no agents are known for the {name} set: give "
                 f"study.self_confidence.{name}=[AGENT,AGENT]"
             )
-        return found[0], found[1]
+        return places[0], places[1]
 
 
 def _answers(
@@ -172,8 +172,8 @@ def _unsure(_: Cell, text: str) -> str:
 
 
 def _silent(replies: Iterable[Reply]) -> bool:
-    said = [r for r in replies if r.text is not None or r.reason == WITHOUT_PROBABILITIES]
-    return bool(said) and not any(reply.top_logprobs or reply.label_logprobs for reply in said)
+    spoken = [r for r in replies if r.text is not None or r.reason == WITHOUT_PROBABILITIES]
+    return bool(spoken) and not any(reply.top_logprobs or reply.label_logprobs for reply in spoken)
 
 
 def _cells(panel: Panel, confidence: Mapping[Cell, float]) -> Floats:

@@ -55,19 +55,19 @@ def split(panel: Panel, share: float, seed: int) -> tuple[Panel, Panel]:
         DataError: no paper at all, or fewer than two that differ where some are to be held out.
     """
     families = _families(panel)
-    held: set[str] = set()
+    measuring: set[str] = set()
     if share or not families:
         draws = {name: float(rng_for(seed, "held out", name).random()) for name in set(families)}
         wanted = max(1, round(share * len(families)))
         for name in sorted(draws, key=lambda name: (draws[name], name))[:-1]:
-            if sum(family in held for family in families) < wanted:
-                held.add(name)
-        if not held:
+            if sum(family in measuring for family in families) < wanted:
+                measuring.add(name)
+        if not measuring:
             raise DataError(
                 f"{len(families)} papers cannot be split into training and held-out ones: "
                 "fine-tuning needs at least two papers without a common text."
             )
-    apart = [family in held for family in families]
+    apart = [family in measuring for family in families]
     return part(panel, [not own for own in apart]), part(panel, apart)
 
 

@@ -77,7 +77,7 @@ class BertScore(Mechanism):
         asked = sorted({part for text in texts for part in sentences(text)})
         vectors = dict(zip(asked, embedder.embed(asked), strict=True))
         stacked = {text: np.stack([vectors[s] for s in sentences(text)]) for text in texts}
-        return {t: (found, np.ones(len(found), np.bool_)) for t, found in stacked.items()}, attrs
+        return {t: (parts, np.ones(len(parts), np.bool_)) for t, parts in stacked.items()}, attrs
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """The same under every definition; f1 is NaN where precision + recall is not positive."""

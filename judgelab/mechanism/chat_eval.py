@@ -85,9 +85,9 @@ class Debate(Mechanism):
                 messages = self.prompt.messages(**values, role=f"{role}, {about}", said=before)
                 turn = (*key, role, str(number + 1))
                 requests[cell] = ChatRequest(messages, self.temperature, self.max_tokens, key=turn)
-            said, last = Exchange.put(lm, requests), number == self.rounds - 1
-            vote = said.read(decided if last else spoken, lambda _, text: why(text))
-            for cell, reply in said.replies.items():
+            exchange, last = Exchange.put(lm, requests), number == self.rounds - 1
+            vote = exchange.read(decided if last else spoken, lambda _, text: why(text))
+            for cell, reply in exchange.replies.items():
                 if reply.text is not None:
                     debate[cell].append(f"{role}: {reply.text.strip()}")
                 if last and not np.isnan(vote[cell]):

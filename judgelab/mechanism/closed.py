@@ -117,16 +117,16 @@ class ClosedMechanism(Mechanism):
         allowed = self.labels if labels is None else labels
         if self.by_labels(lm):
             return ChatRequest(messages, key=key, labels=tuple(allowed))
-        made = ChatRequest(
+        request = ChatRequest(
             messages, self.temperature, self.max_tokens, top_logprobs=top_logprobs, key=key
         )
         if self.reply != "json":
-            return made
+            return request
         choices = dict.fromkeys(_first_spellings(allowed), 0.0)
         more, last = _in_json().text(choices=spelled(choices)), messages[-1]
-        told = (*messages[:-1], replace(last, content=f"{last.content}\n\n{more}"))
+        with_form = (*messages[:-1], replace(last, content=f"{last.content}\n\n{more}"))
         bound = max(self.max_tokens, JSON_TOKENS)
-        return replace(made, messages=told, max_tokens=bound, schema=schema(choices))
+        return replace(request, messages=with_form, max_tokens=bound, schema=schema(choices))
 
     def read(
         self,
@@ -187,8 +187,8 @@ def _in_json() -> Prompt:
 
 def _first_spellings(labels: Mapping[str, str]) -> list[str]:
     first: dict[str, str] = {}
-    for text, said in labels.items():
-        first.setdefault(said, text)
+    for text, meaning in labels.items():
+        first.setdefault(meaning, text)
     return list(first.values())
 
 

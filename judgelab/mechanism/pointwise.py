@@ -55,9 +55,9 @@ class GradeMechanism(ClosedMechanism, TextMechanism):
                 key = (self.name, item.id, panel.agents[j].name)
                 shown = {"task": panel.task_description, "source": self.source(item)}
                 requests[k, j] = self.request(lm, key, {**shown, "text": text})
-        said = Exchange.put(lm, requests)
+        exchange = Exchange.put(lm, requests)
         value = self.read(
-            said,
+            exchange,
             lambda _, reply: stated_grade(reply.text, *self.bounds),
             lambda _, text: no_grade(text, *self.bounds),
             lambda _: {grade: float(grade) for grade in self.labels},

@@ -125,7 +125,7 @@ class Rating(MetricMechanism, ClosedMechanism):
                 asked = self.request(lm, key, values, labels=labels)
                 for draw in range(self.repeats):
                     requests[k, j, m, draw] = asked if asked.labels else replace(asked, repeat=draw)
-        said = Exchange.put(lm, requests)
+        exchange = Exchange.put(lm, requests)
         scales = [whole_grades(metric.low, metric.high) for metric in metrics]
         names = {name: float(grade) for grade, name in enumerate(criteria.levels)}
 
@@ -135,7 +135,7 @@ class Rating(MetricMechanism, ClosedMechanism):
             return stated_label(reply.text, names) if names and np.isnan(grade) else grade
 
         read = self.read(
-            said,
+            exchange,
             rating,
             lambda cell, text: no_grade(text, metrics[cell[2]].low, metrics[cell[2]].high),
             lambda cell: {grade: float(grade) for grade in scales[cell[2]]},

@@ -74,8 +74,8 @@ class ReferenceMechanism(TextMechanism):
                 f"agent is one: {GIVE_REFERENCES}, or say that texts are to be held against the "
                 "other agents' (mechanism.peers=true)."
             )
-        found = {cell: compare(x, y) for cell, x, y in judged_texts(part)}
-        directed = filled((len(part.items), *[len(part.agents)] * 2), found)
+        scores = {cell: compare(x, y) for cell, x, y in judged_texts(part)}
+        directed = filled((len(part.items), *[len(part.agents)] * 2), scores)
         return measured(part, directed=(("item", "agent", "peer"), directed))
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:

@@ -73,9 +73,9 @@ class Judgments(AskingStep):
             lines, dropped[cell] = judgment_lines(text, self.subject)
             return Written("\n".join(lines) or None, NO_JUDGMENT)
 
-        made = dict.fromkeys(texts, Written(None, BLANK)) | written(lm, requests, read)
-        facts = self.facts(made.values()) | self.writer("lm", lm)
-        return with_texts(panel, made, **facts, preprocessor_lines_dropped=sum(dropped.values()))
+        revised = dict.fromkeys(texts, Written(None, BLANK)) | written(lm, requests, read)
+        facts = self.facts(revised.values()) | self.writer("lm", lm)
+        return with_texts(panel, revised, **facts, preprocessor_lines_dropped=sum(dropped.values()))
 
 
 def check_reviews(panel: Panel, name: str, task: str = "peer_review") -> None:

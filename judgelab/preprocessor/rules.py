@@ -79,7 +79,7 @@ class RuleJudgments(PanelStep):
         """Rewrite every text."""
         check_reviews(panel, self.name)
         dropped: Counter[str] = Counter()
-        made, shares = {}, dict[Cell, float]()
+        rewritten, shares = {}, dict[Cell, float]()
         for cell, text in present(panel).items():
             of = judged(text, self.subject)
             dropped.update(of.dropped)
@@ -87,11 +87,11 @@ class RuleJudgments(PanelStep):
                 shares[cell] = of.share
             why = NO_REVIEW if of.lines else NO_JUDGMENT if text.strip() else BLANK
             good = of.lines and of.share >= LEAST
-            made[cell] = Written("\n".join(of.lines)) if good else Written(None, why)
-        facts = self.facts(made.values()) | self.writer("rules", lm)
+            rewritten[cell] = Written("\n".join(of.lines)) if good else Written(None, why)
+        facts = self.facts(rewritten.values()) | self.writer("rules", lm)
         facts["preprocessor_sentences_dropped"] = dict(sorted(dropped.items()))
         facts["preprocessor_kept"] = kept_in_words(panel, shares)
-        return with_texts(panel, made, **facts)
+        return with_texts(panel, rewritten, **facts)
 
 
 class Judged(NamedTuple):
@@ -136,12 +136,12 @@ def judged(text: str, subject: str) -> Judged:
         if topic is None:
             dropped[RETELLING] += 1
             continue
-        said = [
+        clauses = [
             f"{subject} {verb} {_said(verb, bare)}." for bare, verb in _clauses(sentence, topic)
         ]
-        lines += said
-        kept += bool(said)
-        if not said:
+        lines += clauses
+        kept += bool(clauses)
+        if not clauses:
             dropped[REVIEW if PATTERNS["about_review"].search(_flat(sentence)) else NO_CUE] += 1
     about = kept + dropped[NO_CUE]
     return Judged(list(dict.fromkeys(lines)), dropped, kept / about if about else np.nan)
@@ -158,13 +158,13 @@ def verb_of(clause: str, topic: str = "") -> str:
         return "questions"
     if CUES["suggests"].search(plain):
         return "suggests"
-    said = _OPEN.sub("", plain)
-    praise = [match.start() for match in CUES["appreciates"].finditer(said)]
+    statement = _OPEN.sub("", plain)
+    praise = [match.start() for match in CUES["appreciates"].finditer(statement)]
     turned = sum(
-        PATTERNS["negation"].search(said[max(0, start - _NEAR) : start]) is not None
+        PATTERNS["negation"].search(statement[max(0, start - _NEAR) : start]) is not None
         for start in praise
     )
-    blame = len(CUES["criticizes"].findall(said)) + turned
+    blame = len(CUES["criticizes"].findall(statement)) + turned
     balance = len(praise) - turned - blame
     if balance == 0:
         return (topic or "criticizes") if blame else ""
@@ -180,9 +180,9 @@ def _sentences(text: str) -> Iterator[tuple[str | None, str]]:
             continue
         topic = _topic_of(part.header, "")
         for line in part.body.splitlines():
-            said = heading(line, colon=False)
-            lead, line = ("", "") if said else label(line)
-            topic = _topic_of(said or lead, topic)
+            title = heading(line, colon=False)
+            lead, line = ("", "") if title else label(line)
+            topic = _topic_of(title or lead, topic)
             for point in _POINT.split(line):
                 for sentence in sentencex.segment("en", point.strip()):
                     yield topic, sentence

@@ -36,11 +36,11 @@ def show(result: Mapping[str, Any], folder: Path) -> None:
 def screen(result: Mapping[str, Any], folder: Path) -> list[RenderableType]:
     """The parts that ``show`` prints, from top to bottom."""
     warned, title = alarms(result), result.get("title")
-    parts: list[RenderableType] = [line(format.text(said)) for said in warned]
+    parts: list[RenderableType] = [line(format.text(sentence)) for sentence in warned]
     if title:
         parts += ["", line(format.text(title), HEADING)]
-    for heading, said in result.get("answer", ()):
-        parts += ["", line(format.text(heading), HEADING), line(format.text(said))]
+    for heading, sentence in result.get("answer", ()):
+        parts += ["", line(format.text(heading), HEADING), line(format.text(sentence))]
     left, elsewhere = SCREEN, []
     for place, table in enumerate(result["tables"]):
         rows, dropped = cut(table["rows"])
@@ -53,7 +53,7 @@ def screen(result: Mapping[str, Any], folder: Path) -> list[RenderableType]:
         shown = columns(rows, table.get("columns", ()), table.get("level", 0.95))
         parts += section(heading, shown, f"tables/{table['name']}.csv", dropped)
     parts.append("")
-    notes = [note for note in result["notes"] if not any(note in said for said in warned)]
+    notes = [note for note in result["notes"] if not any(note in sentence for sentence in warned)]
     estimators = lines(result)
     notes += estimators[:ESTIMATORS]
     if (more := len(estimators) - ESTIMATORS) > 0:
@@ -67,8 +67,9 @@ def screen(result: Mapping[str, Any], folder: Path) -> list[RenderableType]:
 def alarms(result: Mapping[str, Any]) -> list[str]:
     """What must be read before any number: a partial run, an odd LM, much that is unscored."""
     summary, still = result["summary"], result.get("partial", {})
-    found = (still.get("sentence"), summary.get("model_warning"), summary.get("unscored_warning"))
-    return [str(said) for said in found if said]
+    causes = [still.get("sentence")]
+    causes += [summary.get(f"{what}_warning") for what in ("model", "unscored")]
+    return [str(sentence) for sentence in causes if sentence]
 
 
 def section(
@@ -106,8 +107,8 @@ def _room(shown: Sequence[Column], gap: int = 2) -> int:
     """Characters that these columns need at least: numbers whole, words broken between words."""
 
     def widest(column: Column) -> int:
-        said = "\n".join([*column.cells, column.heading])
-        return max(map(len, said.split("\n") if column.numeric else said.split()), default=0)
+        words = "\n".join([*column.cells, column.heading])
+        return max(map(len, words.split("\n") if column.numeric else words.split()), default=0)
 
     return sum(map(widest, shown)) + gap * (len(shown) - 1)
 

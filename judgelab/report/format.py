@@ -53,8 +53,8 @@ def p_value(value: object) -> str:
 
 @cache
 def _names() -> Mapping[str, Mapping[str, str]]:
-    found: Mapping[str, Mapping[str, str]] = resources.words("report/words/names.yaml")
-    return found
+    names: Mapping[str, Mapping[str, str]] = resources.words("report/words/names.yaml")
+    return names
 
 
 def words(name: str) -> str:

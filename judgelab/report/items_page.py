@@ -99,33 +99,33 @@ class ItemRows:
         """
         if self.kind != "grade":
             return "opposite"
-        same = all(_same_scale(said, self.labels) for said in self.said.T)
+        same = all(_same_scale(scores, self.labels) for scores in self.said.T)
         return "points" if same else "places"
 
     @cached_property
     def difference(self) -> Floats:
         """[rows, judges] between judge and people, in ``unit``; NaN where either is unknown."""
-        said, people = self.said, self.people[:, None]
+        scores, people = self.said, self.people[:, None]
         if self.kind == "category":  # the share of raters who say something else
             known = ~np.isnan(self.labels)[:, None, :]
-            differ = np.where(known, self.labels[:, None, :] != said[:, :, None], np.nan)
-            return np.where(np.isnan(said), np.nan, row_means(differ))
+            differ = np.where(known, self.labels[:, None, :] != scores[:, :, None], np.nan)
+            return np.where(np.isnan(scores), np.nan, row_means(differ))
         if self.unit != "places":
-            return np.abs(said - people)
-        both = ~np.isnan(said) & ~np.isnan(people)
-        places = (_places(np.where(both, one, np.nan), self.item) for one in (said, people))
+            return np.abs(scores - people)
+        both = ~np.isnan(scores) & ~np.isnan(people)
+        places = (_places(np.where(both, one, np.nan), self.item) for one in (scores, people))
         return np.abs(np.subtract(*places))
 
     @cached_property
     def sorts(self) -> dict[str, Floats]:
         """Name -> [rows] of what rows can be sorted by, largest first; the default stands first."""
         mean = row_means(self.said)
-        made = {
+        keys = {
             "difference": row_means(self.difference),
             "score": mean if self.kind != "category" else np.full(len(self), np.nan),
             "change": np.abs(self.attacked - mean),
         }
-        return {name: values for name, values in made.items() if (~np.isnan(values)).any()}
+        return {name: values for name, values in keys.items() if (~np.isnan(values)).any()}
 
 
 def item_rows(run_dir: RunDir, mechanism: str) -> ItemRows | None:
@@ -149,13 +149,13 @@ def item_rows(run_dir: RunDir, mechanism: str) -> ItemRows | None:
     beside: dict[str, Any] = {"second": "", "order": 0}
     parts = [pd.DataFrame(columns=[*UNIT, *SAID])]
     names = ("clean_scores", "clean_labels", "attacked_scores")
-    found = (record(run_dir, name) for name in names)
+    tables = (record(run_dir, name) for name in names)
     scores, labels, attacked = (
-        None if one is None else one.rename(columns={"agent": "first"}) for one in found
+        None if one is None else one.rename(columns={"agent": "first"}) for one in tables
     )
     if scores is not None:
-        said = scores.assign(role="judge", by=mechanism, value=scores["score"], **beside)
-        parts.append(said.drop(columns="category"))
+        verdicts = scores.assign(role="judge", by=mechanism, value=scores["score"], **beside)
+        parts.append(verdicts.drop(columns="category"))
         group = scores["category"].fillna("").astype(object)
         group = group.where(~scores["reference"].fillna(False).astype(bool), "reference")
         units = units.merge(scores.assign(group=group)[["item", "first", "group"]], how="left")
@@ -236,14 +236,14 @@ def write(run_dir: RunDir, heading: str, mechanism: str) -> frozenset[str]:
         (run_dir.path / FILE).unlink(missing_ok=True)
         return frozenset()
     data = _data(run_dir, rows)
-    said = [_order(rows)]
+    notes = [_order(rows)]
     if left := len(rows) - len(data["rows"]):
-        said.append(
+        notes.append(
             f"{left:,} of {len(rows):,} rows, those last in this order, are left out of this page. "
             "All are in records/ (parquet): clean_texts has the texts, clean_scores or judgments "
             "what was said of them."
         )
-    run_dir.write_text(FILE, format.render("items.html", heading=heading, data=data, said=said))
+    run_dir.write_text(FILE, format.render("items.html", heading=heading, data=data, said=notes))
     return frozenset(name for name, *_ in data["items"])
 
 
@@ -263,8 +263,8 @@ def _order(rows: ItemRows) -> str:
     """In which order rows stand, and what differences are."""
     if not rows.sorts:
         return "Rows stand in the order of the data."
-    said = f"{SORTS[next(iter(rows.sorts))][1]} stands first."
-    return f"{said} {UNITS[rows.unit]}" if "difference" in rows.sorts else said
+    sentence = f"{SORTS[next(iter(rows.sorts))][1]} stands first."
+    return f"{sentence} {UNITS[rows.unit]}" if "difference" in rows.sorts else sentence
 
 
 def _data(run_dir: RunDir, rows: ItemRows) -> dict[str, Any]:

@@ -67,8 +67,8 @@ class SweepJob:
     @property
     def notes(self) -> Sequence[str]:
         """The sentences of the result that a reader must see, but for what is open."""
-        found = () if self.result is None else self.result["notes"]
-        return [*(note for note in found if note != self.partial), *self.without_effect]
+        notes = () if self.result is None else self.result["notes"]
+        return [*(note for note in notes if note != self.partial), *self.without_effect]
 
 
 def jobs(folder: Path) -> list[SweepJob]:
@@ -93,14 +93,14 @@ def axes(jobs: Sequence[SweepJob]) -> list[str]:
 
 def headlines(jobs: Sequence[SweepJob]) -> list[Headline]:
     """What the runs are compared by, the most important first; each key once."""
-    said = [one for job in jobs for one in (job.result or {}).get("headlines", ())]
-    return list({one["key"]: Headline(**one) for one in reversed(said)}.values())[::-1]
+    listed = [one for job in jobs for one in (job.result or {}).get("headlines", ())]
+    return list({one["key"]: Headline(**one) for one in reversed(listed)}.values())[::-1]
 
 
 def estimators(jobs: Sequence[SweepJob]) -> list[Estimator | None]:
     """What each job's scores are estimates by; None where it failed, or has several or none."""
-    made = [read_estimators(job.result or {}) for job in jobs]
-    return [each[0] if len(each) == 1 else None for each in made]
+    by_job = [read_estimators(job.result or {}) for job in jobs]
+    return [each[0] if len(each) == 1 else None for each in by_job]
 
 
 def warnings(jobs: Sequence[SweepJob]) -> tuple[str, ...]:
@@ -139,8 +139,8 @@ def variant(job: SweepJob, attack: str, keys: Sequence[str]) -> str:
 
 def scorer(job: SweepJob, keys: Sequence[str], own: str) -> str:
     """What scores: its settings among ``keys``, and ``own``, in which its estimator differs."""
-    said = " · ".join(option(job, key) for key in keys) or str(job.summary["mechanism"])
-    return f"{said} ({own})" if own else said
+    name = " · ".join(option(job, key) for key in keys) or str(job.summary["mechanism"])
+    return f"{name} ({own})" if own else name
 
 
 def command_line(overrides: Iterable[str]) -> str:

@@ -68,18 +68,18 @@ def write(run_dir: RunDir) -> bool:
 def _texts(run_dir: RunDir) -> dict[tuple[str, str], str]:
     """(item, agent) -> text; (item, "") -> source, and (item, "\\0") -> reference."""
     texts, about = record(run_dir, "clean_texts"), record(run_dir, "source_texts")
-    found: dict[tuple[str, str], str] = {}
+    by_place: dict[tuple[str, str], str] = {}
     if texts is not None:
         known = texts.dropna(subset="text")
         names = zip(known["item"].tolist(), known["agent"].tolist(), strict=True)
-        found |= zip(names, known["text"].tolist(), strict=True)
+        by_place |= zip(names, known["text"].tolist(), strict=True)
     for column, whose in (("source", ""), ("reference", "\0")):
         if about is None:
             break
         known = about.dropna(subset=column)
         pairs = zip(known["item"].tolist(), known[column].tolist(), strict=True)
-        found |= {(item, whose): text for item, text in pairs}
-    return found
+        by_place |= {(item, whose): text for item, text in pairs}
+    return by_place
 
 
 def _draw(rows: ItemRows, seed: int, texts: Mapping[tuple[str, str], str]) -> list[int]:

@@ -52,7 +52,7 @@ def write(run_dir: RunDir) -> Path:
         run_dir.write_text(f"figures/{study.replace(' ', '_')}.svg", chart["svg"])
         chart = {**chart, "svg": Markup(chart["svg"])}  # made by us, from escaped texts
     warned = alarms(result)
-    notes = [note for note in result["notes"] if not any(note in said for said in warned)]
+    notes = [note for note in result["notes"] if not any(note in sentence for sentence in warned)]
     text = format.render(
         "run.html",
         result=result,
@@ -110,13 +110,13 @@ def title(result: Mapping[str, Any]) -> str:
     if result.get("title"):
         return str(result["title"])
     summary = result["summary"]
-    said = str(summary.get("mechanism") or summary.get("study") or "judgelab run")
+    sentence = str(summary.get("mechanism") or summary.get("study") or "judgelab run")
     if summary.get("dataset"):
-        said += f" on {summary['dataset']}"
+        sentence += f" on {summary['dataset']}"
     if summary.get("attack") not in (None, "", "none"):
-        said += f", attacked by {summary['attack']}"
-        said += " (some agents alone)" if summary.get("attack_on") else ""
-    return said
+        sentence += f", attacked by {summary['attack']}"
+        sentence += " (some agents alone)" if summary.get("attack_on") else ""
+    return sentence
 
 
 def unscored(summary: Mapping[str, Any]) -> Iterator[str]:

@@ -292,9 +292,9 @@ def counted(frame: DataFrame, what: str = "items") -> str:
     if not len(numbers):
         return ""
     low, high = min(numbers), max(numbers)
-    said = f"n\u00a0=\u00a0{low if low == high else f'{low} to {high}'} {what}"
+    text = f"n\u00a0=\u00a0{low if low == high else f'{low} to {high}'} {what}"
     missing = int(frame["unscored"].max()) if "unscored" in frame else 0
-    return f"{said}, {'up to ' if low != high else ''}{missing} unscored" if missing else said
+    return f"{text}, {'up to ' if low != high else ''}{missing} unscored" if missing else text
 
 
 def with_n(said: str, frame: DataFrame, what: str = "items") -> str:

@@ -51,12 +51,12 @@ Said = tuple[str, str]  # heading, sentences
 
 def conclude(folder: Path) -> int:
     """Print the comparison of a sweep, write it, and return the exit code of the worst job."""
-    found = best_first(jobs(folder))
+    ranked = best_first(jobs(folder))
     write(folder)
-    console.page(screen(found, folder))
-    if any(job.error is not None for job in found):
+    console.page(screen(ranked, folder))
+    if any(job.error is not None for job in ranked):
         return JudgelabError.exit_code
-    return PartialRunError.exit_code if any(job.partial for job in found) else 0
+    return PartialRunError.exit_code if any(job.partial for job in ranked) else 0
 
 
 def write(folder: Path) -> Path:
@@ -66,29 +66,32 @@ def write(folder: Path) -> Path:
     Raises:
         JudgelabError: there are no jobs, or a result cannot be read.
     """
-    found, into = best_first(jobs(folder)), RunDir(folder)
-    sections = comparisons(found)
-    write_csv(into, "comparison.csv", table(found))
+    ranked, into = best_first(jobs(folder)), RunDir(folder)
+    sections = comparisons(ranked)
+    write_csv(into, "comparison.csv", table(ranked))
     for section in (one for one in sections if one.tables):
         write_csv(into, f"{section.name}.csv", section.rows)
     tables = {section.name: section.rows for section in sections}
     names = [name for section in sections for name in section.figures]
-    failed = {place: job for place, job in enumerate(found) if job.error is not None}
-    runs = [job.run for job in found if job.run is not None]
-    words = Counter(job.status.partition(":")[0] for job in found)
+    failed = {place: job for place, job in enumerate(ranked) if job.error is not None}
+    runs = [job.run for job in ranked if job.run is not None]
+    words = Counter(job.status.partition(":")[0] for job in ranked)
     text = format.render(
         "sweep.html",
-        heading=f"{_rehearsal(found)}{len(found)} runs: {' × '.join(axes(found))}",
+        heading=f"{_rehearsal(ranked)}{len(ranked)} runs: {' × '.join(axes(ranked))}",
         facts=[", ".join(f"{count} {word}" for word, count in words.items())],
-        warnings=[*(f"Job {j.number}: {j.partial}" for j in found if j.partial), *warnings(found)],
-        answer=answer(found, sections),
-        notes=list(dict.fromkeys(note for job in found for note in job.notes)),
-        columns=shown(found),
-        spans={p: (len(axes(found)), f"failed: {job.error}") for p, job in failed.items()},
+        warnings=[
+            *(f"Job {j.number}: {j.partial}" for j in ranked if j.partial),
+            *warnings(ranked),
+        ],
+        answer=answer(ranked, sections),
+        notes=list(dict.fromkeys(note for job in ranked for note in job.notes)),
+        columns=shown(ranked),
+        spans={p: (len(axes(ranked)), f"failed: {job.error}") for p, job in failed.items()},
         legend=LEGEND,
-        repeats=[job.command for job in found if job.overrides and job.status != "done"],
+        repeats=[job.command for job in ranked if job.overrides and job.status != "done"],
         sections=sections,
-        figures=style.write(into, names, tables, drawings_of(job.run for job in found)),
+        figures=style.write(into, names, tables, drawings_of(job.run for job in ranked)),
         runs={run.name: os.path.relpath(run / "report.html", into.path) for run in runs},
     )
     return into.write_text("report.html", text)
@@ -176,15 +179,15 @@ def sorted_by(jobs: Sequence[SweepJob]) -> Headline | None:
 def answer(jobs: Sequence[SweepJob], sections: Sequence[Comparison] = ()) -> list[Said]:
     """(heading, sentences): who is first and who is not shown to be behind; what studies add."""
     done = [job for job in best_first(jobs) if job.result is not None]
-    own = [said for one in sections for said in one.answer]
+    own = [sentences for one in sections for sentences in one.answer]
     titles = [str((job.result or {}).get("title", "")) for job in done]
     if not all(titles):
         return [*_compared(done, jobs), *own]
     named = [" · ".join(option(job, key) for key in axes(jobs)) or "Run" for job in done]
-    made = list(zip(named, titles, strict=True))[:MOST]
+    parts = list(zip(named, titles, strict=True))[:MOST]
     if (more := len(titles) - MOST) > 0:
-        made.append(("And more", f"{format.counted(more, 'run')} more in the table."))
-    return [*made, *own]
+        parts.append(("And more", f"{format.counted(more, 'run')} more in the table."))
+    return [*parts, *own]
 
 
 def _compared(done: Sequence[SweepJob], jobs: Sequence[SweepJob]) -> list[Said]:
@@ -198,13 +201,13 @@ def _compared(done: Sequence[SweepJob], jobs: Sequence[SweepJob]) -> list[Said]:
         data.setdefault(option(job, "dataset") if apart else "", {}).setdefault(
             name_of(job, jobs), job
         )
-    made = [
+    parts = [
         (f"On {one}" if apart else "Compared", " ".join(_first(named, by)))
         for one, named in data.items()
         if len(named) > 1
     ]
-    if made or len(data) < 2:
-        return made[:MOST]
+    if parts or len(data) < 2:
+        return parts[:MOST]
     most, least = (
         f"{option(job, 'dataset')} with {_shown(job, by)}" for job in (done[0], done[-1])
     )
@@ -260,11 +263,11 @@ def _shown(job: SweepJob, by: Headline) -> str:
 
 def shown(jobs: Sequence[SweepJob]) -> list[Column]:
     """One row per job: what varies, items, the figures of its study, texts without a score."""
-    made = [column(key, [setting(job, key) for job in jobs], key) for key in axes(jobs)]
+    columns = [column(key, [setting(job, key) for job in jobs], key) for key in axes(jobs)]
     if any(differs := marked(jobs)):
-        made.append(column("estimator", [mark or None for mark in differs]))
+        columns.append(column("estimator", [mark or None for mark in differs]))
     if any("items" in job.summary for job in jobs):
-        made.append(column("items", [job.summary.get("items") for job in jobs]))
+        columns.append(column("items", [job.summary.get("items") for job in jobs]))
     once: dict[tuple[Any, ...], Column] = {}  # no figure twice under two names
     for key in metrics(jobs):
         figure = _figure(jobs, key)
@@ -280,10 +283,10 @@ def shown(jobs: Sequence[SweepJob]) -> list[Column]:
             for job, cell in pairs
         )
         measured[0] = replace(measured[0], cells=cells)
-    made += [*measured, column("unscored", [_counted(job, TEXTS) for job in jobs])]
+    columns += [*measured, column("unscored", [_counted(job, TEXTS) for job in jobs])]
     if any(missing := [_counted(job, CALLS) for job in jobs]):
-        made.append(column("missing_calls", missing, "missing\ncalls"))
-    return made
+        columns.append(column("missing_calls", missing, "missing\ncalls"))
+    return columns
 
 
 def _figure(jobs: Sequence[SweepJob], key: str) -> Column:
@@ -318,10 +321,10 @@ def table(jobs: Sequence[SweepJob]) -> DataFrame:
         row["missing_calls"] = _counted(job, CALLS)
         row["run"] = None if job.run is None else job.run.name
         rows.append(row)
-    made = pd.DataFrame(rows).dropna(axis="columns", how="all")
+    data = pd.DataFrame(rows).dropna(axis="columns", how="all")
     whole = ("items", "unscored_texts", "missing_calls", "_n", "_unscored")
-    counts = [name for name in made if str(name).endswith(whole)]
-    return made.astype(dict.fromkeys(counts, "Int64"))  # counts stay whole where one is missing
+    counts = [name for name in data if str(name).endswith(whole)]
+    return data.astype(dict.fromkeys(counts, "Int64"))  # counts stay whole where one is missing
 
 
 def metrics(jobs: Sequence[SweepJob], *, every: bool = False) -> list[str]:

@@ -46,16 +46,16 @@ def columns(rows: Sequence[Row], order: Iterable[str] = (), level: float = 0.95)
     ends = {key: (f"{key}_low", f"{key}_high") for key in keys} | {"value": ("low", "high")}
     ends = {key: pair for key, pair in ends.items() if {key, *pair} <= set(keys)}
     merged = {end for pair in ends.values() for end in pair}
-    made = []
+    ordered = []
     for key in (key for key in keys if key not in merged):
         if pair := ends.get(key):
             named = tuple(zip(("value", "low", "high"), (key, *pair), strict=True))
-            found = [{part: row.get(name) for part, name in named} for row in rows]
+            parts = [{part: row.get(name) for part, name in named} for row in rows]
             heading = f"{format.words(key)} [{100 * level:g} % interval]"
-            made.append(estimates(key, found, heading))
+            ordered.append(estimates(key, parts, heading))
         else:
-            made.append(column(key, [row.get(key) for row in rows]))
-    return made
+            ordered.append(column(key, [row.get(key) for row in rows]))
+    return ordered
 
 
 def column(key: str, values: Sequence[Any], heading: str | None = None) -> Column:
@@ -85,11 +85,11 @@ def frame(table: Mapping[str, Any]) -> pd.DataFrame:
 
     rows: Sequence[Row] = table["rows"]
     keys = _ordered(rows, table.get("columns", ()))
-    made = pd.DataFrame([[row.get(key) for key in keys] for row in rows], columns=keys)
+    data = pd.DataFrame([[row.get(key) for key in keys] for row in rows], columns=keys)
     for key in keys:
         if all(_is_number(row.get(key)) or row.get(key) is None for row in rows):
-            made[key] = pd.to_numeric(made[key])
-    return made
+            data[key] = pd.to_numeric(data[key])
+    return data
 
 
 def records(data: pd.DataFrame) -> list[dict[str, Any]]:

@@ -45,10 +45,10 @@ class Embedder:
         if self._tokenizer.pad_token is None:
             raise ConfigError(f"{OWNER}.model={model!r}: its tokenizer has no token to pad with.")
         inputs = sorted(source.folder.glob("sentence_*_config.json"))  # _bert_ for all
-        told = _read(inputs[0]) if inputs else {}
-        longest = told.get("max_seq_length") or self._tokenizer.model_max_length
+        limits = _read(inputs[0]) if inputs else {}
+        longest = limits.get("max_seq_length") or self._tokenizer.model_max_length
         positions = getattr(self._model.config, "max_position_embeddings", None)
-        self._longest, self._lower = min(longest, positions or 1 << 30), told.get("do_lower_case")
+        self._longest, self._lower = min(longest, positions or 1 << 30), limits.get("do_lower_case")
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """[texts, dimensions] vectors of length 1, so that a product is a cosine."""

@@ -208,12 +208,12 @@ class Framing:
 
     def presentation(self, model: str, dtype: str = "", quantization: str = "none") -> Presentation:
         """The same for an estimator's identity; precision as ``bf16`` or ``nf4 in bf16``."""
-        held = SHORT.get(dtype, "")
+        precision = SHORT.get(dtype, "")
         if quantization != "none":
-            held = f"{quantization} in {held or 'a dtype not known'}"
+            precision = f"{quantization} in {precision or 'a dtype not known'}"
         system = "" if self.template == "none" or self.system is None else self.system_name
         counted = "counted" if self.end_token else "not counted"
-        return Presentation(model, self.template, counted, system, held)
+        return Presentation(model, self.template, counted, system, precision)
 
     @property
     def identity(self) -> str:
@@ -256,12 +256,12 @@ class FramedLM(EvaluationLM):
     def rendered(self, requests: Sequence[ChatRequest]) -> list[str | Reply]:
         """Each conversation as the model is to see it; or why it is not put to the model: texts
         that spell out control tokens of the chat template could end their own turn."""
-        found: list[str | Reply] = []
+        prompts: list[str | Reply] = []
         for request in requests:
             reason = refusal(self._tokenizer, [m.content for m in request.messages])
             text = self._template.render(request.messages, reply_follows=True)
-            found.append(text if reason is None else Reply(None, reason, settled=True))
-        return found
+            prompts.append(text if reason is None else Reply(None, reason, settled=True))
+        return prompts
 
 
 class Encoder:

@@ -245,8 +245,8 @@ def noise(model: Any, jobs: Sequence[Job], slow: NDArray[np.float64]) -> float:
     room = max(0, min(AFTER, (positions(model) or longest + AFTER) - longest))
     again = score_rows(model, [jobs[k] for k in picked], after=room)
     # kernels of quantised weights compute in halves, whatever the model's own precision
-    held = torch.bfloat16 if quantised(model) else model.dtype
-    return max(LEAST.get(held, LEAST[torch.float16]), rms(again - once))
+    dtype = torch.bfloat16 if quantised(model) else model.dtype
+    return max(LEAST.get(dtype, LEAST[torch.float16]), rms(again - once))
 
 
 def drift(

@@ -54,7 +54,7 @@ class Assw(SynopsisStep):
         lists = [_between(tag, reply) for tag in TAGS]
         if None in lists:
             return Written(None, "the reply does not hold both lists in their tags")
-        return _compose(item, *(found for found in lists if found is not None))
+        return _compose(item, *(claimed for claimed in lists if claimed is not None))
 
 
 def claims(source: str) -> tuple[list[str], list[str]]:

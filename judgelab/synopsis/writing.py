@@ -53,8 +53,8 @@ class SynopsisStep(WritingStep[int]):
             for i, item in enumerate(panel.items)
             if item.source.strip()
         }
-        made = written(lm, requests, lambda i, text: self.read(panel.items[i], text))
-        return dict.fromkeys(range(len(panel.items)), NO_SOURCE) | made
+        synopses = written(lm, requests, lambda i, text: self.read(panel.items[i], text))
+        return dict.fromkeys(range(len(panel.items)), NO_SOURCE) | synopses
 
     def placed(self, panel: Panel, made: Mapping[int, Written], **facts: object) -> Panel:
         """The panel with these synopses."""
@@ -94,9 +94,9 @@ def outline(text: str) -> Iterator[tuple[str, str]]:
         stripped = line.strip()
         if not stripped:
             continue
-        found = _MARKED.fullmatch(stripped) or _NUMBERED.fullmatch(stripped)
-        if found is not None:
-            heading = found.group(1).strip()
+        title = _MARKED.fullmatch(stripped) or _NUMBERED.fullmatch(stripped)
+        if title is not None:
+            heading = title.group(1).strip()
             continue
         for sentence in sentencex.segment("en", stripped):
             if any(letter.isalpha() for letter in sentence):

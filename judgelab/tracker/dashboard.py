@@ -154,15 +154,15 @@ def _save_chart(api: Any, entity: str) -> None:
 
 def _save_workspace(entity: str, project: str) -> str:
     """Under one name in its address, so that it is found again."""
-    ws, made = require("wandb_workspaces.workspaces", EXTRA), workspace(entity, project)
-    name = made.name
-    made._internal_name = f"nw-{name}-v"  # what W&B calls a view whose address ends in nw=NAME
+    ws, view = require("wandb_workspaces.workspaces", EXTRA), workspace(entity, project)
+    name = view.name
+    view._internal_name = f"nw-{name}-v"  # what W&B calls a view whose address ends in nw=NAME
     try:
         before = ws.Workspace.from_url(f"https://wandb.ai/{entity}/{project}?nw={name}")
-        made._internal_id = before._internal_id
+        view._internal_id = before._internal_id
     except ValueError:  # there is none
         pass
-    return str(made.save().url)
+    return str(view.save().url)
 
 
 def credentials_mode() -> str:

@@ -170,7 +170,7 @@ def bars(
 
 def in_words(answer: Sequence[tuple[str, str]], title: str = "") -> dict[str, Value]:
     """``answer``: what a page opens with, as one text; nothing where it opens with none."""
-    text = " ".join([*filter(None, [title]), *(f"{heading}: {said}" for heading, said in answer)])
+    text = " ".join([*filter(None, [title]), *(f"{heading}: {words}" for heading, words in answer)])
     return {"answer": text} if text else {}
 
 
