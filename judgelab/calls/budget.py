@@ -1,4 +1,5 @@
-"""What several meters have spent together: those of one run, or of all jobs of a sweep."""
+"""What tokens cost, and what several meters have spent together: those of one run, or of all jobs
+of a sweep."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import json
 import re
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -18,8 +19,43 @@ import yaml
 from judgelab.calls.cache import PATIENCE, when_unlocked
 from judgelab.config import Budget
 from judgelab.core.errors import DataError, JudgelabError
+from judgelab.core.resources import conf
 from judgelab.store.fingerprint import VOLATILE
 from judgelab.store.private import Owner, private_file, private_folder
+
+LIST = conf() / "prices.yaml"
+PER = 1_000_000
+
+
+@dataclass(frozen=True)
+class Price:
+    """Currency units per million tokens."""
+
+    input: float
+    output: float
+    currency: str = "USD"
+
+    def cost(self, input_tokens: float, output_tokens: float) -> float:
+        """What so many tokens cost."""
+        return (input_tokens * self.input + output_tokens * self.output) / PER
+
+
+def price_of(model: str, file: str | None = None) -> Price | None:
+    """The model's price; None where the list has none, which means unknown and never free."""
+    path = Path(file) if file else LIST
+    try:
+        listed = yaml.safe_load(path.read_text(encoding="utf-8"))
+        entry = listed["models"].get(model)
+        if entry is None or entry["input"] is None or entry["output"] is None:
+            return None
+        assert isinstance(entry, Mapping)
+        return Price(float(entry["input"]), float(entry["output"]), str(listed["currency"]))
+    except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as cause:
+        raise DataError(
+            f"The price list {path} cannot be read ({type(cause).__name__}: {cause}): it needs "
+            "currency, and models with input and output per million tokens."
+        ) from cause
+
 
 Both = tuple[float, float]
 """Of input and of output: tokens, what they cost, or a ratio."""

@@ -12,8 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from judgelab.calls.budget import Account, Both, Ledger, dot, has_room, larger
-from judgelab.calls.models import Price
+from judgelab.calls.budget import Account, Both, Ledger, Price, dot, has_room, larger
 from judgelab.config import Budget
 from judgelab.core.errors import ConfigError, JudgelabError
 from judgelab.store.private import private_folder

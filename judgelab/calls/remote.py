@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from judgelab.calls.budget import Price, price_of
 from judgelab.calls.meter import Meter
-from judgelab.calls.models import Price, price_of
 from judgelab.calls.pace import Limits
 from judgelab.core.lm import ChatRequest, LogProbTable, Pairs, Reply, StreamingLM, Strings
 

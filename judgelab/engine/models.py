@@ -14,9 +14,9 @@ from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
 from judgelab.calls.log import CallLog
 from judgelab.calls.meter import Meter, together
-from judgelab.calls.models import change, warning
 from judgelab.calls.remote import Remote
 from judgelab.config import Frame, writer_nodes
+from judgelab.core.errors import some
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.result import Result, Value
 from judgelab.engine.multirun import watch_parent
@@ -85,10 +85,19 @@ class Models:
 
     def with_answered(self, result: Result) -> Result:
         """The result with a warning where another model answered than was asked for."""
-        paid = [(role, one, one.meter) for role, one in self._in_use.items() if one.meter]
-        found = [warning(role, meter.model, one.models) for role, one, meter in paid]
-        warnings = [one for one in found if one is not None]
-        changes = [text for role, one, _ in paid if (text := change(role, one.models))]
+        warnings, changes = list[str](), list[str]()
+        for role, one in self._in_use.items():
+            asked, models = one.meter.model if one.meter else "", one.models
+            others = {name: n for name, n in models.items() if asked and not alike(asked, name)}
+            if others:
+                calls, other = sum(models.values()), sum(others.values())
+                share = f"; {other:,} of {calls:,} answers that name one" if calls else ""
+                warnings.append(
+                    f"{role}: another model answered than {asked}, which was asked for: "
+                    f"{_listed(others)}{share}."
+                )
+            if asked and len(models) > 1:
+                changes.append(f"{role}: answers name several models: {_listed(models)}.")
         summary: dict[str, Value] = {"model_warning": " ".join(warnings)} if warnings else {}
         notes = [*warnings, *result.notes, *changes]
         return replace(result, notes=notes, summary={**result.summary, **summary})
@@ -123,3 +132,30 @@ def calls_file(role: str) -> str:
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
     mark = "" if plain == name else f"-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
     return f"calls_{plain}{mark}.jsonl"
+
+
+VERSION = re.compile(r"[-@](\d{3,}(-\d+)*|latest|v\d+|(preview|exp)(-\d+)*)")
+"""What a name ends with that is a version of the same model: ``-2024-07-18``, ``-0613``."""
+
+
+def alike(asked: str, answered: str) -> bool:
+    """Whether both names mean one model: a version, a tag, a path or an organisation may differ."""
+    (one, tag), (other, given) = _plain(asked), _plain(answered)
+    if tag and given and tag != given:
+        return False
+    one = re.sub("-latest$", "", one)
+    return other == one or (
+        other.startswith(one) and VERSION.fullmatch(other[len(one) :]) is not None
+    )
+
+
+def _plain(name: str) -> tuple[str, str]:
+    """Name and tag: ``meta-llama/Llama-3-8B:free`` is ("llama-3-8b", "free")."""
+    base = re.split(r"[/\\]", name.strip().rstrip("/\\").lower())[-1].removesuffix(".gguf")
+    plain, _, tag = base.partition(":")
+    return plain, "" if tag == "latest" else tag
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return some([f"{name} ({n:,})" if n else name for name, n in ordered], 5)

@@ -8,11 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from judgelab.calls.budget import BudgetReachedError, Ledger
+from judgelab.calls.budget import BudgetReachedError, Ledger, price_of
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
 from judgelab.calls.meter import Meter
-from judgelab.calls.models import price_of
 from judgelab.calls.pace import Limits
 from judgelab.config import Budget
 from judgelab.evaluation_lm.openai import OpenAI

@@ -11,8 +11,8 @@ import yaml
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
+from judgelab.calls.budget import PER, Price
 from judgelab.calls.log import LoggedLM
-from judgelab.calls.models import PER, Price
 from judgelab.calls.remote import Remote
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.estimator import Estimator

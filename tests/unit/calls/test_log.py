@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from judgelab.calls.budget import price_of
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
 from judgelab.calls.log import CallLog, LoggedCall, LoggedLM
-from judgelab.calls.models import alike, price_of
 from judgelab.core.errors import DataError
 from judgelab.core.lm import Reply
+from judgelab.engine.models import alike
 from tests.scripted import ScriptedLogProb, ask
 from tests.unit.calls.test_cache import Counting
 

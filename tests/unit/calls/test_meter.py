@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from judgelab.calls.budget import Account, BudgetReachedError, Ledger
+from judgelab.calls.budget import Account, BudgetReachedError, Ledger, Price
 from judgelab.calls.meter import Meter, OrphanedError, together
-from judgelab.calls.models import Price
 from judgelab.calls.sending import usage
 from judgelab.config import Budget
 from judgelab.core.errors import DataError
