@@ -156,22 +156,29 @@ def others_page() -> str:
     return "\n".join(lines)
 
 
-def settings_page() -> str:
-    """The settings of every run."""
-    said = "Set on the command line (`limit=8 tracker=none`), each with its default:"
-    return "\n".join(["# Settings of a run", "", said, "", reference.run_settings()])
+def short_page(title: str, said: str, body: Callable[[], str]) -> str:
+    """A sentence under a title, and what follows from the code."""
+    return "\n".join([f"# {title}", "", said, "", body()])
 
 
-def python_page() -> str:
-    """What ``import judgelab`` gives."""
-    said = "The same runs as on the command line, without a second way of making them."
-    return "\n".join(["# Python", "", said, "", interfaces.python()])
-
-
-def interfaces_page() -> str:
-    """What parts of one's own derive from."""
-    said = "What a class of your own derives from, by axis: [how to add one](../extending.md)."
-    return "\n".join(["# Interfaces", "", said, "", interfaces.interfaces()])
+SHORT = {
+    "settings": (
+        "Settings of a run",
+        "Set on the command line (`limit=8 tracker=none`), each with its default:",
+        reference.run_settings,
+    ),
+    "python": (
+        "Python",
+        "The same runs as on the command line, without a second way of making them.",
+        interfaces.python,
+    ),
+    "interfaces": (
+        "Interfaces",
+        "What a class of your own derives from, by axis: [how to add one](../extending.md).",
+        interfaces.interfaces,
+    ),
+}
+"""Page -> its title, its first sentence, and what makes the rest."""
 
 
 def _options(axis: str, small: bool = False) -> list[str]:
@@ -216,9 +223,7 @@ def made() -> dict[Path, Callable[[], str]]:
     return {
         **{folder / f"{axis}.md": partial(axis_page, axis, what) for axis, what in axes.items()},
         folder / "others.md": others_page,
-        folder / "settings.md": settings_page,
-        folder / "python.md": python_page,
-        folder / "interfaces.md": interfaces_page,
+        **{folder / f"{name}.md": partial(short_page, *SHORT[name]) for name in SHORT},
         DOCS / "papers" / "figures.md": sweeps_table,
     }
 

@@ -102,27 +102,6 @@ def make_tokenizer(corpus: list[str], vocabulary: int = VOCABULARY) -> Any:
     )
 
 
-def make_model(tokenizer: Any) -> Any:
-    """An untrained Llama with grouped-query attention."""
-    torch = require("torch", extra="local")
-    library = require("transformers", extra="local")
-    torch.manual_seed(SEED)
-    config = library.LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=128,
-        intermediate_size=384,
-        num_hidden_layers=4,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=4096,
-        tie_word_embeddings=True,
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.eos_token_id,
-    )
-    return library.LlamaForCausalLM(config)
-
-
 def save_model(folder: Path, shape: Mapping[str, Any]) -> None:
     """Random weights of one of ``SHAPES`` in bf16, with the samples' tokenizer."""
     torch, library = require("torch", extra="local"), require("transformers", extra="local")

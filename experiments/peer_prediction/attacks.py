@@ -11,7 +11,7 @@ import numpy as np
 from experiments.command import Row, Table, point
 from experiments.peer_prediction.domain import Domain, FloatArray
 from experiments.peer_prediction.effect_sizes import DRAWS, differences, interval_of
-from experiments.peer_prediction.rows import MECHANISMS, cell, paper
+from experiments.peer_prediction.rows import MECHANISMS, absent, cell, paper
 from experiments.peer_prediction.scores import (
     JUDGES,
     agent_scores,
@@ -59,7 +59,7 @@ def table4(clean: Sequence[Domain], attacked: Sequence[Domain]) -> Table:
         else:
             rows += _attack_rows(label, before, after)
     after_named = {str(d.attack): d for d in attacked if d.domain == named}
-    rows += _missing(rows)
+    rows += absent("4", rows)
     average, note = _average_rows(by_domain.get(named), after_named)
     title = f"changes of the score and of d under attack ({named})"
     return Table("4", title, (*rows, *average), (*notes, *note))
@@ -136,23 +136,16 @@ def _position(clean: Domain, attacked: Domain, mechanism: str) -> Estimate | Non
     return score_delta(*aligned, draws=DRAWS)
 
 
-def _missing(rows: Sequence[Row]) -> list[Row]:
-    """Empty rows for the paper's attacks that are not at hand."""
-    shown = {row.row for row in rows}
-    absent = [attack for attack in paper()["attacks"] if attack not in shown]
-    return [cell("4", attack, column) for attack in absent for column in paper()["table4"][attack]]
-
-
 def _average_rows(
     clean: Domain | None, attacked: Mapping[str, Domain]
 ) -> tuple[list[Row], list[str]]:
     """The paper's average over its four attacks; empty where one of them is not at hand."""
     attacks: list[str] = paper()["attacks"]
-    absent = [attack for attack in attacks if attack not in attacked]
+    lacking = [attack for attack in attacks if attack not in attacked]
     columns = [f"{column} {what}" for column in MECHANISMS for what in ("delta", "delta d")]
-    if clean is None or absent:
-        lacking = ", ".join(absent) or "the clean run"
-        note = f"No average over the four attacks: this folder lacks {lacking}."
+    if clean is None or lacking:
+        what = ", ".join(lacking) or "the clean run"
+        note = f"No average over the four attacks: this folder lacks {what}."
         return [cell("4", "average", column) for column in columns], [note]
     rows = []
     for column, mechanism in MECHANISMS.items():

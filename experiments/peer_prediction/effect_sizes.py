@@ -12,7 +12,7 @@ from experiments.command import Row, Table
 from experiments.peer_prediction import baseline
 from experiments.peer_prediction.domain import Domain, FloatArray
 from experiments.peer_prediction.failed_calls import effect_size_bounds
-from experiments.peer_prediction.rows import MECHANISMS, cell, paper
+from experiments.peer_prediction.rows import MECHANISMS, absent, cell, names_of
 from experiments.peer_prediction.scores import (
     GOOD_FAITH,
     PROBLEMATIC,
@@ -69,10 +69,9 @@ def table2(domains: Sequence[Domain]) -> Table:
         for column, mechanism in MECHANISMS.items():
             values = [effect(data, mechanism, corrected=fixed) for fixed in (False, True)]
             rows.append(cell("2", data.domain, column, *values, cases=extremes(data, mechanism)))
-    absent = [name for name in paper()["table2"] if name not in {d.domain for d in domains}]
-    rows += [cell("2", name, column) for name in absent for column in ("Baseline", *MECHANISMS)]
-    if absent:
-        notes.append(f"No recorded scores of {', '.join(absent)} in this folder.")
+    if lacking := absent("2", rows):
+        notes.append(f"No recorded scores of {names_of(lacking)} in this folder.")
+    rows += lacking
     title = "effect size d between Good Faith and Problematic agents"
     return Table("2", title, tuple(rows), tuple(notes))
 

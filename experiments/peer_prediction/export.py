@@ -127,16 +127,12 @@ def _text(cell: object) -> str | None:
 def _agents(
     root: Path, meta: Mapping[str, Any], domain: str, task: str | None
 ) -> tuple[tuple[Agent, ...], str]:
-    """Agents in matrix order: from meta.json, else from the responses."""
-    rows: list[Mapping[str, Any]] = list(meta.get("agents", {}).get(domain, []))
-    if not rows:
-        frame = _parquet(root / "responses.parquet", domain)
-        unique = frame.drop_duplicates("agent_index").sort_values("agent_index")
-        rows = [{"name": str(name)} for name in unique["agent"]]
-    if not rows:
+    """Agents in matrix order."""
+    known: Mapping[str, list[Mapping[str, Any]]] = meta.get("agents", {})
+    if not (rows := known.get(domain, [])):
         raise DataError(
-            f"{root / 'meta.json'} lists no agents of domain {domain!r} and responses.parquet has "
-            f"none: the domains there are {', '.join(meta.get('agents', {})) or 'none'}."
+            f"{root / 'meta.json'} lists no agents of domain {domain!r}: the domains there are "
+            f"{', '.join(known) or 'none'}."
         )
     task = task or task_of(str(row["name"]) for row in rows)
     agents = tuple(

@@ -13,7 +13,7 @@ import numpy as np
 from experiments.command import Row, Table
 from experiments.peer_prediction.domain import Domain, FloatArray
 from experiments.peer_prediction.effect_sizes import interval_of
-from experiments.peer_prediction.rows import MECHANISMS, cell, paper
+from experiments.peer_prediction.rows import MECHANISMS, absent, cell, names_of, paper
 from experiments.peer_prediction.scores import (
     GOOD_FAITH,
     PROBLEMATIC,
@@ -92,11 +92,10 @@ def table3(domains: Sequence[Domain]) -> Table:
             ]
             ends = extremes(data, mechanism, ("Faithful",))
             rows.append(cell("3", data.domain, column + FAITHFUL_ONLY, *literal, cases=ends))
-    absent = [name for name in paper()["table3"] if name not in {d.domain for d in domains}]
-    rows += [cell("3", name, column) for name in absent for column in paper()["table3"][name]]
-    notes = [f"No recorded scores of {', '.join(absent)} in this folder."] if absent else []
+    lacking = absent("3", rows)
+    notes = [f"No recorded scores of {names_of(lacking)} in this folder."] if lacking else []
     title = "AUC of Good Faith pairs against Good Faith-Problematic pairs"
-    return Table("3", title, tuple(rows), tuple(notes))
+    return Table("3", title, (*rows, *lacking), tuple(notes))
 
 
 def table5(clean: Sequence[Domain], attacked: Sequence[Domain]) -> Table:
@@ -112,11 +111,9 @@ def table5(clean: Sequence[Domain], attacked: Sequence[Domain]) -> Table:
         for data in attacked:
             if data.domain == domain:
                 rows += _cells("5", f"{prefix}{data.attack}", data, balanced=False)
-    shown = {row.row for row in rows}
-    absent = [attack for attack in paper()["table5"] if attack not in shown]
-    rows += [cell("5", attack, column) for attack in absent for column in paper()["table5"][attack]]
-    notes = [f"No recorded scores of {named} under: {', '.join(absent)}."] if absent else []
-    return Table("5", f"AUC under attack ({named})", tuple(rows), tuple(notes))
+    lacking = absent("5", rows)
+    notes = [f"No recorded scores of {named} under: {names_of(lacking)}."] if lacking else []
+    return Table("5", f"AUC under attack ({named})", (*rows, *lacking), tuple(notes))
 
 
 def _cells(table: str, row: str, data: Domain, *, balanced: bool) -> list[Row]:

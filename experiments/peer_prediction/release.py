@@ -53,10 +53,8 @@ def read_domain(path: str | Path, domain: str, attack: str | None = None) -> Dom
 
 
 def _layout(root: Path) -> ModuleType:
-    if (root / "meta.json").is_file() and (root / "matrices").is_dir():
-        return export
-    if clone.domains(root):
-        return clone
+    if readers := {"clone": clone, "export": export}.get(PEER_PREDICTION.layout(root) or ""):
+        return readers
     reason = "does not exist" if not root.exists() else "is not such a folder"
     raise DataError(
         f"{root} {reason}: give a clone of {PEER_PREDICTION.address} (it has eval_results/) or a "

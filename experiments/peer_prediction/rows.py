@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,6 +40,22 @@ def cell(
         value, half = value
     found = Row(table, label or row, column, value, released, corrected, paper_ci=half, cases=cases)
     return replace(found, digits=digits(table, column))
+
+
+def absent(table: str, shown: Sequence[Row]) -> list[Row]:
+    """Rows that only the paper has, without an average of others."""
+    names = {row.row for row in shown}
+    return [
+        cell(table, name, column)
+        for name, columns in paper()[f"table{table}"].items()
+        if name not in names and name != "average"
+        for column in columns
+    ]
+
+
+def names_of(rows: Sequence[Row]) -> str:
+    """The names of rows, each once."""
+    return ", ".join(dict.fromkeys(row.row for row in rows))
 
 
 def digits(table: str, column: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -67,15 +67,13 @@ def _rose(folder: Path) -> Iterator[Cell]:
             continue
         people = cell.judge in ("prior", "ref_free", "ref_based")
         group = "RoSE, other human protocols" if people else "RoSE, overlap and length"
-        yield Cell(cell.data, cell.judge, group, cell.systems, cell.human, cell.metric)
+        yield replace(cell, group=group)
 
 
 def _summeval(folder: Path) -> Iterator[Cell]:
     for dimension in DIMENSIONS if any((folder / "summeval").glob("*judge*.parquet")) else ():
         for cell in _cells(_panel(summeval_table(folder, dimension)), f"SummEval {dimension}"):
-            yield Cell(
-                cell.data, cell.judge, "SummEval, LM judges", cell.systems, cell.human, cell.metric
-            )
+            yield replace(cell, group="SummEval, LM judges")
 
 
 def summeval_table(folder: Path, dimension: str) -> pd.DataFrame:

@@ -18,7 +18,6 @@ import yaml
 
 from experiments.command import aligned
 from experiments.results import Row, shown, with_tables
-from experiments.screen.gaming import draw
 from experiments.screen.sets import FILES
 from experiments.screen.trials import trials
 from judgelab.core.resources import conf
@@ -31,7 +30,6 @@ HEAD = """\
 # predicted from what is known without them. Made by `make screen`; never edited by hand.
 """
 TABLES = ("planted", "null", "released", "ranking", "damage", "gaming")
-DRAWN = "summeval"  # whose gaming curve is drawn
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,10 +50,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tables = {name: [row for one in found for row in one[name]] for name in TABLES}
     rows = tables["ranking"]
     tables["ranking"] = [ranking_row(name, rows) for name in dict.fromkeys(r["set"] for r in rows)]
-    if drawn := [row for row in tables["gaming"] if row["set"] == DRAWN]:
-        draw(drawn, given.cache / "gaming.png")
-    for row in tables["gaming"]:
-        del row["curve"]
     for title, shown_rows in tables.items():
         lines = [{key: shown(value) for key, value in row.items()} for row in shown_rows]
         print(aligned(title, lines, ()), end="\n\n")

@@ -10,13 +10,11 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 from experiments.results import Row
 from judgelab.core.panel import Agent, Panel
-from judgelab.report import style
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.means import item_change
 from judgelab.stats.screen.blocks import Places, by_item, centred, matched
@@ -52,7 +50,7 @@ def variants(panel: Panel) -> Panel:
 
 
 def gains(name: str, critics: Sequence[Critic], blocks: Sequence[Places]) -> list[Row]:
-    """Mechanism by mechanism what the best edit gains, and what every edit is paid (``curve``)."""
+    """What the best edit gains, mechanism by mechanism."""
     numbers = range(PEERS, critics[0].scores.shape[1])
     values = np.stack([_paid(critics[:2], blocks, k) for k in numbers], axis=2)
     half = np.isin(np.arange(values.shape[-1]), np.concatenate(list(blocks[::2])))
@@ -68,28 +66,8 @@ def gains(name: str, critics: Sequence[Critic], blocks: Sequence[Places]) -> lis
         row: Row = {"set": name, "mechanism": mechanism, "honest": honest, "ceiling": ceiling}
         row |= {"best edits": " / ".join(labels[k] for k in dict.fromkeys(best))}
         row |= {"gain": gain.value, "low": gain.low, "high": gain.high}
-        row |= {"AUC lost": float(np.nanmean(auc[0] - auc[taken]))}
-        curve = zip(labels, row_means(paid), row_means(auc), strict=True)
-        rows.append(row | {"curve": [(label, float(x), float(y)) for label, x, y in curve]})
+        rows.append(row | {"AUC lost": float(np.nanmean(auc[0] - auc[taken]))})
     return rows
-
-
-def draw(rows: Sequence[Row], file: Path) -> None:
-    """Payment against information lost, of every edit from weak to strong, and the ceilings."""
-    with style.look():
-        figure, axes = style.new_figure(3.6, columns=len(rows))
-        for axis, row in zip(axes[0], rows, strict=True):
-            (_, honest, auc), *curve = row["curve"]
-            for k, (edit, colour) in enumerate(zip(EDITS, style.HUES, strict=False)):
-                part = curve[k * len(STRENGTHS) : (k + 1) * len(STRENGTHS)]
-                points = [(0.0, 1.0), *((auc - y, x / honest) for _, x, y in part)]
-                axis.plot(*zip(*points, strict=True), marker="o", ms=4, color=colour, label=edit)
-            axis.axhline(1, **style.DASHED)
-            axis.axhline(row["ceiling"] / honest, color=style.INK, lw=1, label="Theorem 3.3")
-            axis.set(title=row["mechanism"], xlabel="AUC lost")
-        axes[0][0].set_ylabel("paid / paid for honesty")
-        figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper left", ncols=5)
-        file.write_bytes(style.saved(figure, "png"))
 
 
 def _paid(critics: Sequence[Critic], blocks: Sequence[Places], agent: int) -> Floats:

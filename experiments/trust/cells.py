@@ -11,8 +11,11 @@ import numpy as np
 
 from experiments.results import Row
 from experiments.trust import tables
-from experiments.trust.decide import decided
 from judgelab.core.judgments import JudgmentTable
+from judgelab.study.audit.averages import AverageAnswer, averages
+from judgelab.study.audit.conditions import Evidence, Verdict
+from judgelab.study.audit.design import Bars, Design
+from judgelab.study.audit.evidence import evidence
 
 SIZES = (30, 100, 300, 1000)
 ENOUGH = 20
@@ -37,6 +40,20 @@ TEXTS, AVERAGES = (
     ("use", "not known yet", "do not use"),
     ("as it is", "with labels", "people alone"),
 )
+
+
+def known(table: JudgmentTable, minimum: float | None = None) -> tuple[Design, list[Evidence]]:
+    """How the table is read, and what is known of every judge."""
+    design = Design.of(table, Bars(minimum=minimum))
+    return design, evidence(design)
+
+
+def decided(
+    table: JudgmentTable, minimum: float | None = None
+) -> tuple[Evidence, Verdict, AverageAnswer | None]:
+    """Of the only judge; labels are a random sample of the table."""
+    design, (one,) = known(table, minimum)
+    return one, one.verdict, averages(design, True)[0]
 
 
 def cell(kind: str, labels: int, draws: range) -> list[Row]:

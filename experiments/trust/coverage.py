@@ -14,8 +14,7 @@ import numpy as np
 
 from experiments.results import Row
 from experiments.trust import pools
-from experiments.trust.cells import by_labels, share
-from experiments.trust.decide import decided
+from experiments.trust.cells import by_labels, decided, share
 from judgelab.core.judgments import JudgmentTable
 from judgelab.stats.intervals.estimate import Estimate
 

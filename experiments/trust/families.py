@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.results import Row
-from experiments.trust.decide import known
+from experiments.trust.cells import known
 from experiments.trust.tables import Seed, right, table_of
 from judgelab.core.judgments import JudgmentTable, Units
 from judgelab.stats.intervals.ends import t_ends

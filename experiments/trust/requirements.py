@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from experiments.results import Row
-from experiments.trust.decide import decided
+from experiments.trust.cells import decided
 from experiments.trust.pools import experts
 
 KNOWS_NOTHING = (

@@ -24,12 +24,10 @@ for package in ("torch", "transformers", "fastapi", "uvicorn", "accelerate"):
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
     """An untrained Llama: the overrides that ask it, once it answers."""
-    from experiments.random_llama import make_model, make_tokenizer, texts
+    from experiments.random_llama import SHAPES, save_model
 
     model, folder = (tmp_path_factory.mktemp(name) for name in ("model", "server"))
-    tokenizer = make_tokenizer(texts())
-    tokenizer.save_pretrained(model)
-    make_model(tokenizer).save_pretrained(model)
+    save_model(model, SHAPES["tiny"])
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,11 +13,12 @@ import pytest
 import torch
 import transformers
 
-from experiments.random_llama import TEMPLATE, make_model, make_tokenizer, texts
+from experiments.random_llama import TEMPLATE
 from judgelab.core.lm import Reply
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.evaluation_lm.vllm import VLLM
 from tests.scripted import ask
+from tests.tiny_models import model, tokenizer
 
 DATED = TEMPLATE.replace("{{ bos_token }}", "{{ bos_token }}{{ strftime_now('%d %b %Y') }}\n")
 
@@ -25,13 +27,9 @@ DATED = TEMPLATE.replace("{{ bos_token }}", "{{ bos_token }}{{ strftime_now('%d 
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Llama whose template prints the date, and which ends its turns."""
     place = tmp_path_factory.mktemp("model") / "llama"
-    words = make_tokenizer(texts())
+    words, own = copy.deepcopy(tokenizer()), copy.deepcopy(model("llama_gqa"))
     words.chat_template = DATED
-    own = make_model(words)
     with torch.no_grad():
-        for parameter in own.parameters():
-            if parameter.dim() > 1:
-                parameter.normal_(0, 0.15)
         own.model.embed_tokens.weight[words.eos_token_id] *= 3
     own.save_pretrained(place)
     words.save_pretrained(place)
