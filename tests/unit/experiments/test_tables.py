@@ -9,6 +9,7 @@ import pytest
 
 from experiments import tables
 from experiments.command import Row, Table, explained, matches, point
+from experiments.gem import leaderboards
 from experiments.gem.tables import main as gem
 from experiments.ranking_confidence.tables import main as ranking
 from experiments.repositories import AUTO_PRE, GEM, PEER_PREDICTION
@@ -64,7 +65,10 @@ def test_clones_exports_and_both(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert f"{both / 'peer_prediction'} is not read" in capsys.readouterr().err
 
 
-def test_printed_tables_need_no_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_tables_need_no_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(leaderboards, "DRAWS", 20)  # of intervals, which are not printed
     assert gem(["--out", str(tmp_path / "gem.json")]) == 0
     rows = json.loads((tmp_path / "gem.json").read_text())
     five = [row for row in rows if row["table"] == "5"]
