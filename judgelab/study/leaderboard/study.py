@@ -311,20 +311,18 @@ def read_benchmarks(path: str) -> pd.DataFrame:
     """
     where, file = f"study.benchmarks={path!r}", own_or_shipped(path, conf() / "benchmarks")
     try:
-        read = pd.read_csv(file, index_col=False)
         # names as written: else 007 would become 7, and None nothing
-        written = pd.read_csv(file, index_col=False, dtype=str, keep_default_na=False)
+        read = pd.read_csv(file, index_col=False, converters=dict.fromkeys(NAMES, unquoted))
     except (OSError, ValueError) as cause:
         reason = " ".join(str(cause).split())
         raise DataError(f"{where} cannot be read as CSV: {reason}.") from cause
     column = next((name for name in NAMES if name in read), None)
     if column is None:
         raise DataError(f"{where} needs a column 'model' or 'candidate' that names the models.")
-    names = written[column].map(unquoted)
+    names = read[column]
     for name in names[names.duplicated() | (names.str.strip() == "")]:
         raise DataError(f"{where} has {name!r} in its column {column!r}: give each model once.")
-    read = read.drop(columns=column).set_axis(names)
-    numbers = read.select_dtypes("number").astype("float64")
+    numbers = read.set_index(column).select_dtypes("number").astype("float64")
     if numbers.size == 0 or np.isinf(numbers.to_numpy()).any():
         raise DataError(f"{where} needs a row for each model and a column of finite numbers.")
     return numbers
