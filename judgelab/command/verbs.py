@@ -182,13 +182,13 @@ def _run(given: argparse.Namespace, more: Sequence[str]) -> None:
     if vars(given).get("gate"):
         code = located(cfg.study["_target_"], "study").gate(result)
     if given.json:
-        print(json.dumps(told(run_dir, result), ensure_ascii=False, indent=2))
+        print(json.dumps(for_programs(run_dir, result), ensure_ascii=False, indent=2))
     if still is not None:
         raise still
     sys.exit(code)
 
 
-def told(run_dir: RunDir, result: Mapping[str, Any]) -> dict[str, Any]:
+def for_programs(run_dir: RunDir, result: Mapping[str, Any]) -> dict[str, Any]:
     """A run for programs: verdicts, sentences, figures with interval and n, and where its page is.
 
     Args:

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
-from hydra.errors import InstantiationException
-from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
@@ -203,10 +201,7 @@ def build(node: Mapping[str, Any], path: str) -> Any:
     _check(cls, given, path)
     given = {key: _built(value, f"{path}.{key}") for key, value in given.items()}
     try:
-        # a partial, as Hydra takes a dataclass among keyword arguments for another config
-        return instantiate({"_target_": node["_target_"], "_partial_": True})(**given)
-    except InstantiationException as blocked:
-        raise ConfigError(f"{path}: {' '.join(str(blocked).split())}") from blocked
+        return cls(**given)
     except JudgelabError:
         raise
     except (TypeError, ValueError) as cause:

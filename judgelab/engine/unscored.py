@@ -66,7 +66,7 @@ def with_reasons(result: Result, log: CallLog, run_dir: RunDir, mechanism: str) 
     if share > LOUD:
         warning = (
             f"{100 * share:.0f} % of calls ({len(rows):,} of {log.calls:,}) have no result: "
-            f"{_said(kinds)}. See the table “Why calls have no result”."
+            f"{_by_reason(kinds)}. See the table “Why calls have no result”."
         )
         summary["unscored_warning"] = warning
         notes, tables = [warning, *uneven, *notes], [table, *result.tables]
@@ -95,14 +95,14 @@ def open_calls(log: CallLog, until: float | None) -> dict[str, Any] | None:
         if all(what.settled for what in failed):
             again = " with retry=unscored, once the cause is mended"
         raise JudgelabError(
-            f"None of {len(failed):,} calls was answered ({_said(kinds(failed))}): "
+            f"None of {len(failed):,} calls was answered ({_by_reason(kinds(failed))}): "
             f"ask again{again}."
         )
     still = kinds(log.unsettled)
     if not still:
         return None
     sentence = (
-        f"PARTIAL: {still.total():,} of {log.calls:,} calls are open ({_said(still)}), and "
+        f"PARTIAL: {still.total():,} of {log.calls:,} calls are open ({_by_reason(still)}), and "
         f"all numbers lack them: the same command asks these alone again{again}."
     )
     counts = {"open": still.total(), "calls": log.calls, "reasons": dict(still.most_common())}
@@ -128,7 +128,7 @@ def writable(text: str | None) -> str | None:
     return text and text.encode(errors="backslashreplace").decode()
 
 
-def _said(reasons: Counter[str]) -> str:
+def _by_reason(reasons: Counter[str]) -> str:
     """``refused (15); no label (7); other reasons (3)``."""
     kinds = reasons.most_common()
     said = [f"{reason} ({count:,})" for reason, count in kinds[:3]]
