@@ -24,28 +24,18 @@ EXTRA = "dashboard"
 BARS, ALL_BARS = "tables/bars", "tables/all_bars"
 """What a run, and a sweep's own run, log for charts: ``judgelab.tracker.protocol.bars``."""
 WIDE = 24  # columns of W&B's grid
-
-
-def shown() -> Mapping[str, Any]:
-    """The dashboard in words: sections, charts, columns."""
-    plan: Mapping[str, Any] = words("tracker/words/dashboard.yaml")
-    return plan
-
-
-def interval_chart() -> Mapping[str, Any]:
-    """The preset that draws bars with intervals, in Vega-Lite."""
-    chart: Mapping[str, Any] = words("tracker/words/intervals.yaml")
-    return chart
+PLAN: Mapping[str, Any] = words("tracker/words/dashboard.yaml")  # sections, charts, columns
+INTERVALS: Mapping[str, Any] = words("tracker/words/intervals.yaml")
+"""The preset that draws bars with intervals, in Vega-Lite."""
 
 
 def workspace(entity: str, project: str) -> Any:
     """The saved view of a project: all runs, grouped, with the columns that matter."""
-    ws, plan = require("wandb_workspaces.workspaces", EXTRA), shown()
-    preset = f"{entity}/{plan['chart']}"
+    ws, preset = require("wandb_workspaces.workspaces", EXTRA), f"{entity}/{PLAN['chart']}"
     return ws.Workspace(
         entity=entity,
         project=project,
-        name=plan["workspace"],
+        name=PLAN["workspace"],
         auto_generate_panels=False,
         sections=[
             ws.Section(
@@ -54,12 +44,12 @@ def workspace(entity: str, project: str) -> Any:
                 layout_settings=ws.SectionLayoutSettings(columns=2, rows=2),
                 is_open=True,
             )
-            for section in plan["sections"]
+            for section in PLAN["sections"]
         ],
         runset_settings=ws.RunsetSettings(
-            groupby=[ws.Config(f"axes.{axis}") for axis in plan["group_by"]],
-            order=[ws.Ordering(ws.Summary(plan["order_by"]), ascending=False)],
-            pinned_columns=list(plan["columns"]),
+            groupby=[ws.Config(f"axes.{axis}") for axis in PLAN["group_by"]],
+            order=[ws.Ordering(ws.Summary(PLAN["order_by"]), ascending=False)],
+            pinned_columns=list(PLAN["columns"]),
         ),
     )
 
@@ -69,17 +59,17 @@ def report(entity: str, project: str, sweep: str) -> Any:
 
     W&B is asked for the project's id when the report is turned into JSON.
     """
-    wr, plan = require("wandb_workspaces.reports.v2", EXTRA), shown()
+    wr = require("wandb_workspaces.reports.v2", EXTRA)
     name, where = sweep.replace("'", "\\'"), {"entity": entity, "project": project}
     only = f"Metric('Group') == '{name}' and Metric('JobType') == 'sweep'"
 
     def grid(panels: Iterator[Any]) -> Any:
         return wr.PanelGrid(runsets=[wr.Runset(**where, filters=only)], panels=list(panels))
 
-    preset = f"{entity}/{plan['chart']}"
-    compared = [key for section in plan["sections"] for key in section.get("compared", ())]
-    blocks = [wr.P(plan["report"]["description"]), wr.H2("Comparison"), grid(_compared(compared))]
-    for section in (one for one in plan["sections"] if one["charts"]):
+    preset = f"{entity}/{PLAN['chart']}"
+    compared = [key for section in PLAN["sections"] for key in section.get("compared", ())]
+    blocks = [wr.P(PLAN["report"]["description"]), wr.H2("Comparison"), grid(_compared(compared))]
+    for section in (one for one in PLAN["sections"] if one["charts"]):
         blocks += [wr.H2(section["name"]), grid(_charts(section, preset, ALL_BARS))]
     return wr.Report(**where, title=sweep[:128], blocks=blocks, width="fluid")
 
@@ -137,7 +127,7 @@ def save(entity: str | None, project: str) -> list[str]:
 
 def _save_chart(api: Any, entity: str) -> None:
     """The preset of the charts; one that is there already stays."""
-    name = shown()["chart"]
+    name = PLAN["chart"]
     try:
         api.create_custom_chart(
             entity=entity,
@@ -145,7 +135,7 @@ def _save_chart(api: Any, entity: str) -> None:
             display_name=name,
             spec_type="vega2",
             access="private",
-            spec=dict(interval_chart()),
+            spec=dict(INTERVALS),
         )
     except Exception as cause:
         if "exist" not in str(cause).lower():

@@ -13,7 +13,7 @@ import yaml
 from judgelab.core.result import Headline
 from judgelab.engine.mirroring import SHOWN
 from judgelab.study.discrimination.figures import HEADLINES
-from judgelab.tracker.dashboard import interval_chart, main, shown
+from judgelab.tracker.dashboard import INTERVALS, PLAN, main
 from judgelab.tracker.protocol import bars, headline
 from tests.unit.tracker.test_wandb import KEY, clear
 from tests.wandb_server import WandbServer, serving
@@ -36,14 +36,14 @@ def test_charts_and_columns_are_of_what_every_run_logs_and_say_whose_texts_were_
     axes = {"mechanism": "mi", "attack": "padding"}
     judges = [{"judge": "gpt", "agreement": 0.8, "agreement_low": 0.7}]
     drawn = bars(SUMMARY, "clean/auc", PEOPLE, "mi", axes, judges)
-    charts = [chart for section in shown()["sections"] for chart in section["charts"]]
+    charts = [chart for section in PLAN["sections"] for chart in section["charts"]]
     assert {chart["statistic"] for chart in charts} <= {row["statistic"] for row in drawn}
     assert {chart[key] for chart in charts for key in ("rows", "colours")} <= set(drawn[0])
     assert {"value", "low", "high", "statistic"} <= set(drawn[0])
     told = {f"summary:{key}" for key in headline(SUMMARY, "clean/auc", PEOPLE)}
     told |= {f"config:axes.value.{axis}" for axis in SHOWN}
-    assert set(shown()["columns"]) <= {"run:displayName", "run:group", *told}
-    asked = json.dumps(interval_chart())
+    assert set(PLAN["columns"]) <= {"run:displayName", "run:group", *told}
+    asked = json.dumps(INTERVALS)
     assert all(f"${{field:{key}}}" in asked for key in ("rows", "colours", "value", "low", "high"))
     said = [(row["statistic"], row["attack"]) for row in drawn]
     assert said[:2] == [("primary", "none"), ("people", "none")]
@@ -108,7 +108,7 @@ def test_what_is_sent_is_what_is_stored_and_saving_twice_leaves_one(
         SWEEP,
         "another's",
     ]
-    assert json.loads(server.charts["judgelab-intervals"]["spec"]) == interval_chart()
+    assert json.loads(server.charts["judgelab-intervals"]["spec"]) == INTERVALS
     sent = [_lasting(json.loads(view["spec"])) for view in server.views.values()]
     made = {"workspace": sent[0], "report": sent[1]}
     if not STORED.is_file():
