@@ -191,8 +191,9 @@ def attacked_agents(panel: Panel, on: str | list[str]) -> NDArray[np.bool_]:
 
 
 def marker(tag: Tag, item: Item, agent: Agent, length: int) -> str:
-    """The first ``length`` hex digits of the md5 of what ``tag`` names."""
-    text = {"source": item.source, "agent": agent.name, "constant": ""}[tag]
+    """The first ``length`` hex digits of the md5 of what ``tag`` names; of an item without a source
+    that of its id."""
+    text = {"source": item.source or item.id, "agent": agent.name, "constant": ""}[tag]
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:length]
 
 

@@ -42,7 +42,7 @@ class Price:
 
 def price_of(model: str, file: str | None = None) -> Price | None:
     """The model's price; None where the list has none, which means unknown and never free."""
-    path = Path(file) if file else LIST
+    path = Path(file).expanduser() if file else LIST
     try:
         listed = yaml.safe_load(path.read_text(encoding="utf-8"))
         entry = listed["models"].get(model)

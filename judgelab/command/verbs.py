@@ -198,10 +198,13 @@ def for_programs(run_dir: RunDir, result: Mapping[str, Any]) -> dict[str, Any]:
 
     first: Any = next((x for x in result["tables"] if x["rows"]), {"name": "rows", "rows": []})
     answer, flat = result.get("answer", []), result["summary"]
+    paragraphs = dict[str, str]()
+    for heading, text in answer:  # a heading may stand over several
+        paragraphs[heading] = "\n".join(filter(None, (paragraphs.get(heading), text)))
     return {
         "sentence": result.get("title") or next((text for _, text in answer), ""),
         "verdicts": {_whose(row): row["verdict"] for row in first["rows"] if "verdict" in row},
-        "answer": dict(answer),
+        "answer": paragraphs,
         "figures": {key: read_estimate(flat, key) for key in estimated(flat)},
         str(first["name"]): first["rows"],
         "notes": result["notes"],

@@ -16,7 +16,7 @@ from judgelab.core.bounds import Count, Natural
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Item, Panel
 from judgelab.core.sentences import sentences
-from judgelab.dataset.files import Row, read_rows, row_faults, text_at, value_at
+from judgelab.dataset.files import Row, each_row, row_faults, text_at, value_at
 from judgelab.dataset.provenance import SourcedDataset, find_rows, settings_of
 
 REST = "less than a passage, at the end"
@@ -95,14 +95,19 @@ class Hub(SourcedDataset):
 
     def _panel(self, limit: int | None) -> Panel:
         found = find_rows(self.name, self.source, self.path, self.hub)
-        rows = read_rows(found.files, limit if self.select is None else None)
-        read = [self._item(k, row, found.where) for k, row in enumerate(rows)]
+        read, count = list[Item | str](), 0
+        for k, row in enumerate(each_row(found.files)):
+            if self.select is None and count == limit:
+                break
+            read.append(self._item(k, row, found.where))
+            count += isinstance(read[-1], Item)
+        rows = len(read)
         if self._selection.join:
             read = _join(read, self._selection.characters or 0)
         items, left_out = self._selected(read)
         if not items:
             raise DataError(
-                f"Dataset {self.name!r} ({found.where}): none of {len(rows)} rows is left "
+                f"Dataset {self.name!r} ({found.where}): none of {rows} rows is left "
                 f"({dict(left_out)}): correct the file, or loosen dataset.select."
             )
         items = items[:limit]

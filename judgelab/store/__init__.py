@@ -1,1 +1,1 @@
-"""What is kept on disk: run directories, the call cache, the readers of released files."""
+"""What is kept on disk: folders of runs, private files; and what makes two runs the same."""

@@ -35,6 +35,7 @@ RUNS = ("run", "train_run", "before")
 FILE_KEYS = frozenset(
     {"path", "file", "people", "taxonomy", "benchmarks", "adapter", "model", "criteria"}
     | {"perturbations", "weights", "run", "train_run", "before", "prices", "system_file", "wording"}
+    | {"tokenizer"}
 )
 
 

@@ -158,6 +158,8 @@ def test_texts_without_labels_are_screened(judgelab: Command, tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["sentence"] == result(tmp_path)["title"]
+    for heading, text in result(tmp_path)["answer"]:  # of several under one heading each
+        assert text in told["answer"][heading]
     assert [told["verdicts"][name] for name in says] == ["says something"] * 2
     assert told["verdicts"]["dull"] in ("says nothing that could be seen", "not known")
 

@@ -83,10 +83,14 @@ _PLACEHOLDER = re.compile(r"<(\d{1,9}(?:[.,]\d{1,9})?)>")
 _RULED_OUT = re.compile(
     r"(?:\b(?:not|never|less\s+than|fewer\s+than|lower\s+than|more\s+than|higher\s+than"
     r"|greater\s+than|below|above|under|over|at\s+least|at\s+most)|n['’]t|[<>≤≥])"
-    r"(?:\s+(?:be|a|an|get|give|deserve|it))?\s*[\[(\"'“”‘’{]?\s*$",
+    r"(?:\s+(?:be|a|an|get|give|deserve|it|this|the)){0,4}\s*[\[(\"'“”‘’{]?\s*$",
     re.I,
 )
 """What stands before a number that is no grade: what it is not, or a bound."""
+_DENIED = re.compile(
+    r"(?:\b(?:not|never|cannot)|n['’]t)(?:\s+[^\W\d_]+){0,3}\s*[\[(\"'“”‘’{]?\s*$", re.I
+)
+"""What stands before a verb that gives no grade, or before the number that it does not give."""
 _MANY = 100  # numbers of a reply that are looked at: the first ones that differ decide
 _RETRACTED = re.compile(r"\b(?:on\s+second\s+thoughts?|correction|i\s+mean|scratch\s+that)\b", re.I)
 _NEXT = re.compile(r"\s+([^\W\d_]+)")
@@ -164,7 +168,9 @@ def _given(text: str, high: float) -> Iterator[float | None]:
     for match in _GIVEN.finditer(text):
         after = _NEXT.match(text, match.end())
         counts = after is not None and after[1].casefold() not in _AFTER
-        if not counts and not _words_of(match["gap"]) & _COUNTED:
+        counts = counts or bool(_words_of(match["gap"]) & _COUNTED)
+        near = (text[max(0, end - LONGEST) : end] for end in (match.start(), match.start("n")))
+        if not counts and not any(map(_DENIED.search, near)):
             yield _value(match, text, high)
 
 

@@ -54,14 +54,16 @@ def opened(path: str | Sequence[str]) -> Records | Log:
     """
     paths = [path] if isinstance(path, str) else list(path)
     files = _files(paths)
-    alone = files == [Path(one).expanduser() for one in paths[:1]]
+    named = [Path(one).expanduser() for one in paths]
+    alone, damaged = files == named[:1], 0
     logs = list[tuple[Reader, Opened]]()
     for file in files:
         try:
             content = _content(file)
         except DataError:
-            if alone:
+            if file in named:
                 raise
+            damaged += 1
             continue  # a folder may hold anything; how much of it is left out is said
         records = content if isinstance(content, Records) else None
         first = [row for _, row in records.rows[:FIRST]] if records else content
@@ -85,7 +87,8 @@ def opened(path: str | Sequence[str]) -> Records | Log:
     log = Log(reader.TOOL, reader.ITEMS)
     reader.read([file for _, file in logs], log)
     log.without_texts()
-    log.left_out += Counter({"files of other kinds": len(files) - len(logs)})
+    other = len(files) - len(logs) - damaged
+    log.left_out += Counter({"files of other kinds": other, "files that cannot be read": damaged})
     if not log.units:
         raise DataError(f"{path!r} holds nothing that was scored. {log.sentence}")
     return log

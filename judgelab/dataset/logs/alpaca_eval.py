@@ -41,7 +41,8 @@ def read(files: Sequence[Opened], log: Log) -> None:
         if value == value and value % 1 not in (0, 0.5):
             log.left_out["fractions of preferences: the likelier output counts"] += 1
         name = cell_text(either(row, *sorted(NAMES))) or "annotator"
+        cell = cell if value == value else ""
         if name.isdigit() or "human" in name.lower():
-            unit.label(f"annotator {name}" if name.isdigit() else name, value == value and cell)
+            unit.label(f"annotator {name}" if name.isdigit() else name, cell)
         else:
-            unit.verdict(name, cell if value == value else "")
+            unit.verdict(name, cell)

@@ -61,7 +61,8 @@ def _of_judge(
         kappa = cohens_kappa(people, judge, weight, cluster)
     if credits.numbers is not None:
         values, truth, group, cluster = credits.numbers
-        system, misaligned = _system(values, truth, group, cluster)
+        system, alarm = _system(values, truth, group, cluster)
+        misaligned = alarm and design.table.kind == "grade"
     if credits.orders is not None:
         verdicts, asked = credits.orders
         position = position_bias(verdicts[None], asked[None], design.cluster).at(0)
@@ -102,7 +103,7 @@ def _figures(one: Credit, level: float, turn: Floats | None) -> Figures:
 
 
 def _system(values: Floats, truth: Floats, group: Places, cluster: Places) -> tuple[Estimate, bool]:
-    """The correlation with people given the system, and whether rows look misaligned.
+    """The correlation with people given the system, and whether rows of grades look misaligned.
 
     They do where the means of three systems or more go together while within systems nothing does,
     as where one file lost its order.

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal
-
-from pydantic import Field
+from typing import Any, ClassVar, Literal
 
 from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.errors import ConfigError, did_you_mean
@@ -65,7 +63,7 @@ class Qualification(JudgesStudy):
     consistency: Any = None
     pertinence: Any = None
     self_confidence: Any = None
-    recorded: Annotated[Sequence[str], Field(min_length=1)] | None = None
+    recorded: Sequence[str] | None = None
     methods: Mapping[str, Sequence[str]] | None = None
     threshold: Literal["mean", "fixed"] = "mean"
     controls: Sequence[Literal["length", "random"]] = ("length", "random")
@@ -83,13 +81,15 @@ class Qualification(JudgesStudy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, judges in (self.methods or {}).items():
-            if not judges or len(set(judges)) < len(judges):
-                raise ConfigError(f"study.methods.{name}={list(judges)}: name judges, each once.")
-            for judge in judges if self.judges else ():
+        methods = {f"methods.{name}": judges for name, judges in (self.methods or {}).items()}
+        for name, judges in {**methods, "recorded": self.recorded}.items():
+            if judges is not None and (not judges or len(set(judges)) < len(judges)):
+                raise ConfigError(f"study.{name}={list(judges)}: name judges, each once.")
+        for name, judges in methods.items() if self.judges else ():
+            for judge in judges:
                 if judge not in self.judges:
                     hint = did_you_mean(judge, self.judges)
-                    raise ConfigError(f"study.methods.{name}: no judge is called {judge!r}.{hint}")
+                    raise ConfigError(f"study.{name}: no judge is called {judge!r}.{hint}")
 
     def asks(
         self, mechanism: Mechanism, lm: EvaluationLM

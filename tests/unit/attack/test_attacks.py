@@ -59,6 +59,10 @@ def test_markers_tell_apart_items_or_agents_or_nothing(kind: Any) -> None:
     ):
         (first, other), (below, _) = texts(kind(**settings))
         assert (first != below, first != other) == (tells_items, tells_agents)
+    items = (Item("a", ""), Item("b", ""))  # of which only ids tell who they are
+    blank = Panel(items, (Agent("one"),), ((TEXT,), (TEXT,)))
+    attacked = kind(tag="source").apply(blank, NOBODY, seed=0).texts
+    assert attacked[0] != attacked[1]
 
 
 def test_absent_texts_stay_absent_and_provenance_names_the_attack() -> None:

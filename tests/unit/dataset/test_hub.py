@@ -53,6 +53,12 @@ def test_rows_are_named_by_id_or_by_domain_and_number(tmp_path: Path) -> None:
     assert unnamed.items[0].reference is None
 
 
+def test_a_limit_counts_items_and_not_rows(tmp_path: Path) -> None:
+    rows = [{"id": k, "document": x, "summary": "b"} for k, x in enumerate(["", "a", "", "c", "d"])]
+    panel = xsum(as_jsonl(tmp_path / "x.jsonl", *rows)).load(2)
+    assert [item.source for item in panel.items] == ["a", "c"]
+
+
 def test_a_review_form_becomes_text(tmp_path: Path) -> None:
     form = {"summary_of_the_paper": " It tries. ", "rating": 6, "flags": ["no"], "empty": ""}
     reviews = json.dumps({"reviews": [{"content": form}]})

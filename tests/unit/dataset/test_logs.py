@@ -150,7 +150,8 @@ def alpaca_eval() -> list[dict[str, Any]]:
         if key in PEOPLE:
             rows.append(own | {"annotator": 7, "preference": 2 if PEOPLE[key] else 1.5})
     same = {"output_1": "Yes.", "output_2": "Yes.", "preference": None}
-    return [*rows, {**rows[0], **same}]
+    silent = {**rows[0], "annotator": 8, "preference": None}  # a person who did not answer
+    return [*rows, {**rows[0], **same}, silent]
 
 
 def label_studio() -> list[dict[str, Any]]:
@@ -291,6 +292,11 @@ def test_a_folder_of_models(tmp_path: Path) -> None:
     assert "1 file of other kinds" in str(panel.provenance["log"])
     both = LabelledTable(path=[str(tmp_path / "a.json"), str(tmp_path / "b.eval")]).load()
     assert both.texts == panel.texts
+    cut = written(tmp_path, json.dumps(inspect("cut")).encode()[:400], "cut.json")
+    assert "1 file that cannot be read" in str(LabelledTable(path=str(tmp_path)).load().provenance)
+    with pytest.raises(DataError, match=r"cut\.json"):  # which was asked for by its name
+        opened([str(tmp_path / "a.json"), str(cut)])
+    cut.unlink()
     written(tmp_path, inspect(task="sea"), "c.json")
     with pytest.raises(DataError, match="sea and sky"):
         opened(str(tmp_path))

@@ -26,6 +26,7 @@ from tests.judgment_tables import (
     single_grades,
     summeval,
     systems_in_turn,
+    table_of,
 )
 
 
@@ -48,6 +49,17 @@ def test_a_judge_that_knows_the_system_alone_is_not_used() -> None:
     found = audited(table)
     wanted = {"judge 0": "do not use", "judge 1": "use", "judge 2": "use", "judge 3": "do not use"}
     assert words(found) == wanted | {"judge 4": "do not use"}
+
+
+def test_rows_of_grades_alone_are_taken_for_misaligned() -> None:
+    """Two classes of systems with rates of their own are no sign of it."""
+    rng = np.random.default_rng(0)
+    system = np.arange(600) % 3
+    labels, verdicts = (rng.random((2, 600)) < np.array([0.2, 0.5, 0.8])[system]).astype(float)
+    units = Units.of([f"item {k}" for k in range(600)], [f"system {k}" for k in system])
+    grades = table_of("grade", units, labels[:, None], verdicts[None])
+    classes = replace(grades, kind="category", levels=("fail", "pass"))
+    assert [evidence_of(one)[0].misaligned for one in (grades, classes)] == [True, False]
 
 
 @pytest.mark.parametrize("dimension", ["coherence", "consistency", "fluency", "relevance"])

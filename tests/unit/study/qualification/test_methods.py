@@ -171,3 +171,8 @@ def test_a_file_and_a_list_are_the_same_judges_at_their_prices(tmp_path: Path) -
 def test_mistakes_are_one_sentence(tmp_path: Path, judges: Any, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         qualified(tmp_path, judges)
+
+
+def test_a_recorded_judge_votes_once(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"study.recorded=.*each once"):
+        result(tmp_path, "study.recorded=[first,first,second]")
