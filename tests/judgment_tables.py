@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from judgelab.agents import Recorded
-from judgelab.attack.protocol import NoAttack
+from judgelab.attack.none import NoAttack
 from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Kind, Units
 from judgelab.core.panel import Agent, Panel
 from judgelab.core.result import Result, Row
@@ -21,7 +21,7 @@ from judgelab.dataset.table import LabelledTable
 from judgelab.engine.context import Context
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.mechanism.recorded_scores import RecordedScores
-from judgelab.preprocessor import Identity
+from judgelab.preprocessor.identity import Identity
 from judgelab.store.run_dir import RunDir
 from judgelab.study.audit import Audit
 from judgelab.study.audit.design import Bars

@@ -23,7 +23,6 @@ from judgelab.core.step import (
     PanelStep,
     Place,
     Step,
-    Unchanged,
     WritingStep,
     Written,
     present,
@@ -105,14 +104,6 @@ class PanelAttack(PanelStep):
         if self.on == "all":
             facts[f"{self.axis}_settings"].pop("on")
         return facts
-
-
-class NoAttack(Unchanged):
-    """Leaves the panel as it is; a run then has no attacked half."""
-
-    axis = "attack"
-    name = "none"
-    expects = "no_rise"
 
 
 class RuleAttack(PanelAttack):

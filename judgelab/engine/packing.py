@@ -44,7 +44,7 @@ def pack(folder: Path, into: Path | None = None, texts: bool = False) -> Path:
             replays it needs the same file in the same place.
 
     Raises:
-        ConfigError: there is no finished run.
+        ConfigError: there is no finished run, or its data are no file of their own.
         DataError: the call cache lacks some of its calls.
     """
     run_dir = RunDir(folder)
@@ -57,6 +57,11 @@ def pack(folder: Path, into: Path | None = None, texts: bool = False) -> Path:
             f"The call cache {config['paths']['cache']} lacks {missing} of {len(keys)} calls of "
             "this run: pack it where it was made."
         )
+    source = Path(str((config["dataset"] or {}).get("path") or "")).expanduser()
+    if texts and not source.is_file():
+        raise ConfigError(
+            f"The texts of {folder} are in no single file (dataset.path): pack it without --texts."
+        )
     path = into or folder.with_name(f"{folder.name}{END}")
     with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(path, "w") as zipped:
         whole, part = CallCache(Path(config["paths"]["cache"]), True), CallCache(Path(place, CALLS))
@@ -66,8 +71,7 @@ def pack(folder: Path, into: Path | None = None, texts: bool = False) -> Path:
         choices = run_dir.read_json("manifest.json")["choices"]
         packed = dict(config) | {"paths": None, "tracker": None, "choices": choices}
         packed = _with_stand_ins(packed)
-        source = Path(str((config["dataset"] or {}).get("path") or ""))
-        if texts and source.is_file():
+        if texts:
             zipped.write(source, f"{DATA}/{source.name}")
         zipped.writestr(CONFIG, json.dumps(packed))
         zipped.write(Path(place, CALLS), CALLS, zipfile.ZIP_DEFLATED)
@@ -173,7 +177,7 @@ def replay(file: Path, root: Path) -> bool:
     if data in names:
         here = config["dataset"]["path"] = str(place / Path(there).name)
     config["paths"] = {"root": str(place), "cache": str(place / CALLS)}
-    config["tracker"] = {"_target_": "judgelab.tracker.protocol.NoTracker"}
+    config["tracker"] = {"_target_": "judgelab.tracker.none.NoTracker"}
     config["scale"] = {"_target_": "judgelab.scale.local.Local"}
     config |= {"force": True, "retry": None}
     call = Invocation(choices=config.pop("choices"))

@@ -27,7 +27,7 @@ from judgelab.finetune.card import PROMPT, card, usage, versions
 from judgelab.finetune.data import examples, part, refuse_overlap, split
 from judgelab.finetune.fit import ADAPTER, COLUMNS, Row, TrainingWatch, discard, fit, release
 from judgelab.finetune.settings import Settings, check, source
-from judgelab.preprocessor import Identity
+from judgelab.preprocessor.identity import Identity
 from judgelab.report import style
 from judgelab.report.style import Drawn, Tables
 from judgelab.scoring.source import TRAINED_ON, TrainedOn
@@ -106,6 +106,7 @@ class Finetune(Study):
 
     def ask(self, context: Context) -> None:
         """See Study: texts may be written by an LM; training itself asks none."""
+        context.no_attack("finetune")
         self._texts(context)
 
     def forecast(self, context: Context) -> Sequence[str]:

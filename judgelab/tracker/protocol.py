@@ -67,17 +67,6 @@ class Tracker(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class NoTracker:
-    """Runs are kept on disk alone."""
-
-    def follow(self, run: TrackedRun) -> Mirror:
-        return Mirror()
-
-    def compare(self, sweep: TrackedSweep) -> str | None:
-        return None
-
-
 class Careful(Mirror):
     """A tracker's mirror of one run; whatever it raises becomes a warning on stderr."""
 

@@ -304,5 +304,5 @@ def tried(
             rows.append({**row, "places_gained": places, "items": change.n})
             if change.low > RISES and name not in works:
                 works.append(name)
-    rows.sort(key=lambda row: -float(row["gain"] or 0))
+    rows.sort(key=lambda row: -np.nan_to_num(float(row["gain"] or 0)))
     return Tried(table(__package__, "attacks", rows), works, told)

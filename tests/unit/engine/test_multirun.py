@@ -17,7 +17,8 @@ from judgelab.engine.mirroring import catch_up, tracked, tracked_sweep
 from judgelab.engine.multirun import SweepName
 from judgelab.engine.study import Study
 from judgelab.store.run_dir import RunDir
-from judgelab.tracker.protocol import Mirror, NoTracker, TrackedRun, TrackedSweep
+from judgelab.tracker.none import NoTracker
+from judgelab.tracker.protocol import Mirror, TrackedRun, TrackedSweep
 from tests.unit.report.report_results import result, write_job, write_run
 
 CHOICES = {"study": "discrimination", "dataset": "xsum", "evaluation_lm": "compression"}

@@ -121,7 +121,7 @@ def test_a_suite_is_found_by_dataset_then_by_task(tmp_path: Path) -> None:
 )
 def test_faults_of_a_suite_are_named(tmp_path: Path, text: str, said: str) -> None:
     own = tmp_path / "own.yaml"
-    text = text.replace("NONE", "judgelab.preprocessor.Identity")
+    text = text.replace("NONE", "judgelab.preprocessor.identity.Identity")
     own.write_text(text.replace("ATTACK", f"attack: {PADDING}"))
     with pytest.raises(DataError, match=said):
         load_suite(str(own), "", "")
