@@ -28,7 +28,7 @@ ELSEWHERE = {  # command -> the test that runs it or its parts, and what of it s
     ),
     "judgelab audit judged.csv --minimum .8 --gate": (f"{E2E}test_verbs.py", '"--gate"'),
     "make check-gpu": (f"{UNIT}experiments/test_check_gpu.py", "check_gpu"),
-    "make check-faults": (f"{E2E}test_fault_server.py", "TRIALS"),
+    "make check-faults": ("tests/contract/test_docs.py", "TRIALS"),
     "python -m judgelab.tracker.dashboard judgelab": (
         *(f"{UNIT}tracker/test_dashboard.py", 'main(["judgelab"])'),
     ),

@@ -17,8 +17,11 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from experiments import catalogue
+from tests.check_faults.__main__ import TRIALS
 from tests.contract.test_floors import TREES
 from tests.documented import COMMANDS, COMPOSED, ELSEWHERE, PAGES, ROOT
+from tests.servers.modes import check
+from tests.servers.schedule import Fault
 
 DOCS = ROOT / "docs"
 OTHERS = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "experiments").rglob("*.md"))]
@@ -162,3 +165,13 @@ def test_options_that_pages_and_messages_name_are_there() -> None:
             wrong += [f"{name}: {axis}={one}" for one in named_wrong]
     assert not wrong
     assert found > 300
+
+
+def test_what_the_docs_name_exists() -> None:
+    words = (ROOT / "docs/faults.md").read_text()
+    [trials] = re.findall(r"python -m tests.check_faults ((?:\w+ ?)+)`", words)
+    assert set(trials.split()) <= set(TRIALS)
+    spelt = [s for s in re.findall(r"`([^`\s]+)`", words) if "@" in s and "MODE" not in s]
+    assert spelt
+    for one in spelt:
+        check(Fault.of(one))
