@@ -14,6 +14,10 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from experiments.coverage import simulation
+from experiments.coverage.scores import Law
+from experiments.coverage.simulation import simulate
+from experiments.coverage.statistics import STATISTICS
 from judgelab.stats.discrimination.effect_size import paired_effect_size
 from judgelab.stats.intervals.arrays import average_ranks
 from judgelab.stats.intervals.ends import (
@@ -223,3 +227,37 @@ def test_sign_flip_p_approaches_the_exact_test() -> None:
     flips = np.array(list(itertools.product((-1, 1), repeat=len(values)))) @ values
     exact = np.mean(np.abs(flips) >= abs(sum(values)) - 1e-12)
     assert sign_flip_p(values, permutations=40_000) == pytest.approx(exact, abs=0.01)
+
+
+SETS = 500
+MARGINS = (0.92, 0.985)
+
+
+@pytest.fixture(autouse=True)
+def smaller_truth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulation, "LARGE", 60_000)
+    monkeypatch.setattr(simulation, "TYPICAL", 100)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "law"),
+    [
+        ("item AUC", "normal"),
+        ("d", "normal"),
+        ("d", "skewed"),
+        ("accuracy on pairs", "skewed"),
+        ("rho within items", "normal"),
+        ("change of AUC", "skewed"),
+        ("mean score", "skewed"),
+    ],
+)
+def test_intervals_hold_at_twelve_items_where_percentiles_do_not(statistic: str, law: Law) -> None:
+    found = simulate(statistic, law, 12, SETS)
+    assert MARGINS[0] < found.ours.held < MARGINS[1]
+    assert found.percentile.held < min(found.ours.held, 0.925)
+
+
+def test_every_statistic_of_the_table_runs() -> None:
+    for name in STATISTICS:
+        found = simulate(name, "discrete", 12, 10)
+        assert found.ours.none < 1, name
