@@ -14,6 +14,7 @@ from judgelab.core.errors import some
 from judgelab.core.judgments import JudgmentTable
 from judgelab.core.panel import Panel
 from judgelab.core.result import Card, Table, Value
+from judgelab.stats.intervals.arrays import row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.averages import AverageAnswer, AverageWord
 from judgelab.study.audit.conditions import WORDS, Evidence
@@ -27,6 +28,8 @@ say = partial(spoken, __package__, "conditions.md.j2")
 """A condition or a verdict in a few words: ``say("heading", condition)``."""
 MANY = 4
 """Classes from which on each has no card of its own."""
+PAIRS = 20
+"""Pairs below which the two orders show nothing of how verdicts were written."""
 PASSES = ({"pass", "passed"}, {"fail", "failed"})
 STANDINGS = {"met": "met", "broken": "not met", "open": "not known yet"}
 REPORT: dict[AverageWord, str] = {
@@ -80,6 +83,7 @@ def answer(audit: AuditFacts) -> tuple[str, list[tuple[str, str]]]:
         "looks": audit.design.turn is not None,
         "rules": audit.design.bars,
         "ties": _ties(table),
+        "crossed": _crossed(table),
         "one": None,
         "noise": _noise_facts(audit.noises),
     }
@@ -235,6 +239,25 @@ def _noise_facts(noises: Mapping[str, JudgeNoise]) -> dict[str, Any] | None:
         "most": order[-1],
         "people": order[0].people if len(people) == 1 else None,
     }
+
+
+def _crossed(table: JudgmentTable) -> list[str]:
+    """Judges that surely agree with people in one order of texts, and disagree in the other.
+
+    A judge that takes what is shown first is right in about half of either order.
+    """
+    if table.kind != "preference":
+        return []
+    names, people = list[str](), np.sign(row_means(table.labels) - 0.5)
+    for name, orders in zip(table.names, table.verdicts.transpose(0, 2, 1), strict=True):
+        sides = []
+        for verdicts in orders:
+            right = (people * np.sign(verdicts - 0.5))[(people * (verdicts - 0.5)) ** 2 > 0]
+            far = 2 / np.sqrt(max(right.size, 1))  # two standard errors of a guess
+            away = right.size >= PAIRS and abs(right.mean()) > far
+            sides.append(float(np.sign(right.mean())) if away else 0.0)
+        names += [name] if np.prod(sides) < 0 else []
+    return names
 
 
 def _ties(table: JudgmentTable) -> tuple[float, float] | None:

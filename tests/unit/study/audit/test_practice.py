@@ -17,6 +17,7 @@ from judgelab.dataset.table import LabelledTable
 from judgelab.python.results import RunResult
 from judgelab.study.audit.drift import UNKNOWN
 from judgelab.study.audit.graded import as_classes, as_grades
+from judgelab.study.audit.words import _crossed
 from tests.judgment_tables import KINDS, audited, doubled, pairs, renamed, rows, shuffled, swapped
 from tests.unit.study.audit.test_asking import asked
 from tests.unit.study.audit.test_asking import audited as asked_now
@@ -233,6 +234,27 @@ def test_a_label_stands_for_its_stratum(kind: str) -> None:
     for a, b in zip(rows(one, "judges"), rows(two, "judges"), strict=True):
         for key in ("agreement", "kappa", "agreement_of_people", "agreement_of_that_rule"):
             assert a.get(key) == pytest.approx(b.get(key), abs=1e-9), key
+
+
+def test_orders_that_contradict_people_once_name_the_numbering() -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.choice(["A", "B"], 60)
+    other = {"A": "B", "B": "A"}
+    rows = [
+        {"id": str(k), "agent": "x", "other": "y", "preference": label, "judge": name}
+        | {"order": order, "verdict": verdict}
+        for k, label in enumerate(labels)
+        for order in (0, 1)
+        for name, verdict in (
+            ("shown", other[label] if order else label),
+            ("stored", label),
+            ("first", "B" if order else "A"),
+        )
+    ]
+    for numbering, names in (("stored", ["shown"]), ("shown", ["stored"])):
+        panel = LabelledTable(numbering=numbering).of(pd.DataFrame(rows))
+        assert panel.judgments is not None
+        assert _crossed(panel.judgments) == names
 
 
 def test_grades_of_a_rubric_are_the_words_of_its_levels() -> None:
