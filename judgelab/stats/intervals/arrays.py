@@ -6,7 +6,6 @@ Arrays that a check refuses are a ValueError.
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
@@ -54,6 +53,8 @@ def row_means(values: Floats) -> Floats:
 
 def average_ranks(values: ArrayLike) -> Floats:
     """Ranks 1, 2, ... along the last axis, ties averaged; NaN cells stay NaN and rank nothing."""
+    import pandas as pd  # half a second, which a finished run does not take
+
     cells = np.asarray(values, dtype=np.float64)
     if cells.size == 0:
         return np.empty(cells.shape)
