@@ -245,7 +245,8 @@ def generate(
     if longest is not None:
         room = min(room, longest - count)
     if room < 1:
-        return Reply(None, reason=f"the prompt's {count} tokens leave the model no room to answer")
+        reason = f"the prompt's {count} tokens leave the model no room to answer"
+        return Reply(None, reason, settled=True)
     ends = end_tokens(model, tokenizer)
     config = library.GenerationConfig(
         do_sample=request.temperature > 0,

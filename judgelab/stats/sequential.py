@@ -8,10 +8,10 @@ all looks together, and are wider for that.
   (*Estimating means of bounded random variables by betting*, arXiv 2010.09686) with their
   predictable plug-in bets, cut off at ``CUT``. ``betting_p`` is the test that such a mean is above
   0.
-- Values without bounds: ``t_ends``, Wang & Ramdas (*Anytime-valid t-tests and confidence sequences
-  for Gaussian means with unknown variance*, arXiv 2310.03722), a Gaussian mixture of Student's t
-  (the ratio is the Bayes factor of Gonen et al., *The Bayesian two-sample t test*, 2005), exact for
-  normal values and tried on others (experiments/stopping).
+- Values without bounds: ``t_sequence_ends``, Wang & Ramdas (*Anytime-valid t-tests and confidence
+  sequences for Gaussian means with unknown variance*, arXiv 2310.03722), a Gaussian mixture of
+  Student's t (the ratio is the Bayes factor of Gonen et al., *The Bayesian two-sample t test*,
+  2005), exact for normal values and tried on others (experiments/stopping).
 
 ``standing`` compares all pairs of competitors on the items that both were asked about, by these
 tests, with Holm over all of them: the chance that any order that is called sure is wrong, at any
@@ -56,8 +56,8 @@ PSEUDO_SQUARE = 0.25
 
 
 def sequence_ends(values: ArrayLike, level: float, bounds: Bounds | None) -> Ends:
-    """``betting_ends`` of values with bounds, ``t_ends`` of others."""
-    return t_ends(values, level) if bounds is None else betting_ends(values, level, bounds)
+    """``betting_ends`` of values with bounds, ``t_sequence_ends`` of others."""
+    return t_sequence_ends(values, level) if bounds is None else betting_ends(values, level, bounds)
 
 
 def betting_ends(values: ArrayLike, level: float = 0.95, bounds: Bounds = (0.0, 1.0)) -> Ends:
@@ -132,7 +132,7 @@ def betting_p(gains: ArrayLike) -> Floats:
     return np.asarray(np.exp(-wealth.max(axis=-1, initial=0.0)))
 
 
-def t_ends(values: ArrayLike, level: float = 0.95) -> Ends:
+def t_sequence_ends(values: ArrayLike, level: float = 0.95) -> Ends:
     """Mean -+ t_n s / sqrt(n), overlapped over all n so far; NaN before 20 values.
 
     t_n^2 = (n - 1) (a - 1) / (1 - a / k), k = 1 + n / 16, a = (sqrt(k) / alpha)^(2 / n).
@@ -264,7 +264,7 @@ def ties(scores: ArrayLike, reach: float, confidence: float, bounds: Bounds | No
         each = 1 - (1 - confidence) / len(first)
         gaps = table[first] - table[second]
         if bounds is None:
-            low, high = t_ends(gaps, each)
+            low, high = t_sequence_ends(gaps, each)
             near[first, second] = (low >= -reach) & (high <= reach)
         else:  # one bet at the width on either side: whole intervals of all pairs take seconds
             share, width = gaps / (bounds[1] - bounds[0]), reach / (bounds[1] - bounds[0])

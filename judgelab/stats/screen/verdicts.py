@@ -26,7 +26,7 @@ from judgelab.stats.screen.blocks import Places, effects, with_peers
 from judgelab.stats.screen.exam import weight
 
 Verdict = Literal["something", "much less", "nothing", "not known"]
-LEVEL = 0.05  # of false discoveries, among the agents that are named for one thing
+RATE = 0.05  # of false discoveries, among the agents that are named for one thing
 DRAWS = 2000
 FEWEST = 10  # texts below which nothing is said of an agent
 NOTHING, LESS = 0.1, 0.5
@@ -117,7 +117,7 @@ def permutation_p(cells: Floats, draws: int = DRAWS, seed: int = 0) -> float:
     return float((1 + np.count_nonzero(reached >= observed - slack)) / (1 + draws))
 
 
-def false_discoveries(p: Floats, level: float = LEVEL) -> Mask:
+def false_discoveries(p: Floats, level: float = RATE) -> Mask:
     """[tests] what is found where at most ``level`` of it is false (Benjamini, Hochberg 1995)."""
     discoveries, known = np.zeros(len(p), np.bool_), ~np.isnan(p)
     if known.any():

@@ -24,7 +24,7 @@ from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
 from judgelab.stats.screen.belief import Belief, features
 from judgelab.stats.screen.blocks import Places, by_item, centred, effects
 from judgelab.stats.screen.exam import SourceExam, beyond, sit
-from judgelab.stats.screen.verdicts import FEWEST, LEVEL, Screened, Verdict, pooled, screen, shares
+from judgelab.stats.screen.verdicts import FEWEST, RATE, Screened, Verdict, pooled, screen, shares
 from judgelab.study.common.tables import named_columns
 from judgelab.study.common.templates import table
 from judgelab.study.screen.texts import TextFacts, word_counts
@@ -220,7 +220,7 @@ def decide(
     for k, word in enumerate(found.verdict):
         few = FEW if facts.group.any() else ALONE
         why = "" if word != "not known" else few if texts[k] < FEWEST else WEAK
-        if word == "nothing" and facts.source_p[k] <= LEVEL:
+        if word == "nothing" and facts.source_p[k] <= RATE:
             word, why = "not known", SOURCE
         elif word in ("nothing", "much less") and facts.foreign[k]:
             word, why = "something" if found.sure[k] else "not known", OTHER

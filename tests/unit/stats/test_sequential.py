@@ -16,7 +16,7 @@ from judgelab.stats.sequential import (
     betting_p,
     standing,
     t_above_p,
-    t_ends,
+    t_sequence_ends,
 )
 
 # Computed by confseq.betting.betting_cs (github.com/gostevehoward/confseq, commit 70b1ef3), the
@@ -69,7 +69,7 @@ def test_the_ratio_of_t_is_the_integral_over_noncentral_t() -> None:
 
 def test_an_end_is_where_the_ratio_is_one_over_alpha() -> None:
     x = np.random.default_rng(4).normal(3, 1, FIRST)
-    low, _ = t_ends(x, 0.95)
+    low, _ = t_sequence_ends(x, 0.95)
     assert t_above_p(x - low) == pytest.approx(0.05, rel=1e-6)
 
 
@@ -84,7 +84,7 @@ def test_t_holds_at_all_of_200_looks(law: str) -> None:
     """A t interval of one look misses in .2 to .4 of these; skewed as differences of scores are."""
     draw, mean = LAWS[law]
     x = draw(np.random.default_rng(5), (600, 200))
-    low, high = t_ends(x)
+    low, high = t_sequence_ends(x)
     missed = np.mean((low > mean) | (high < mean))
     assert missed <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 600)
     n = np.arange(20, 201)
