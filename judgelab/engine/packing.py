@@ -21,10 +21,7 @@ from judgelab.config.build import build
 from judgelab.config.targets import located
 from judgelab.core.errors import ConfigError, DataError, some
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import (
-    Capability,
-    EvaluationLM,
-)
+from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.terminal import say
 from judgelab.engine.context import Context
 from judgelab.engine.execution import Invocation
@@ -51,16 +48,16 @@ def pack(folder: Path, into: Path | None = None, texts: bool = False) -> Path:
     if not run_dir.done:
         raise ConfigError(f"{folder} holds no finished run: give a folder below outputs/runs.")
     config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    source = Path(str((config["dataset"] or {}).get("path") or "")).expanduser()
+    if texts and not source.is_file():
+        raise ConfigError(
+            f"The texts of {folder} are in no single file (dataset.path): pack it without --texts."
+        )
     keys, missing = _calls(config)
     if missing:
         raise DataError(
             f"The call cache {config['paths']['cache']} lacks {missing} of {len(keys)} calls of "
             "this run: pack it where it was made."
-        )
-    source = Path(str((config["dataset"] or {}).get("path") or "")).expanduser()
-    if texts and not source.is_file():
-        raise ConfigError(
-            f"The texts of {folder} are in no single file (dataset.path): pack it without --texts."
         )
     path = into or folder.with_name(f"{folder.name}{END}")
     with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(path, "w") as zipped:

@@ -39,6 +39,8 @@ def test_a_pack_is_replayed_to_the_same_bytes(made: Path, tmp_path: Path) -> Non
     assert KEY.encode() not in held
     (tmp_path / "panel.csv").unlink()  # what was put in is enough
     assert replay(whole, tmp_path / "elsewhere")
+    with pytest.raises(ConfigError, match="in no single file"):
+        pack(made, texts=True)
 
 
 def test_a_result_that_was_changed_is_told_apart(
