@@ -74,7 +74,7 @@ def _of(node: yaml.MappingNode, prefix: str, lines: list[str]) -> Iterator[Setti
             continue
         key = f"{prefix}{name.value}"
         block = isinstance(value, yaml.CollectionNode) and not value.flow_style
-        if isinstance(value, yaml.MappingNode) and block:
+        if isinstance(value, yaml.MappingNode) and (block or _target(value)):
             yield from _of(value, f"{key}.", lines)
             continue
         mark = name.end_mark if block or getattr(value, "style", None) == ">" else value.end_mark
