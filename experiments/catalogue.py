@@ -22,6 +22,7 @@ from pathlib import Path
 import yaml
 
 from experiments import interfaces, reference
+from experiments.results import between
 from judgelab.config.launch import rehearsal_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -229,24 +230,11 @@ def made() -> dict[Path, Callable[[], str]]:
 
 
 def page(path: Path) -> str:
-    """What a page should say as a whole.
-
-    Raises:
-        ValueError: it has one of the marks without the other.
-    """
+    """What a page should say as a whole."""
     text = made()[path]()
     if path.name == "figures.md":
-        return _between(path, text)
+        return between(path.read_text(encoding="utf-8"), BEGIN, END, text.rstrip())
     return f"<!-- made by `{REFRESH}` -->\n\n{text.rstrip()}\n"
-
-
-def _between(path: Path, text: str) -> str:
-    page = path.read_text(encoding="utf-8")
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"{path.name} lacks the marks {BEGIN!r} and {END!r}.")
-    return f"{before}{BEGIN}\n\n{text}\n{END}{after}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -239,10 +239,8 @@ def _table(place: str, paths: list[Path], shared: dict[str, str]) -> list[str]:
             alike.setdefault(parent, []).append(f"`{name}`")
             continue
         what, defaults = _meaning(key, by_option.values()), _defaults(by_option, len(paths))
-        like = key if shared.get(key) == what else _key_of(what, shared)
-        if like:
-            default = defaults if len(defaults) <= 50 else "by option"
-            named.append(f"`{key}` ({'' if like == key else f'as `{like}`: '}{default})")
+        if shared.get(key) == what:
+            named.append(f"`{key}` ({defaults if len(defaults) <= 50 else 'by option'})")
         else:
             rows.append(f"- `{place}.{key}` ({defaults}): {cell(what)}")
     rows += [
@@ -253,12 +251,6 @@ def _table(place: str, paths: list[Path], shared: dict[str, str]) -> list[str]:
     if named:
         lines += [f"[Shared](#shared-settings): {', '.join(named)}.", ""]
     return lines
-
-
-def _key_of(what: str, shared: dict[str, str]) -> str | None:
-    """A setting of many options that means the same, and takes more than a few words to say."""
-    longer = len(what.split()) > 8
-    return next((key for key, other in shared.items() if longer and other == what), None)
 
 
 def _meaning(key: str, said: Iterable[Setting]) -> str:

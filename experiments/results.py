@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from experiments.command import aligned
+
 Row = dict[str, Any]
 
 
@@ -16,20 +18,32 @@ def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def with_tables(text: str, tables: Mapping[str, Sequence[Row]], target: str) -> str:
-    """A README with these tables between their marks.
+def between(page: str, begin: str, end: str, text: str) -> str:
+    """A page with this text between two marks of it.
 
     Raises:
-        ValueError: it lacks a table's marks.
+        ValueError: it lacks one of the marks.
     """
+    before, opened, rest = page.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not (opened and closed):
+        raise ValueError(f"The page lacks the marks {begin!r} and {end!r}.")
+    return f"{before}{begin}\n\n{text}\n\n{end}{after}"
+
+
+def with_tables(page: str, tables: Mapping[str, Sequence[Row]], target: str) -> str:
+    """A README with these tables between their marks."""
     for name, rows in tables.items():
-        first, last = f"<!-- begin {name}: made by `make {target}` -->", f"<!-- end {name} -->"
-        before, opened, rest = text.partition(first)
-        _, closed, after = rest.partition(last)
-        if not (opened and closed):
-            raise ValueError(f"README.md lacks the marks {first!r} and {last!r}.")
-        text = f"{before}{first}\n\n{markdown(rows)}\n\n{last}{after}"
-    return text
+        begin, end = f"<!-- begin {name}: made by `make {target}` -->", f"<!-- end {name} -->"
+        page = between(page, begin, end, markdown(rows))
+    return page
+
+
+def show(tables: Mapping[str, Sequence[Row]]) -> None:
+    """Print tables, each under its name."""
+    for title, rows in tables.items():
+        lines = [{key: shown(value) for key, value in row.items()} for row in rows]
+        print(aligned(title, lines, ()), end="\n\n")
 
 
 def shown(value: Any) -> str:

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from experiments.coverage.scores import LAWS
-from experiments.coverage.simulation import Cell, Coverage, simulate
+from experiments.coverage.simulation import Cell, simulate
 from experiments.coverage.statistics import STATISTICS
 
 ITEMS = (12, 30, 100)
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with ProcessPoolExecutor(given.workers) as pool:
         for cell in pool.map(simulate, names, laws, items, itertools.repeat(given.sets)):
             cells.append(cell)
-            print(line(cell), flush=True)
+            print(f"{cell.statistic:25} {cell.law:9} {cell.items:4} {cell.ours}", flush=True)
     print("\n".join(["", *compact(cells)]))
     given.out.parent.mkdir(parents=True, exist_ok=True)
     given.out.write_text(json.dumps([asdict(cell) for cell in cells], indent=1), encoding="utf-8")
@@ -57,17 +57,6 @@ def compact(cells: Sequence[Cell]) -> list[str]:
 def _range(held: Sequence[float]) -> str:
     known = [f"{value:.3f}".lstrip("0") for value in (min(held), max(held)) if value == value]
     return "-".join(dict.fromkeys(known)) or "no interval"
-
-
-def line(cell: Cell) -> str:
-    """Coverage (interval above the truth, below it), mean width; the same of percentiles."""
-    head = f"{cell.statistic:25} {cell.law:9} {cell.items:4} {cell.truth:7.3f}"
-    return f"{head}  {_shown(cell.ours)}  percentile {_shown(cell.percentile)}"
-
-
-def _shown(one: Coverage) -> str:
-    missing = f" none {one.none:.3f}" if 0 < one.none < 1 else ""
-    return f"{one.held:.3f} ({one.above:.3f}, {one.below:.3f}) {one.width:6.3f}{missing}"
 
 
 if __name__ == "__main__":

@@ -16,8 +16,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from experiments.command import aligned
-from experiments.results import Row, shown, with_tables
+from experiments.results import Row, show, with_tables
 from experiments.screen.sets import FILES
 from experiments.screen.trials import trials
 from judgelab.core.resources import conf
@@ -50,9 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tables = {name: [row for one in found for row in one[name]] for name in TABLES}
     rows = tables["ranking"]
     tables["ranking"] = [ranking_row(name, rows) for name in dict.fromkeys(r["set"] for r in rows)]
-    for title, shown_rows in tables.items():
-        lines = [{key: shown(value) for key, value in row.items()} for row in shown_rows]
-        print(aligned(title, lines, ()), end="\n\n")
+    show(tables)
     (given.cache / "results.json").write_text(json.dumps(tables | {"rankings": rows}, indent=1))
     if given.write:
         README.write_text(with_tables(README.read_text("utf-8"), tables, "screen"), "utf-8")

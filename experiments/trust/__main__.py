@@ -11,8 +11,7 @@ from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 
-from experiments.command import aligned
-from experiments.results import Row, shown, with_tables
+from experiments.results import Row, show, with_tables
 from experiments.trust import cells, coverage, families
 from experiments.trust.requirements import KNOWS_NOTHING, required
 
@@ -34,9 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = trials(given.data, 8 if given.quick else given.tables, sizes)
     given.out.parent.mkdir(parents=True, exist_ok=True)
     given.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    for title, rows in tables(found).items():
-        lines = [{key: shown(value) for key, value in row.items()} for row in rows]
-        print(aligned(title, lines, ()), end="\n\n")
+    show(tables(found))
     if given.write:
         README.write_text(page(README.read_text(encoding="utf-8"), found), encoding="utf-8")
     return int(not given.quick and not all(row["holds"] for row in found["requirements"]))
