@@ -8,13 +8,15 @@ import json
 import re
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import TypeAdapter
 
 from judgelab.calls.cache import PATIENCE, when_unlocked
 from judgelab.config import Budget
@@ -70,19 +72,48 @@ class BudgetReachedError(JudgelabError):
     """The next call would go beyond the budget; everything answered so far is kept."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Account:
-    """One meter's sums. Costs are in the currency of its price list."""
+    """One meter's sums over its attempts. Costs are in the currency of its price list."""
 
-    model: str = ""  # ratios are those of a model, whichever meter has seen them
+    model: str  # ratios are those of a model, whichever meter has seen them
     owner: str = ""  # the process that keeps it; under way is only what a living one sent
     sent: int = 0  # attempts, retries included
-    seen: int = 0  # those that ended, but for errors that cost nothing
-    cost: float = 0.0  # what is known to be spent
+    ended: int = 0  # attempts whose end was seen; the others are, or were at a kill, under way
+    answered: int = 0  # attempts that brought an answer, even a refusal
+    retried: int = 0  # attempts beyond a call's first
+    input_tokens: int = 0  # as the server counted them
+    output_tokens: int = 0
+    cost: float = 0.0  # sum of the known costs
+    unknown_cost: int = 0  # ended attempts that may have cost something, not known how much
+    statuses: Counter[str] = field(default_factory=Counter)  # how attempts ended
     open: Both = (0.0, 0.0)  # expected cost of attempts whose cost stays unknown
     under_way: int = 0
     way: Both = (0.0, 0.0)  # expected cost of attempts under way
     ratios: Both = (1.0, 1.0)  # the largest ones of real to expected tokens seen, at least 1
+
+    @property
+    def charged(self) -> Counter[str]:
+        """Statuses of attempts that a provider may charge for."""
+        return Counter({s: n for s, n in self.statuses.items() if not free(s)})
+
+    @property
+    def reserved(self) -> float:
+        """The most that attempts of unknown cost have cost; those under way are not among them."""
+        return dot(self.open, self.ratios)
+
+    @property
+    def lost(self) -> int:
+        """Attempts of earlier executions whose end was never seen."""
+        return max(0, self.sent - self.ended - self.under_way)
+
+
+ACCOUNT = TypeAdapter(Account)
+
+
+def free(status: str) -> bool:
+    """Whether no provider charges for an attempt: an HTTP error, or never arrived."""
+    return status.isdigit() or status == "unreached"
 
 
 class Ledger:
@@ -130,7 +161,7 @@ class Ledger:
                 new = [(name, a) for name, a in accounts.items() if before.get(name) is not a]
                 self._db.executemany(
                     "INSERT OR REPLACE INTO account VALUES (?, ?)",
-                    [(name, json.dumps(asdict(account))) for name, account in new],
+                    [(name, ACCOUNT.dump_json(account).decode()) for name, account in new],
                 )
             except BaseException:
                 self._db.execute("ROLLBACK")
@@ -147,18 +178,15 @@ class Ledger:
     def _kept(self) -> dict[str, Account]:
         rows = self._db.execute("SELECT name, sums FROM account").fetchall()
         try:
-            return {name: self._account(json.loads(sums)) for name, sums in rows}
-        except (ValueError, LookupError, TypeError) as cause:  # no account of ours
-            raise sqlite3.DatabaseError(f"an account in it is damaged: {cause}") from cause
-
-    def _account(self, sums: dict[str, Any]) -> Account:
-        """As it counts now: what a process that is gone had under way may have cost something."""
-        pairs = {name: (sums[name][0], sums[name][1]) for name in ("open", "way", "ratios")}
-        account = Account(**sums | pairs)
-        if not account.under_way or self._mark.lives(account.owner):
-            return account
-        spent = account.open[0] + account.way[0], account.open[1] + account.way[1]
-        return replace(account, open=spent, under_way=0, way=(0.0, 0.0))
+            accounts = {name: ACCOUNT.validate_json(sums) for name, sums in rows}
+        except ValueError as cause:  # no account of ours
+            raise sqlite3.DatabaseError("an account in it is damaged") from cause
+        for one in accounts.values():
+            # What a process that is gone had under way may have cost something.
+            if one.under_way and not self._mark.lives(one.owner):
+                one.open = one.open[0] + one.way[0], one.open[1] + one.way[1]
+                one.under_way, one.way = 0, (0.0, 0.0)
+        return accounts
 
     @contextmanager
     def _sound(self) -> Iterator[None]:
@@ -212,7 +240,7 @@ def has_room(accounts: Sequence[Account], model: str, costs: Both, budget: Budge
     if beside := sum(a.under_way for a in accounts):
         held = sum(dot(a.way, larger(LONGER, ratios[a.model])) for a in accounts)
         new = dot(costs, larger(LONGER, ratios[model]))
-        few = beside > sum(a.seen for a in accounts)
+        few = beside > sum(a.charged.total() for a in accounts)
         return not few and spent + perhaps + held + new <= most
     if spent + perhaps + dot(costs, ratios[model]) > most:
         raise BudgetReachedError(

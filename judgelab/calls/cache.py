@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from judgelab.calls.log import digest
+from judgelab.calls.batch import digest
 from judgelab.core.errors import DataError, disk_fault
 from judgelab.store.private import private_file, private_folder
 

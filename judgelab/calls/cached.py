@@ -6,35 +6,19 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, TypeVar
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
+from judgelab.calls.batch import Answer, Batch, LoggedCall
 from judgelab.calls.cache import CallCache, rows_of
-from judgelab.calls.log import CallLog, LoggedCall, LoggedLM, Verb, chat_key, logprob_keys
+from judgelab.calls.log import CallLog, LoggedLM
 from judgelab.calls.meter import Meter
-from judgelab.calls.sending import UNBOUNDED, estimate
-from judgelab.core.exchange import closed_batches, open_questions
-from judgelab.core.lm import (
-    NOT_ASKED,
-    UNKNOWN,
-    ChatRequest,
-    EvaluationLM,
-    LogProb,
-    LogProbTable,
-    Pairs,
-    Reply,
-    Strings,
-)
+from judgelab.core.lm import NOT_ASKED, EvaluationLM, LogProb, Reply
 from judgelab.core.panel import HALVED, halved
 from judgelab.store.private import Owner
 
-SLICE = 8  # requests put to a local LM at once, to begin with
-WORTH = 30.0  # seconds of a local LM's answers that a kill may cost, about
 POLL = 0.2  # seconds between looks for an answer that another job is waiting for
-
-Q = TypeVar("Q")  # what is asked: a pair, or a request
-Answer = LogProb | Reply
 
 
 class Watch:
@@ -111,44 +95,17 @@ class Cached(LoggedLM):
         """Ask these once more, but for those just asked."""
         self._again = set(keys) - self._computed
 
-    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
-        """As the wrapped LM; only pairs never seen before reach it, and no text that is none."""
-        keys = logprob_keys(self.identity, contexts, targets, pairs)
-        bad_x = {c for c in {c for c, _ in pairs} if halved(contexts[c])}
-        bad_y = {t for t in {t for _, t in pairs} if halved(targets[t])}
-        bad = (k for k, (c, t) in zip(keys, pairs, strict=True) if c in bad_x or t in bad_y)
-        self._unscored.update(dict.fromkeys(bad, LogProb(math.nan, 0, HALVED, settled=True)))
-
-        def ask(missing: list[tuple[int, int]]) -> Iterator[dict[int, LogProb]]:
-            if self._streaming is not None:
-                for index, row in self._streaming.stream_logprob(contexts, targets, missing):
-                    yield {index: row}
-            else:
-                yield dict(enumerate(self.lm.logprob(contexts, targets, missing).rows))
-
-        known = self._fill(keys, pairs, ask, one_item=True)
-        rows = [known[key] for key in keys]
-        self._note_pairs(keys, contexts, targets, pairs, rows)
-        return LogProbTable(rows)
-
-    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+    def answers(self, batch: Batch) -> Sequence[Any]:
         """As the wrapped LM; only questions never answered before reach it, all of them texts."""
-        keys = [chat_key(self.identity, request) for request in requests]
-        for key, request in zip(keys, requests, strict=True):
-            if any(halved(message.content) for message in request.messages):
-                self._unscored[key] = Reply(None, HALVED, settled=True)
-
-        def ask(missing: list[ChatRequest]) -> Iterator[dict[int, Reply]]:
-            if self._streaming is not None:
-                for index, reply in self._streaming.stream_chat(missing):
-                    yield {index: reply}
-            else:
-                yield from _slices(self.lm, missing)
-
-        known = self._fill(keys, requests, ask, one_item=False)
-        replies = [known[key] for key in keys]
-        self._note_requests(keys, requests, replies)
-        return replies
+        keys = batch.keys(self.identity)
+        bad = {text for k in range(len(keys)) for text in batch.texts(k) if halved(text)}
+        for k, key in enumerate(keys) if bad else ():
+            if not bad.isdisjoint(batch.texts(k)):
+                self._unscored[key] = batch.absent(HALVED, settled=True)
+        known = self._fill(keys, batch)
+        found = [known[key] for key in keys]
+        self._note(batch, keys, found)
+        return found
 
     def known(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
         """Of these keys, those with an answer: kept, or accepted unscored in this run."""
@@ -156,18 +113,9 @@ class Cached(LoggedLM):
         rest = (key for key in keys if key not in self._again and key not in unscored)
         return unscored | known_answers(self.cache, rest)
 
-    def accept(self, verb: Verb, question: Sequence[Any], answer: Any) -> None:
-        """Take what a worker's LM answered to a call; what has no result lasts this run.
-
-        Args:
-            question: the arguments of the call.
-            answer: what it returned.
-        """
-        if verb == "logprob":
-            keys, answers = logprob_keys(self.identity, *question), answer.rows
-        else:
-            keys, answers = [chat_key(self.identity, one) for one in question[0]], answer
-        self._accept(dict(zip(keys, answers, strict=True)))
+    def accept(self, batch: Batch, answers: Sequence[Answer]) -> None:
+        """Take what a worker's LM answered; what has no result lasts this run."""
+        self._accept(dict(zip(batch.keys(self.identity), answers, strict=True)))
 
     def _accept(self, fresh: Mapping[bytes, Answer], remember: bool = True) -> None:
         """Kept and counted; unscored ones last this run: to ask again may be to pay again."""
@@ -195,18 +143,12 @@ class Cached(LoggedLM):
             self._claims.close()
         self.cache.close()
 
-    def _fill(
-        self,
-        keys: Sequence[bytes],
-        questions: Sequence[Q],
-        ask: Callable[[list[Q]], Iterator[Mapping[int, Answer]]],
-        one_item: bool,
-    ) -> dict[bytes, Any]:
+    def _fill(self, keys: Sequence[bytes], batch: Batch) -> dict[bytes, Any]:
         """The answer to every key: known, asked for now, or awaited from another job."""
-        wanted = dict(zip(keys, questions, strict=True))
+        wanted = {key: k for k, key in enumerate(keys)}
         known = self.known(wanted)
         self.count["asked"] += len(keys)
-        self._watch.asked(len(wanted), len(known), one_item=one_item)
+        self._watch.asked(len(wanted), len(known), one_item=batch.verb == "logprob")
         while missing := [key for key in wanted if key not in known]:
             mine = missing if self._claims is None else self._claims.take(missing)
             try:
@@ -215,7 +157,7 @@ class Cached(LoggedLM):
                     known |= found
                     self._watch.answered(len(found))
                 asking = [key for key in mine if key not in known]
-                for part in ask([wanted[key] for key in asking]) if asking else ():
+                for part in self._ask(batch.at(wanted[key] for key in asking)) if asking else ():
                     fresh = {asking[index]: answer for index, answer in part.items()}
                     self._accept(fresh, remember=self._claims is not None)
                     known |= fresh
@@ -226,21 +168,12 @@ class Cached(LoggedLM):
                 time.sleep(POLL)  # another job is asking the rest
         return known
 
-
-def _slices(lm: EvaluationLM, requests: list[ChatRequest]) -> Iterator[dict[int, Reply]]:
-    """A local LM's replies, an item's closed questions or ``WORTH`` seconds' worth at a time."""
-    for batch in closed_batches(requests):
-        replies = lm.chat([requests[index] for index in batch])
-        yield dict(zip(batch, replies, strict=True))
-    rest = open_questions(requests)
-    start, size = 0, SLICE
-    while start < len(rest):
-        begun, part = time.monotonic(), rest[start : start + size]
-        replies = lm.chat([requests[index] for index in part])
-        took = max(time.monotonic() - begun, 1e-3)
-        yield dict(zip(part, replies, strict=True))
-        start += len(part)
-        size = max(1, min(2 * size, int(len(part) * WORTH / took)))
+    def _ask(self, batch: Batch) -> Iterator[Mapping[int, Answer]]:
+        if self._streaming is None:
+            yield from batch.parts(self.lm)
+        else:
+            for index, answer in batch.stream(self._streaming):
+                yield {index: answer}
 
 
 def _stored(answer: Answer) -> str:
@@ -307,30 +240,26 @@ class Claims:
         self._mark.close()
 
 
-@dataclass(frozen=True)
-class StageTally:
+class StageTally(NamedTuple):
     """Different calls, of one stage or of all."""
 
     calls: int
-    hits: int  # those the cache can answer
-    input_tokens: int  # of the others, estimated
-    output_tokens: int  # of the others, at most
-    chats: int  # of the others, chat calls whose replies are generated
-    closed: int  # of the others, chat calls with labels, of which nothing is generated
+    kinds: Counter[str]  # pair, chat, closed -> those that the cache cannot answer
+    input_tokens: int  # of these, estimated
+    output_tokens: int  # of these, at most
+
+    @property
+    def to_ask(self) -> int:
+        """Calls that the cache cannot answer."""
+        return self.kinds.total()
 
     @classmethod
     def of(cls, rows: Collection[LoggedCall]) -> StageTally:
         """Of calls that would be made."""
         new = [row for row in rows if not row.known]
-        closed = sum(row.labels for row in new)
-        return cls(
-            calls=len(rows),
-            hits=len(rows) - len(new),
-            input_tokens=sum(row.input_tokens for row in new),
-            output_tokens=sum(row.output_tokens for row in new),
-            chats=sum(row.verb == "chat" for row in new) - closed,
-            closed=closed,
-        )
+        tokens = ((row.input_tokens, row.output_tokens) for row in new)
+        read, written = map(sum, zip((0, 0), *tokens, strict=True))
+        return cls(len(rows), Counter(row.kind for row in new), read, written)
 
 
 class Counted(LoggedLM):
@@ -338,17 +267,13 @@ class Counted(LoggedLM):
 
     Attributes:
         cache: where answers may be known; None where there is no cache yet.
-        pairs: contexts, targets and pairs of the first batch that the cache does not answer; None
-            before there is one.
-        requests, questions: the same of chat requests without and with labels.
+        trials: kind of a call (pair, chat, closed) -> its first batch that the cache does not
+            answer.
     """
 
     def __init__(self, lm: EvaluationLM, cache: CallCache | None = None) -> None:
         super().__init__(lm)
-        self.cache = cache
-        self.pairs: tuple[Sequence[str], Sequence[str], Pairs] | None = None
-        self.requests: list[ChatRequest] = []
-        self.questions: list[ChatRequest] = []
+        self.cache, self.trials = cache, dict[str, Batch]()
         self._stages = [""]
 
     @property
@@ -363,46 +288,27 @@ class Counted(LoggedLM):
         """What is asked from now on belongs to this stage."""
         self._stages.append(stage)
 
-    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
-        """Known pairs; NaN for all others."""
-        keys = logprob_keys(self.identity, contexts, targets, pairs)
+    def answers(self, batch: Batch) -> Sequence[Any]:
+        """Known answers; none to all others."""
+        keys, kinds = batch.keys(self.identity), dict[str, list[int]]()
         known = known_answers(self.cache, keys) if self.cache else {}
-        for key, (c, t) in zip(keys, pairs, strict=True):
-            if key not in self.log.rows:
-                size = estimate([contexts[c], targets[t]])
-                self._count(key, LoggedCall("", "logprob", (), known=key in known), size, 1)
-        unknown = [pair for key, pair in zip(keys, pairs, strict=True) if key not in known]
-        if self.pairs is None and unknown:
-            self.pairs = (contexts, targets, unknown)
-        return LogProbTable([known.get(key, UNKNOWN) for key in keys])
+        for k, key in enumerate(keys):
+            call = batch.call(k, "")
+            call.known, call.stage = key in known, self._stages[-1]
+            self.log.rows.setdefault(key, call)
+            if not call.known:
+                kinds.setdefault(call.kind, []).append(k)
+        for kind, places in kinds.items():
+            self.trials.setdefault(kind, batch.at(places))
+        return [known.get(key) or batch.absent(NOT_ASKED) for key in keys]
 
-    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        """Known replies; none for all others."""
-        keys = [chat_key(self.identity, request) for request in requests]
-        known = known_answers(self.cache, keys) if self.cache else {}
-        for key, request in zip(keys, requests, strict=True):
-            if key not in self.log.rows:
-                row = LoggedCall("", "chat", request.key, known=key in known)
-                row.labels = bool(request.labels)
-                size = estimate([*(m.content for m in request.messages), *request.labels])
-                most = 0 if request.labels else request.max_tokens or UNBOUNDED
-                self._count(key, row, size, most)
-        new = [request for key, request in zip(keys, requests, strict=True) if key not in known]
-        self.requests = self.requests or [request for request in new if not request.labels]
-        self.questions = self.questions or [request for request in new if request.labels]
-        return [known.get(key) or Reply(None, NOT_ASKED) for key in keys]
-
-    def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
+    def unread(self, *of_call: Any) -> None:
         """Nothing: this is no run."""
 
-    def about(self, *calls: object) -> None:
+    def about(self, *of_calls: Any) -> None:
         """Nothing either."""
 
     def close(self) -> None:
         """Close the cache."""
         if self.cache is not None:
             self.cache.close()
-
-    def _count(self, key: bytes, row: LoggedCall, tokens: int, most: int) -> None:
-        row.stage, row.input_tokens, row.output_tokens = self._stages[-1], tokens, most
-        self.log.rows[key] = row

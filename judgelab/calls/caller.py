@@ -192,7 +192,7 @@ class Caller:
     def attach(self, meter: Meter, tell: Callable[[str], None]) -> None:
         """Note every attempt there from now on, and begin anew."""
         self.meter = meter
-        self.breaker = Breaker(self.limits, self.where, tell, meter.totals.answered > 0)
+        self.breaker = Breaker(self.limits, self.where, tell, meter.account.answered > 0)
 
     def halt(self) -> None:
         """Begin no attempt any more."""

@@ -5,53 +5,18 @@ Attempts at paid calls, several of which a call may take, are in ``calls.meter``
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
+from typing import Any
 
-from judgelab.calls.sending import BYTES_PER_TOKEN, estimate
+from judgelab.calls.batch import About, Batch, BatchLM, ChatBatch, LoggedCall, PairBatch, chat_key
+from judgelab.calls.sending import estimate
 from judgelab.core.exchange import shares
-from judgelab.core.lm import (
-    ChatRequest,
-    EvaluationLM,
-    LogProb,
-    LogProbTable,
-    Pairs,
-    Reply,
-    Strings,
-    WrappedLM,
-)
-
-Verb = Literal["chat", "logprob"]
-About = tuple[str, ...]
-"""Mechanism or step, item, agent, peer or others, as far as there are any."""
+from judgelab.core.lm import ChatRequest, EvaluationLM, Pairs, Reply, Strings
 
 MOST_TEXT = 50_000_000  # characters of replies that a log keeps, and of prompts
-
-
-@dataclass(slots=True)
-class LoggedCall:
-    """One question and what came of it."""
-
-    role: str  # of the LM in the run: evaluation_lm, writer_lm, study.judges.NAME, ...
-    verb: Verb
-    about: About  # ``ChatRequest.key``; of a pair what the mechanism said of it, else its target
-    reason: str | None = None  # why there is no usable result; None where there is one
-    settled: bool = True  # no: the same command asks it again (docs/faults.md)
-    reply: str | None = None  # where it could not be read or replies are kept
-    answered: bool = True  # even by a refusal or by what cannot be read
-    input_tokens: int = 0  # as the LM counted them, else estimated
-    output_tokens: int = 0
-    model: str | None = None  # what answered, as its server calls it
-    probabilities: str = ""  # of the labels that it could have said, in words
-    prompt: str | None = None  # what the LM was shown, where that is kept
-    known: bool = False  # of a dry run: the cache holds the answer
-    stage: str = ""  # of a dry run: the step that asked
-    labels: bool = False  # whether it was a closed question
 
 
 class CallLog:
@@ -128,7 +93,7 @@ class CallLog:
         return sum(row.output_tokens for row in self.rows.values() if row.answered)
 
 
-class LoggedLM(WrappedLM):
+class LoggedLM(BatchLM):
     """``lm``, with each of its calls in a log.
 
     Answers from the cache count as if they were asked for now, so that a bill is the same however
@@ -158,19 +123,11 @@ class LoggedLM(WrappedLM):
         own = (row for row in self.log.rows.values() if row.role == self._role)
         return Counter(row.model for row in own if row.model)
 
-    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
+    def answers(self, batch: Batch) -> Sequence[Any]:
         """The LM's."""
-        table = self.lm.logprob(contexts, targets, pairs)
-        keys = logprob_keys(self.identity, contexts, targets, pairs)
-        self._note_pairs(keys, contexts, targets, pairs, table.rows)
-        return table
-
-    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        """The LM's."""
-        replies = self.lm.chat(requests)
-        keys = [chat_key(self.identity, request) for request in requests]
-        self._note_requests(keys, requests, replies)
-        return replies
+        found = super().answers(batch)
+        self._note(batch, batch.keys(self.identity), found)
+        return found
 
     def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
         """Note that nothing could be read in the reply."""
@@ -187,7 +144,7 @@ class LoggedLM(WrappedLM):
         abouts: Sequence[About],
     ) -> None:
         """Note what log-probabilities are about."""
-        keys = logprob_keys(self.identity, contexts, targets, pairs)
+        keys = PairBatch(contexts, targets, pairs).keys(self.identity)
         for key, about in zip(keys, abouts, strict=True):
             if (row := self.log.rows.get(key)) is not None:
                 self.log.questions.pop((row.about, 0), None)
@@ -195,52 +152,39 @@ class LoggedLM(WrappedLM):
                 self.log.questions[about, 0] = key
         super().about(contexts, targets, pairs, abouts)
 
-    def _note_pairs(
-        self,
-        keys: Sequence[bytes],
-        contexts: Strings,
-        targets: Strings,
-        pairs: Pairs,
-        rows: Sequence[LogProb],
-    ) -> None:
-        x, y = (
-            [len(text.encode(errors="surrogatepass")) for text in t] for t in (contexts, targets)
-        )
-        for key, (c, t), row in zip(keys, pairs, rows, strict=True):
-            call = LoggedCall(self._role, "logprob", (targets[t],))
-            call.input_tokens = 1 + (x[c] + y[t]) // BYTES_PER_TOKEN
-            if math.isnan(row.total):
-                call.reason, call.answered = row.reason or "no reason given", False
-                call.settled = row.settled or self._local
-            self.log.note(key, call)
-
-    def _note_requests(
-        self, keys: Sequence[bytes], requests: Sequence[ChatRequest], replies: Sequence[Reply]
-    ) -> None:
-        for key, request, reply in zip(keys, requests, replies, strict=True):
-            call = LoggedCall(self._role, "chat", request.key, model=reply.model)
-            call.labels = bool(request.labels)
-            call.prompt = self._fitting(1, shown(request))
-            if reply.text is None:
-                call.reason = reply.reason or "no reason given"
-                call.settled = reply.settled or self._local
-                call.answered = reply.settled
+    def _note(self, batch: Batch, keys: Sequence[bytes], answers: Sequence[Any]) -> None:
+        for k, (key, answer) in enumerate(zip(keys, answers, strict=True)):
+            call, repeat = batch.call(k, self._role), 0
+            if isinstance(batch, ChatBatch):
+                request = batch.questions[k]
+                self._note_reply(call, request, answer)
+                missing, repeat = answer.text is None, request.repeat
+                call.answered = not missing or answer.settled
             else:
-                call.reply = self._fitting(0, reply.text)
-                told = shares(reply, {label: label for label in request.labels})
-                call.probabilities = ", ".join(f"{label} {p:.2f}" for label, p in told.items())
-            read, written = reply.input_tokens, reply.output_tokens
-            texts = [message.content for message in request.messages]
-            call.input_tokens = estimate(texts) if read is None else read
-            call.output_tokens = estimate([reply.text or ""]) if written is None else written
-            self.log.note(key, call, request.repeat)
+                missing = math.isnan(answer.total)
+                call.output_tokens, call.answered = 0, not missing
+            if missing:
+                call.reason = answer.reason or "no reason given"
+                call.settled = answer.settled or self._local
+            self.log.note(key, call, repeat)
+
+    def _note_reply(self, call: LoggedCall, request: ChatRequest, reply: Reply) -> None:
+        call.model, call.prompt = reply.model, self._fitting(1, shown(request))
+        if reply.text is not None:
+            call.reply = self._fitting(0, reply.text)
+            likely = shares(reply, {label: label for label in request.labels})
+            call.probabilities = ", ".join(f"{label} {p:.2f}" for label, p in likely.items())
+        if reply.input_tokens is not None:
+            call.input_tokens = reply.input_tokens
+        written = reply.output_tokens
+        call.output_tokens = estimate([reply.text or ""]) if written is None else written
 
     def _fitting(self, which: int, text: str) -> str | None:
         self._room[which] -= len(text)
         return text if self._room[which] >= 0 else None
 
 
-class Again(WrappedLM):
+class Again(BatchLM):
     """An LM that is asked the same once more: its replies are drawn anew.
 
     Closed questions and log-probabilities have no draws.
@@ -255,12 +199,8 @@ class Again(WrappedLM):
         super().__init__(lm)
         self.asked, self._run = False, run
 
-    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
-        """The LM's."""
-        return self.lm.logprob(contexts, targets, pairs)
-
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        """The LM's."""
+        """Its replies to draws of their own."""
         self.asked |= any(not one.labels for one in requests)
         return self.lm.chat([self._drawn(one) for one in requests])
 
@@ -277,34 +217,3 @@ def shown(request: ChatRequest) -> str:
     if len(request.messages) == 1:
         return request.messages[0].content
     return "\n\n".join(f"[{one.role}]\n{one.content}" for one in request.messages)
-
-
-def logprob_keys(identity: str, contexts: Strings, targets: Strings, pairs: Pairs) -> list[bytes]:
-    """The cache key of each pair."""
-    base = digest(identity)
-    x, y = [digest(c) for c in contexts], [digest(t) for t in targets]
-    return [digest(b"logprob" + base + x[c] + y[t]) for c, t in pairs]
-
-
-def chat_key(identity: str, request: ChatRequest) -> bytes:
-    """The cache key of a request."""
-    parts: dict[str, object] = {
-        "identity": identity,
-        "messages": [[m.role, m.content] for m in request.messages],
-        "temperature": request.temperature,
-        "max_tokens": request.max_tokens,
-        "repeat": request.repeat,
-    }
-    if request.top_logprobs:
-        parts["top_logprobs"] = request.top_logprobs
-    if request.labels:
-        parts["labels"] = list(request.labels)
-    if request.schema:
-        parts["schema"] = request.schema
-    return digest("chat" + json.dumps(parts, sort_keys=True))
-
-
-def digest(text: str | bytes) -> bytes:
-    """The hash that keys of the call cache are."""
-    data = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
-    return hashlib.blake2b(data, digest_size=16).digest()

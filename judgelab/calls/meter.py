@@ -8,11 +8,10 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from judgelab.calls.budget import Account, Both, Ledger, Price, dot, has_room, larger
+from judgelab.calls.budget import Account, Both, Ledger, Price, dot, free, has_room, larger
 from judgelab.config import Budget
 from judgelab.core.errors import ConfigError, JudgelabError
 from judgelab.store.private import private_folder
@@ -25,19 +24,8 @@ class OrphanedError(JudgelabError):
     """The process that this one works for is gone: nothing more is sent."""
 
 
-@dataclass
-class Totals:
-    """Counts over the file."""
-
-    sent: int = 0  # attempts, retries included
-    ended: int = 0  # attempts whose end was seen; the others were under way at a kill
-    answered: int = 0  # attempts that brought an answer, even a refusal
-    retried: int = 0  # attempts beyond a call's first
-    input_tokens: int = 0  # as the server counted them
-    output_tokens: int = 0
-    cost: float = 0.0  # sum of the known costs
-    unknown_cost: int = 0  # ended attempts that may have cost something, not known how much
-    statuses: Counter[str] = field(default_factory=Counter)  # how attempts ended
+COUNTS = ("sent", "ended", "answered", "retried", "input_tokens", "output_tokens", "unknown_cost")
+"""Parts of an account that stand in the manifest as they are."""
 
 
 class Meter:
@@ -76,7 +64,7 @@ class Meter:
                 "budget.max_cost needs the model's price: add it to the price list "
                 "(budget.prices=FILE), or use budget.max_calls."
             )
-        self.totals, self._handle, self._number = Totals(), -1, 0
+        self._handle, self._number = -1, 0
         self.model, self.models = model, Counter[str]()  # asked for; as the server calls it
         self.fingerprints = Counter[str]()
         self.troubled: set[str] = set()  # calls whose last attempt in earlier executions failed
@@ -84,7 +72,7 @@ class Meter:
         self._began: dict[int, float] = {}  # when they did
         self._ledger, self._name = ledger or Ledger(), name
         self.orphaned: Callable[[], bool] = lambda: False
-        self._account = Account(model, self._ledger.owner)
+        self.account = Account(model, self._ledger.owner)
         self._first = asyncio.Lock()  # of those that wait for room
         torn = path is not None and path.is_file() and self._read(path.read_bytes())
         with self._ledger.turn() as accounts:
@@ -118,7 +106,7 @@ class Meter:
                 await asyncio.sleep(LOOK)
         number = self._number
         self._began[number] = time.monotonic()
-        self.totals.retried += attempt > 1
+        self.account.retried += attempt > 1
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         entry = {"sent": number, "attempt": attempt, "key": list(key), "at": at}
         entry |= {"expected": tokens, "call": mark}
@@ -134,30 +122,26 @@ class Meter:
         if tokens is not None:
             entry["input_tokens"], entry["output_tokens"] = tokens
         paid = self.price.cost(*tokens) if self.price and tokens else None
-        entry["cost"] = 0.0 if _free(status) else paid
+        entry["cost"] = 0.0 if free(status) else paid
         self._write(entry | {name: value for name, value in facts.items() if value is not None})
         with self._ledger.turn() as accounts:
             self._count(entry | facts, self._way.pop(number))
             self._settle(accounts)
 
-    @property
-    def reserved(self) -> float:
-        """The most that attempts of unknown cost have cost; those under way are not among them."""
-        return dot(self._account.open, self._account.ratios)
-
     def summary(self) -> dict[str, Any]:
         """The totals, for the manifest; an unknown cost is null."""
-        totals, paid = self.totals, self.price is not None
-        return asdict(totals) | {
-            "statuses": dict(sorted(totals.statuses.items())),
-            "calls": totals.sent - totals.retried,
-            "perhaps_paid": totals.sent - sum(n for s, n in totals.statuses.items() if _free(s)),
-            "lost": self.lost,
+        account, paid = self.account, self.price is not None
+        uncharged = account.statuses.total() - account.charged.total()
+        return {name: getattr(account, name) for name in COUNTS} | {
+            "statuses": dict(sorted(account.statuses.items())),
+            "calls": account.sent - account.retried,
+            "perhaps_paid": account.sent - uncharged,
+            "lost": account.lost,
             "asked": self.model or None,
             "answered_by": dict(self.models.most_common(NAMES)),
             "system_fingerprints": dict(sorted(self.fingerprints.items())),
-            "cost": round(totals.cost, 6) if paid else None,
-            "reserved": round(self.reserved, 6) if paid else None,
+            "cost": round(account.cost, 6) if paid else None,
+            "reserved": round(account.reserved, 6) if paid else None,
             "currency": self.price.currency if self.price else None,
         }
 
@@ -172,11 +156,6 @@ class Meter:
             os.close(self._handle)
             self._handle = -1
 
-    @property
-    def lost(self) -> int:
-        """Attempts of earlier executions whose end was never seen."""
-        return max(0, self.totals.sent - self.totals.ended - self.under_way)
-
     def _start(self, tokens: Both) -> float | None:
         """Take the next number and what it may cost from the budget; None: look again later."""
         if self.orphaned():
@@ -185,15 +164,15 @@ class Meter:
                 "answered is kept, and the same command continues."
             )
         with self._ledger.turn() as accounts:
-            accounts[self._name] = self._account
+            accounts[self._name] = self.account
             costs = self._costs(tokens)
-            if not has_room(list(accounts.values()), self._account.model, costs, self.budget):
+            if not has_room(list(accounts.values()), self.model, costs, self.budget):
                 return None
-            self.totals.sent += 1
+            self.account.sent += 1
             self._number += 1
             self._way[self._number] = tokens
             self._settle(accounts)
-        return dot(costs, self._account.ratios)
+        return dot(costs, self.account.ratios)
 
     def _costs(self, tokens: Both) -> Both:
         if self.price is None:
@@ -201,44 +180,37 @@ class Meter:
         return self.price.cost(tokens[0], 0), self.price.cost(0, tokens[1])
 
     def _settle(self, accounts: dict[str, Account]) -> None:
-        totals, way = self.totals, self._way.values()
-        self._account = accounts[self._name] = replace(
-            self._account,
-            sent=totals.sent,
-            seen=sum(n for status, n in totals.statuses.items() if not _free(status)),
-            cost=totals.cost,
-            under_way=len(way),
-            way=self._costs((sum(one[0] for one in way), sum(one[1] for one in way))),
-        )
+        way, account = self._way.values(), self.account
+        account.under_way = len(way)
+        account.way = self._costs((sum(one[0] for one in way), sum(one[1] for one in way)))
+        accounts[self._name] = account
 
     def _count(self, entry: dict[str, Any], expected: Both) -> None:
-        """Add an attempt's end to the totals and to the account."""
-        totals, status, cost = self.totals, entry["status"], entry["cost"]
-        totals.ended += 1
-        totals.answered += status == "answered"
-        totals.statuses[status] += 1
+        """Add an attempt's end to the account."""
+        account, status, cost = self.account, entry["status"], entry["cost"]
+        account.ended += 1
+        account.answered += status == "answered"
+        account.statuses[status] += 1
         if "input_tokens" in entry:
             tokens = entry["input_tokens"], entry["output_tokens"]
-            totals.input_tokens += tokens[0]
-            totals.output_tokens += tokens[1]
+            account.input_tokens += tokens[0]
+            account.output_tokens += tokens[1]
             ratios = [real / e if e else 1.0 for real, e in zip(tokens, expected, strict=True)]
-            self._account = replace(
-                self._account, ratios=larger(self._account.ratios, (ratios[0], ratios[1]))
-            )
+            account.ratios = larger(account.ratios, (ratios[0], ratios[1]))
             if cost is None and self.price is not None:  # an earlier execution had no price
                 cost = self.price.cost(*tokens)
         if cost is not None:
-            totals.cost += cost
+            account.cost += cost
         else:  # it may have cost as much as was reserved
-            totals.unknown_cost += 1
+            account.unknown_cost += 1
             self._open(expected)
         for name, counts in (("model", self.models), ("system_fingerprint", self.fingerprints)):
             if isinstance(entry.get(name), str):
                 counts[entry[name]] += 1
 
     def _open(self, expected: Both) -> None:
-        before, more = self._account.open, self._costs(expected)
-        self._account = replace(self._account, open=(before[0] + more[0], before[1] + more[1]))
+        before, more = self.account.open, self._costs(expected)
+        self.account.open = before[0] + more[0], before[1] + more[1]
 
     def _read(self, data: bytes) -> bool:
         """Count what earlier executions wrote; whether the last line is torn."""
@@ -249,8 +221,8 @@ class Meter:
             except ValueError:  # torn by a kill: its attempt counts as never ended
                 continue
             if number := entry.get("sent"):
-                self.totals.sent += 1
-                self.totals.retried += entry["attempt"] > 1
+                self.account.sent += 1
+                self.account.retried += entry["attempt"] > 1
                 self._number = max(self._number, number)
                 self._way[number] = (entry["expected"][0], entry["expected"][1])
                 marks[number] = entry["call"]
@@ -270,26 +242,19 @@ class Meter:
 
 def together(meters: Sequence[Meter]) -> str:
     """What has been spent through all of them, for people: one sum for each currency."""
-    said = []
+    said, accounts = list[str](), [one.account for one in meters]
     for currency in dict.fromkeys(one.price.currency for one in meters if one.price):
-        own = [one for one in meters if one.price and one.price.currency == currency]
-        spent = f"{sum(one.totals.cost for one in own):.4f} {currency}"
-        if number := sum(one.totals.unknown_cost + one.lost for one in own):
+        own = [one.account for one in meters if one.price and one.price.currency == currency]
+        spent = f"{sum(one.cost for one in own):.4f} {currency}"
+        if number := sum(one.unknown_cost + one.lost for one in own):
             most = sum(one.reserved for one in own)
             spent += f" + up to {most:.4f} for {number} attempts of unknown cost"
         said.append(spent)
-    if unpriced := [one.totals.sent for one in meters if one.price is None]:
+    if unpriced := [one.account.sent for one in meters if one.price is None]:
         said.append(f"{sum(unpriced)} sent{' besides' if said else ''}, cost unknown")
-    answered = sum(one.totals.answered for one in meters)
-    ends = Counter[str]()
-    for one in meters:
-        ends.update({s: n for s, n in one.totals.statuses.items() if not _free(s)})
+    ends = sum((one.charged for one in accounts), Counter[str]())
     if lost := ends.total() - ends["answered"] - ends["malformed"]:
-        calls = sum(one.totals.sent - one.totals.retried for one in meters)
-        said.append(f"{answered + lost} attempts perhaps paid for {calls} calls")
+        paid = sum(one.answered for one in accounts) + lost
+        calls = sum(one.sent - one.retried for one in accounts)
+        said.append(f"{paid} attempts perhaps paid for {calls} calls")
     return ", ".join(said)
-
-
-def _free(status: str) -> bool:
-    """Whether no provider charges for it: an HTTP error, or never arrived."""
-    return status.isdigit() or status == "unreached"

@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import permutations
 from typing import Generic, TypeVar
 
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
-from judgelab.core.panel import Panel
 from judgelab.core.reply import ends, named
 
 Key = TypeVar("Key", bound=Hashable)
@@ -72,28 +70,6 @@ def no_grade(text: str, low: float, high: float) -> str:
     return f"{'several numbers, no single' if several else 'no'} grade from {low:g} to {high:g}"
 
 
-ABOUT = 2  # parts of a request's key that name the mechanism and the item
-
-
-def closed_batches(requests: Sequence[ChatRequest]) -> list[list[int]]:
-    """Indices of the closed questions, those about one item together.
-
-    An LM encodes what the questions of a batch share once. A batch is neither cut nor mixed, so
-    that it is the same call in one process and in workers, and has the same sums to the last bit;
-    a kill costs the item under way.
-    """
-    batches: dict[tuple[str, ...], list[int]] = {}
-    for index, request in enumerate(requests):
-        if request.labels:
-            batches.setdefault(request.key[:ABOUT], []).append(index)
-    return list(batches.values())
-
-
-def open_questions(requests: Sequence[ChatRequest]) -> list[int]:
-    """Indices of the requests whose replies are generated."""
-    return [index for index, request in enumerate(requests) if not request.labels]
-
-
 def shares(reply: Reply, labels: Mapping[str, str]) -> dict[str, float]:
     """What a reply may say -> its probability; they add up to 1. Empty without probabilities.
 
@@ -106,27 +82,3 @@ def shares(reply: Reply, labels: Mapping[str, str]) -> dict[str, float]:
         found[name] = found.get(name, 0.0) + math.exp(nats - top)
     total = math.fsum(found.values())
     return {name: value / total for name, value in found.items()}
-
-
-CHOICES = {"one": 1.0, "two": 0.0, "tie": 0.5}
-"""What a reply may say -> did the answer shown first win."""
-
-LABELS = {spelled: word for word in CHOICES for spelled in (word, word.capitalize())}
-"""Allowed reply -> what it says."""
-
-Cell = tuple[int, int, int]
-
-
-def pair_questions(
-    panel: Panel, name: str
-) -> Iterator[tuple[Cell, tuple[str, ...], dict[str, str]]]:
-    """(item, first, second), key and fields of the question on every ordered pair of texts."""
-    task = panel.task_description
-    names = [agent.name for agent in panel.agents]
-    for k, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True)):
-        for i, j in permutations(range(len(names)), 2):
-            one, two = row[i], row[j]
-            if one is None or two is None:
-                continue
-            values = {"task": task, "source": item.source, "one": one, "two": two}
-            yield (k, i, j), (name, item.id, names[i], names[j]), values

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from judgelab.calls.batch import Batch
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Counted, StageTally
 from judgelab.calls.remote import Remote
@@ -58,7 +59,7 @@ def dry_run(parts: Parts, settings: Frame, prompts: Sequence[Mapping[str, str]] 
         if len(asked) > 1:
             console.page([_together(list(asked.values()), settings)])
         texts = [one.stages["texts"] for one in roles.values() if "texts" in one.stages]
-        if unwritten := sum(tally.calls - tally.hits for tally in texts):
+        if unwritten := sum(tally.to_ask for tally in texts):
             said = (
                 f"{unwritten} texts are not written yet. Calls that would use them (later stages "
                 f"of the agents, and every mechanism's) cannot be counted in advance ({NOT_ASKED})."
@@ -77,7 +78,7 @@ def _together(counting: Sequence[Counted], settings: Frame) -> str:
     to_ask = 0
     for counted in counting:
         tally, lm = StageTally.of(counted.log.rows.values()), counted.lm
-        to_ask += tally.calls - tally.hits
+        to_ask += tally.to_ask
         if isinstance(lm, Remote):
             if price := lm.priced(settings.budget.prices):
                 cost = price.cost(tally.input_tokens, tally.output_tokens)
@@ -102,8 +103,9 @@ def _screen(counted: Counted, settings: Frame, role: str = "") -> list[Any]:
     stages = {name: tally for name, tally in counted.stages.items() if tally.calls}
     rows = []
     for name, tally in [*stages.items(), ("all", total)]:
-        to_ask, minutes = tally.calls - tally.hits, minutes_here(tally, seconds)
-        row = {"stage": name, "calls": tally.calls, "in_cache": tally.hits, "to_ask": to_ask}
+        to_ask, minutes = tally.to_ask, minutes_here(tally, seconds)
+        row = {"stage": name, "calls": tally.calls, "in_cache": tally.calls - to_ask}
+        row["to_ask"] = to_ask
         row |= {"input_tokens": tally.input_tokens}
         if isinstance(lm, Remote):
             cost = price and f"{price.cost(tally.input_tokens, tally.output_tokens):.4f}"
@@ -129,11 +131,9 @@ def _screen(counted: Counted, settings: Frame, role: str = "") -> list[Any]:
 
 def minutes_here(tally: StageTally, seconds: Mapping[str, float]) -> float | None:
     """Minutes on this machine, at the pace of the calls that were tried; None: not known."""
-    pairs = tally.calls - tally.hits - tally.chats - tally.closed
-    counts = {"pair": pairs, "chat": tally.chats, "closed": tally.closed}
-    if any(count and kind not in seconds for kind, count in counts.items()):
+    if not tally.kinds.keys() <= seconds.keys():
         return None
-    return sum(count * seconds[kind] for kind, count in counts.items() if count) / 60
+    return sum(count * seconds[kind] for kind, count in tally.kinds.items()) / 60
 
 
 def pace(counted: Counted) -> dict[str, float]:
@@ -143,27 +143,20 @@ def pace(counted: Counted) -> dict[str, float]:
     A trial is a stretch of neighbouring calls, so contexts are shared about as in the run; the
     first call, which loads the model, is left out.
     """
-    lm = counted.lm
-    trials: dict[str, tuple[Callable[[int], object], int]] = {}
-    if counted.pairs is not None:
-        contexts, targets, pairs = counted.pairs
-        trials["pair"] = (lambda n: lm.logprob(contexts, targets, pairs[:n])), len(pairs)
-    if requests := counted.requests:
-        trials["chat"] = (lambda n: lm.chat(requests[:n])), len(requests)
-    if questions := counted.questions:
-        trials["closed"] = (lambda n: lm.chat(questions[:n])), len(questions)
-    return {kind: _seconds(*trial) for kind, trial in trials.items()} if lm.at_hand else {}
+    trials = counted.trials if counted.lm.at_hand else {}
+    return {kind: _seconds(batch, counted.lm) for kind, batch in trials.items()}
 
 
-def _seconds(ask: Callable[[int], object], most: int) -> float:
+def _seconds(batch: Batch, lm: EvaluationLM) -> float:
     """Per call, over as many calls as a trial has time for."""
+    most = len(batch.questions)
 
     def timed(count: int) -> float:
         start = time.perf_counter()
-        ask(count)
+        batch.at(range(count)).put(lm)
         return (time.perf_counter() - start) / count
 
-    ask(1)
+    timed(1)  # loads the model
     one = timed(1)
     count = int(min(most, MOST, TRIAL / max(one, 1e-9)))
     return timed(count) if count > 1 else one

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judgelab.calls.batch import About, LoggedCall
 from judgelab.calls.caller import stamp
-from judgelab.calls.log import About, CallLog, LoggedCall
+from judgelab.calls.log import CallLog
 from judgelab.core.errors import JudgelabError
 from judgelab.core.judgments import JudgmentTable, Mask
 from judgelab.core.result import Result, Row, Table, Value

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.exchange import CHOICES, LABELS, Cell, Exchange, no_label, pair_questions, shares
+from judgelab.core.exchange import Exchange, no_label, shares
 from judgelab.core.lm import WITHOUT_PROBABILITIES, Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
@@ -25,7 +25,8 @@ from judgelab.exam.protocol import (
     place_of,
     shown,
 )
-from judgelab.mechanism.judge import PairMechanism
+from judgelab.mechanism.judge import CHOICES, Cell, PairMechanism, pair_questions
+from judgelab.mechanism.pairwise import LABELS
 from judgelab.stats.intervals.arrays import Floats
 
 NAMED = tuple(label for label in CHOICES if label != "tie")

@@ -7,19 +7,22 @@ probabilities of all labels go into the record of replies.
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.exchange import Exchange, no_label
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.prompt import Prompt
-from judgelab.core.reply.label import json_verdict, schema, spelled, stated_label
+from judgelab.core.reply import without_thoughts
+from judgelab.core.reply.label import stated_label
 from judgelab.mechanism.protocol import Mechanism
 
 Key = TypeVar("Key", bound=Hashable)
@@ -122,8 +125,8 @@ class ClosedMechanism(Mechanism):
         )
         if self.reply != "json":
             return request
-        choices = dict.fromkeys(_first_spellings(allowed), 0.0)
-        more, last = _in_json().text(choices=spelled(choices)), messages[-1]
+        choices = _first_spellings(allowed)
+        more, last = _in_json().text(choices=", ".join(literals(choices))), messages[-1]
         with_form = (*messages[:-1], replace(last, content=f"{last.content}\n\n{more}"))
         bound = max(self.max_tokens, JSON_TOKENS)
         return replace(request, messages=with_form, max_tokens=bound, schema=schema(choices))
@@ -195,3 +198,50 @@ def _first_spellings(labels: Mapping[str, str]) -> list[str]:
 def whole_grades(low: float, high: float) -> dict[str, str]:
     """The whole numbers of a scale as labels."""
     return {str(g): str(g) for g in range(math.ceil(low), math.floor(high) + 1)}
+
+
+KEYS = ("reason", "verdict")  # of a reply in JSON
+_FENCE = re.compile(r"\s*```(?:json)?[^\S\n]*\n(.*)\n\s*```\s*", re.DOTALL)
+_LONGEST_JSON = 100_000  # characters of a reply that is parsed
+
+
+def literals(choices: Iterable[str]) -> dict[str, str]:
+    """Each choice by what it is in JSON: a number where all are whole numbers, else a string."""
+    listed = list(choices)
+    numbers = all(re.fullmatch(r"-?\d+", one) for one in listed)
+    return {one if numbers else json.dumps(one): one for one in listed}
+
+
+def schema(choices: Iterable[str]) -> str:
+    """The JSON schema of a reply whose verdict is one of the choices."""
+    allowed = [json.loads(one) for one in literals(choices)]
+    verdict = {"type": "string" if isinstance(allowed[0], str) else "integer", "enum": allowed}
+    form = {
+        "type": "object",
+        "properties": {"reason": {"type": "string"}, "verdict": verdict},
+        "required": list(KEYS),
+        "additionalProperties": False,
+    }
+    return json.dumps(form)
+
+
+def json_verdict(text: str | None, choices: Mapping[str, float]) -> tuple[float, str]:
+    """The value of the verdict, and ""; or NaN, and why the reply states none.
+
+    The whole reply, but for thoughts before it and one code fence around it, must be a JSON object
+    of ``reason`` and ``verdict``, each once, and the verdict one of the choices.
+    """
+    answer = (without_thoughts(text or "") or "").strip()
+    fenced = _FENCE.fullmatch(answer)
+    whole = (fenced[1] if fenced else answer)[:_LONGEST_JSON]
+    try:  # an object as its pairs, so that a key that stands twice is seen
+        fields: Any = json.loads(whole, object_pairs_hook=tuple)
+    except (ValueError, RecursionError):
+        return math.nan, "the reply is no JSON"
+    if not isinstance(fields, tuple) or sorted(key for key, _ in fields) != list(KEYS):
+        return math.nan, "the reply is no JSON object of reason and verdict"
+    verdict = dict(fields)["verdict"]
+    choice = literals(choices).get(json.dumps(verdict)) if type(verdict) in (str, int) else None
+    if choice is None:
+        return math.nan, "the verdict of the JSON is none of the allowed ones"
+    return choices[choice], ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import permutations
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import DataError
-from judgelab.core.exchange import Cell, Exchange, pair_questions
+from judgelab.core.exchange import Exchange
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import (
@@ -29,6 +30,24 @@ from judgelab.mechanism.protocol import Definition
 
 VERDICTS = {"a": 1.0, "b": 0.0, "c": 0.5}  # label -> did the text shown as A win
 LABELS = {f"[[{label.upper()}]]": label for label in VERDICTS}  # allowed reply -> label
+CHOICES = {"one": 1.0, "two": 0.0, "tie": 0.5}  # the same in words
+
+Cell = tuple[int, int, int]
+
+
+def pair_questions(
+    panel: Panel, name: str
+) -> Iterator[tuple[Cell, tuple[str, ...], dict[str, str]]]:
+    """(item, first, second), key and fields of the question on every ordered pair of texts."""
+    task = panel.task_description
+    names = [agent.name for agent in panel.agents]
+    for k, (item, row) in enumerate(zip(panel.items, panel.texts, strict=True)):
+        for i, j in permutations(range(len(names)), 2):
+            one, two = row[i], row[j]
+            if one is None or two is None:
+                continue
+            values = {"task": task, "source": item.source, "one": one, "two": two}
+            yield (k, i, j), (name, item.id, names[i], names[j]), values
 
 
 class PairMechanism(ClosedMechanism):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.calls.log import About
+from judgelab.calls.batch import About
 from judgelab.core.bounds import Count
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Item, Panel

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from judgelab.core.exchange import CHOICES, LABELS
-from judgelab.mechanism.judge import PairMechanism
+from judgelab.mechanism.judge import CHOICES, PairMechanism
+
+LABELS = {spelled: word for word in CHOICES for spelled in (word, word.capitalize())}
+"""Allowed reply -> what it says."""
 
 
 class Pairwise(PairMechanism):

@@ -10,7 +10,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count, NotNegative
-from judgelab.core.criteria import Criteria, Metric, criteria_tasks, load_criteria
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.exchange import Exchange, no_grade
 from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
@@ -20,6 +19,7 @@ from judgelab.core.reply.label import stated_label
 from judgelab.core.scores import Scores, filled, mean_over, measured, weaker_of_two
 from judgelab.core.step import present
 from judgelab.mechanism.closed import ClosedMechanism, whole_grades
+from judgelab.mechanism.criteria import Criteria, Metric, criteria_tasks, load_criteria
 from judgelab.mechanism.protocol import Definition, Mechanism
 
 
@@ -42,8 +42,10 @@ class MetricMechanism(Mechanism):
         """Of the scales of all its metrics, where the criteria are given."""
         if self.criteria is None:
             return None
-        metrics = load_criteria(self.criteria).metrics
-        return min(float(one.low) for one in metrics), max(float(one.high) for one in metrics)
+        lows, highs = zip(
+            *(one.bounds for one in load_criteria(self.criteria).metrics), strict=True
+        )
+        return float(min(lows)), float(max(highs))
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -121,23 +123,22 @@ class Rating(MetricMechanism, ClosedMechanism):
             for m, metric in enumerate(metrics):
                 key = (self.name, item.id, panel.agents[j].name, metric.name)
                 values = shown(criteria, metric) | {"source": item.source, "text": text}
-                labels = whole_grades(metric.low, metric.high)
+                labels = whole_grades(*metric.bounds)
                 asked = self.request(lm, key, values, labels=labels)
                 for draw in range(self.repeats):
                     requests[k, j, m, draw] = asked if asked.labels else replace(asked, repeat=draw)
         exchange = Exchange.put(lm, requests)
-        scales = [whole_grades(metric.low, metric.high) for metric in metrics]
+        scales = [whole_grades(*metric.bounds) for metric in metrics]
         names = {name: float(grade) for grade, name in enumerate(criteria.levels)}
 
         def rating(cell: tuple[int, int, int, int], reply: Reply) -> float:
-            metric = metrics[cell[2]]
-            grade = stated_grade(reply.text, metric.low, metric.high)
+            grade = stated_grade(reply.text, *metrics[cell[2]].bounds)
             return stated_label(reply.text, names) if names and np.isnan(grade) else grade
 
         read = self.read(
             exchange,
             rating,
-            lambda cell, text: no_grade(text, metrics[cell[2]].low, metrics[cell[2]].high),
+            lambda cell, text: no_grade(text, *metrics[cell[2]].bounds),
             lambda cell: {grade: float(grade) for grade in scales[cell[2]]},
         )
         shape = (len(panel.items), len(panel.agents), len(metrics), self.repeats)
@@ -154,8 +155,8 @@ def shown(criteria: Criteria, metric: Metric) -> dict[str, str]:
         "criterion": metric.criterion,
         "steps": "\n".join(f"{n}. {step}" for n, step in enumerate(metric.steps, start=1)),
         "scale": "\n".join(f"{grade}: {words}" for grade, words in metric.scale.items()),
-        "low": str(metric.low),
-        "high": str(metric.high),
+        "low": str(metric.bounds[0]),
+        "high": str(metric.bounds[1]),
     }
 
 

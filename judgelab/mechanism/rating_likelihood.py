@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from judgelab.core.criteria import Criteria, Metric
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.sentences import sentences
+from judgelab.mechanism.criteria import Criteria, Metric
 from judgelab.mechanism.logprob import Questions
 from judgelab.mechanism.protocol import BY_LOGPROB
 from judgelab.mechanism.rating import MetricMechanism, ratings
@@ -18,8 +18,8 @@ from judgelab.mechanism.rating import MetricMechanism, ratings
 class RatingLikelihood(MetricMechanism):
     """One number per text and metric from log-probabilities alone, offline too.
 
-    It is the metric's ``likelihood`` (see judgelab.core.criteria), nats per token, so that a text
-    does not gain by being cut. No metric of the paper: a stand-in that is real.
+    It is the metric's ``likelihood`` (``mechanism.criteria``), nats per token, so that a text does
+    not gain by being cut. No metric of the paper: a stand-in that is real.
     """
 
     name = "rating_likelihood"

@@ -12,26 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
+from judgelab.calls.batch import Batch, BatchLM
 from judgelab.calls.cached import Cached
-from judgelab.calls.log import chat_key, logprob_keys
 from judgelab.config import build
 from judgelab.config.targets import trusted, trusting
 from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.errors import ConfigError, JudgelabError, require
-from judgelab.core.exchange import closed_batches, open_questions
-from judgelab.core.lm import (
-    NOT_YET,
-    UNKNOWN,
-    ChatRequest,
-    EvaluationLM,
-    LogProbTable,
-    Pairs,
-    Reply,
-    Strings,
-    WrappedLM,
-)
+from judgelab.core.lm import NOT_YET, EvaluationLM
 from judgelab.scale.local import Ask, Spread
 from judgelab.store.fingerprint import code_digest
 
@@ -41,66 +30,38 @@ RESTARTS = 2  # of a worker that died; its shard is then answered again
 CHATS = 8  # requests in one shard: enough work to be worth sending, little to lose to a kill
 
 
-class Shard(NamedTuple):
-    """A call of an LM (``logprob`` or ``chat``) for those of its questions that have no answer yet.
-
-    Pairs of one batch (mechanisms ask one batch an item), or all closed questions about an item,
-    are never cut: an LM may share work inside one, and gets the very call that it would get in one
-    process. The answers are then the same to the last bit. Open requests are answered each for
-    itself.
-    """
-
-    verb: Literal["logprob", "chat"]
-    arguments: tuple[Any, ...]
-
-
-class Collector(WrappedLM):
+class Collector(BatchLM):
     """Looks like ``lm``, gives known answers, and notes in ``shards`` every other question once."""
 
     def __init__(self, lm: Cached) -> None:
-        self.shards: list[Shard] = []
         super().__init__(lm)
-        self._cached, self._seen = lm, set[bytes]()
+        self.shards, self._cached, self._seen = list[Batch](), lm, set[bytes]()
 
-    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
-        """Known pairs; NaN for all others."""
-        keys = logprob_keys(self.identity, contexts, targets, pairs)
-        known = self._cached.known(keys)
-        fresh = tuple(pairs[index] for index in self._fresh(keys, known))
-        if fresh:
-            self.shards.append(Shard("logprob", (tuple(contexts), tuple(targets), fresh)))
-        return LogProbTable([known.get(key, UNKNOWN) for key in keys])
+    def answers(self, batch: Batch) -> Sequence[Any]:
+        """Known answers; none to all others."""
+        keys = batch.keys(self.identity)
+        known, first = self._cached.known(keys), dict[bytes, int]()
+        for index, key in enumerate(keys):
+            if key not in known and key not in self._seen:
+                first.setdefault(key, index)
+        self._seen.update(keys)
+        if first:
+            self.shards += batch.at(first.values()).shards(CHATS)
+        return [known.get(key) or batch.absent(NOT_YET) for key in keys]
 
-    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        """Known replies; none for all others."""
-        keys = [chat_key(self.identity, request) for request in requests]
-        known = self._cached.known(keys)
-        fresh = [requests[index] for index in self._fresh(keys, known)]
-        rest = open_questions(fresh)
-        parts = [rest[start : start + CHATS] for start in range(0, len(rest), CHATS)]
-        for part in [*closed_batches(fresh), *parts]:
-            self.shards.append(Shard("chat", (tuple(fresh[index] for index in part),)))
-        return [known.get(key) or Reply(None, NOT_YET) for key in keys]
-
-    def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
+    def unread(self, *of_call: Any) -> None:
         """Nothing: this is no run."""
 
-    def about(self, *calls: object) -> None:
+    def about(self, *of_calls: Any) -> None:
         """Nothing either."""
 
     def close(self) -> None:
         """Nothing: the LM goes on."""
 
-    def _fresh(self, keys: Sequence[bytes], known: Mapping[bytes, object]) -> list[int]:
-        """Indices of the questions that are asked here for the first time and not known."""
-        first = {key: index for index, key in reversed(list(enumerate(keys)))}
-        fresh = {key for key in keys if key not in known and key not in self._seen}
-        self._seen.update(keys)
-        return sorted(first[key] for key in fresh)
 
-
-def missing(ask: Ask, lm: Cached) -> list[Shard]:
-    """The questions of a step that have no answer yet; what depends on these comes later."""
+def missing(ask: Ask, lm: Cached) -> list[Batch]:
+    """The questions of a step that have no answer yet, cut into what a worker answers at a time;
+    what depends on these comes later."""
     collector = Collector(lm)
     ask(collector)
     return collector.shards
@@ -121,15 +82,14 @@ class RayWorker:
     """An actor: it lives as long as the run, and so does the LM in it."""
 
     def answer(
-        self, index: int, model: Model, shard: Shard
+        self, index: int, model: Model, shard: Batch
     ) -> tuple[int, Any, str, dict[str, Any]]:
         """The shard's index and answers, in its order; who answers, and its LM's facts so far.
 
         ConfigError where this machine has other code or other model files.
         """
         lm, worker = _lm(model), f"{platform.node()}:{os.getpid()}"
-        answers = getattr(lm, shard.verb)(*shard.arguments)
-        return index, answers, worker, dict(lm.facts)
+        return index, shard.put(lm), worker, dict(lm.facts)
 
 
 @lru_cache(maxsize=1)  # loading a model takes longer than a shard: a process keeps the last one
@@ -198,12 +158,12 @@ class Ray:
             while shards := missing(ask, lm):
                 model = Model(own, lm.identity, code_digest(), str(Path.cwd()), trusted())
                 for index, answers, worker, facts in self.answer(model, shards):
-                    lm.accept(shards[index].verb, shards[index].arguments, answers)
+                    lm.accept(shards[index], answers)
                     lm.note_worker(worker, facts)
 
         return spread
 
-    def answer(self, model: Model, shards: Sequence[Shard]) -> Iterator[Any]:
+    def answer(self, model: Model, shards: Sequence[Batch]) -> Iterator[Any]:
         """What workers answer (``RayWorker.answer``), in the order of arrival."""
         if not self._actors:
             self._start()

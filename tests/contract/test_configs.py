@@ -12,8 +12,8 @@ import yaml
 from judgelab.config import AXES, build
 from judgelab.config.composing import read_option
 from judgelab.config.targets import located
-from judgelab.core.criteria import criteria_tasks
 from judgelab.core.lm import Capability
+from judgelab.mechanism.criteria import criteria_tasks
 from judgelab.mechanism.protocol import Subject
 from tests.contract.test_floors import EDGES
 

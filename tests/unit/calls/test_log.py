@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from judgelab.calls.batch import LoggedCall
 from judgelab.calls.budget import price_of
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
-from judgelab.calls.log import CallLog, LoggedCall, LoggedLM
+from judgelab.calls.log import CallLog, LoggedLM
 from judgelab.core.errors import DataError
 from judgelab.core.lm import Reply
 from judgelab.engine.models import alike

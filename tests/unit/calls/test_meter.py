@@ -37,7 +37,7 @@ def test_a_cost_nobody_knows_counts_against_the_budget(tmp_path: Path, status: s
     meter = Meter(tmp_path / "a.jsonl", EACH, budget)
     for _ in range(2):
         meter.ended(start(meter, 2, 1), status)
-    assert (meter.totals.cost, meter.totals.unknown_cost) == (0.0, 2)
+    assert (meter.account.cost, meter.account.unknown_cost) == (0.0, 2)
     with pytest.raises(BudgetReachedError, match=r"0\.0000 spent so far, and up to 6\.0000"):
         start(meter, 5, 0)
     meter.ended(start(meter, 3, 0), "answered", (1, 0))
@@ -71,7 +71,7 @@ def test_usage_that_cannot_be_is_unknown_and_held_against_the_budget(said: Any) 
     with pytest.raises(BudgetReachedError, match="up to 9"):
         for _ in range(20):
             meter.ended(start(meter, 2, 1), "answered", tokens)
-    assert (meter.totals.sent, meter.totals.cost, meter.reserved) == (3, 0.0, 9.0)
+    assert (meter.account.sent, meter.account.cost, meter.account.reserved) == (3, 0.0, 9.0)
 
 
 def test_what_earlier_executions_wrote_counts_but_for_a_torn_line(tmp_path: Path) -> None:
@@ -86,9 +86,9 @@ def test_what_earlier_executions_wrote_counts_but_for_a_torn_line(tmp_path: Path
     ]
     path.write_text("\n".join(lines))
     meter = Meter(path, EACH)
-    assert meter.totals.cost == 5.0, "what is known of a run that had no price"
-    assert meter.reserved == 3 * 4 + (2 + 3 * 1), "the second showed replies thrice as long"
-    assert (meter.totals.sent, meter.lost) == (3, 1)
+    assert meter.account.cost == 5.0, "what is known of a run that had no price"
+    assert meter.account.reserved == 3 * 4 + (2 + 3 * 1), "the second showed replies thrice as long"
+    assert (meter.account.sent, meter.account.lost) == (3, 1)
     start(meter, 1, 1)
     meter.close()
     torn, last = path.read_text().splitlines()[-2:]

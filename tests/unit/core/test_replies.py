@@ -10,10 +10,9 @@ import yaml
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
-from judgelab.core.exchange import CHOICES
 from judgelab.core.reply.grade import stated_grade
 from judgelab.core.reply.label import stated_label
-from judgelab.mechanism.judge import VERDICTS
+from judgelab.mechanism.judge import CHOICES, VERDICTS
 from judgelab.mechanism.tvd_mi import GRADES
 from tests.hostile_replies import LABELS, hostile, slow
 from tests.scripted import ScriptedChat, ask

@@ -101,7 +101,7 @@ def test_the_pace_is_that_of_a_few_calls(monkeypatch: pytest.MonkeyPatch) -> Non
     assert list(found) == ["chat"] and WAIT <= found["chat"] < 3 * WAIT
     assert 3 < len(lm.seen) <= 0.5 / WAIT + 2
     tally = counted.stages["judging"]
-    assert (tally.calls, tally.chats) == (10_000, 10_000)
+    assert (tally.calls, tally.kinds["chat"]) == (10_000, 10_000)
     assert minutes_here(tally, found) == pytest.approx(10_000 * found["chat"] / 60)
     assert minutes_here(tally, {}) is None, "unknown, not 0"
 
@@ -113,7 +113,7 @@ def test_the_pace_of_pairs_is_the_compressors_own() -> None:
     counted.logprob(contexts, targets, [(0, 0), (0, 1)])
     found = pace(counted)
     assert list(found) == ["pair"] and 0 < found["pair"] < 1
-    assert counted.stages["clean"].chats == 0
+    assert counted.stages["clean"].kinds["chat"] == 0
 
 
 def test_a_paid_endpoint_is_not_tried() -> None:

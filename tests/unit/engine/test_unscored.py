@@ -9,7 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from judgelab.calls.log import CallLog, LoggedCall
+from judgelab.calls.batch import LoggedCall
+from judgelab.calls.log import CallLog
 from judgelab.core.result import Result
 from judgelab.engine.provenance import trained
 from judgelab.engine.unscored import RECORD, grouped, with_reasons

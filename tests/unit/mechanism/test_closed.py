@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from judgelab.calls.batch import ChatBatch, chat_key
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached, Counted, answer_from
-from judgelab.calls.log import chat_key
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.exchange import closed_batches
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
@@ -186,13 +185,15 @@ def test_the_cache_keeps_labels_apart_and_old_keys_as_they_were(tmp_path: Path) 
 def test_workers_get_an_item_at_a_time_and_a_dry_run_counts_no_reply(tmp_path: Path) -> None:
     lm = Cached(always(one=0.5), CallCache(tmp_path / "calls.sqlite"))
     shards = missing(lambda asked: PAIRWISE.measure(panel_of(TEXTS), asked, seed=0), lm)
-    assert [len(shard.arguments[0]) for shard in shards] == [6, 6]
+    assert [len(shard.questions) for shard in shards] == [6, 6]
     counted = Counted(always(one=0.5))
     counted.begin("clean")
     PAIRWISE.measure(panel_of(TEXTS), counted, seed=0)
     tally = counted.stages["clean"]
-    assert (tally.calls, tally.closed, tally.chats, tally.output_tokens) == (12, 12, 0, 0)
-    assert 12 * 60 < tally.input_tokens < 12 * 200 and len(counted.questions) == 12
-    assert not counted.requests
-    mixed = [replace(r, labels=()) if k == 1 else r for k, r in enumerate(counted.questions)]
-    assert closed_batches(mixed) == [[0, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]
+    assert (tally.calls, dict(tally.kinds), tally.output_tokens) == (12, {"closed": 12}, 0)
+    assert 12 * 60 < tally.input_tokens < 12 * 200 and list(counted.trials) == ["closed"]
+    asked = counted.trials["closed"].questions
+    assert len(asked) == 12
+    mixed = [replace(r, labels=()) if k == 1 else r for k, r in enumerate(asked)]
+    parts = [[mixed.index(one) for one in part.questions] for part in ChatBatch(mixed).shards(8)]
+    assert parts == [[0, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11], [1]]

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgelab.calls.log import chat_key
+from judgelab.calls.batch import chat_key
 from judgelab.calls.pace import Limits
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, Message
 from judgelab.core.prompt import Prompt
-from judgelab.core.reply.label import json_verdict, schema
 from judgelab.evaluation_lm.openai import OpenAI
+from judgelab.mechanism.closed import json_verdict, schema
 from judgelab.mechanism.pointwise import Pointwise
 from tests.scripted import ScriptedChat, panel_of
 from tests.servers.process import scripted

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgelab.core.criteria import FOLDER, STEPS, load_criteria
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import ChatRequest
 from judgelab.core.prompt import Prompt
+from judgelab.mechanism.criteria import FOLDER, STEPS, load_criteria
 from judgelab.mechanism.rating import Rating
 from judgelab.mechanism.rating_likelihood import RatingLikelihood
 from judgelab.study.common.panels import measurement_records
@@ -29,7 +29,7 @@ TASKS = {
 def test_tasks_have_the_metrics_of_table_1(task: str) -> None:
     criteria = load_criteria(task)
     assert [metric.name for metric in criteria.metrics] == TASKS[task]
-    assert all((m.low, m.high) == (1, 5) and len(m.steps) >= 3 for m in criteria.metrics)
+    assert all(m.bounds == (1, 5) and len(m.steps) >= 3 for m in criteria.metrics)
     assert {path.stem for path in FOLDER.glob("*.yaml")} >= set(TASKS)
 
 

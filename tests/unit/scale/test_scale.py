@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from omegaconf import DictConfig, OmegaConf
 
+from judgelab.calls.batch import PairBatch
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
 from judgelab.core.lm import EvaluationLM
 from judgelab.engine.multirun import PARENT, become_parent, watch_parent
-from judgelab.scale.ray import CHATS, Shard, missing, places
+from judgelab.scale.ray import CHATS, missing, places
 from tests.scripted import ScriptedChat, ScriptedLogProb, ask
 
 
@@ -41,8 +42,8 @@ def test_pairs_are_collected_a_batch_at_a_time_and_once(tmp_path: Path) -> None:
         asked.logprob(["c"], ["y"], [(0, 0)])
 
     assert missing(step, lm) == [
-        Shard("logprob", (("a", "b"), ("x", "y"), ((1, 1), (0, 1)))),
-        Shard("logprob", (("c",), ("y",), ((0, 0),))),
+        PairBatch(["a", "b"], ["x", "y"], ((1, 1), (0, 1))),
+        PairBatch(["c"], ["y"], ((0, 0),)),
     ]
     assert inner.seen == [("a", "x")], "collecting asks nothing"
     before = list(inner.seen)
@@ -61,11 +62,11 @@ def test_chats_are_cut_small_and_what_depends_on_answers_comes_later(tmp_path: P
         then = [ask(f"write from {n} {k}") for k, n in enumerate(notes)]
         asked.chat([request for request, note in zip(then, notes, strict=True) if note])
 
-    asked = [shard.arguments[0] for shard in missing(step, lm)]
-    assert [len(requests) for requests in asked] == [CHATS, 1]
-    for requests in asked:
-        lm.accept("chat", (requests,), lm.lm.chat(requests))
-    later = [r.messages[0].content for s in missing(step, lm) for r in s.arguments[0]]
+    asked = missing(step, lm)
+    assert [len(shard.questions) for shard in asked] == [CHATS, 1]
+    for shard in asked:
+        lm.accept(shard, shard.put(lm.lm))
+    later = [r.messages[0].content for s in missing(step, lm) for r in s.questions]
     assert later == [f"write from noted {k}" for k in range(CHATS + 1)]
     lm.close()
 

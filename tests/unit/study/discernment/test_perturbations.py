@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from judgelab.attack.padding import Padding
-from judgelab.core.criteria import FOLDER as CRITERIA
 from judgelab.core.errors import ConfigError, DataError
+from judgelab.mechanism.criteria import FOLDER as CRITERIA
 from judgelab.study.discernment.perturbations import (
     FOLDER,
     LEVELS,

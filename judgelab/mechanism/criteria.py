@@ -29,7 +29,6 @@ Likelihood = Literal["text", "text_given_source", "source_given_text", "sentence
 log P(text | source); log P(source | text); or what the sentences of a text gain by being read in
 their order, log P(text) - sum of log P(sentence)."""
 
-
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Scale = Annotated[
     Mapping[StrictInt, str],
@@ -44,21 +43,16 @@ class Metric:
 
     name: str  # coherence, fluency,
     criterion: Words  # what it means, for a prompt
-    scale: Scale  # grade -> what it stands for; two or more whole numbers
+    scale: Scale  # grade, a whole number -> what it stands for; the lowest first
     # how to judge it, in order
     steps: Annotated[tuple[Words, ...], Field(min_length=1)] = STEPS
     # what stands for it where an LM cannot be asked; None: nothing does
     likelihood: Likelihood | None = None
 
     @property
-    def low(self) -> int:
-        """The lowest grade."""
-        return min(self.scale)
-
-    @property
-    def high(self) -> int:
-        """The highest grade."""
-        return max(self.scale)
+    def bounds(self) -> tuple[int, int]:
+        """The lowest and the highest grade."""
+        return min(self.scale), max(self.scale)
 
 
 @dataclass(frozen=True)
@@ -89,8 +83,7 @@ def load_criteria(name_or_path: str) -> Criteria:
     """
     path = Path(name_or_path)
     if path.suffix not in (".yaml", ".yml"):
-        known = criteria_tasks()
-        if name_or_path not in known:
+        if name_or_path not in (known := criteria_tasks()):
             raise ConfigError(
                 f"There are no criteria for {name_or_path!r}: set mechanism.criteria to one of "
                 f"conf/criteria or to a YAML file of your own.{did_you_mean(name_or_path, known)}"
@@ -107,8 +100,8 @@ def load_criteria(name_or_path: str) -> Criteria:
             for name, one in content["metrics"].items()
         ]
         identity = f"{path.name} sha256:{sha256(raw).hexdigest()[:12]}"
-        found = {**content, "metrics": metrics, "identity": identity}
-        return TypeAdapter(Criteria).validate_python(found)
+        whole = {**content, "metrics": metrics, "identity": identity}
+        return TypeAdapter(Criteria).validate_python(whole)
     except OSError as cause:
         raise ConfigError(f"mechanism.criteria: there is no file {str(path)!r}.") from cause
     except ValidationError as cause:
@@ -125,9 +118,11 @@ def load_criteria(name_or_path: str) -> Criteria:
 
 def _of_rubric(content: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """A question and its levels as one metric, the names of levels in its scale."""
-    levels: Any = content.get("levels")
-    said = isinstance(levels, dict) and len(levels) > 1 and all(map(_is_text, levels.values()))
-    if content.keys() != {"question", "levels"} or not said or not _is_text(content["question"]):
+    levels = content.get("levels")
+    meanings = list(levels.values()) if isinstance(levels, dict) else []
+    texts = [one for one in (content.get("question"), *meanings) if isinstance(one, str)]
+    sound = len(meanings) > 1 and len([one for one in texts if one.strip()]) == 1 + len(meanings)
+    if content.keys() != {"question", "levels"} or not isinstance(levels, dict) or not sound:
         raise DataError(
             f"The rubric {str(path)!r} must be a question and its levels, two names or more with "
             "what each means, the worst first: 'question: TEXT' and 'levels: {NAME: MEANING, ...}'."
@@ -136,11 +131,6 @@ def _of_rubric(content: Mapping[str, Any], path: Path) -> dict[str, Any]:
     if not all(type(name) is int for name in levels):
         # YAML reads yes and no as true and false
         names = [("no", "yes")[one] if isinstance(one, bool) else str(one) for one in levels]
-        told = zip(names, levels.values(), strict=True)
-        scale = {k: f"{name}: {meaning}" for k, (name, meaning) in enumerate(told)}
+        scale = dict(enumerate(map(": ".join, zip(names, meanings, strict=True))))
     facts = {"text": "answer", "source": "source", "scale": scale, "levels": names}
     return facts | {"metrics": {"rubric": content["question"]}}
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
