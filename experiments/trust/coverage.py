@@ -40,7 +40,7 @@ def _estimates(table: JudgmentTable) -> Mapping[tuple[str, str], Estimate]:
     one, _, average = decided(table)
     shown = {("agreement", ""): one.agreement}
     shown |= {(NAMES[x.name], x.about): x.value for x in one.conditions if x.name in NAMES}
-    shown |= {("recall", level): own for level, (own, _) in one.classes.items()}
+    shown |= {("recall", level): own for level, own in one.recall.items()}
     shown |= {("kappa", ""): one.kappa} if one.kappa else {}
     if average:
         shown["corrected average", ""] = average.corrected

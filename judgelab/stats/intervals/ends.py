@@ -54,7 +54,7 @@ class _Sample:
         self.variance[self.variance <= (ROUNDING * largest) ** 2] = 0.0
         self.error = np.sqrt(self.variance / self.n)
 
-    def quantile(self, level: float, heavy: bool = False) -> Floats:
+    def quantile(self, level: float | Floats, heavy: bool = False) -> Floats:
         """Student's t; ``heavy``: with the degrees of freedom that such a kurtosis leaves.
 
         The variance of a sample variance is (kurtosis - 1) / n of its square, of a chi-square with
@@ -88,7 +88,7 @@ def t_p(values: ArrayLike) -> Floats:
 
 
 def mean_ends(
-    values: ArrayLike, level: float = LEVEL, bounds: tuple[float, float] | None = None
+    values: ArrayLike, level: float | Floats = LEVEL, bounds: tuple[float, float] | None = None
 ) -> Ends:
     """Student's t with Hall's correction for skewness, for a mean of values without limits.
 
@@ -173,7 +173,7 @@ def _skew(sample: _Sample) -> Floats:
 
 def share_ends(
     values: ArrayLike,
-    level: float = LEVEL,
+    level: float | Floats = LEVEL,
     bounds: tuple[float, float] = (0.0, 1.0),
     most: float = np.inf,
 ) -> Ends:
@@ -323,7 +323,9 @@ def _most_equal(values: ArrayLike) -> Floats:
     return np.asarray((places - first + 1).max(axis=-1, initial=0), dtype=np.float64)
 
 
-def _with_bounds(sample: _Sample, ends: Ends, level: float, bounds: tuple[float, float]) -> Ends:
+def _with_bounds(
+    sample: _Sample, ends: Ends, level: float | Floats, bounds: tuple[float, float]
+) -> Ends:
     """Within bounds; where all n items have one value a share q of all items may have others.
 
     q = 1 - ((1 - level) / 2)^(1 / n), which is Clopper and Pearson's bound (the rule of three:

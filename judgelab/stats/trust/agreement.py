@@ -13,7 +13,8 @@ label), scorers' ``values`` [scorers, units].
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -22,77 +23,99 @@ from numpy.typing import NDArray
 from judgelab.stats.intervals.arrays import ROUNDING, Floats, Mask, divide, row_means
 from judgelab.stats.intervals.ends import (
     LEVEL,
+    above_p,
     cluster_sums,
     mean_ends,
     of_ratio,
     share_ends,
 )
 from judgelab.stats.intervals.estimate import Estimate, Estimates
+from judgelab.stats.intervals.means import holm_levels
 from judgelab.stats.sequential import sequence_ends
 
 Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Sums:
-    """Credit earned and credit at stake, [..., clusters]."""
+class Shares:
+    """Shares of the credit at stake that was earned [...], or differences of such shares."""
 
-    total: Floats  # total, count: their ratio is the share of agreement
-    count: Floats
-    twice: bool = False  # each pair of texts adds to two clusters (it is of two items)
+    value: Floats  # of all credit
+    # [..., clusters] what each cluster adds to the share: their mean is the share. In turns
+    # [..., turns] the mean credit of the clusters of each: turns count alike, and intervals hold
+    # after each of them
+    adds: Floats
+    clusters: NDArray[np.intp]  # with something at stake
+    in_turns: bool
+    least: float = 0.0  # value there can be; of differences -1
 
-    def of(self, answer: int) -> Sums:
-        """Those of one answer, where the first axis is of answers."""
-        return Sums(self.total[answer], self.count[answer])
-
-    @property
-    def share(self) -> Floats:
-        """[...] agreement."""
-        return divide(self.total.sum(axis=-1), self.count.sum(axis=-1))
-
-    @property
-    def adds(self) -> Floats:
-        """[..., clusters] what each cluster adds to the share; their mean is the share.
-
-        Of pairs of clusters twice the first-order term (Hoeffding's projection).
-        """
-        single = of_ratio(self.total, self.count)
-        return 2 * single - self.share[..., None] if self.twice else single
-
-    def in_turns(self, turn: Floats) -> Floats:
-        """[turns] mean credit of the clusters of each turn, in their order; NaN without any.
-
-        A turn is one bet, so that nothing hangs on the order within it.
+    @staticmethod
+    def of(
+        total: Floats, count: Floats, turn: Floats | None = None, *, twice: bool = False
+    ) -> Shares:
+        """From credit earned and credit at stake [..., clusters].
 
         Args:
-            turn: [clusters] NaN where there is none; clusters after the last with a label may be
-                there.
+            turn: [clusters] where somebody looks after each turn: when a cluster was labelled, NaN
+                if it was not; clusters after the last with a label may be there.
+            twice: each pair of texts adds to two clusters (it is of two items), which adds twice
+                the first-order term (Hoeffding's projection).
         """
-        each = pd.Series(divide(self.total, self.count))
-        return np.asarray(each.groupby(turn[: len(each)]).mean(), np.float64)
+        value = divide(total.sum(axis=-1), count.sum(axis=-1))
+        clusters = (count > 0).sum(axis=-1)
+        if turn is None:
+            adds = of_ratio(total, count)
+            adds = 2 * adds - value[..., None] if twice else adds
+            return Shares(value, adds, clusters, in_turns=False)
+        # a turn is one bet, so that nothing hangs on the order within it
+        each = pd.DataFrame(divide(total, count).reshape(-1, total.shape[-1]).T)
+        means = each.groupby(turn[: len(each)]).mean().to_numpy(np.float64)
+        adds = np.ascontiguousarray(means.T).reshape(*total.shape[:-1], len(means))
+        return Shares(value, adds, clusters, in_turns=True)
 
-    def estimate_share(
-        self, other: Sums | None = None, level: float = LEVEL, turn: Floats | None = None
-    ) -> Estimate:
-        """The share, or what it is more than another one of the same clusters.
+    def at(self, *place: int) -> Shares:
+        """Some of them."""
+        value, adds, clusters = self.value[place], self.adds[place], self.clusters[place]
+        return replace(self, value=value, adds=adds, clusters=clusters)
+
+    def __sub__(self, other: Shares) -> Shares:
+        """How much more than others of the same clusters."""
+        value, adds = self.value - other.value, self.adds - other.adds
+        return Shares(value, adds, self.clusters, self.in_turns, least=-1.0)
+
+    def estimates(self, level: float | Floats = LEVEL) -> Estimates:
+        """The shares with their intervals; in turns the means over turns.
 
         A share has Wilson's ends, a difference Hall's. These keep families of ten equal judges with
         half credits at .03 wrong claims of 100 items, where Student's t makes .08 (``make trust``).
-        Their p: ``above_p`` of what clusters add, least -1.
 
         Args:
-            turn: as of ``in_turns``: turns count alike, and the ends hold after each of them.
+            level: of the intervals, one or [...]; of turns one.
         """
-        if turn is None:
-            value = self.share - (0.0 if other is None else other.share)
-            each = self.adds - (0.0 if other is None else other.adds)
-            bounds = (-1.0, 1.0)
-            ends = share_ends(each, level) if other is None else mean_ends(each, level, bounds)
+        value, bounds = self.value, (self.least, 1.0)
+        if self.in_turns:
+            value, ends = row_means(self.adds), sequence_ends(self.adds, float(level), bounds)
+        elif self.least < 0:
+            ends = mean_ends(self.adds, level, bounds)
         else:
-            each = self.in_turns(turn) - (0.0 if other is None else other.in_turns(turn))
-            value = row_means(each)
-            ends = sequence_ends(each, level, (0.0 if other is None else -1.0, 1.0))
-        return Estimates.of(value, ends, (~np.isnan(each)).sum()).at()
+            ends = share_ends(self.adds, level)
+        return Estimates.of(value, ends, (~np.isnan(self.adds)).sum(axis=-1))
+
+    def against(self, other: Shares) -> tuple[Estimates, Estimates, Estimates]:
+        """These shares, others of the same clusters, and how much more these are."""
+        return self.estimates(), other.estimates(), (self - other).estimates()
+
+    def gains(self, rules: Sequence[Shares]) -> Estimates:
+        """[rules, judges] what judges [judges] earn more than each rule, adjusted for the judges.
+
+        By Holm's steps, of the rule that is nearest to each; or all alike (Bonferroni) where
+        somebody looks after each turn.
+        """
+        value, adds = (np.stack([getattr(x, part) for x in rules]) for part in ("value", "adds"))
+        more = self - replace(self, value=value, adds=adds)
+        if self.in_turns:
+            return more.estimates(1 - (1 - LEVEL) / len(self.value))
+        return more.estimates(holm_levels(above_p(more.adds, -1.0).max(axis=0), 1 - LEVEL))
 
 
 @dataclass(frozen=True)
@@ -104,31 +127,34 @@ class Target:
     # be left out
     people: Floats
     cluster: Places  # [units] numbers from 0
+    turn: Floats | None = None  # [clusters] as of ``Shares``
 
-    def sums(self, answers: Floats, judged: Mask) -> Sums:
-        """Credits [clusters] of answers [units, answers] on units judged [units]."""
-        return _summed(self.each(answers, judged))
+    def shares(self, answers: Floats, judged: Mask) -> Shares:
+        """[judges] of answers [judges, units, answers] on units judged [judges, units].
 
-    def of_people(self, judged: Mask) -> Sums:
+        Answers [units, answers] are those of a rule, beside each judge.
+        """
+        return self._of(self.mass * answers, judged)
+
+    def of_people(self, judged: Mask) -> Shares:
         """What the people left out earn on the same units."""
-        return _summed(self.each_of_people(judged))
+        return self._of(self.people, judged)
 
-    def each(self, answers: Floats, judged: Mask) -> Sums:
-        """Credits by what the others say, [answers, clusters]: recall of every answer."""
-        return self._each(self.mass * answers, judged)
+    def recall(self, answers: Floats, judged: Mask) -> Shares:
+        """[judges, answers] by what the others say."""
+        return self._of(self.mass * answers, judged, each=True)
 
-    def each_of_people(self, judged: Mask) -> Sums:
+    def recall_of_people(self, judged: Mask) -> Shares:
         """The same of the people left out."""
-        return self._each(self.people, judged)
+        return self._of(self.people, judged, each=True)
 
-    def _each(self, earned: Floats, judged: Mask) -> Sums:
-        there = judged[:, None]
-        total, count = (cluster_sums((x * there).T, self.cluster) for x in (earned, self.mass))
-        return Sums(total, count)
-
-
-def _summed(each: Sums) -> Sums:
-    return Sums(each.total.sum(axis=0), each.count.sum(axis=0))
+    def _of(self, earned: Floats, judged: Mask, *, each: bool = False) -> Shares:
+        sums = list[Floats]()
+        for x in (earned, self.mass):
+            columns = np.ascontiguousarray(np.swapaxes(x * judged[..., None], -1, -2))
+            own = cluster_sums(columns, self.cluster)
+            sums.append(own if each else own.sum(axis=-2))
+        return Shares.of(sums[0], sums[1], self.turn)
 
 
 def cohens_kappa(people: Floats, judge: Floats, weight: Floats, cluster: Places) -> Estimate:
@@ -203,29 +229,32 @@ class GradedRows:
     across: bool  # whether texts of different items are compared
     # whether texts are compared by the grades of different people, as few texts share one
     strangers: bool = False
+    turn: Floats | None = None  # [clusters] as of ``Shares``
 
-    def sums(self, values: Floats, judged: Mask) -> Sums:
-        """Credits [clusters] of values [units] on texts judged [units]."""
-        return Sums(*self._concordance(values[self.unit], judged[self.unit]), self.across)
+    def shares(self, values: Floats, judged: Mask) -> Shares:
+        """[judges] of values [judges, units] on texts judged [judges, units].
 
-    def of_people(self, judged: Mask) -> Sums:
+        Values [units] are those of a rule, beside each judge.
+        """
+        return self._of(values[..., self.unit], judged[:, self.unit])
+
+    def of_people(self, judged: Mask) -> Shares:
         """What the people left out earn on the same pairs."""
-        return Sums(*self._concordance(self.person, judged[self.unit]), self.across)
+        return self._of(self.person, judged[:, self.unit])
 
-    def _concordance(self, values: Floats, there: Mask) -> tuple[Floats, Floats]:
-        """[clusters] credit and what is at stake of one scorer; a value that is missing earns 0."""
-        at = np.flatnonzero(there)
-        rows = values[at], self.target[at], self.weight[at]
-        total, count = _credits(*rows, self.group[at])
-        # two rows of one text are no pair
-        own_total, own_count = _credits(*rows, _cells(self.group[at], self.unit[at].astype(float)))
+    def _of(self, values: Floats, judged: Mask) -> Shares:
+        """Of [judges, rows]; a value that is missing earns 0."""
         clusters = int(self.cluster.max(initial=-1)) + 1
-        sums = (
-            np.bincount(self.cluster[at], x, minlength=clusters)
-            for x in (total - own_total, count - own_count)
-        )
-        earned, stake = (np.asarray(x, np.float64) for x in sums)
-        return earned, stake
+        sums = np.empty((2, len(judged), clusters))
+        for k, there in enumerate(judged):
+            at = np.flatnonzero(there)
+            rows = np.broadcast_to(values, judged.shape)[k, at], self.target[at], self.weight[at]
+            pairs = _credits(*rows, self.group[at])
+            # two rows of one text are no pair
+            own = _credits(*rows, _cells(self.group[at], self.unit[at].astype(float)))
+            for side, x, y in zip(sums, pairs, own, strict=True):
+                side[k] = np.bincount(self.cluster[at], x - y, minlength=clusters)
+        return Shares.of(sums[0], sums[1], self.turn, twice=self.across)
 
 
 def graded_rows(

@@ -9,7 +9,7 @@ import numpy as np
 from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.intervals.ends import cluster_sums, mean_ends
 from judgelab.stats.intervals.estimate import Estimate, Estimates
-from judgelab.stats.trust.agreement import Places, Sums
+from judgelab.stats.trust.agreement import Places, Shares
 
 
 class Noise(NamedTuple):
@@ -40,8 +40,8 @@ def noise(values: Floats, cluster: Places) -> Noise:
         alike += run
     shares = np.stack([1 - alike / pairs, distance / pairs, np.ones(len(ranked))])
     differ, apart, count = cluster_sums(shares, cluster[there])
-    far = Sums(apart, count)
+    far = Shares.of(apart, count)
     ends = mean_ends(far.adds)
     n = (count > 0).sum()
-    mean = Estimates.of(far.share, (np.maximum(ends[0], 0.0), ends[1]), n)
-    return Noise(Sums(differ, count).estimate_share(), mean.at(), int(there.sum()))
+    mean = Estimates.of(far.value, (np.maximum(ends[0], 0.0), ends[1]), n)
+    return Noise(Shares.of(differ, count).estimates().at(), mean.at(), int(there.sum()))

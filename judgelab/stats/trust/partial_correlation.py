@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.stats.intervals.arrays import Floats, divide
+from judgelab.stats.intervals.arrays import Floats, average_ranks, divide
 from judgelab.stats.intervals.ends import (
     FEWEST,
     LEVEL,
@@ -52,6 +52,35 @@ def partial_correlation(scores: Floats, truth: Floats, group: Places, cluster: P
     r = float((x * y).mean())
     low, high = np.tanh(t_ends(leaving_out(x, y, clusters, r), heavy=True)).tolist()
     return Estimate(r, low, high, n, len(truth) - n, clusters=int(clusters.max()) + 1)
+
+
+def given_system(
+    values: Floats, truth: Floats, system: NDArray[np.str_], cluster: Places
+) -> tuple[Estimate | None, bool]:
+    """The rank correlation with people given the system, and whether rows look misaligned.
+
+    They do where the means of three systems or more go together while within systems nothing does,
+    as where one file lost its order. None of a single system. Ranks first: of grades with few
+    values ranks of residuals would hang on the systems' means.
+
+    Of [units] each; NaN: not known.
+    """
+    both = ~np.isnan(values) & ~np.isnan(truth)
+    names, group = np.unique(system[both], return_inverse=True)
+    sizes = np.bincount(group)
+    if len(names) < 2 or (sizes > 1).sum() < 2:
+        return None, False
+    one, two, cluster = average_ranks(values[both]), average_ranks(truth[both]), cluster[both]
+    within = partial_correlation(one, two, group, cluster)
+    if all(np.ptp(one[group == k]) == 0 for k in range(len(sizes))):
+        return Estimate(0.0, 0.0, 0.0, within.n), False  # one grade for each system
+    if len(sizes) < 3 or not within.low <= 0 <= within.high:
+        return within, False
+    whole = partial_correlation(one, two, np.zeros_like(group), cluster)
+    means = np.stack([np.bincount(group, x) / sizes for x in (one, two)])
+    apart = float(np.ptp(means, axis=1).min()) > 0
+    together = apart and float(np.asarray(np.corrcoef(means))[0, 1]) > 0.6
+    return within, whole.low > 0 and together
 
 
 def leaving_out(x: Floats, y: Floats, cluster: Places, r: float) -> Floats:

@@ -22,7 +22,7 @@ from judgelab.engine.unscored import missing_verdicts
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.scale.local import Spread
 from judgelab.stats.trust.agreement import Places
-from judgelab.study.audit.credits import agreement_of
+from judgelab.study.audit.answers import answers_of
 from judgelab.study.audit.design import LEVEL, Bars, Design
 from judgelab.study.audit.graded import (
     as_classes,
@@ -241,9 +241,8 @@ def _until_clear(
         for one in judges:
             so_far = one.into(so_far)
         design = Design.of(so_far, rules, looks=True)
-        assert design.turn is not None
-        own = (agreement_of(design, len(table.judges) + k) for k in range(len(judges)))
-        return np.stack([one.in_turns(design.turn) for one in own], axis=1)
+        own = design.target.shares(answers_of(so_far), design.judged)
+        return own.adds[-len(judges) :].T
 
     turns = len(np.unique(turn[~np.isnan(turn)]))
     who = [one.name for one in judges]

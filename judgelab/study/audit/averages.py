@@ -23,7 +23,7 @@ from judgelab.stats.trust.prediction_powered import (
     people_alone,
     shift,
 )
-from judgelab.study.audit.credits import PLACES, shares_of_people
+from judgelab.study.audit.answers import PLACES, shares_of_people
 from judgelab.study.audit.design import Design
 
 AverageWord = Literal["not known", "people alone", "with labels", "as it is"]

@@ -8,14 +8,15 @@ is one word, one reason, one next step.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 from judgelab.core.judgments import Floats
+from judgelab.stats.intervals.arrays import ROUNDING
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.audit.credits import Counts, CreditName
-from judgelab.study.audit.design import CLASS, Bars, Design
+from judgelab.study.audit.design import CLASS, Design
 
 Standing = Literal["met", "broken", "open"]
 Name = Literal["control", "people", "minimum", "class", "system", "position", "manipulation"]
@@ -31,21 +32,8 @@ FEWEST = 10
 """Labels below which no number is named: the pilot knows it no better."""
 TIMES = 10
 """More labels than so many times those at hand are no advice."""
-Classes = dict[str, tuple[Estimate, Estimate | None]]
-"""Class -> how often the judge says so where people do; and other people, where that is known."""
-
-
-NOTHING = Estimate(math.nan)
-
-
-class Figures(NamedTuple):
-    """A ``Credit`` as estimates."""
-
-    name: CreditName
-    about: str
-    own: Estimate
-    other: Estimate = NOTHING
-    gap: Estimate = NOTHING  # own minus other
+Sides = Sequence[Estimate]
+"""The judge's share, that of people on the same units, and the difference."""
 
 
 @dataclass(frozen=True)
@@ -108,26 +96,43 @@ class Verdict(NamedTuple):
     more: float = math.inf
 
 
-UNDECIDED = Verdict("not known yet", "open")
-
-
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of one judge."""
+    """What is known of one judge, and what follows."""
 
+    design: Design
     name: str  # the judge's
-    counts: Counts
+    # clusters with a label that the judge was asked about; missed: that it was never asked about
+    labelled: int
+    missed: int
+    asked: int  # asked, lost: verdicts that it was asked for, and those of them that are missing
+    lost: int
     agreement: Estimate  # with (the remaining) people
     controls: Mapping[str, float]  # rule -> its agreement on the same items
-    # agreement of people with each other, and the judge's with them, on the same items
-    people: tuple[Estimate, Estimate] | None
-    conditions: Sequence[Condition]  # all that the data allow
-    classes: Classes  # classes, kappa, confusion: of categories
-    kappa: Estimate | None
-    confusion: Floats | None  # as of ``Credits``
+    gains: Mapping[str, Estimate]  # rule -> what the judge agrees more, adjusted for all judges
+    people: Sides  # agreement beside people; empty where too few items have two
+    recall: Mapping[str, Estimate]  # class -> how often it is found
+    recall_beside: Mapping[str, Sides]  # the same beside people, where some items have two
+    system: Estimate | None  # correlation with people given the system
+    position: Estimate | None  # share of the two orders that the text shown first wins
+    averaged: bool  # whether both orders of every pair are averaged, so that they tip no verdict
+    kappa: Estimate | None  # kappa, confusion: of categories
+    # [levels, levels + 1] units by what people (rows, shared among them) and the judge say; the
+    # last column: no verdict
+    confusion: Floats | None
     misaligned: bool  # whether rows look as if one file had lost their order
-    reversed: bool  # whether it surely says the opposite of people
-    verdict: Verdict = UNDECIDED  # what follows
+    probes: Sequence[Condition]  # of manipulations that were tried
+
+    @property
+    def unread(self) -> float:
+        """Share of what was asked that has no verdict."""
+        return self.lost / max(self.asked, 1)
+
+    @property
+    def reversed(self) -> bool:
+        """Whether it surely says the opposite of people."""
+        kappa = self.kappa is None or self.kappa.high < -ROUNDING
+        return self.gains["random"].high < 0 and kappa and len(self.design.classes) <= 2
 
     @property
     def best_control(self) -> str:
@@ -138,80 +143,73 @@ class Evidence:
         """Its conditions of a kind."""
         return [one for one in self.conditions if one.name == name]
 
+    @cached_property
+    def conditions(self) -> list[Condition]:
+        """All that the data allow."""
+        bars, counts = self.design.bars, self.design.labels_of_class
+        made = [
+            Condition("control", rule, gain, 0.0, self.agreement, self.controls[rule])
+            for rule, gain in self.gains.items()
+        ]
+        if bars.minimum is not None:
+            made.append(Condition("minimum", "", self.agreement, bars.minimum, self.agreement))
+        elif self.people:
+            own, other, gap = self.people
+            made.append(Condition("people", "", gap, -bars.below_people, own, other.value))
+        recall = bars.minimum if bars.recall is None else bars.recall
+        if recall is not None:
+            some = {level: own for level, own in self.recall.items() if counts[level] >= CLASS}
+            made += [Condition("class", level, own, recall, own) for level, own in some.items()]
+        else:
+            made += [
+                Condition("class", level, gap, -bars.below_people, own, other.value)
+                for level, (own, other, gap) in self.recall_beside.items()
+                if min(counts[level], other.n) >= CLASS
+            ]
+        if self.system is not None:
+            made.append(Condition("system", "", self.system, 0.0, self.system))
+        if self.position is not None:
+            about = "averaged over both orders" if self.averaged else ""
+            made.append(Condition("position", about, self.position, bars.position, self.position))
+        return [*made, *self.probes]
 
-def conditions_of(
-    design: Design,
-    figures: Sequence[Figures],
-    system: Estimate | None,
-    position: Estimate | None,
-    averaged: bool,
-) -> Iterator[Condition]:
-    """All that the data allow, but manipulations.
-
-    Args:
-        system: correlation with people given the system.
-        position: share of the two orders that the text shown first wins.
-        averaged: whether both orders of every pair are averaged, so that they tip no verdict.
-    """
-    bars, counts = design.bars, design.labels_of_class
-    recall = bars.minimum if bars.recall is None else bars.recall
-    for name, about, own, other, gap in figures:
-        if name == "control":
-            yield Condition("control", about, gap, 0.0, own, other.value)
-        elif name == "agreement" and bars.minimum is not None:
-            yield Condition("minimum", "", own, bars.minimum, own)
-        elif name == "people" and bars.minimum is None:
-            yield Condition("people", "", gap, -bars.below_people, own, other.value)
-        elif name == "recall" and recall is not None and counts[about] >= CLASS:
-            yield Condition("class", about, own, recall, own)
-        elif name == "class" and recall is None and min(counts[about], other.n) >= CLASS:
-            yield Condition("class", about, gap, -bars.below_people, own, other.value)
-    if system is not None:
-        yield Condition("system", "", system, 0.0, system)
-    if position is not None:
-        about = "averaged over both orders" if averaged else ""
-        yield Condition("position", about, position, bars.position, position)
-
-
-def verdict_of(one: Evidence, bars: Bars, to_find: Sequence[str]) -> Verdict:
-    """The first that matches.
-
-    Args:
-        to_find: classes that a judge must be shown to find.
-    """
-    conditions, labelled, missed = one.conditions, one.counts.labelled, one.counts.missed
-    if labelled < bars.labels:
-        return Verdict("not known yet", "too few labels", more=bars.labels - labelled)
-    if missed > bars.unread * (labelled + missed):
-        return Verdict("not known yet", "left out")
-    if one.counts.unread > bars.unread:
-        return Verdict("not known yet", "unread")
-    if one.misaligned:
-        return Verdict("not known yet", "misaligned")
-    if not one.agreement.n or len(to_find) == 1:
-        return Verdict("not known yet", "alike")
-    broken = [each for each in conditions if each.standing == "broken"]
-    broken.sort(key=lambda each: (PRIORITY.index(each.name), -each.short, each.about))
-    if one.reversed:
-        return Verdict("do not use", "reversed", broken[0] if broken else None)
-    people = None if one.people is None or bars.minimum is not None else one.people[1]
-    simple = max(one.controls.values())
-    if people is not None and people.value <= simple:
-        return Verdict("not known yet", "no room", _shortest(conditions))
-    if broken:
-        return Verdict("do not use", "broken", broken[0])
-    if people is not None and people.low <= simple:  # to be as good as they are is no merit yet
-        return Verdict("not known yet", "no room", _shortest(conditions))
-    left = [each for each in conditions if each.standing == "open"]
-    if not (one.of("people") or one.of("minimum")):
-        left = [each for each in left if each.name == "control"]
-        if not left:
-            return Verdict("not known yet", "no bar", _shortest(conditions))
-    elif set(to_find) - {each.about for each in one.of("class")}:
-        return Verdict("not known yet", "class", _shortest(conditions))
-    if left:
-        return Verdict("not known yet", "open", _shortest(left), _more(left, labelled))
-    return Verdict("use", "holds")
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The first that matches."""
+        bars, to_find = self.design.bars, self.design.to_find
+        if self.labelled < bars.labels:
+            return Verdict("not known yet", "too few labels", more=bars.labels - self.labelled)
+        if self.missed > bars.unread * (self.labelled + self.missed):
+            return Verdict("not known yet", "left out")
+        if self.unread > bars.unread:
+            return Verdict("not known yet", "unread")
+        if self.misaligned:
+            return Verdict("not known yet", "misaligned")
+        if not self.agreement.n or len(to_find) == 1:
+            return Verdict("not known yet", "alike")
+        broken = [one for one in self.conditions if one.standing == "broken"]
+        broken.sort(key=lambda one: (PRIORITY.index(one.name), -one.short, one.about))
+        if self.reversed:
+            return Verdict("do not use", "reversed", broken[0] if broken else None)
+        people = self.people[1] if self.people and bars.minimum is None else None
+        simple = max(self.controls.values())
+        if people is not None and people.value <= simple:
+            return Verdict("not known yet", "no room", _shortest(self.conditions))
+        if broken:
+            return Verdict("do not use", "broken", broken[0])
+        if people is not None and people.low <= simple:  # to be as good as they are is no merit yet
+            return Verdict("not known yet", "no room", _shortest(self.conditions))
+        left = [one for one in self.conditions if one.standing == "open"]
+        if not (self.of("people") or self.of("minimum")):
+            left = [one for one in left if one.name == "control"]
+            if not left:
+                return Verdict("not known yet", "no bar", _shortest(self.conditions))
+        elif set(to_find) - {one.about for one in self.of("class")}:
+            return Verdict("not known yet", "class", _shortest(self.conditions))
+        if left:
+            more = _more(left, self.labelled)
+            return Verdict("not known yet", "open", _shortest(left), more)
+        return Verdict("use", "holds")
 
 
 def _shortest(conditions: Sequence[Condition]) -> Condition | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -97,10 +97,12 @@ class Design:
         def target(chosen: Mask, *, leave_out: bool) -> Target | GradedRows:
             labels = np.where(chosen[:, None], table.labels, np.nan)
             if table.kind == "category":
-                return category_target(labels, len(table.levels), cluster, each)
+                return replace(category_target(labels, len(table.levels), cluster, each), turn=turn)
+            how = {"leave_out": leave_out}
             if table.kind == "preference":
-                return preference_target(labels, cluster, each, leave_out=leave_out)
-            return graded_rows(labels, item, cluster, each, leave_out=leave_out, across=across)
+                return replace(preference_target(labels, cluster, each, **how), turn=turn)
+            rows = graded_rows(labels, item, cluster, each, **how, across=across)
+            return replace(rows, turn=turn)
 
         double = np.asarray((~np.isnan(table.labels)).sum(axis=1) > 1, np.bool_)
         beside = None
@@ -110,6 +112,16 @@ class Design:
         main = beside if beside and throughout else target(table.labelled, leave_out=False)
         counts = {x: int((table.labels == k).any(1).sum()) for k, x in enumerate(table.levels)}
         return Design(table, bars, cluster, weight, turn, double, main, beside, counts)
+
+    @property
+    def judged(self) -> Mask:
+        """[judges, units] what each judge was asked about."""
+        return np.asarray(self.table.asked.any(axis=2), np.bool_)
+
+    @property
+    def weights(self) -> Floats:
+        """[units] 1 without strata."""
+        return np.ones(len(self.cluster)) if self.weight is None else self.weight
 
     @property
     def leaves_out(self) -> bool:

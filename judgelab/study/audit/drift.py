@@ -19,9 +19,9 @@ from judgelab.core.result import Row, Value
 from judgelab.dataset.meaning import same_levels
 from judgelab.stats.intervals.ends import cluster_sums
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.trust.agreement import Sums
+from judgelab.stats.trust.agreement import Shares, Target
 from judgelab.store.run_dir import RunDir
-from judgelab.study.audit.credits import credits_of
+from judgelab.study.audit.answers import answers_of
 from judgelab.study.audit.design import Design
 from judgelab.study.common.tables import named_columns as columns
 
@@ -219,19 +219,20 @@ def _drift(
     pair = Design.of(two, design.bars, weight)
     known = ~np.isnan(values[0]) & ~np.isnan(values[1])
     other = known & (np.round(values[0] - values[1], 9) != 0)
-    counts = [cluster_sums(x.sum(axis=1).astype(float), pair.cluster) for x in (other, known)]
-    changed = Sums(counts[0], counts[1]).estimate_share()
-    credits = zip(credits_of(pair, 0).each, credits_of(pair, 1).each, strict=True)
-    agreement, *recall = [
-        _change(now.about, old.own, now.own)
-        for now, old in credits
-        if now.name == "agreement" or (now.name == "recall" and now.about in pair.classes)
-    ]
-    return JudgeDrift(name, earlier, changed, agreement, recall, model)
+    counts = (cluster_sums(x.sum(axis=1).astype(float), pair.cluster) for x in (other, known))
+    changed = Shares.of(*counts).estimates().at()
+    answers, judged, classes = answers_of(two), pair.judged, list[Change]()
+    agreement = _change("", pair.target.shares(answers, judged))
+    if isinstance(pair.target, Target):
+        recall = pair.target.recall(answers, judged)
+        classes = [_change(x, recall, two.levels.index(x)) for x in pair.classes]
+    return JudgeDrift(name, earlier, changed, agreement, classes, model)
 
 
-def _change(about: str, old: Sums, now: Sums) -> Change:
-    return Change(about, old.estimate_share(), now.estimate_share(), now.estimate_share(old))
+def _change(about: str, shares: Shares, *place: int) -> Change:
+    """Of the shares of now and before [2, ...]."""
+    now, before, change = shares.at(0, *place).against(shares.at(1, *place))
+    return Change(about, before.at(), now.at(), change.at())
 
 
 def drift_rows(drifts: Sequence[JudgeDrift]) -> list[Row]:

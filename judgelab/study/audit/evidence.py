@@ -1,121 +1,86 @@
-"""What is known of each judge: from its credits estimates, from these conditions and a verdict."""
+"""What is known of each judge: estimates of all judges at once, from what they and people say."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from judgelab.stats.intervals.arrays import ROUNDING, Floats
-from judgelab.stats.intervals.ends import above_p
-from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.intervals.means import holm_levels
-from judgelab.stats.trust.agreement import Places, cohens_kappa
+from judgelab.core.judgments import Floats
+from judgelab.stats.intervals.estimate import Estimate, Estimates
+from judgelab.stats.trust.agreement import Target, cohens_kappa
 from judgelab.stats.trust.biases import position_bias
-from judgelab.stats.trust.partial_correlation import partial_correlation
-from judgelab.study.audit.conditions import Condition, Evidence, Figures, conditions_of, verdict_of
-from judgelab.study.audit.credits import Credit, Credits, credits_of
-from judgelab.study.audit.design import LEVEL, Design
+from judgelab.stats.trust.partial_correlation import given_system
+from judgelab.study.audit.answers import answers_of, rules_of, shares_of_people, systems_of
+from judgelab.study.audit.conditions import Condition, Evidence
+from judgelab.study.audit.design import Design
 
 
 def evidence(
     design: Design, probes: Mapping[str, Sequence[Condition]] | None = None
 ) -> list[Evidence]:
-    """Everything that is known of every judge, and its verdict.
+    """Everything that is known of every judge; conditions and a verdict follow from it.
 
     Args:
         probes: judge -> conditions of manipulations that were tried.
     """
-    names = design.table.names
-    credits = [credits_of(design, k) for k in range(len(names))]
-    levels = _levels(credits, steps=design.turn is None)
-    return [
-        _of_judge(design, name, own, level, (probes or {}).get(name, ()))
-        for name, own, level in zip(names, credits, levels, strict=True)
-    ]
+    table, target, beside, cluster = design.table, design.target, design.beside, design.cluster
+    answers, rules, said, systems = (
+        answers_of(table), rules_of(table), shares_of_people(table), systems_of(design)
+    )  # fmt: skip
+    judged, in_both = design.judged, np.asarray(table.asked.all(axis=2))
+    labelled, both = judged & table.labelled, judged & design.double
 
+    own = target.shares(answers, judged)
+    simple = {rule: target.shares(its, judged) for rule, its in rules.items()}
+    agreement, gains = own.estimates(), own.gains(list(simple.values()))
+    people, classes = list[Estimates](), list[Estimates]()
+    recall = position = None
+    kappas, confusions = dict[int, Estimate](), dict[int, Floats]()
+    if beside is not None:
+        of_people = beside.of_people(both)
+        people += beside.shares(answers, both).against(of_people)
+    if isinstance(target, Target) and table.levels:
+        recall = target.recall(answers, judged).estimates()
+        for k, x in enumerate(labelled):
+            kappas[k] = cohens_kappa(said[x], answers[k, x], design.weights[x], cluster[x])
+            verdicts = np.column_stack([answers[k], 1 - answers[k].sum(axis=1)])
+            confusions[k] = np.nan_to_num(said)[judged[k]].T @ verdicts[judged[k]]
+    if isinstance(beside, Target) and table.levels:
+        classes += beside.recall(answers, both).against(beside.recall_of_people(both))
+    if table.kind == "preference":
+        shown = np.where(in_both[..., None], table.verdicts, np.nan)
+        position = position_bias(shown, table.asked, cluster)
 
-def _levels(credits: Sequence[Credits], *, steps: bool) -> list[float]:
-    """[judges] level of the intervals of advantages over rules, adjusted for the judges.
-
-    By Holm's steps, or all alike (Bonferroni) where somebody looks after each turn.
-    """
-    if not steps:
-        return [1 - (1 - LEVEL) / len(credits)] * len(credits)
-    gains = [
-        [x.own.adds - x.other.adds for x in one.each if x.name == "control" and x.other]
-        for one in credits
-    ]
-    return [float(x) for x in holm_levels(above_p(np.array(gains), -1.0).max(axis=1), 1 - LEVEL)]
-
-
-def _of_judge(
-    design: Design, name: str, credits: Credits, level: float, probes: Sequence[Condition]
-) -> Evidence:
-    figures = [_figures(one, level, design.turn) for one in credits.each]
-    kappa = position = system = None
-    misaligned = False
-    if credits.shares is not None:
-        people, judge, weight, cluster = credits.shares
-        kappa = cohens_kappa(people, judge, weight, cluster)
-    if credits.numbers is not None:
-        values, truth, group, cluster = credits.numbers
-        system, alarm = _system(values, truth, group, cluster)
-        misaligned = alarm and design.table.kind == "grade"
-    if credits.orders is not None:
-        verdicts, asked = credits.orders
-        position = position_bias(verdicts[None], asked[None], design.cluster).at(0)
-    conditions = [*conditions_of(design, figures, system, position, credits.averaged), *probes]
-    agreement = next(one.own for one in figures if one.name == "agreement")
-    guess = next(one.gap for one in figures if (one.name, one.about) == ("control", "random"))
-    opposite = guess.high < 0 and (kappa is None or kappa.high < -ROUNDING)
-    recall_of_people = {one.about: one.other for one in figures if one.name == "class"}
-    known = Evidence(
-        name,
-        credits.counts,
-        agreement,
-        controls={one.about: one.other.value for one in figures if one.name == "control"},
-        people=next(((one.own, one.other) for one in figures if one.name == "people"), None),
-        conditions=conditions,
-        classes={
-            one.about: (one.own, recall_of_people.get(one.about))
-            for one in figures
-            if one.name == "recall"
-        },
-        kappa=kappa,
-        confusion=credits.confusion,
-        misaligned=misaligned,
-        reversed=opposite and len(design.classes) <= 2,
-    )
-    return replace(known, verdict=verdict_of(known, design.bars, design.to_find))
-
-
-def _figures(one: Credit, level: float, turn: Floats | None) -> Figures:
-    """The level is of advantages over rules; all other intervals have one."""
-    level = level if one.name == "control" else LEVEL
-    own = one.own.estimate_share(turn=turn)
-    if one.other is None:
-        return Figures(one.name, one.about, own)
-    # rules have their share of all credit, also where turns count alike
-    other = one.other.estimate_share(turn=None if one.name == "control" else turn)
-    return Figures(one.name, one.about, own, other, one.own.estimate_share(one.other, level, turn))
-
-
-def _system(values: Floats, truth: Floats, group: Places, cluster: Places) -> tuple[Estimate, bool]:
-    """The correlation with people given the system, and whether rows of grades look misaligned.
-
-    They do where the means of three systems or more go together while within systems nothing does,
-    as where one file lost its order.
-    """
-    within = partial_correlation(values, truth, group, cluster)
-    sizes = np.bincount(group)
-    if all(np.ptp(values[group == k]) == 0 for k in range(len(sizes))):
-        return Estimate(0.0, 0.0, 0.0, within.n), False  # one grade for each system
-    if len(sizes) < 3 or not within.low <= 0 <= within.high:
-        return within, False
-    whole = partial_correlation(values, truth, np.zeros_like(group), cluster)
-    means = np.stack([np.bincount(group, x) / sizes for x in (values, truth)])
-    apart = float(np.ptp(means, axis=1).min()) > 0
-    together = apart and float(np.asarray(np.corrcoef(means))[0, 1]) > 0.6
-    return within, whole.low > 0 and together
+    known = list[Evidence]()
+    for k, who in enumerate(table.judges):
+        system, misaligned = None, False
+        if systems is not None:
+            system, misaligned = given_system(systems[0][k], *systems[1:], cluster)
+        ordered = position is not None and in_both[k].any() and not who.pointwise
+        enough = beside is not None and of_people.clusters[k] >= design.bars.labels
+        one = Evidence(
+            design,
+            who.name,
+            labelled=len(np.unique(cluster[labelled[k]])),
+            missed=len(np.unique(cluster[table.labelled & ~judged[k]])),
+            asked=int(table.asked[k].sum()),
+            lost=int((table.asked[k] & np.isnan(table.verdicts[k])).sum()),
+            agreement=agreement.at(k),
+            controls={rule: float(x.value[k]) for rule, x in simple.items()},
+            gains={rule: gains.at(j, k) for j, rule in enumerate(simple)},
+            people=[x.at(k) for x in people if enough],
+            recall={x: recall.at(k, j) for j, x in enumerate(table.levels) if recall is not None},
+            recall_beside={
+                x: [one.at(k, j) for one in classes] for j, x in enumerate(table.levels) if classes
+            },
+            system=system,
+            position=position.at(k) if position is not None and ordered else None,
+            averaged=bool((in_both[k] == judged[k]).all()),
+            kappa=kappas.get(k),
+            confusion=confusions.get(k),
+            misaligned=misaligned and table.kind == "grade",
+            probes=(probes or {}).get(who.name, ()),
+        )
+        known.append(one)
+    return known

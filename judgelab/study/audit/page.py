@@ -43,7 +43,7 @@ def page(audit: AuditFacts, show_all: bool, estimators: Sequence[Estimator]) -> 
         top, folded = [judges], [conditions, agreement, averages, *trials]
     else:
         top, folded = [agreement, averages], [judges, conditions, *trials]
-        if single.classes:
+        if single.recall:
             top[:1] = [_confusion(design, single), _classes(design, single)]
     kind, noun = design.table.kind, "pair" if design.table.kind == "preference" else "text"
     noises = [row for one in audit.noises.values() for row in noise_rows(kind, one)]
@@ -80,16 +80,16 @@ def _judges(audit: AuditFacts) -> Table:
         row |= {"because": say("because", verdict)} | columns("agreement", one.agreement)
         best = one.best_control
         row |= {"best_simple_rule": best, "agreement_of_that_rule": one.controls[best]}
-        if design.leaves_out and one.people is not None:
+        if design.leaves_out and one.people:
             row["agreement_of_people"] = one.people[1].value
         for level in design.classes if len(design.classes) == 2 else []:
-            row |= columns(f"finds_{level}", one.classes[level][0])
+            row |= columns(f"finds_{level}", one.recall[level])
         if one.kappa is not None:
             row |= columns("kappa", one.kappa)
         row["average"] = None if average is None else average.word
         if math.isfinite(verdict.more):
             row["labels_more_to_decide"] = int(verdict.more)
-        row |= {"labelled_items": one.counts.labelled, "without_verdict": one.counts.lost}
+        row |= {"labelled_items": one.labelled, "without_verdict": one.lost}
         rows.append(row | {**audit.costs.get(one.name, {})})
     noun = "pair" if design.table.kind == "preference" else "text"
     categories, several = design.table.kind == "category", len(rows) > 1
@@ -121,8 +121,8 @@ def _agreement(audit: AuditFacts) -> Table:
 
     for one, _ in audit.ranked:
         add(one.name, one.agreement)
-        if one.people is not None:
-            own, people = one.people
+        if one.people:
+            own, people, _ = one.people
             if not design.leaves_out:
                 add(f"{one.name}, where several people labelled", own)
             add("people with each other", people)
@@ -151,10 +151,10 @@ def _confusion(design: Design, one: Evidence) -> Table:
 
 def _classes(design: Design, one: Evidence) -> Table:
     rows: list[Row] = []
-    for level, (own, people) in one.classes.items():
+    for level, own in one.recall.items():
         row: dict[str, Value] = {"class": level, **columns("found_by_the_judge", own)}
-        if people is not None:
-            row |= columns("found_by_people", people)
+        if level in one.recall_beside:
+            row |= columns("found_by_people", one.recall_beside[level][1])
         rows.append(row | {"texts": design.labels_of_class[level]})
     positive = repr(design.table.positive) if design.table.positive else ""
     return table(__package__, "classes", rows, positive=positive)
@@ -192,13 +192,13 @@ def _summary(audit: AuditFacts) -> dict[str, Value]:
         **{word.replace(" ", "_"): words[word] for word in WORDS},
         **columns("best_agreement", best),
         "best_agreement_n": best.n,
-        "labelled_items": max(one.counts.labelled for one in judges),
+        "labelled_items": max(one.labelled for one in judges),
         "open_verdicts": audit.open,
     }
-    if lost := sum(one.counts.lost for one in judges):
+    if lost := sum(one.lost for one in judges):
         summary |= {
             "unscored_verdicts": lost,
-            "judged_verdicts": sum(one.counts.asked for one in judges),
+            "judged_verdicts": sum(one.asked for one in judges),
         }
     return summary
 

@@ -26,6 +26,8 @@ from judgelab.study.common.templates import hundredth, sentences, spoken
 
 say = partial(spoken, __package__, "conditions.md.j2")
 """A condition or a verdict in a few words: ``say("heading", condition)``."""
+SHOWN = ("verdict", "agreement", "people", "kappa", "labelled", "missed", "unread")
+"""What sentences on a judge show as it is."""
 MANY = 4
 """Classes from which on each has no card of its own."""
 PAIRS = 20
@@ -107,15 +109,13 @@ def _judge_facts(design: Design, one: Evidence) -> dict[str, Any]:
     first, away = [each.value for each in one.of("position")], design.bars.position
     tipped = [x.value for x in first if x.low > 0.5 + away or x.high < 0.5 - away]
     return {
-        **vars(one),
-        **one.counts._asdict(),
+        **{part: getattr(one, part) for part in SHOWN},
         "name": "the judge" if one.name == "judge" else one.name,
         "fault": fault(one, design),
         "rule": one.best_control,
         "rule_agreement": one.controls[one.best_control],
-        "unread": one.counts.unread,
         "lost": design.table.reasons.get(one.name, {}),
-        "recalls": [(x, own.value) for x, (own, _) in one.classes.items() if counts[x] >= CLASS],
+        "recalls": [(x, own.value) for x, own in one.recall.items() if counts[x] >= CLASS],
         "rare": [(name, n) for name, n in counts.items() if 0 < n < CLASS],
         "more": None if math.isinf(one.verdict.more) else int(one.verdict.more),
         "pool": len({*items} - {*items[design.table.labelled]}),
@@ -135,7 +135,7 @@ def fault(one: Evidence, design: Design) -> str:
 
     def worst_first(k: int) -> tuple[float, bool, float, str]:
         level, row = table.levels[k], confusion[k]
-        return one.classes[level][0].value, level == table.positive, row[k] - row.sum(), level
+        return one.recall[level].value, level == table.positive, row[k] - row.sum(), level
 
     k = min(known, key=worst_first)
     row, level = confusion[k], table.levels[k]
@@ -180,7 +180,7 @@ def cards(one: Evidence) -> list[Card]:
     if not one.of("minimum"):
         cards.insert(1, without_bar("Agreement with people", one.agreement))
     barred = {each.about for each in one.of("class")}
-    for name, (own, _) in one.classes.items() if len(one.classes) <= MANY else ():
+    for name, own in one.recall.items() if len(one.recall) <= MANY else ():
         if name not in barred and own.n:
             cards.append(without_bar(f"Finds '{name}'", own))
     return cards

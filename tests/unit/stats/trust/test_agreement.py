@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from judgelab.stats.trust.agreement import Sums, category_target, graded_rows, preference_target
+from judgelab.stats.trust.agreement import Shares, category_target, graded_rows, preference_target
 
 NAN = np.nan
 
@@ -17,9 +17,12 @@ def sides(judge: np.ndarray) -> np.ndarray:
     return np.stack([judge, 1 - judge], axis=1)
 
 
-def close(found: Sums, total: np.ndarray, count: np.ndarray) -> None:
-    np.testing.assert_allclose(found.total, total, atol=1e-9)
-    np.testing.assert_allclose(found.count, count, atol=1e-9)
+def close(found: Shares, total: np.ndarray, count: np.ndarray, twice: bool = False) -> None:
+    """Of the one judge."""
+    wanted = Shares.of(total, count, twice=twice)
+    np.testing.assert_allclose(found.value[0], wanted.value, atol=1e-9)
+    np.testing.assert_allclose(found.adds[0], wanted.adds, atol=1e-9)
+    np.testing.assert_array_equal(found.clusters[0], wanted.clusters)
 
 
 def batches(units: int = 24, people: int = 5, each: int = 2, grades: int = 4) -> np.ndarray:
@@ -79,9 +82,9 @@ def test_pairs_of_graded_texts_are_those_of_a_loop(
     weight = 0.5 + rng.random(6)[item]
     found = graded_rows(labels, item, units, weight, leave_out=leave_out, across=across)
     given = labels, item, values, judged, weight, across, leave_out, complete
-    close(found.sums(values, judged), *by_pairs(*given))
+    close(found.shares(values, judged[None]), *by_pairs(*given), across)
     if leave_out:
-        close(found.of_people(judged), *by_pairs(*given, people=True))
+        close(found.of_people(judged[None]), *by_pairs(*given, people=True), across)
 
 
 def test_what_pairs_of_clusters_add_has_the_spread_of_leaving_out_clusters() -> None:
@@ -92,18 +95,19 @@ def test_what_pairs_of_clusters_add_has_the_spread_of_leaving_out_clusters() -> 
     labels = np.round(own + rng.normal(size=len(cluster)))[:, None]
     values = np.round(own + rng.normal(size=len(cluster)), 1)
 
-    def share(kept: np.ndarray) -> Sums:
+    def share(kept: np.ndarray) -> Shares:
         there = np.unique(cluster[kept], return_inverse=True)[1]
         ones = np.ones(kept.sum())
         rows = graded_rows(labels[kept], there, there, ones, leave_out=False, across=True)
-        return rows.sums(values[kept], np.ones(kept.sum(), np.bool_))
+        return rows.shares(values[kept], np.ones((1, kept.sum()), np.bool_)).at(0)
 
     whole = share(cluster >= 0)
-    without = np.array([share(cluster != k).share for k in range(60)])
+    without = np.array([share(cluster != k).value for k in range(60)])
     jackknife = np.sqrt(59 * without.var())
-    assert whole.adds.mean() == pytest.approx(whole.share)
+    assert whole.adds.mean() == pytest.approx(whole.value)
     assert whole.adds.std(ddof=1) / np.sqrt(60) == pytest.approx(jackknife, rel=0.1)
-    assert whole.estimate_share().low < whole.share < whole.estimate_share().high
+    one = whole.estimates().at()
+    assert one.low < one.value < one.high
 
 
 def test_categories_against_loops() -> None:
@@ -125,10 +129,10 @@ def test_categories_against_loops() -> None:
             if len(rest):
                 people[one, cluster[u]] += share * np.mean(rest == one)
     target = category_target(labels, 3, cluster, weight)
-    close(target.each(answers, judged), total, count)
-    close(target.sums(answers, judged), total.sum(axis=0), count.sum(axis=0))
-    close(target.each_of_people(judged), people, count)
-    close(target.of_people(judged), people.sum(axis=0), count.sum(axis=0))
+    close(target.recall(answers, judged[None]), total, count)
+    close(target.shares(answers, judged[None]), total.sum(axis=0), count.sum(axis=0))
+    close(target.recall_of_people(judged[None]), people, count)
+    close(target.of_people(judged[None]), people.sum(axis=0), count.sum(axis=0))
 
 
 @pytest.mark.parametrize("leave_out", [False, True])
@@ -150,7 +154,7 @@ def test_preferences_against_loops(leave_out: bool) -> None:
             if k is not None:
                 people[u] += share * (given[k] if side > 0 else 1 - given[k])
     target = preference_target(labels, np.arange(40), weight, leave_out=leave_out)
-    every = np.ones(40, np.bool_)
-    close(target.sums(sides(judge), every), total, count)
+    every = np.ones((1, 40), np.bool_)
+    close(target.shares(sides(judge), every), total, count)
     if leave_out:
         close(target.of_people(every), people, count)
