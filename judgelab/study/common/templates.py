@@ -12,10 +12,13 @@ from judgelab.core.errors import listed, some
 from judgelab.core.resources import compiled_templates
 from judgelab.core.result import Row, Table
 from judgelab.report import format
+from judgelab.report.style import Drawn, with_n
 from judgelab.stats.intervals.estimate import Estimate
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 
 def render(package: str, template: str, **values: Any) -> str:
@@ -47,6 +50,21 @@ def table(package: str, name: str, rows: Sequence[Row], **values: Any) -> Table:
     """A table with the title and the note that ``tables.md.j2`` of the package has for it."""
     title, *note = sentences(package, "tables.md.j2", table=name, **values)
     return Table(name, title, rows, " ".join(note))
+
+
+def drawn(
+    package: str,
+    name: str,
+    figure: Figure,
+    rows: DataFrame | None = None,
+    what: str = "items",
+    **values: Any,
+) -> Drawn:
+    """A figure with the title and the caption that ``figures.md.j2`` of the package has for it; the
+    caption ends with the n of the rows, where they are given."""
+    title, *said = sentences(package, "figures.md.j2", figure=name, **values)
+    caption = " ".join(said)
+    return Drawn(title, figure, caption if rows is None else with_n(caption, rows, what))
 
 
 @cache

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from judgelab.core.result import Headline, read_estimate
+from judgelab.core.result import Headline, flat_estimate, read_estimate
 from judgelab.report import format, style
-from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, marked, scorer
+from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, marked, option, scorer
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
-from judgelab.report.tables import column, estimates, records
-from judgelab.report.tables import frame as frame_of
+from judgelab.report.tables import estimates, frame, records
 from judgelab.study.common.panels import SCORES
+from judgelab.study.common.templates import drawn, sentences
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -27,10 +27,6 @@ HUES = {
 }
 BY_CHANCE = Mark(RED, "|", size=10), "what chance reaches in 5 %"
 D = "D (log.05 of p)"
-READ = (
-    "Lines are 95 % intervals over items. A bar that ends before its red mark is no more than "
-    "chance reaches; the dashed line is p = .05."
-)
 MOST = 6  # judges whose ratings are held against each other
 BINS = 12
 VARIANTS = (style.MUTED, *style.HUES)
@@ -49,18 +45,18 @@ def bars(tables: Tables) -> Drawn:
     figure, side = style.single(1.2 + 0.26 * len(entries))
     _bars(side, entries)
     side.set_xlabel(D)
-    shown = {row["level"] for row in rows}
-    keys = [style.key(Mark(hue, "s"), name) for name, hue in LEVELS.items() if name in shown]
+    levels = {row["level"] for row in rows}
+    keys = [style.key(Mark(hue, "s"), name) for name, hue in LEVELS.items() if name in levels]
     style.legend(figure, [*keys, style.key(*BY_CHANCE)])
-    return Drawn("Discernment", figure, style.with_n(READ, tables["discernment"]))
+    return drawn(__package__, "bars", figure, tables["discernment"])
 
 
 def of_judges(tables: Tables) -> Drawn:
     """A panel for each dataset; for each judge its average and least D, weighted and not."""
-    frame = tables["judges"].sort_values("job", kind="stable")
-    parts = dict(list(frame.groupby("dataset", sort=False)))
-    words = list(dict.fromkeys(frame["weights"]))
-    labels = _labels(frame, words[0] if len(words) == 1 else "weights as given")
+    board = tables["judges"].sort_values("job", kind="stable")
+    parts = dict(list(board.groupby("dataset", sort=False)))
+    words = list(dict.fromkeys(board["weights"]))
+    labels = _labels(board, words[0] if len(words) == 1 else "weights as given")
     sizes = [1 + len(part) * len(labels) for part in parts.values()]
     height = 1.2 + sum(0.3 + 0.22 * size for size in sizes)
     figure, sides = style.new_figure(height, 1, len(parts), sharex=True, height_ratios=sizes)
@@ -75,7 +71,7 @@ def of_judges(tables: Tables) -> Drawn:
     sides[-1, 0].set_xlabel(D)
     keys = [style.key(Mark(HUES[name], "s"), label) for name, label in labels.items()]
     style.legend(figure, [*keys, style.key(*BY_CHANCE)])
-    return Drawn("Judges by discernment", figure, style.with_n(READ, frame))
+    return drawn(__package__, "judges", figure, board)
 
 
 def _labels(values: DataFrame, weights: str) -> dict[str, str]:
@@ -104,9 +100,9 @@ def _bars(side: Any, entries: Sequence[tuple[str, Mapping[str, Any], str]]) -> N
 
 def styles(tables: Tables) -> Drawn:
     """How each judge rates originals and perturbed texts, and how alike every two judges do."""
-    frame: DataFrame = tables["response_styles"]
-    judges = list(dict.fromkeys(frame["judge"]))[:MOST]
-    wide = frame.pivot_table(
+    ratings: DataFrame = tables["response_styles"]
+    judges = list(dict.fromkeys(ratings["judge"]))[:MOST]
+    wide = ratings.pivot_table(
         index=["variant", "item"], columns="judge", values="rating", sort=False
     ).reindex(columns=judges)
     variants = list(wide.index.get_level_values("variant").unique())
@@ -122,14 +118,7 @@ def styles(tables: Tables) -> Drawn:
             shown = variants[:1] if r < c else variants[1:]
             _against(side, wide.loc[shown, [col, row]].dropna(), VARIANTS[r > c])
     style.legend(figure, [style.key(Mark(hue, "s"), format.words(v)) for v, hue in hues.items()])
-    n = len(wide.loc[variants[0]].dropna())
-    caption = (
-        "Items by their rating, averaged over metrics, one panel for each judge: its response "
-        "style; only the shift from the grey histogram is discernment. Above the diagonal two "
-        "judges' ratings of the originals, below it of the perturbed texts, with Pearson's r: how "
-        f"alike they rank items, not which is right. n\u00a0=\u00a0{n} items that all rated."
-    )
-    return Drawn("Response styles of the judges", figure, caption)
+    return drawn(__package__, "styles", figure, n=len(wide.loc[variants[0]].dropna()))
 
 
 def _shares(side: Any, ratings: Any, hues: dict[str, str]) -> None:
@@ -163,13 +152,7 @@ HEADLINES = (
     Headline("best_discernment", "Discernment of the best judge"),
     Headline("discernment/minimum_ew", "Least discernment"),
 )
-AVERAGE = "discernment/average_ew"
-NOTE = (
-    "D averaged over levels and at its minimum over perturbations, with 95 % intervals over items; "
-    "chance: what 5 % of judges reach by chance. Compare within a dataset, on the same "
-    "perturbations and as many items. D of each perturbation, and without the weights of the "
-    "metrics: judges.csv."
-)
+PARTS = ("value", "low", "high", "n", "unscored", "threshold")
 
 
 def compare(runs: Sequence[SweepJob]) -> list[Comparison]:
@@ -177,15 +160,16 @@ def compare(runs: Sequence[SweepJob]) -> list[Comparison]:
     scale (the DHP paper's Figure 6); nothing with fewer than two."""
     import pandas as pd
 
-    keys = [key for key in axes(runs) if key not in ("study", "dataset", "attack")]
+    varying = [key for key in axes(runs) if key not in ("study", "dataset", "attack")]
+    keys = [key for key in varying if not key.startswith("study.judges")]
     judges = [
-        (scorer(job, keys, own), job)
+        (row, ratings)
         for job, own in zip(runs, marked(runs), strict=True)
-        if AVERAGE in job.summary
+        for row, ratings in _judges(job, scorer(job, keys, own), keys if len(runs) > 1 else ())
     ]
     if len(judges) < 2:
         return []
-    board = frame_of({"rows": [_judge(name, job) for name, job in judges]})
+    board = frame({"rows": [row for row, _ in judges]})
     by = ["dataset", "average_ew"]
     board = board.sort_values(by, ascending=[True, False], kind="stable", ignore_index=True)
     rows, several = records(board), board["dataset"].nunique() > 1
@@ -193,43 +177,52 @@ def compare(runs: Sequence[SweepJob]) -> list[Comparison]:
     for name, heading in (("average_ew", "D average"), ("minimum_ew", "D minimum")):
         wide.append(estimates(name, [read_estimate(row, name) for row in rows], heading))
         wide.append(keyed(rows, f"{name}_threshold", "chance"))
-    wide += [keyed(rows, key) for key in ("n", "unscored")]
-    wide.append(column("not_seen", [row["not_seen"] or "" for row in rows]))
-    tables = {"Judges by discernment": wide}
-    comparisons = [Comparison("judges", board, NOTE, tables, ["discernment_judges"])]
-    rated = [
-        means.assign(judge=name) for name, job in judges if (means := _ratings(job)) is not None
-    ]
+    wide += [keyed(rows, key) for key in ("n", "unscored", "not_seen")]
+    [title, note] = sentences(__package__, "figures.md.j2", figure="comparison")
+    comparisons = [Comparison("judges", board, note, {title: wide}, ["discernment_judges"])]
+    rated = [ratings for _, ratings in judges if ratings is not None]
     if not several and len(rated) > 1:
         cells = pd.concat(rated)[["judge", "variant", "item", "rating"]]
         comparisons.append(Comparison("response_styles", cells, figures=["judges_response_styles"]))
     return comparisons
 
 
-def _judge(name: str, job: SweepJob) -> dict[str, Any]:
-    summary = job.summary
-    row: dict[str, Any] = {"judge": name, "dataset": str(summary.get("dataset") or "")}
-    own = {k.removeprefix("discernment/"): v for k, v in summary.items() if "/" in k}
-    row |= {key: value for key, value in own.items() if key.startswith(("average", "minimum"))}
-    row |= {key: own[f"average_ew_{key}"] for key in ("n", "unscored")}
-    row |= {key: summary.get(key) for key in ("items", "not_seen_count", "not_seen")}
-    row |= {"weights": summary.get("weighting"), "job": job.number}
-    return row | {key: value for key, value in own.items() if key.startswith("d_ew/")}
+def _judges(
+    job: SweepJob, only: str, keys: Sequence[str]
+) -> Iterator[tuple[dict[str, Any], DataFrame | None]]:
+    """A row for each judge of a run, and its ratings. The only judge of a run is called ``only``,
+    those of a list by their names there and what the run has at ``keys``."""
+    tables = {one["name"]: one["rows"] for one in (job.result or {}).get("tables", ())}
+    for judge in dict.fromkeys(row.get("judge") for row in tables.get("averages", ())):
+        over, each = (
+            [row for row in tables[name] if row.get("judge") == judge]
+            for name in ("averages", "discernment")
+        )
+        name = only if judge is None else " · ".join([judge, *(option(job, key) for key in keys)])
+        not_seen = job.summary["not_seen" if judge is None else f"not_seen/{judge}"]
+        row = {"judge": name, "dataset": str(job.summary.get("dataset") or "")}
+        for one in over:
+            row |= flat_estimate(one["statistic"], {part: one[part] for part in PARTS})
+        row |= {key: row[f"average_ew_{key}"] for key in ("n", "unscored")}
+        row |= {"items": job.summary["items"], "not_seen": not_seen}
+        row |= {"weights": over[0]["weights"], "job": job.number}
+        row |= {f"d_ew/{one['perturbation']}": one["value"] for one in each}
+        idle = [one["perturbation"] for one in each if one["seen"] == "nothing changed"]
+        yield row, _ratings(job, judge, name, idle)
 
 
-def _ratings(job: SweepJob) -> DataFrame | None:
-    """variant, item, rating (averaged over metrics) of the perturbations that changed a text.
-
-    None where the records are not there, or no text was changed.
-    """
+def _ratings(job: SweepJob, judge: str | None, name: str, idle: Sequence[str]) -> DataFrame | None:
+    """judge, variant, item, rating (averaged over metrics) of the perturbations that changed a
+    text; None where the records are not there, or no text was changed."""
     import pandas as pd
 
-    if job.run is None or job.result is None or not (job.run / SCORES).is_file():
+    file = SCORES if judge is None else "records/judgments.parquet"
+    if job.run is None or not (job.run / file).is_file():
         return None
-    rows = next(t["rows"] for t in job.result["tables"] if t["name"] == "discernment")
-    idle = [row["perturbation"] for row in rows if row["seen"] == "nothing changed"]
-    scores = pd.read_parquet(job.run / SCORES).rename(
-        columns={"agent": "variant", "score": "rating"}
-    )
-    scores = scores[~scores["variant"].isin(idle)]
-    return scores if scores["variant"].nunique() > 1 else None
+    rated = pd.read_parquet(job.run / file)
+    if judge is not None:
+        rated = rated[rated["by"] == judge]
+    columns = {"agent": "variant", "first": "variant", "score": "rating", "value": "rating"}
+    rated = rated.rename(columns=columns).assign(judge=name)
+    rated = rated[~rated["variant"].isin(idle)]
+    return rated if rated["variant"].nunique() > 1 else None

@@ -14,17 +14,17 @@ from judgelab.calls.log import CallLog, LoggedLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, mean_over
 from judgelab.engine.context import Context
-from judgelab.stats.discernment.paired import JudgeRatings, PairedD, paired_judges
 from judgelab.stats.discernment.score import (
-    DiscernmentScores,
     How,
+    JudgeRatings,
     Pair,
+    PairedD,
     calibrate,
     calibrate_summary,
-    discernment,
     discernment_ends,
     left_out,
     level_balanced,
+    paired_judges,
 )
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
@@ -119,7 +119,6 @@ class PerturbationResult:
     # how many of them it did not leave as they were, those among them that could not be written;
     # where it is 0, nothing else is known
     changed: int
-    score: DiscernmentScores  # D without and with weights, and p [metrics]
     weights: list[float] | None  # [metrics], None for equal ones
     scored: Counts  # [metrics] items rated before and after
     # D and the largest there is, on all items and without each of them, [1 + items, 2]: without
@@ -142,7 +141,7 @@ class PerturbationResult:
     def estimate(self) -> Estimate:
         """D with weights; n: items of the metric that has the fewest."""
         low, high = discernment_ends(self.d[:, 1], self.most[:, 1])
-        return Estimate(self.score.d_ew, float(low), float(high), self.fewest(weighted=True))
+        return Estimate(float(self.d[0, 1]), float(low), float(high), self.fewest(weighted=True))
 
     @property
     def seen(self) -> str:
@@ -154,9 +153,9 @@ class PerturbationResult:
             return "nothing changed"
         if self.most[0, 1] < 1.0:
             return TOO_FEW
-        if np.isnan(self.score.d_ew):
+        if np.isnan(self.d[0, 1]):
             return "unscored"
-        return "yes" if self.score.d_ew > self.threshold[1] else "no"
+        return "yes" if self.d[0, 1] > self.threshold[1] else "no"
 
 
 @dataclass(frozen=True)
@@ -176,26 +175,15 @@ class JudgeResult:
     ) -> JudgeResult:
         """Test each perturbation, against so many label-shuffled judges."""
         ratings, seed = rated.degraded.informative(rated.ratings), rated.context.seed
-        tested, metrics = [], rated.metrics
-        for place, one in enumerate(rated.degraded.suite.perturbations, start=1):
+        tested, metrics, before = [], rated.metrics, ratings[0]
+        changes = zip(ratings[1:], rated.degraded.changed[1:].sum(axis=1).tolist(), strict=True)
+        for one, (after, changed) in zip(rated.degraded.suite.perturbations, changes, strict=True):
             own = weights.of((one.name, one.attack.name), metrics) if len(metrics) > 1 else None
-            changed = int(rated.degraded.changed[place].sum())
-            before, after = ratings[0], ratings[place]
-            if not changed:
-                before, after = np.full_like(before, NAN), np.full_like(after, NAN)
-            scored = ~np.isnan(before - after)
-            tested.append(
-                PerturbationResult(
-                    one,
-                    len(scored),
-                    changed,
-                    discernment(before, after, own, how),
-                    own,
-                    scored.sum(axis=0),
-                    *left_out(before, after, own, how),
-                    calibrate(before, after, own, how, replicates=replicates, seed=seed),
-                )
-            )
+            after = after if changed else np.full_like(after, NAN)
+            scored = (~np.isnan(before - after)).sum(axis=0)
+            ends = left_out(before, after, own, how)
+            bar = calibrate(before, after, own, how, replicates=replicates, seed=seed)
+            tested.append(PerturbationResult(one, len(after), changed, own, scored, *ends, bar))
         return cls(rated, ratings, tested, _over(tested, ratings, how, replicates, seed))
 
     @property
@@ -226,22 +214,22 @@ def _over(
     if not places:
         return dict.fromkeys(AVERAGES, (Estimate(NAN, NAN, NAN, 0), NAN))
     tested = [tested[place] for place in places]
-    levels = [one.perturbation.level for one in tested]
-    rated, own = ratings[[0, *(place + 1 for place in places)]], [o.weights for o in tested]
-    count = min(replicates, MOST)
+    levels, own = [one.perturbation.level for one in tested], [one.weights for one in tested]
+    rated, count = ratings[[0, *(place + 1 for place in places)]], min(replicates, MOST)
     bars = calibrate_summary(rated, own, levels, how, replicates=count, seed=seed)
+    d, most = (np.stack(x, axis=-1) for x in zip(*((o.d, o.most) for o in tested), strict=True))
     over = {}
     for name in AVERAGES:
-        place, kind = int(name.endswith("_ew")), name.removesuffix("_ew")
-        d, most = (
-            np.stack([x[:, place] for x in side], axis=-1)
-            for side in ([one.d for one in tested], [one.most for one in tested])
+        kind, _, weighted = name.partition("_")
+        side = int(bool(weighted))
+        average, largest = (
+            level_balanced(x[:, side], levels) if kind == "average" else x[:, side].min(axis=-1)
+            for x in (d, most)
         )
-        both = [level_balanced(x, levels) if kind == "average" else x.min(-1) for x in (d, most)]
-        low, high = map(float, discernment_ends(*both))
-        n = min(one.fewest(weighted=bool(place)) for one in tested)
-        estimate = Estimate(float(both[0][0]), low, high, n, ratings.shape[1] - n)
-        over[name] = estimate, bars[kind][place]
+        low, high = map(float, discernment_ends(average, largest))
+        n = min(one.fewest(weighted=bool(side)) for one in tested)
+        estimate = Estimate(float(average[0]), low, high, n, ratings.shape[1] - n)
+        over[name] = estimate, bars[kind][side]
     return over
 
 

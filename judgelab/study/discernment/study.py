@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -13,19 +15,19 @@ from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
 from judgelab.core.estimator import LM, mixed
 from judgelab.core.lm import EvaluationLM
-from judgelab.core.result import PageSection, Result, Table, Value
+from judgelab.core.result import PageSection, Result, Row, Table, Value, flat_estimate
 from judgelab.core.step import By
 from judgelab.engine.context import Context, estimators
 from judgelab.engine.provenance import origin_of
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.report.jobs import Comparison, SweepJob
-from judgelab.stats.discernment.score import Combine, How
+from judgelab.stats.discernment.score import UNIT, Combine, How, ceiling
 from judgelab.stats.discernment.wilcoxon import Method
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_nobody, asks_of
-from judgelab.study.common.tables import about, entries
+from judgelab.study.common import templates
+from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_nobody, asks_of, spent
+from judgelab.study.common.tables import about, columns, entries
 from judgelab.study.discernment.figures import DRAWINGS, HEADLINES, compare
-from judgelab.study.discernment.page import answer_of, comparison_tables, notes_of, tables_of
 from judgelab.study.discernment.perturbations import (
     Degraded,
     ExpertWeights,
@@ -36,15 +38,19 @@ from judgelab.study.discernment.perturbations import (
     refuse_unfit,
 )
 from judgelab.study.discernment.results import (
+    MOST,
+    TOO_FEW,
     JudgeResult,
+    Pairs,
     Ranked,
     RatedVariants,
     compare_judges,
     write_ratings,
 )
 
-OF_ONE = ("mechanism", "evaluation_lm")
-"""Of a summary: what each of several judges has of its own."""
+ALPHA = 0.05  # of differences between judges
+table = partial(templates.table, __package__)
+INTERVAL = ("value", "low", "high", "n")
 
 
 @dataclass(frozen=True)
@@ -122,7 +128,8 @@ class Discernment(JudgesStudy):
         how = How(self.combine, self.method)
         judged = {n: JudgeResult.of(r, weights, how, self.replicates) for n, r in rated.items()}
         ranked, pairs = compare_judges(judged, how)
-        settings: dict[str, Value] = {
+        by = estimators(*(one.scores for one in rated.values()))
+        summary = about(context, degraded.panel, "discernment") | {
             "perturbations": degraded.suite.identity,
             "weights": self.weights,
             "combine": self.combine,
@@ -134,47 +141,40 @@ class Discernment(JudgesStudy):
             "perturbed": degraded.made,
             "expert_weights": weights.identity,
         }
-        made = Result(
-            summary=about(context, degraded.panel, "discernment") | settings,
-            primary="discernment/average_ew",
-            headlines=HEADLINES,
-            tables=tables_of(ranked, weights.named),
-            figures=["discernment_bars"],
-            answer=answer_of(ranked, pairs),
-            notes=notes_of(ranked, self, weights),
-            estimators=estimators(*(one.scores for one in rated.values())),
-        )
-        panel = degraded.panel
-        if self.judges:
+        tables = tables_of(ranked, weights.named)
+        notes = notes_of(ranked, how, self.replicates, weights)
+        panel, sections = degraded.panel, list[PageSection]()
+        if self.judges:  # what each has of its own is not the run's
+            summary = {k: v for k, v in summary.items() if k not in ("mechanism", "evaluation_lm")}
             origin["judges"] = {name: dict(one.measured.attrs) for name, one in rated.items()}
-            tables = comparison_tables(ranked, pairs, self, weights.named)
-            made = self._compared(made, ranked, tables, context.mechanism.name)
+            of_each = [one.name for one in tables if one.by]
+            sections = [PageSection("Each judge by itself", of_each)]
+            tables = comparison_tables(ranked, pairs, self.prices, weights.named) + tables
+            notes += [*mixed(by, LM), *self._rating(context.mechanism.name)]
         else:
             panel = rated[""].degraded.panel
             origin |= rated[""].measured.attrs
-            made = replace(made, summary={**made.summary, **_of_one(ranked[""], weights.named)})
-        return replace(made, provenance={"clean": origin_of(panel, origin)})
+        return Result(
+            summary=summary | summary_of(ranked, weights.named),
+            primary="best_discernment" if self.judges else "discernment/average_ew",
+            headlines=HEADLINES,
+            tables=tables,
+            figures=[] if self.judges else ["discernment_bars"],
+            answer=answer_of(ranked, pairs),
+            notes=notes,
+            estimators=by,
+            sections=sections,
+            provenance={"clean": origin_of(panel, origin)},
+        )
 
-    def _compared(
-        self, made: Result, ranked: Ranked, tables: Sequence[Table], mechanism: str
-    ) -> Result:
-        """The result, with the tables, notes and summary of several judges."""
-        by_the_run = [
+    def _rating(self, mechanism: str) -> list[str]:
+        """A sentence for each judge that compares texts elsewhere, and here was asked to rate."""
+        return [
             f"{name} compares texts ({one.mechanism.name}), and was asked to rate each by itself "
             f"({mechanism})."
             for name, one in self.judges.items()
             if one.mechanism is not None and self._raters[name].mechanism is None
         ]
-        summary = {key: value for key, value in made.summary.items() if key not in OF_ONE}
-        return replace(
-            made,
-            summary=summary | _of_several(ranked),
-            primary="best_discernment",
-            tables=[*tables, *made.tables],
-            figures=[],
-            notes=[*made.notes, *mixed(made.estimators, LM), *by_the_run],
-            sections=[PageSection("Each judge by itself", [t.name for t in made.tables if t.by])],
-        )
 
     def _degraded(self, context: Context) -> tuple[Degraded, ExpertWeights]:
         """What is to be rated, and weights; all that can be refused is, before an LM is asked."""
@@ -192,24 +192,208 @@ class Discernment(JudgesStudy):
         return degrade(context, base, suite), weights
 
 
-def _of_one(judge: JudgeResult, weights: str) -> dict[str, Value]:
-    unseen = judge.answers["no"]
-    summary: dict[str, Value] = {"not_seen": ", ".join(unseen), "not_seen_count": len(unseen)}
-    for name, average in judge.over.items():
-        summary |= _average(f"discernment/{name}", average)
-    summary |= {f"d_ew/{one.perturbation.name}": one.score.d_ew for one in judge.tested}
-    return summary | {"clean/unscored_texts": judge.unscored_texts, "weighting": weights}
+def tables_of(judges: Ranked, weights: str) -> list[Table]:
+    """What each judge makes of the perturbations; ``weights`` in words.
+
+    The one judge of a run has no name; several stand in a column of their own.
+    """
+    tested = [(name, one) for name, judge in judges.items() for one in judge.tested]
+    alike = all(one.d[0, 0] == one.d[0, 1] or one.d[0, 1] != one.d[0, 1] for _, one in tested)
+    rows: list[Row] = [
+        {
+            **_head(name),
+            "perturbation": one.perturbation.name,
+            "level": one.perturbation.level,
+            **columns(one.estimate, *INTERVAL),
+            "unscored": one.items - one.estimate.n if one.changed else 0,
+            # the same numbers again where metrics weigh alike
+            **({} if alike else {"d": float(one.d[0, 0]), "d_n": one.fewest(weighted=False)}),
+            **({} if alike else {"d_threshold": one.threshold[0]}),
+            "threshold": one.threshold[1],
+            "seen": one.seen,
+        }
+        for name, one in tested
+    ]
+    averages: list[Row] = [
+        {
+            **_head(name),
+            "statistic": kind,
+            **columns(estimate, *INTERVAL, "unscored"),
+            "perturbations": sum(one.counts for one in judge.tested),
+            "threshold": threshold,
+            "weights": weights if kind.endswith("_ew") else "none",
+        }
+        for name, judge in judges.items()
+        for kind, (estimate, threshold) in judge.over.items()
+    ]
+    excluded: list[Row] = [
+        {"perturbation": name, "item": item, "reason": reason}
+        for name, items in next(iter(judges.values())).rated.degraded.failed.items()
+        for item, reason in items.items()
+    ]
+    by = "" if "" in judges else "judge"
+    named = {"discernment": rows, "averages": averages}
+    tables = [replace(table(kind, own), by=by) for kind, own in named.items()]
+    return [*tables, *([table("excluded", excluded)] if excluded else [])]
 
 
-def _of_several(ranked: Ranked) -> dict[str, Value]:
+def _head(judge: str) -> Row:
+    return {"judge": judge} if judge else {}
+
+
+def comparison_tables(
+    ranked: Ranked, pairs: Pairs, prices: str | None, weights: str
+) -> list[Table]:
+    """Judges, and pairs of them; ``weights`` in words."""
+    paired: list[Row] = [
+        {
+            "first": first,
+            "second": second,
+            "first_discernment": pair.first,
+            "second_discernment": pair.second,
+            **flat_estimate("difference", columns(pair.difference, "value", "low", "high")),
+            **columns(pair.difference, "n", "unscored", "p"),
+            "p_holm": pair.p_holm,
+        }
+        for (first, second), pair in pairs.items()
+    ]
+    made = {
+        "judges": [_judge(name, one, prices) for name, one in ranked.items()],
+        "judge_pairs": paired,
+    }
+    return [table(kind, rows, weights=weights) for kind, rows in made.items() if rows]
+
+
+def _judge(name: str, judge: JudgeResult, prices: str | None) -> Row:
+    (estimate, threshold), answers = judge.average, judge.answers
+    mechanism, lm = judge.rated.context.mechanism, judge.rated.context.evaluation_lm
+    return {
+        "judge": name,
+        **flat_estimate("discernment", columns(estimate, "value", "low", "high")),
+        "by_chance": threshold,
+        "least": judge.over["minimum_ew"][0].value,
+        "sees": f"{len(answers['yes'])} of {len(answers['yes']) + len(answers['no'])}",
+        **columns(estimate, "n", "unscored"),
+        "asked_by": mechanism.name,
+        "model": None if asks_nobody(mechanism) else lm.presentation.model,
+        **spent(judge.rated.log, lm, prices),
+    }
+
+
+def answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:
+    """(heading, sentences): of one judge which perturbations it does not see; of several who
+    discerns most and how surely, and what each does not see."""
+    (best, first), *rest = ranked.items()
+    if not rest:
+        return _answer_of_one(first, best)
+    average, bar = first.average
+    unknown = [name for name, judge in rest if math.isnan(judge.average[0].value)]
+    # judges that surely discern less, and more, on the items of both
+    behind, ahead = list[str](), list[str]()
+    for (one, other), pair in pairs.items():
+        if best in (one, other) and pair.p_holm < ALPHA and pair.difference.value:
+            leads = (pair.difference.value > 0) == (one == best)
+            (behind if leads else ahead).append(other if one == best else one)
+    known = [own for judge in ranked.values() if (own := judge.answers)["yes"] or own["no"]]
+    lost = {name: judge.unscored_texts for name, judge in ranked.items()}
+    return templates.paragraphs(
+        __package__,
+        "answer.md.j2",
+        one=None,
+        best=best,
+        value=average.value,
+        low=average.low,
+        high=average.high,
+        bar=1.0 if math.isnan(bar) else bar,
+        items=max((one.items for one in first.tested), default=0),
+        small=bool(first.answers[TOO_FEW]) and not known,
+        unknown=unknown,
+        ahead=ahead,
+        behind=behind,
+        open=[name for name, _ in rest if name not in (*behind, *unknown, *ahead)],
+        lost=[f"{name} ({n:,})" for name, n in lost.items() if n],
+        all_known=len(known) == len(ranked),
+        nobody=[
+            name
+            for name in (known[0]["no"] if known else ())
+            if all(name in o["no"] for o in known)
+        ],
+    )
+
+
+def _answer_of_one(judge: JudgeResult, name: str) -> list[tuple[str, str]]:
+    mechanism, named = judge.rated.context.mechanism.name, judge.answers
+    few = [one for one in judge.tested if one.changed and not one.counts]
+    small = [int(one.scored.max()) for one in judge.tested if one.seen == TOO_FEW]
+    one = {
+        "by": f"{name}, {mechanism}" if name else mechanism,
+        "yes": named["yes"],
+        "no": named["no"],
+        "small": named[TOO_FEW],
+        "unscored": named["unscored"],
+        "rated": max(small, default=0),
+        "few": [f"{x.perturbation.name} ({x.changed} of {x.items} texts)" for x in few],
+        "enough": any(named.values()),
+        "idle": [one.perturbation.name for one in judge.tested if not one.changed],
+    }
+    return templates.paragraphs(__package__, "answer.md.j2", one=one)
+
+
+def notes_of(judges: Ranked, how: How, replicates: int, weights: ExpertWeights) -> list[str]:
+    """What limits the numbers: what holds of all judges once, the rest with the judge's name."""
+    each = {name: _notes(one, how, replicates, weights) for name, one in judges.items()}
+    (first, *_), others = each.values(), each.values()
+    common = [note for note in first if all(note in other for other in others)]
+    own = [f"{name}: {n}" for name, notes in each.items() for n in notes if n not in common]
+    return common + own
+
+
+def _notes(judge: JudgeResult, how: How, replicates: int, weights: ExpertWeights) -> list[str]:
+    rated, metrics, printed = judge.rated, judge.rated.metrics, how.combine == "printed"
+    tested = [one for one in judge.tested if one.seen in ("yes", "no")]
+    scored = max((int(one.scored.max()) for one in tested), default=0)
+    writers: dict[str, list[str]] = {}
+    for name, one in rated.degraded.made.items():
+        if "attack_written_by" in one:
+            writers.setdefault(str(one["attack_written_by"]), []).append(name)
+    return templates.sentences(
+        __package__,
+        "notes.md.j2",
+        degraded=rated.degraded,
+        origin=rated.degraded.panel.provenance,
+        asks=not asks_nobody(rated.context.mechanism),
+        identity=rated.context.evaluation_lm.identity,
+        metrics=metrics,
+        weights=weights,
+        unlisted=weights.unlisted(rated.degraded.suite.attacks) if len(metrics) > 1 else [],
+        writers=writers,
+        printed=printed,
+        tests=len(tested),
+        scored=scored,
+        ceiling=ceiling(scored, how.method) if scored else 0.0,
+        more=math.log(len(metrics)) / UNIT if printed else 0.0,
+        replicates=replicates,
+        most=MOST,
+    )
+
+
+def summary_of(ranked: Ranked, weights: str) -> dict[str, Value]:
+    """Of one judge D of each perturbation and over all; of several who is best, and D of each."""
     (best, first), *_ = ranked.items()
-    summary: dict[str, Value] = {"judges": len(ranked), "best": best}
-    summary |= _average("best_discernment", first.average)
-    for name, one in ranked.items():
-        summary |= _average(f"discernment/{name}", one.average)
-        summary[f"not_seen/{name}"] = ", ".join(one.answers["no"])
-    unscored = sum(one.unscored_texts for one in ranked.values())
-    return summary | {"clean/unscored_texts": unscored}
+    if best:
+        made: dict[str, Value] = {"judges": len(ranked), "best": best}
+        made |= _average("best_discernment", first.average)
+        for name, one in ranked.items():
+            made |= _average(f"discernment/{name}", one.average)
+            made[f"not_seen/{name}"] = ", ".join(one.answers["no"])
+    else:
+        unseen = first.answers["no"]
+        made = {"not_seen": ", ".join(unseen), "not_seen_count": len(unseen)}
+        for name, average in first.over.items():
+            made |= _average(f"discernment/{name}", average)
+        made |= {f"d_ew/{one.perturbation.name}": float(one.d[0, 1]) for one in first.tested}
+        made["weighting"] = weights
+    return made | {"clean/unscored_texts": sum(one.unscored_texts for one in ranked.values())}
 
 
 def _average(key: str, average: tuple[Estimate, float]) -> dict[str, Value]:

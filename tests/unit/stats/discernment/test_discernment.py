@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata, wilcoxon
 
-from judgelab.stats.discernment.paired import JudgeRatings, paired_judges
 from judgelab.stats.discernment.score import (
     How,
+    JudgeRatings,
     calibrate,
     calibrate_summary,
     ceiling,
@@ -22,6 +22,7 @@ from judgelab.stats.discernment.score import (
     left_out,
     level_balanced,
     metric_weights,
+    paired_judges,
 )
 from judgelab.stats.discernment.wilcoxon import Method, signed_rank_log_p
 from judgelab.stats.intervals.arrays import Floats

@@ -21,12 +21,7 @@ from judgelab.study.discernment.perturbations import (
 )
 from judgelab.study.discernment.study import Discernment
 from tests.scripted import NOBODY, ScriptedChat
-from tests.unit.study.discernment.discernment_context import (
-    QUICK,
-    counts_typos,
-    lab,
-    references,
-)
+from tests.unit.study.discernment.discernment_context import QUICK, counts_typos, lab, references
 
 PADDING = "{_target_: judgelab.attack.padding.Padding}"
 

@@ -14,10 +14,13 @@ from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest
 from judgelab.core.prompt import Prompt
 from judgelab.mechanism.pairwise import Pairwise
+from judgelab.report.jobs import comparisons, jobs
 from judgelab.study.common.judges import NamedJudge
 from judgelab.study.discernment.study import Discernment
+from tests.drawings import draw
 from tests.scripted import NOBODY, ScriptedChat
 from tests.unit.python.frames import graded
+from tests.unit.report.report_results import write_job
 from tests.unit.study.discernment.discernment_context import (
     QUICK,
     RATING,
@@ -69,7 +72,7 @@ def test_the_best_stands_first_everywhere(listed: Any) -> None:
     for side in ("first", "second"):
         assert pairs[f"{side}_discernment"].to_numpy() == pytest.approx(held[pairs[side]])
     assert (pairs["p_holm"] >= pairs["p"]).all()
-    assert set(listed.tables["by_perturbation"]["perturbation"]) == set(ONLY)
+    assert set(listed.tables["discernment"]["perturbation"]) == set(ONLY)
 
 
 def test_calls_and_records_are_by_judge(listed: Any) -> None:
@@ -81,6 +84,18 @@ def test_calls_and_records_are_by_judge(listed: Any) -> None:
     assert set(listed.records["clean_measurements"]["judge"]) == {"length", "coarse", "fine"}
     page = (listed.path / "items.html").read_text()
     assert '"judges":["length","coarse","fine"]' in page.replace(", ", ",").replace(": ", ":")
+
+
+def test_a_sweep_compares_the_judges_of_a_list(listed: Any, tmp_path: Path) -> None:
+    """They were left out, without a word."""
+    write_job(tmp_path / "s" / "t", 0, {}, status="done", run=str(listed.path))
+    board, styles = comparisons(jobs(tmp_path / "s" / "t"))
+    ranked = listed.tables["judges"]
+    assert list(board.rows["judge"]) == list(ranked["judge"])
+    assert list(board.rows["average_ew"]) == list(ranked["discernment"])
+    assert set(styles.rows["judge"]) == set(ranked["judge"])
+    shown = {"judges": board.rows, "response_styles": styles.rows}
+    assert all(draw(name, shown).caption for one in (board, styles) for name in one.figures)
 
 
 def scripted(*rules: Callable[[ChatRequest], str | None]) -> dict[str, NamedJudge]:
