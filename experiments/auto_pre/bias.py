@@ -124,7 +124,7 @@ def _rate(
     unread: float = np.nan,
 ) -> Estimate:
     """Equation 5 in per cent; a tie does not favour, and without a vote there is ``unread``."""
-    votes = votes_of(np.stack(cells), "merged" if merged else "per_order")
+    votes = votes_of(np.stack(cells)) if merged else 2 * np.stack(cells) - 1
     sign = decide(votes, weight)
     favours = np.where(np.isnan(sign), unread, (sign > 0).astype(np.float64))
     rate = favour_rate(favours, gold)

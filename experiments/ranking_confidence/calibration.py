@@ -63,7 +63,7 @@ def judges_table(found: Sequence[Judged]) -> Table:
         row |= {"pairs": len(made), **_shares("paired", one.pairs.paired, one.pairs)}
         row |= {**_shares("unpaired", one.pairs.unpaired, one.pairs), "algorithm_1": _mean(made)}
         row |= {"mae": _mean(off), "item_correlation": one.fit.item_correlation}
-        row |= {"bias_sd_over_sd": one.fit.bias_sd / one.fit.sd}
+        row |= {"bias_sd_over_sd": one.fit.bias.value / one.fit.sd}
         rows.append({**row, "system_slope": one.fit.system_slope})
     return Table(
         "judges",

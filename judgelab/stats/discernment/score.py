@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 from typing import Literal, NamedTuple
@@ -81,16 +81,14 @@ def discernment(
 def combined(
     log_p: Floats, weights: Floats, combine: Combine = "harmonic"
 ) -> tuple[Floats, Floats]:
-    """D and D^EW [...] from log p [..., metrics] (equations of section 2.3)."""
-    share = np.full_like(weights, 1 / len(weights) if combine == "harmonic" else 1.0)
-    return _score(log_p, share), _score(log_p, weights)
-
-
-def _score(log_p: Floats, weights: Floats) -> Floats:
-    """-ln(1 / sum(w/p)) / ln 20, all in logarithms; metrics without weight are left out."""
-    used = weights > 0
-    total = logsumexp(-log_p[..., used], axis=-1, b=weights[used])
-    return np.asarray(total / UNIT, dtype=np.float64) + 0.0
+    """D and D^EW [...] from log p [..., metrics] (equations of section 2.3): -ln(1 / sum(w/p)) /
+    ln 20, all in logarithms; metrics without weight are left out."""
+    equal = np.full_like(weights, 1 / len(weights) if combine == "harmonic" else 1.0)
+    d, d_ew = (
+        np.asarray(logsumexp(-log_p[..., own > 0], axis=-1, b=own[own > 0]) / UNIT) + 0.0
+        for own in (equal, weights)
+    )
+    return d, d_ew
 
 
 def ceiling(items: int, method: Method = "auto") -> float:
@@ -210,15 +208,18 @@ def left_out(
     moves = np.abs(differences)
     least = np.where(moves > 0, moves, np.inf).min(axis=0, initial=np.inf)
     full = np.where(moves == 0, np.where(np.isinf(least), 1.0, least), moves)
-    share = metric_weights(first.shape[1], weights)
-    sides = []
-    for values in (differences, full):
-        sets = np.repeat(values.T[None], len(values) + 1, axis=0)  # [1 + items, metrics, items]
-        items = np.arange(len(values))
-        sets[items + 1, :, items] = np.nan
-        log_p = signed_rank_log_p(sets, how.method)
-        sides.append(np.stack(combined(log_p, share, how.combine), axis=-1))
-    return sides[0], sides[1]
+    share, each = metric_weights(first.shape[1], weights), len(differences)
+    d, most = (_without_groups(side, each, share, how) for side in (differences, full))
+    return d, most
+
+
+def _without_groups(differences: Floats, groups: int, share: Floats, how: How) -> Floats:
+    """[1 + groups, 2] D of all items and without each group of them, without weights and with."""
+    count = len(differences)
+    group = np.arange(count) % groups if groups else np.arange(0)
+    out = np.concatenate([[np.full(count, False)], group == np.arange(groups)[:, None]])
+    log_p = signed_rank_log_p(np.where(out[:, None], np.nan, differences.T), how.method)
+    return np.stack(combined(log_p, share, how.combine), axis=-1)
 
 
 def discernment_ends(d: Floats, most: Floats) -> tuple[Floats, Floats]:
@@ -283,7 +284,7 @@ class JudgeRatings:
 
     ratings: Floats  # [1 + perturbations, items, metrics], the original first; NaN where unscored
     weights: Sequence[Sequence[float] | None]  # of each perturbation; None weighs metrics alike
-    how: How = field(default_factory=How)  # as its D was made
+    how: How = How()  # as its D was made
     # [perturbations, items] where there is a perturbed text; None: all count, and an item without
     # one is unscored
     there: Mask | None = None
@@ -293,12 +294,8 @@ class JudgeRatings:
         """[items] that have every rating that counts."""
         ratings = checked(self.ratings, 3, "Ratings of a judge")
         shares = [metric_weights(ratings.shape[2], own) > 0 for own in self.weights]
-        lacking = np.stack(
-            [
-                np.isnan(ratings[0] - one)[:, used].any(axis=1)
-                for one, used in zip(ratings[1:], shares, strict=True)
-            ]
-        )
+        pairs = zip(ratings[1:], shares, strict=True)
+        lacking = np.stack([np.isnan(ratings[0] - x)[:, used].any(axis=1) for x, used in pairs])
         if self.there is not None:
             lacking &= self.there
         return np.asarray(~np.any(lacking, axis=0), dtype=np.bool_)
@@ -306,15 +303,11 @@ class JudgeRatings:
     def leaving_out(self, items: Mask, levels: Sequence[str]) -> Floats:
         """Level-balanced D^EW [1 + groups] of some items: of all, then without each group."""
         ratings = self.ratings[:, items]
-        count = ratings.shape[1]
-        groups = np.arange(count) % min(count, GROUPS)
-        out = np.concatenate([[np.full(count, False)], groups == np.unique(groups)[:, None]])
+        groups = min(ratings.shape[1], GROUPS)
         scores = []
         for perturbed, own in zip(ratings[1:], self.weights, strict=True):
-            kept = np.where(out[:, None], np.nan, (ratings[0] - perturbed).T)
-            log_p = signed_rank_log_p(kept, self.how.method)
             share = metric_weights(ratings.shape[2], own)
-            scores.append(combined(log_p, share, self.how.combine)[1])
+            scores.append(_without_groups(ratings[0] - perturbed, groups, share, self.how)[:, 1])
         return level_balanced(np.stack(scores, axis=-1), levels)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike
 from scipy.special import fdtrc
 
@@ -108,21 +109,16 @@ def quadratic_against_linear(x: ArrayLike, y: ArrayLike) -> QuadraticFit:
     height = float(np.abs(second).max(initial=0.0))
     if n < 4 or len(np.unique(first)) < 3 or np.ptp(second) <= ROUNDING * height:
         return QuadraticFit(*(math.nan,) * 6, n)
-    # centred, and both scaled to [-1, 1]: the columns are well conditioned
-    centre = float(first.mean())
-    scale = float(np.abs(first - centre).max())
-    u, v = (first - centre) / scale, second / height
-    powers = np.column_stack([np.ones_like(u), u, u**2])
-    fits = [np.linalg.pinv(powers[:, :terms]) @ v for terms in (2, 3)]
-    rests = [v - powers[:, : len(fit)] @ fit for fit in fits]
-    left, total = [float(rest @ rest) for rest in rests], float(((v - v.mean()) ** 2).sum())
+    fits = [Polynomial.fit(first, second, degree) for degree in (1, 2)]
+    left = [float(((second - fit(first)) ** 2).sum()) for fit in fits]
+    total = float(((second - second.mean()) ** 2).sum())
     # a residual of rounding noise counts as 0, and 0 / 0 as no gain
     noise = ROUNDING * total
     f = 0.0
     if left[0] > noise:
         f = math.inf if left[1] <= noise else max((left[0] - left[1]) / left[1] * (n - 3), 0.0)
-    _, slope, bend = map(float, fits[1])
-    bend = bend if abs(bend) > ROUNDING else 0.0
-    peak = centre - scale * slope / (2 * bend) if bend else math.nan
-    p, curvature = float(fdtrc(1, n - 3, f)), height * bend / scale / scale
-    return QuadraticFit(1 - left[0] / total, 1 - left[1] / total, f, p, peak, curvature, n)
+    bend = float(fits[1].coef[2])  # of x from -1 to 1
+    curvature = bend / (np.ptp(first) / 2) ** 2 if abs(bend) > ROUNDING * height else 0.0
+    peak = float(fits[1].deriv().roots()[0]) if curvature else math.nan
+    p = float(fdtrc(1, n - 3, f))
+    return QuadraticFit(1 - left[0] / total, 1 - left[1] / total, f, p, peak, float(curvature), n)

@@ -9,7 +9,6 @@ asked. Every interval is over items, and every test flips the sign of whole item
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +18,6 @@ from judgelab.stats.intervals.ends import mean_ends, of_ratio, share_ends
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import sign_flip_p
 
-Orders = Literal["merged", "per_order"]
-
 TOLERANCE = 1e-9
 """Votes closer to a draw than this share of all that was cast are ties: sums are rounded."""
 
@@ -28,15 +25,12 @@ BOX = ("whisker_low", "quartile_1", "median", "quartile_3", "whisker_high")
 """Quartiles, and whiskers to the last value within 1.5 times their gap."""
 
 
-def votes_of(verdicts: ArrayLike, orders: Orders = "merged") -> Floats:
-    """Verdicts [..., orders] as votes for the first answer, -1 to 1 from each order.
+def votes_of(verdicts: ArrayLike) -> Floats:
+    """Verdicts [..., orders] as votes for the first answer, both orders as one, from -2 to 2.
 
-    ``merged``: both orders are one vote, from -2 to 2; one that is a tie or unread adds nothing.
-    ``per_order`` keeps the axis. NaN where nothing was read.
+    An order that is a tie or unread adds nothing. NaN where nothing was read.
     """
     votes = 2 * np.asarray(verdicts, dtype=np.float64) - 1
-    if orders == "per_order":
-        return votes
     return np.where(np.isnan(votes).all(axis=-1), np.nan, np.nansum(votes, axis=-1))
 
 

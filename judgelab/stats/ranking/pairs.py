@@ -234,7 +234,7 @@ def predicted(
     rated = np.where(usable, sd**2 / np.where(usable, np.minimum(r, 1.0), 1.0) ** 2, np.nan)
     slope, bias = np.ones(len(fits)), np.zeros(len(fits))
     if model == "bias":
-        bias = np.array([fit.bias_sd for fit in fits])
+        bias = np.array([fit.bias.value for fit in fits])
     elif model == "line":
         slope = np.array([fit.system_slope for fit in fits])
         bias = np.array([fit.line_bias_sd for fit in fits])

@@ -16,7 +16,7 @@ from judgelab.stats.discrimination.auc import row_auc
 from judgelab.stats.intervals.arrays import Floats, Mask, divide
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_change, item_mean
-from judgelab.stats.screen.blocks import Places, by_item, centred, correlation
+from judgelab.stats.screen.blocks import Places, by_item, centred
 
 SHARE = (0.0, 1.0)
 
@@ -28,7 +28,6 @@ class SourceExam:
     auc: Floats  # [items] share of its same-item pairs that score above its others
     hits: Floats  # [items] share of same-item pairs above the threshold: TPR
     rejections: Floats  # [items] share of the other pairs below it: TNR
-    orders: float  # correlation of the scores of two agents' texts in both orders
 
     @property
     def weight(self) -> float:
@@ -52,10 +51,7 @@ class SourceExam:
 def sit(scores: Floats, blocks: Sequence[Places]) -> SourceExam:
     """The exam of one critic, by its scores [blocks, agents, peers, m, m] as they were measured."""
     even = centred(scores)
-    first, second = np.triu_indices(scores.shape[1], 1)
-    turned = scores[:, second, first].transpose(0, 1, 3, 2)
-    orders = correlation(scores[:, first, second], turned)
-    return SourceExam(_aucs(even, blocks), *_decisions(even, blocks), orders)
+    return SourceExam(_aucs(even, blocks), *_decisions(even, blocks))
 
 
 def beyond(scores: Floats, other: Floats, blocks: Sequence[Places]) -> Floats:
@@ -74,7 +70,7 @@ def weight(even: Floats, blocks: Sequence[Places], agents: Mask) -> float:
     part = even[:, agents][:, :, agents]
     if part.shape[1] < 2:
         return 0.0
-    return SourceExam(np.empty(0), *_decisions(part, blocks), np.nan).weight
+    return SourceExam(np.empty(0), *_decisions(part, blocks)).weight
 
 
 def _split(even: Floats) -> tuple[Floats, Floats]:

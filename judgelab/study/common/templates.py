@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core.errors import listed, some
 from judgelab.core.resources import compiled_templates
-from judgelab.core.result import Row, Table
+from judgelab.core.result import Row, Table, read_estimate
 from judgelab.report import format
 from judgelab.report.style import Drawn, with_n
 from judgelab.stats.intervals.estimate import Estimate
@@ -83,6 +83,7 @@ def _environment(package: str) -> Environment:
     )
     made.filters |= {"hundredth": hundredth, "listed": listed, "some": some}
     made.filters |= {"between": between, "estimate": _estimate, "counted": format.counted}
+    made.filters["estimate_of"] = estimate_of
     made.tests["known"] = math.isfinite
     made.filters["capfirst"] = lambda text: text[:1].upper() + text[1:]
     return made
@@ -90,6 +91,12 @@ def _environment(package: str) -> Environment:
 
 def _estimate(one: Estimate) -> str:
     return format.estimate(one.value, one.low, one.high)
+
+
+def estimate_of(summary: Mapping[str, Any], key: str) -> Estimate:
+    """The estimate that a flat summary has at a key; NaN for what it lacks."""
+    one = {k: math.nan if x is None else x for k, x in read_estimate(summary, key).items()}
+    return Estimate(one["value"], one["low"], one["high"], int(summary.get(f"{key}_n") or 0))
 
 
 def between(found: Estimate) -> str:

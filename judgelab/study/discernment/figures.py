@@ -200,7 +200,7 @@ def _judges(
         )
         name = only if judge is None else " · ".join([judge, *(option(job, key) for key in keys)])
         not_seen = job.summary["not_seen" if judge is None else f"not_seen/{judge}"]
-        row = {"judge": name, "dataset": str(job.summary.get("dataset") or "")}
+        row: dict[str, Any] = {"judge": name, "dataset": str(job.summary.get("dataset") or "")}
         for one in over:
             row |= flat_estimate(one["statistic"], {part: one[part] for part in PARTS})
         row |= {key: row[f"average_ew_{key}"] for key in ("n", "unscored")}

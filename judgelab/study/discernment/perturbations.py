@@ -22,23 +22,23 @@ from judgelab.core.panel import GIVE_REFERENCES, Agent, Panel
 from judgelab.core.resources import conf
 from judgelab.core.step import By
 from judgelab.engine.context import Context
-from judgelab.stats.intervals.arrays import Floats, Mask
+from judgelab.stats.intervals.arrays import Mask
 
-WEIGHTS = conf() / "expert_weights"
-WeightTable = Mapping[str, Mapping[str, float]]
+WEIGHTS, FOLDER = conf() / "expert_weights", conf() / "perturbation"
+WeightTable = dict[str, dict[str, Annotated[float, Field(ge=0, strict=True)]]]
 """Perturbation (or attack) -> metric -> weight."""
-WEIGHTS_SHAPE = TypeAdapter(
-    dict[str, dict[str, dict[str, Annotated[float, Field(ge=0, strict=True)]]] | None]
-)
-WEIGHTS_NEED = "A file of weights maps tasks to perturbations to metrics with numbers from 0 up."
-T = TypeVar("T")
+Level = Literal["character", "word", "sentence"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+ORIGINAL = "original"
+"""The agent of a panel that holds the texts as they were."""
+Shape = TypeVar("Shape")
 
 
 @dataclass(frozen=True)
 class ExpertWeights:
     """Weights of one task."""
 
-    table: WeightTable  # each perturbation's add up to 1; empty where all metrics weigh alike
+    table: WeightTable  # empty where all metrics weigh alike
     identity: str  # file name and hash, for the record
 
     @property
@@ -96,16 +96,11 @@ def load_weights(name_or_path: str, task: str) -> ExpertWeights:
 
     Raises:
         ConfigError: there is no such name, or there are weights, but none of this task.
-        DataError: the file is not of its kind, or weights do not add up to 1.
+        DataError: the file is not of its kind.
     """
-    path = named_file("study.weights", name_or_path, WEIGHTS)
-    tables, identity = validated(path, WEIGHTS_SHAPE, WEIGHTS_NEED)
-    for other, own in tables.items():
-        for perturbation, weights in (own or {}).items():
-            if abs(total := sum(weights.values()) - 1) > 1e-6:
-                raise DataError(
-                    f"{path.name}, {other}, {perturbation}: weights add up to {total + 1:g}, not 1."
-                )
+    path = _named_file("study.weights", name_or_path, WEIGHTS)
+    needs = "A file of weights maps tasks to perturbations to metrics with numbers from 0 up."
+    tables, identity = _validated(path, TypeAdapter(dict[str, WeightTable | None]), needs)
     others = sorted(name for name, own in tables.items() if own and name != task)
     table = tables.get(task)
     if table is None and others:  # the file is meant for those
@@ -116,12 +111,8 @@ def load_weights(name_or_path: str, task: str) -> ExpertWeights:
     return ExpertWeights(table or {}, identity)
 
 
-def named_file(key: str, name_or_path: str, folder: Path) -> Path:
-    """A YAML of the user, or one of the folder by its name.
-
-    Raises:
-        ConfigError: there is no such name.
-    """
+def _named_file(key: str, name_or_path: str, folder: Path) -> Path:
+    """A YAML of the user, or one of the folder by its name."""
     if name_or_path.endswith((".yaml", ".yml")):
         return Path(name_or_path)
     known = sorted(file.stem for file in folder.glob("*.yaml"))
@@ -130,12 +121,8 @@ def named_file(key: str, name_or_path: str, folder: Path) -> Path:
     return folder / f"{name_or_path}.yaml"
 
 
-def validated(path: Path, shape: TypeAdapter[T], needs: str) -> tuple[T, str]:
-    """What a YAML file holds, and its name and hash.
-
-    Raises:
-        DataError: it cannot be read, or is not of the shape that the sentence ``needs`` names.
-    """
+def _validated(path: Path, shape: TypeAdapter[Shape], needs: str) -> tuple[Shape, str]:
+    """What a YAML file holds, and its name and hash; ``needs`` says which shape it is to have."""
     try:
         raw = path.read_bytes()
         content = shape.validate_python(yaml.safe_load(raw.decode("utf-8-sig")))
@@ -148,14 +135,7 @@ def validated(path: Path, shape: TypeAdapter[T], needs: str) -> tuple[T, str]:
     return content, f"{path.name} sha256:{hashlib.sha256(raw).hexdigest()[:12]}"
 
 
-FOLDER = conf() / "perturbation"
-Level = Literal["character", "word", "sentence"]
-LEVELS: tuple[Level, ...] = get_args(Level)
-ORIGINAL = "original"
-"""The agent of a panel that holds the texts as they were."""
-
-
-class Shape(BaseModel, extra="forbid"):
+class Entry(BaseModel, extra="forbid"):
     """An entry of a file."""
 
     level: Level
@@ -163,11 +143,7 @@ class Shape(BaseModel, extra="forbid"):
 
 
 Name = Annotated[str, StringConstraints(pattern=r"\S", strict=True)]
-SUITE = TypeAdapter(Annotated[dict[Name, Shape], Field(min_length=1)])
-NEEDS = (
-    "A suite maps names (put them in quotation marks) to level and attack (a mapping with a "
-    "_target_)."
-)
+Entries = Annotated[dict[Name, Entry], Field(min_length=1)]
 
 
 @dataclass(frozen=True)
@@ -210,7 +186,12 @@ def load_suite(
         DataError: the file is no suite; the message names the entry.
     """
     path = _locate(name_or_path, dataset, task)
-    content, identity = validated(path, SUITE, NEEDS)
+    content, identity = _validated(
+        path,
+        TypeAdapter(Entries),
+        "A suite maps names (put them in quotation marks) to level and attack (a mapping with a "
+        "_target_).",
+    )
     if ORIGINAL in content:
         raise DataError(f"{path.name}: {ORIGINAL!r} is the name of the unperturbed texts.")
     for name in only or ():
@@ -232,7 +213,7 @@ def load_suite(
 
 def _locate(given: str | None, dataset: str, task: str) -> Path:
     if given is not None:
-        return named_file("study.perturbations", given, FOLDER)
+        return _named_file("study.perturbations", given, FOLDER)
     for name in (dataset, task):
         if (file := FOLDER / f"{name}.yaml").is_file():
             return file
@@ -268,20 +249,6 @@ class Degraded:
     # ones among them -> why; such a text is excluded: the panel has None
     failed: dict[str, dict[str, str]]
     made: dict[str, dict[str, object]]  # perturbation -> what its attack says of itself
-
-    def informative(self, ratings: Floats) -> Floats:
-        """Ratings [variant, item, metric], NaN where they say nothing of the judge.
-
-        Where no changed text of a perturbation was rated on a metric, before and after, only
-        unchanged texts are left, which are rated as their originals are: D would be 0, as if the
-        judge had rated changed texts alike.
-        """
-        kept = ratings.copy()
-        for after, changed in zip(kept[1:], self.changed[1:], strict=True):
-            known = ~np.isnan(ratings[0] - after)
-            if changed.any():
-                after[:, ~known[changed].any(axis=0)] = np.nan
-        return kept
 
 
 def originals(context: Context) -> Panel:
@@ -340,8 +307,7 @@ def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:
         }
         made[one.name] = {key: written.provenance[key] for key in keys if key in written.provenance}
         columns.append([None if i in wrong else text for i, text in zip(ids, after, strict=True)])
-        meta = {"level": one.level, "attack": one.attack.name}
-        agents.append(Agent(one.name, meta=meta))
+        agents.append(Agent(one.name, meta={"level": one.level, "attack": one.attack.name}))
     panel = base.with_agents(agents, tuple(zip(*columns, strict=True)))
     return Degraded(panel, suite, np.array(changed, dtype=np.bool_), failed, made)
 

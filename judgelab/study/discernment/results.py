@@ -174,7 +174,7 @@ class JudgeResult:
         cls, rated: RatedVariants, weights: ExpertWeights, how: How, replicates: int
     ) -> JudgeResult:
         """Test each perturbation, against so many label-shuffled judges."""
-        ratings, seed = rated.degraded.informative(rated.ratings), rated.context.seed
+        ratings, seed = _informative(rated), rated.context.seed
         tested, metrics, before = [], rated.metrics, ratings[0]
         changes = zip(ratings[1:], rated.degraded.changed[1:].sum(axis=1).tolist(), strict=True)
         for one, (after, changed) in zip(rated.degraded.suite.perturbations, changes, strict=True):
@@ -204,6 +204,21 @@ class JudgeResult:
     def unscored_texts(self) -> int:
         """Texts of which some rating is missing."""
         return int(np.isnan(self.rated.ratings).any(axis=2).sum())
+
+
+def _informative(rated: RatedVariants) -> Floats:
+    """Ratings [variant, item, metric], NaN where they say nothing of the judge.
+
+    Where no changed text of a perturbation was rated on a metric, before and after, only unchanged
+    texts are left, which are rated as their originals are: D would be 0, as if the judge had rated
+    changed texts alike.
+    """
+    kept = rated.ratings.copy()
+    for after, changed in zip(kept[1:], rated.degraded.changed[1:], strict=True):
+        known = ~np.isnan(kept[0] - after)
+        if changed.any():
+            after[:, ~known[changed].any(axis=0)] = np.nan
+    return kept
 
 
 def _over(

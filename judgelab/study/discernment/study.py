@@ -244,7 +244,7 @@ def _head(judge: str) -> Row:
 def comparison_tables(
     ranked: Ranked, pairs: Pairs, prices: str | None, weights: str
 ) -> list[Table]:
-    """Judges, and pairs of them; ``weights`` in words."""
+    """Judges, pairs of them, and perturbations by judges; ``weights`` in words."""
     paired: list[Row] = [
         {
             "first": first,
@@ -257,9 +257,19 @@ def comparison_tables(
         }
         for (first, second), pair in pairs.items()
     ]
+    wide: list[Row] = []
+    for tested in zip(*(one.tested for one in ranked.values()), strict=True):
+        here, (any_of, *_) = dict(zip(ranked, tested, strict=True)), tested
+        unseen = ", ".join(name for name, one in here.items() if one.seen == "no") or "none"
+        wide.append(
+            {"perturbation": any_of.perturbation.name, "level": any_of.perturbation.level}
+            | {"texts": any_of.changed, "not_seen_by": unseen if any_of.counts else "too few texts"}
+            | {f"D of {name}": float(one.d[0, 1]) for name, one in here.items()}
+        )
     made = {
         "judges": [_judge(name, one, prices) for name, one in ranked.items()],
         "judge_pairs": paired,
+        "by_perturbation": wide,
     }
     return [table(kind, rows, weights=weights) for kind, rows in made.items() if rows]
 
@@ -295,15 +305,13 @@ def answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:
             leads = (pair.difference.value > 0) == (one == best)
             (behind if leads else ahead).append(other if one == best else one)
     known = [own for judge in ranked.values() if (own := judge.answers)["yes"] or own["no"]]
-    lost = {name: judge.unscored_texts for name, judge in ranked.items()}
+    lost = [f"{name} ({n:,})" for name, one in ranked.items() if (n := one.unscored_texts)]
     return templates.paragraphs(
         __package__,
         "answer.md.j2",
         one=None,
         best=best,
-        value=average.value,
-        low=average.low,
-        high=average.high,
+        average=average,
         bar=1.0 if math.isnan(bar) else bar,
         items=max((one.items for one in first.tested), default=0),
         small=bool(first.answers[TOO_FEW]) and not known,
@@ -311,13 +319,11 @@ def answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:
         ahead=ahead,
         behind=behind,
         open=[name for name, _ in rest if name not in (*behind, *unknown, *ahead)],
-        lost=[f"{name} ({n:,})" for name, n in lost.items() if n],
+        lost=lost,
         all_known=len(known) == len(ranked),
-        nobody=[
-            name
-            for name in (known[0]["no"] if known else ())
-            if all(name in o["no"] for o in known)
-        ],
+        nobody=[name for name in known[0]["no"] if all(name in o["no"] for o in known)]
+        if known
+        else [],
     )
 
 
@@ -349,29 +355,24 @@ def notes_of(judges: Ranked, how: How, replicates: int, weights: ExpertWeights) 
 
 
 def _notes(judge: JudgeResult, how: How, replicates: int, weights: ExpertWeights) -> list[str]:
-    rated, metrics, printed = judge.rated, judge.rated.metrics, how.combine == "printed"
+    rated, writers = judge.rated, dict[str, list[str]]()
     tested = [one for one in judge.tested if one.seen in ("yes", "no")]
     scored = max((int(one.scored.max()) for one in tested), default=0)
-    writers: dict[str, list[str]] = {}
     for name, one in rated.degraded.made.items():
         if "attack_written_by" in one:
             writers.setdefault(str(one["attack_written_by"]), []).append(name)
     return templates.sentences(
         __package__,
         "notes.md.j2",
-        degraded=rated.degraded,
-        origin=rated.degraded.panel.provenance,
+        rated=rated,
         asks=not asks_nobody(rated.context.mechanism),
-        identity=rated.context.evaluation_lm.identity,
-        metrics=metrics,
         weights=weights,
-        unlisted=weights.unlisted(rated.degraded.suite.attacks) if len(metrics) > 1 else [],
         writers=writers,
-        printed=printed,
+        how=how,
         tests=len(tested),
         scored=scored,
         ceiling=ceiling(scored, how.method) if scored else 0.0,
-        more=math.log(len(metrics)) / UNIT if printed else 0.0,
+        more=math.log(len(rated.metrics)) / UNIT if how.combine == "printed" else 0.0,
         replicates=replicates,
         most=MOST,
     )

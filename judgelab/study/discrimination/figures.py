@@ -3,10 +3,11 @@ d against compression (TVD-MI paper, appendix B.1)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
-from itertools import cycle
+from itertools import cycle, product
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import Headline, read_estimate
@@ -16,12 +17,11 @@ from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.sweep import name_of
 from judgelab.report.tables import columns, frame, records
 from judgelab.study.common.prompts import prompt_effects
+from judgelab.study.common.templates import drawn, estimate_of, paragraphs, sentences
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
-
-    from judgelab.stats.discrimination.structure import QuadraticFit
 
 SIDES = (
     ("Effect size d", ("effect_size",), 0.0),
@@ -48,11 +48,7 @@ def effects(tables: Tables) -> Drawn:
         style.reference_line(side, null)
         side.margins(x=0.12)
         side.set(title=title, xlabel=f"{title}  ({null:g} = uninformative)")
-    said = (
-        "Good faith against problematic agents; lines are 95 % intervals over items."
-        f"{_filled(frame)} The dashed line is what an uninformative score gives."
-    )
-    return Drawn("Good faith against problematic agents", figure, style.with_n(said, frame))
+    return drawn(__package__, "effects", figure, frame, attacked=_attacked(frame))
 
 
 def agents(tables: Tables) -> Drawn:
@@ -76,18 +72,13 @@ def agents(tables: Tables) -> Drawn:
     side.set_xlabel("Mean score, 95 % interval over items")
     side.grid(axis="y", lw=0.4, alpha=0.6)
     style.legend(figure, _entries(frame, hues, panels))
-    said = "Agents by their mean score on the clean texts; lines are 95 % intervals over items."
-    said += _filled(frame)
-    if "reference" in set(frame["group"]):
-        said += " The diamond is the human reference, which is not tested."
-    if left_out := len(names) - len(shown):
-        said += f" {left_out} agents in the middle are left out; the table has them."
-    return Drawn("Score of each agent", figure, style.with_n(said, frame))
+    facts: dict[str, Any] = {"attacked": _attacked(frame), "left_out": len(names) - len(shown)}
+    facts["reference"] = "reference" in set(frame["group"])
+    return drawn(__package__, "agents", figure, frame, **facts)
 
 
-def _filled(frame: DataFrame) -> str:
-    attacked = "attacked" in set(frame["panel"])
-    return " Filled: clean texts; hollow: attacked." if attacked else ""
+def _attacked(frame: DataFrame) -> bool:
+    return "attacked" in set(frame["panel"])
 
 
 def _mark(row: dict[str, Any], hues: dict[str, str]) -> Mark:
@@ -125,29 +116,27 @@ COMPRESSION = {
 }
 
 
-def draw_points(tables: Tables, title: str, statistic: str, label: str, null: float) -> Drawn:
-    """A row of points for each mechanism, one for each attack, by one statistic."""
+def draw_points(tables: Tables, statistic: str, label: str, null: float) -> Drawn:
+    """A row of points for each mechanism, one for each attack, by one statistic; a panel for each
+    dataset. Of one mechanism a row for each dataset."""
     frame = tables["points"]
+    if frame["group"].nunique() == 1 < frame["dataset"].nunique():
+        frame = frame.assign(group=frame["dataset"], dataset="")
     rows = frame[frame["statistic"] == statistic]
-    parts = dict(list(rows.groupby("facet", sort=False)))
+    parts = dict(list(rows.groupby("dataset", sort=False)))
     marks = _marks_of(list(dict.fromkeys(frame["attack"])))
     slots = [len(part) + part["group"].nunique() for part in parts.values()]  # and one after each
     height = 1.0 + sum(0.55 + STEP * each for each in slots)
     figure, axes = style.new_figure(height, rows=len(parts), sharex=True, height_ratios=slots)
-    for side, (facet, part) in zip(axes[:, 0], parts.items(), strict=True):
+    for side, (dataset, part) in zip(axes[:, 0], parts.items(), strict=True):
         _groups(side, part, marks)
         style.reference_line(side, null)
         side.grid(axis="x")
-        side.set_title(format.shorten(format.text(facet), 60) if facet else "")
+        side.set_title(format.shorten(format.text(dataset), 60) if len(parts) > 1 else "")
     axes[-1, 0].set_xlabel(f"{label}, 95 % interval  ({null:g} = uninformative)")
     entries = [style.key(m, "clean" if name == CLEAN else name) for name, m in marks.items()]
     style.legend(figure, entries)
-    said = (
-        "Filled: clean texts; hollow: the same texts under an attack. Lines are 95 % intervals "
-        "over items, the dotted line continues a clean value, the dashed one is what an "
-        "uninformative score gives."
-    )
-    return Drawn(title, figure, style.with_n(said, frame))
+    return drawn(__package__, f"points of {statistic}", figure, frame)
 
 
 def by_compression(tables: Tables) -> Drawn:
@@ -182,11 +171,7 @@ def by_compression(tables: Tables) -> Drawn:
         for hue, (name, _) in zip(hues, groups, strict=False)
     ]
     style.legend(figure, entries)
-    said = (
-        "One point for each data set, with its 95 % interval over items; lines are least-squares "
-        "parabolas, whose test against a line is in the table."
-    )
-    return Drawn("Effect size by compression and effective rank", figure, style.with_n(said, frame))
+    return drawn(__package__, "by_compression", figure, frame)
 
 
 def _marks_of(attacks: list[str]) -> dict[str, Mark]:
@@ -222,15 +207,9 @@ DRAWINGS: dict[str, Drawing] = {
     "discrimination": effects,
     "agent_scores": agents,
     "effect_sizes_by_mechanism": partial(
-        draw_points,
-        title="Effect sizes, clean and attacked",
-        statistic="effect_size",
-        label="Effect size d",
-        null=0.0,
+        draw_points, statistic="effect_size", label="Effect size d", null=0.0
     ),
-    "auc_under_attack": partial(
-        draw_points, title="AUC, clean and attacked", statistic="auc", label="AUC", null=0.5
-    ),
+    "auc_under_attack": partial(draw_points, statistic="auc", label="AUC", null=0.5),
     "effect_sizes_by_compression": by_compression,
 }
 HEADLINES = (
@@ -245,7 +224,6 @@ HEADLINES = (
     Headline("clean/pair_auc", "AUC of pairs", 0.5),
     Headline("clean/effect_size", "Effect size"),
 )
-D = "clean/effect_size"
 BY = {
     "compression_reference": "characters of the source per character of the reference",
     "compression_response": "characters of the source per character of the agents' texts",
@@ -253,103 +231,57 @@ BY = {
 }
 """What d is drawn against: the key in a summary -> how it is called."""
 
-NOTE = (
-    "Least squares of d on each quantity, a line against a parabola; F(1, n - 3) and p are of the "
-    "quadratic term, n counts data sets. The paper fits |d|, which is the same where every d is "
-    "positive; its effective rank is not defined, this one is ours. The errors of the d themselves "
-    "are not in the fit. All points: compression.csv."
-)
-
 
 def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
     """Points of every mechanism under every attack, and fits over data sets where there are any."""
-    made, drawn, fits = prompt_effects(jobs), points(jobs), fit_table(jobs)
-    if fits is not None:
-        made.insert(0, fits)
-    if not drawn.empty:
-        figures = ["effect_sizes_by_mechanism", "auc_under_attack"]
-        made.insert(0, Comparison("points", drawn, figures=figures, answer=_under_attack(jobs)))
-    return made
-
-
-def points(jobs: Sequence[SweepJob]) -> DataFrame:
-    """Rows for the figures: one clean point a group, one for each attack."""
-    varying = axes(jobs)
-    names = [key for key in varying if key.partition(".")[0] != "attack"]
-    facet = "dataset" if "dataset" in names and len(names) > 1 else None
-    named = ("facet", "group", "attack", "statistic")
-    rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    for job in (job for job in jobs if "clean/auc" in job.summary):
-        group = " · ".join(option(job, key) for key in names if key != facet)
-        place = (setting(job, facet) if facet else "", group or setting(job, "mechanism"))
-        attacks = {"clean": "none", "attacked": variant(job, setting(job, "attack"), varying)}
-        for panel, attack in attacks.items():
-            for statistic in ("effect_size", "auc"):
-                key = f"{panel}/{statistic}"
-                spot = (*place, attack, statistic)
-                if key in job.summary and spot not in rows:
-                    keys = dict(zip(named, spot, strict=True))
-                    rows[spot] = keys | read_estimate(job.summary, key)
-    return frame({"rows": list(rows.values())})
-
-
-def _under_attack(jobs: Sequence[SweepJob]) -> list[tuple[str, str]]:
+    made, rows = prompt_effects(jobs), points(jobs)
+    if rows.empty:
+        return made
     falls = {
         f"{name_of(job, jobs, ('attack',))} under {job.summary['attack']}": one
         for job in jobs
-        if (one := read_estimate(job.summary, "change/auc"))["high"] is not None
+        if not math.isnan((one := estimate_of(job.summary, "change/auc")).high)
     }
-    if not falls:
-        return []
-    sure = {name: one for name, one in falls.items() if one["high"] < 0}
-    if not sure:
-        return [("Under attack", "In no run is the AUC surely lower.")]
-    worst = min(sure, key=lambda name: float(sure[name]["value"]))
-    ends = format.estimate(*(sure[worst][part] for part in ("value", "low", "high")))
-    said = f"In {len(sure)} of {format.counted(len(falls), 'run')} the AUC is surely lower"
-    return [("Under attack", f"{said}; most of all {worst}, by {ends}.")]
+    answer = paragraphs(__package__, "sweep.md.j2", falls=falls)
+    figures = ["effect_sizes_by_mechanism", "auc_under_attack"]
+    return [Comparison("points", rows, figures=figures, answer=answer), *fits(rows), *made]
 
 
-def fit_table(jobs: Sequence[SweepJob]) -> Comparison | None:
-    """Fits over data sets; None with fewer than four of different compression in every group."""
-    points = _points(jobs)
-    fits = [
-        {"group": group, "by": by, **asdict(fit)}
-        for group in dict.fromkeys(row["group"] for row in points)
-        for by in BY
-        if (fit := _fit([row for row in points if row["group"] == group], by)) is not None
-    ]
-    if not fits:
-        return None
-    shown = columns([{**fit, "by": BY[str(fit["by"])]} for fit in fits])
-    return Comparison(
-        name="compression",
-        figures=["effect_sizes_by_compression"],
-        note=NOTE,
-        rows=frame({"rows": points}),
-        tables={"Effect size by compression and effective rank": shown},
-    )
-
-
-def _points(jobs: Sequence[SweepJob]) -> list[dict[str, Any]]:
+def points(jobs: Sequence[SweepJob]) -> DataFrame:
+    """Rows for the figures: one clean point for a mechanism's settings and a dataset, and one for
+    each attack."""
     keys = axes(jobs)
     names = [key for key in keys if key.partition(".")[0] not in ("attack", "dataset")]
     data = [key for key in keys if key.partition(".")[0] == "dataset"]
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for job in (job for job in jobs if D in job.summary):
-        group = " · ".join(option(job, key) for key in names) or str(job.summary["mechanism"])
+    named = ("dataset", "group", "attack", "statistic")
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    for job in (job for job in jobs if "clean/auc" in job.summary):
         dataset = " · ".join(option(job, key) for key in data) or setting(job, "dataset")
-        given = {by: job.summary.get(f"clean/{by}") for by in BY}
-        row = {"group": group, "dataset": dataset, **given, **read_estimate(job.summary, D)}
-        rows.setdefault((group, dataset), row)
-    return list(rows.values())
+        group = " · ".join(option(job, key) for key in names) or setting(job, "mechanism")
+        attacks = {"clean": CLEAN, "attacked": variant(job, setting(job, "attack"), keys)}
+        for (panel, attack), statistic in product(attacks.items(), ("effect_size", "auc")):
+            spot = (dataset, group, attack, statistic)
+            if f"{panel}/{statistic}" in job.summary and spot not in rows:
+                row = read_estimate(job.summary, f"{panel}/{statistic}")
+                row |= {by: job.summary.get(f"{panel}/{by}") for by in BY}
+                rows[spot] = dict(zip(named, spot, strict=True)) | row
+    return frame({"rows": list(rows.values())})
 
 
-def _fit(points: Sequence[Mapping[str, Any]], by: str) -> QuadraticFit | None:
-    """None with fewer than four points of different ``by``."""
+def fits(points: DataFrame) -> list[Comparison]:
+    """Of clean d over data sets; empty with fewer than four of different compression in every
+    group."""
     from judgelab.stats.discrimination.structure import quadratic_against_linear
 
-    known = [row for row in points if row[by] is not None and row["value"] is not None]
-    if len({row[by] for row in known}) < FEWEST:
-        return None
-    return quadratic_against_linear([row[by] for row in known], [row["value"] for row in known])
+    clean = points[(points["attack"] == CLEAN) & (points["statistic"] == "effect_size")]
+    made = [
+        {"group": group, "by": name} | asdict(quadratic_against_linear(part[by], part["value"]))
+        for group, part in clean.groupby("group", sort=False)
+        for by, name in BY.items()
+        if part.dropna(subset=[by, "value"])[by].nunique() >= FEWEST
+    ]
+    if not made:
+        return []
+    title, note = sentences(__package__, "figures.md.j2", figure="fits")
+    figures = ["effect_sizes_by_compression"]
+    return [Comparison("compression", clean, note, {title: columns(made)}, figures)]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +27,16 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind, item_mean
 from judgelab.study.common.judges import asks_nobody
 from judgelab.study.common.panels import Panels, ScoredPanel, human_scores
+from judgelab.study.common.templates import paragraphs
 
 How = tuple[int, int, Kind]
 """Draws, seed, and whose intervals."""
 Named = dict[str, Estimate]
+CHANCE = 0.5
+FEWEST = 6
+"""Items that a verdict takes: below, no two-sided sign test reaches .05, and intervals rest on the
+normal law alone."""
+NONE = Estimate(math.nan)
 Cheating = Literal["pays", "costs", "neither gain nor loss shown", "undecided"]
 
 
@@ -110,7 +117,7 @@ def per_item(scored: ScoredPanel, definition: Definition, state: str) -> dict[st
     return by_statistic
 
 
-def figures(items: Mapping[str, Floats], how: How) -> Named:
+def panel_statistics(items: Mapping[str, Floats], how: How) -> Named:
     """Of a panel's ``per_item``."""
     d = paired_effect_size(items["effect_size"], *how)
     aucs = {name: macro_auc(items[name], *how) for name in items if name != "effect_size"}
@@ -161,34 +168,6 @@ def sides(panel: Panel) -> tuple[Mask, Mask] | None:
     attackers = np.array([agent.name in names for agent in panel.agents], dtype=np.bool_)
     others = np.array([not agent.reference for agent in panel.agents], dtype=np.bool_) & ~attackers
     return attackers, others
-
-
-def cheating(change: Mapping[str, Estimate]) -> Cheating:
-    """Whether cheating alone pays: the interval of the attackers' gain over the others."""
-    gain = change.get("advantage", change["attackers_score"])
-    without_ends = np.isnan(gain.low) or np.isnan(gain.high)
-    # All items moved alike: no spread, hence no interval. The signs are a test still.
-    if gain.value != 0 and (gain.p < 0.05 if without_ends else gain.low > 0 or gain.high < 0):
-        return "pays" if gain.value > 0 else "costs"
-    return "undecided" if without_ends and gain.value != 0 else "neither gain nor loss shown"
-
-
-def alone(states: Panels, change: Mapping[str, Estimate]) -> dict[str, Any] | None:
-    """For the words on an attack by some agents alone; None where all attacked, or nobody."""
-    if "attackers_score" not in change:
-        return None
-    panel = states["attacked"].panel
-    attackers = len(panel.provenance[ATTACKED])  # type: ignore[arg-type]
-    return {"answer": cheating(change), "attackers": attackers, "agents": len(panel.agents)}
-
-
-def leads(scored: ScoredPanel, group: Groups) -> Named:
-    """Problematic agent -> mean score of the good ones less its own, per item."""
-    good = row_means(scored.values[:, group.good])
-    return {
-        scored.panel.agents[k].name: item_mean(good - scored.values[:, k])
-        for k in np.flatnonzero(group.bad)
-    }
 
 
 def beside(scored: ScoredPanel, group: Groups, how: How) -> Named:
@@ -242,3 +221,113 @@ def shape(part: ScoredPanel) -> Named:
         "compression_response": compression(times * source, written),
     }
     return {key: one for key, one in shapes.items() if one.n}
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a run knows of its mechanism; what is not known is absent."""
+
+    clean: Named  # statistic -> estimate; of the attacked panel, too, where there is one
+    attacked: Named
+    change: Named  # attacked less clean; empty without an attack
+    beside: Named  # what people say, and what length alone tells
+    leads: Named  # problematic agent -> mean score of the good ones less its own
+    judged: bool  # whether somebody said which texts are good: by categories of agents, or grades
+    attackers: int = 0  # agents that attacked where others did not, of so many agents
+    agents: int = 0
+
+    @classmethod
+    def of(cls, context: Context, states: Panels, definition: Definition, how: How) -> Figures:
+        """Of the clean panel, and the attacked one if there is one."""
+        clean = states["clean"]
+        group = groups(clean.panel, definition)
+        items = {n: per_item(one, definition, n) for n, one in states.items() if group.known}
+        named = {name: panel_statistics(one, how) for name, one in items.items()}
+        change = changes(context, states, items, how) if len(states) > 1 else {}
+        good = row_means(clean.values[:, group.good])
+        leads = {
+            clean.panel.agents[k].name: item_mean(good - clean.values[:, k])
+            for k in np.flatnonzero(group.bad)
+        }
+        attackers = 0
+        if "attackers_score" in change:
+            attackers = len(states["attacked"].panel.provenance[ATTACKED])  # type: ignore[arg-type]
+        return cls(
+            named.get("clean", {}),
+            named.get("attacked", {}),
+            change,
+            beside(clean, group, how),
+            leads,
+            group.known or not np.isnan(human_scores(clean.panel)).all(),
+            attackers,
+            len(clean.panel.agents),
+        )
+
+    @property
+    def first(self) -> Estimate:
+        """What the answer is about: the AUC, or without one the agreement with people."""
+        auc = self.clean.get("auc", NONE)
+        return self.beside.get("human_within", NONE) if np.isnan(auc.value) else auc
+
+    @property
+    def side(self) -> str:
+        """Where that surely lies: above chance, below, or open; of few items nothing is said."""
+        one = self.first
+        if one.n < FEWEST:
+            return "few"
+        return "above" if one.low > CHANCE else "below" if one.high < CHANCE else "open"
+
+    @property
+    def needed(self) -> int:
+        """Items that would show it, if it is what it seems: intervals shrink with n^.5; 0:
+        unknown."""
+        one = self.first
+        off = abs(one.value - CHANCE)
+        half = one.value - one.low if one.value > CHANCE else one.high - one.value
+        if not off > 0 or not math.isfinite(half):
+            return 0
+        return max(math.ceil(one.n * (half / off) ** 2), one.n + 1)
+
+    @property
+    def more_than_length(self) -> bool | None:
+        """Whether it is shown to do more than length; None where nothing is known of length."""
+        gain = self.beside.get("auc_gain", self.beside.get("human_within_gain", NONE))
+        length = self.beside.get("length_auc", self.beside.get("length_human_within", NONE))
+        if math.isnan(gain.low):
+            return None if math.isnan(length.value) else False
+        return gain.low > 0
+
+    @property
+    def cheating(self) -> Cheating | None:
+        """Whether cheating alone pays: the interval of the attackers' gain over the others. None
+        where all attacked, or nobody."""
+        if "attackers_score" not in self.change:
+            return None
+        gain = self.change.get("advantage", self.change["attackers_score"])
+        without_ends = np.isnan(gain.low) or np.isnan(gain.high)
+        # All items moved alike: no spread, hence no interval. The signs are a test still.
+        if gain.value != 0 and (gain.p < 0.05 if without_ends else gain.low > 0 or gain.high < 0):
+            return "pays" if gain.value > 0 else "costs"
+        return "undecided" if without_ends and gain.value != 0 else "neither gain nor loss shown"
+
+
+def answer(mechanism: str, attack: str, figures: Figures) -> list[tuple[str, str]]:
+    """(heading, sentences): what it tells apart, under attack, who is not, what to do.
+
+    Empty where texts are known to be good or bad, or were graded, and there is no figure of it.
+    """
+    if figures.judged and math.isnan(figures.first.value):
+        return []
+    return paragraphs(
+        __package__,
+        "answer.md.j2",
+        mechanism=mechanism,
+        attack=attack,
+        figures=figures,
+        auc=figures.clean.get("auc", NONE),
+        attacked=figures.attacked.get("auc", NONE),
+        agreement=figures.beside.get("human_within", NONE),
+        change=figures.change.get("auc", NONE),
+        d=figures.change.get("effect_size", NONE),
+        fewest=FEWEST,
+    )

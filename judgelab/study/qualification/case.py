@@ -1,153 +1,53 @@
-"""Pools of judges, and what study=qualification found of them before it is put into tables."""
+"""What study=qualification knows of judges and pools, and its tables and notes."""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgelab.core.panel import Panel
-from judgelab.core.result import Value
+from judgelab.core.result import Row, Table, Value, flat_estimate
 from judgelab.engine.context import Context
+from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.stats.discrimination.correlation import item_correlations
-from judgelab.stats.intervals.arrays import Floats, Mask, row_means
+from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
 from judgelab.stats.qualification.decisions import (
     accuracy,
     alike,
+    box,
     correct,
-    decide,
     difference,
-    pooled_scores,
+    favour_rate,
     unscored_pairs,
 )
 from judgelab.stats.qualification.exams import Marks
-from judgelab.study.common.panels import human_scores
-from judgelab.study.common.tables import about, entries
-from judgelab.study.qualification.judge_responses import JudgeResponses
+from judgelab.study.common import templates
+from judgelab.study.common.tables import WITHOUT_P, about, columns, entries
+from judgelab.study.qualification.pools import (
+    EVERYBODY,
+    HUMAN,
+    PRE,
+    Pool,
+    answer_scores,
+    family_pairs,
+)
+from judgelab.study.qualification.responses import JudgeResponses
 
-EVERYBODY, HUMAN, PRE = "all", "human", "PRE"
-PRE_BAR = 0.55
-"""Threshold of P_c in PRE's own exam (Auto-PRE paper, appendix 5)."""
+INTERVAL = ("value", "low", "high")
+COUNTS = ("n", "unscored")
+table = partial(templates.table, __package__)
 
-HUMAN_BAR = 0.6
-"""Accuracy that the human filter asks for."""
-
-FOLDS = 5
-"""Of the items: the human filter chooses the judges of one on the others."""
-
-INITIAL = {"consistency": "C", "pertinence": "P", "self_confidence": "S"}
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Some judges and what they decided."""
-
-    name: str  # all, C, P, C+P, ..., PRE, human; a judge's own name for a pool of one
-    exams: tuple[str, ...]  # which admit to it
-    power: Floats  # [judges] weights, 0 outside the pool; of human: mean over folds, for show
-    sign: Floats  # what it decides of every pair, by ``decide``
-    power_samples: Floats | None = None  # [draws, judges] weights in each resample, if chosen anew
-    power_by_item: Floats | None = None  # [judges, items] where every item has its own (human)
-
-    @property
-    def members(self) -> Mask:
-        """[judges] with a weight above 0."""
-        return np.asarray(self.power > 0, dtype=np.bool_)
-
-    @property
-    def ties(self) -> int:
-        """How many decisions are ties."""
-        return int(np.count_nonzero(self.sign == 0))
-
-    @property
-    def same_list(self) -> float:
-        """Share of the resamples that admit the same judges; NaN where none are drawn."""
-        if self.power_samples is None:
-            return float("nan")
-        return float(((self.power_samples > 0) == self.members).all(axis=1).mean())
-
-
-def single(responses: JudgeResponses, judge: int) -> Pool:
-    """One judge alone."""
-    power = np.zeros(len(responses.judges))
-    power[judge] = 1.0
-    return Pool(responses.judges[judge], (), power, decide(responses.votes, power))
-
-
-def examined(responses: JudgeResponses, marks: Mapping[str, Marks]) -> list[Pool]:
-    """All judges, and those whom each subset of the exams admits, the largest subset last."""
-    sizes = range(len(marks) + 1)
-    subsets = [subset for size in sizes for subset in combinations(tuple(marks), size)]
-    return [admitted(responses, marks, subset) for subset in subsets]
-
-
-def admitted(responses: JudgeResponses, marks: Mapping[str, Marks], exams: Sequence[str]) -> Pool:
-    """The judges that passed all of these exams, weighted; who did not take one is excused."""
-    if not exams:
-        power = np.ones(len(responses.judges))
-        return Pool(EVERYBODY, (), power, decide(responses.votes, power))
-    marked = [marks[exam] for exam in exams]
-    excused = np.stack([~responses.exams[exam].taken for exam in exams])
-    passed: Mask = np.all([mark.passed for mark in marked] | excused, axis=0)
-    passes: Mask = np.all(np.stack([mark.passes for mark in marked], axis=1) | excused, axis=1)
-    power = _weights(np.stack([mark.found.value for mark in marked]), passed)
-    powers = _weights(np.stack([mark.samples for mark in marked], axis=1), passes)
-    name = "+".join(INITIAL[exam] for exam in marks if exam in exams)
-    return Pool(name, tuple(exams), power, decide(responses.votes, power), powers)
-
-
-def consistent(responses: JudgeResponses, marks: Marks) -> Pool:
-    """PRE (Auto-Exam): judges whose P_c exceeds .55, each with one vote (appendix 5)."""
-    power, samples = (
-        np.asarray(np.nan_to_num(each) > PRE_BAR, dtype=np.float64)
-        for each in (marks.found.value, marks.samples)
-    )
-    return Pool(PRE, ("consistency",), power, decide(responses.votes, power), samples)
-
-
-def filtered_by_people(responses: JudgeResponses, gold: Floats, folds: int = FOLDS) -> Pool:
-    """PRE's human filter: judges whose accuracy exceeds ``HUMAN_BAR``, weighted with it."""
-    votes = responses.votes
-    right = np.stack([correct(np.sign(each), gold) for each in votes])
-    fold = np.arange(len(gold)) % folds
-    sign = np.full(votes.shape[1:], np.nan)
-    powers = np.zeros((folds, len(right)))
-    for part in range(folds):
-        marks = row_means(right[:, fold != part].reshape(len(right), -1))
-        powers[part] = np.where(marks > HUMAN_BAR, marks, 0.0)
-        sign[fold == part] = decide(votes[:, fold == part], powers[part])
-    return Pool(HUMAN, (), powers.mean(axis=0), sign, power_by_item=powers[fold].T)
-
-
-def answer_scores(responses: JudgeResponses, pool: Pool, agents: int) -> Floats:
-    """[items, agents] how good a pool finds each answer: mean grade, or pairs won less lost."""
-    if responses.graded:
-        weights = pool.power if pool.power_by_item is None else pool.power_by_item
-        return pooled_scores(responses.cells, weights)
-    sides = np.zeros((len(responses.pairs), agents))
-    np.put_along_axis(sides, responses.pairs, [[1.0, -1.0]], axis=1)
-    net, decided = np.nan_to_num(pool.sign) @ sides, ~np.isnan(pool.sign) @ np.abs(sides)
-    return np.where(decided > 0, net, np.nan)
-
-
-def _weights(values: Floats, passed: Mask) -> Floats:
-    """Weights [..., judges] of those that passed, the mean of their numbers [..., exams, judges].
-
-    Who was excused counts there what the others of the pool have on average: else an exam that all
-    others passed with 1 would lower its weight.
-    """
-    inside = passed[..., None, :] & ~np.isnan(values)
-    usual = row_means(np.where(inside, values, np.nan))[..., None]
-    score = row_means(np.swapaxes(np.where(np.isnan(values), usual, values), -1, -2))
-    return np.where(passed, np.where(np.isnan(score), 1.0, score), 0.0)
+ENOUGH = 6
+"""Items with which flips of their signs can give p <= .05, if all lean one way."""
 
 
 @dataclass(frozen=True)
@@ -256,34 +156,189 @@ class Case:
         return made
 
 
-def all_pairs(panel: Panel) -> NDArray[np.int64]:
-    """[pairs, 2] agents of every unordered pair of agents that are no references."""
-    plain = [k for k, agent in enumerate(panel.agents) if not agent.reference]
-    return np.array(list(combinations(plain, 2)), dtype=np.int64).reshape(-1, 2)
+def all_tables(case: Case) -> list[Table]:
+    """In the order to be read."""
+    made = [table("lists", _lists(case))]
+    if case.known:
+        made.append(table("pools", _pools(case), chosen=case.chosen.name))
+    made += [table("exams", _exams(case)), table("confidence", _confidence(case))]
+    if case.known:
+        made.append(table("bias", _bias(case), family=", ".join(case.family)))
+    return [one for one in made if one.rows]
 
 
-def preferences_of(panel: Panel, pairs: NDArray[np.int64]) -> Floats:
-    """[items, pairs] 1 where people prefer the first answer, -1 the second, 0 a tie, NaN unknown.
+def figures(made: Sequence[Table]) -> list[str]:
+    """Drawings that the tables allow."""
+    rows = {table.name: table.rows for table in made}
+    drawn = ["qualification_confidence"] if "confidence" in rows else []
+    costs = [row["cost"] for row in rows.get("pools", ())]
+    if any(isinstance(cost, float) and cost > 0 for cost in costs):
+        drawn.append("qualification_cost")  # nothing is to be seen where all is free
+    return drawn
 
-    The higher grade is preferred. An item's ``meta["preferences"]``, a JSON list of [better,
-    worse] agents, decides the pairs it names.
+
+def _lists(case: Case) -> list[Row]:
+    return [
+        {
+            "pool": pool.name,
+            "judges": case.responses.named(pool.members) or "nobody",
+            "count": int(pool.members.sum()),
+            "p_same": pool.same_list,
+            "ties": pool.ties,
+            "undecided": int(np.isnan(pool.sign).sum()),
+            "weights": ", ".join(f"{w:.3f}" for w in pool.power[pool.members]),
+        }
+        for pool in case.pools
+    ]
+
+
+def _pools(case: Case) -> list[Row]:
+    """Every judge, pool and method against people: the ablation over exams among them."""
+    named = {EVERYBODY: "PRE (w/o Filter)", PRE: "PRE (Auto-Exam)", HUMAN: "PRE (Human Filter)"}
+    named |= {case.chosen.name: "Auto-PRE"} if case.chosen.exams else {}
+    contestants = [(head, case, pool) for head, pool in _everyone(case)]
+    for name, one in case.methods.items():
+        contestants.append(({"name": name, "kind": "method"}, one, one.outcome))
+    rows: list[Row] = []
+    for head, one, pool in contestants:
+        gain = case.gain(case.chosen, pool)
+        against = flat_estimate("gain", columns(gain, *INTERVAL)) | columns(gain, "p")
+        other = pool is not case.chosen and case.chosen.members.any()
+        exam_cost, cost = one.costs_of(pool)
+        rows.append(
+            {**head, "called": named.get(pool.name) if head["kind"] == "pool" else None}
+            | {**columns(case.accuracy(pool.sign), *INTERVAL, *COUNTS), "cost": cost}
+            | {key: value if other else None for key, value in against.items()}
+            | entries("spearman", one.rho(pool), *WITHOUT_P)
+            | {"exam_cost": exam_cost, "judges": int(pool.members.sum())}
+            | {"currency": case.currency}
+        )
+    return rows
+
+
+def _exams(case: Case) -> list[Row]:
+    rows: list[Row] = []
+    for exam, marks in case.marks.items():
+        for k, judge in enumerate(case.responses.judges):
+            found, (passed, why) = marks.found.at(k), _verdict(case, exam, k)
+            row: dict[str, Value] = {"exam": exam, "judge": judge, **columns(found, *INTERVAL)}
+            row |= {"bar": marks.bar, "passed": passed, "why_not": why}
+            row |= {"p_pass": float(marks.p_pass[k]), **columns(found, *COUNTS)}
+            if exam == "consistency":
+                row["tied"] = float(case.responses.exams[exam].tied[k])
+            if marks.gap is not None:
+                row["gap"], row["gap_low"], row["gap_high"] = map(float, marks.gap[:, k])
+            rows.append(row)
+    return rows
+
+
+def _verdict(case: Case, exam: str, judge: int) -> tuple[bool | str, str | None]:
+    """Whether a judge passed or was excused, and why it did not."""
+    marks = case.marks[exam]
+    passed = bool(marks.passed[judge])
+    if not case.responses.exams[exam].taken[judge] or (marks.alone[judge] and passed):
+        return "excused", None
+    if passed:
+        return True, None
+    if np.isnan(marks.found.value[judge]):
+        return False, "no readable answer"
+    if unbeaten := marks.unbeaten(judge):
+        return False, f"no better than {' and '.join(unbeaten)}"
+    return (
+        False,
+        "below the threshold" if exam != "self_confidence" else "not surer of the easy set",
+    )
+
+
+def _confidence(case: Case) -> list[Row]:
+    """How sure each judge is on the easy and on the hard set: the boxes of Figure 4."""
+    rows: list[Row] = []
+    right = {pool.name: case.accuracy(pool.sign).value for pool in case.singles if case.known}
+    sure = case.responses.exams.get("self_confidence")
+    for judge, sets in sure.confidences.items() if sure else ():
+        levels = any(np.nanmax(cells, initial=-np.inf) > 0 for cells in sets)  # else ln p
+        for name, cells in zip(("easy", "hard"), sets, strict=True):
+            shown = cells if levels else -cells
+            known = int(np.count_nonzero(~np.isnan(cells)))
+            rows.append(
+                {"judge": judge, "set": name, "unit": "level" if levels else "-ln p"}
+                | columns(accuracy(shown), *INTERVAL)  # mean over answers
+                | {"n": known, "unscored": cells.size - known}
+                | {"sd": float(np.nanstd(shown)), **box(shown)}
+                | {"accuracy": right.get(judge, float("nan"))}
+            )
+    return rows
+
+
+def _bias(case: Case) -> list[Row]:
+    inside, mixed = family_pairs(case.agents, case.responses.pairs, case.family)
+    side = np.where(inside[mixed, 0], 1.0, -1.0)
+    gold = case.gold[:, mixed] * side
+    rows: list[Row] = []
+    for head, pool in _everyone(case) if mixed.any() else ():
+        sign = pool.sign[:, mixed] * side
+        rate = favour_rate(np.where(np.isnan(sign), np.nan, (sign > 0).astype(np.float64)), gold)
+        found = columns(rate, *INTERVAL, "p", "n") | {"items": rate.clusters}
+        lost = unscored_pairs(sign, np.where(gold <= 0, 1.0, np.nan))
+        beside = entries("accuracy", case.accuracy(sign, gold), *WITHOUT_P)
+        rows.append({**head, **found, "unscored": lost, **beside})
+    return rows
+
+
+def _everyone(case: Case) -> Iterator[tuple[dict[str, Value], Pool]]:
+    """Every judge alone and every pool with a member: name and kind, and its decisions."""
+    for kind, group in (("judge", case.singles), ("pool", case.pools)):
+        for pool in group:
+            if pool.members.any():
+                yield {"name": pool.name, "kind": kind}, pool
+
+
+def notes(context: Context, panel: Panel, case: Case, by: Mapping[str, str]) -> list[str]:
+    """Data, judges, and whatever limits what the numbers mean.
+
+    Args:
+        by: judge -> mechanism by which it is asked, where that is not the run's.
     """
-    grades = human_scores(panel)
-    gold = np.sign(grades[:, pairs[:, 0]] - grades[:, pairs[:, 1]])
-    names = [agent.name for agent in panel.agents]
-    side = {(names[i], names[j]): (k, 1.0) for k, (i, j) in enumerate(pairs)}
-    side |= {(names[j], names[i]): (k, -1.0) for k, (i, j) in enumerate(pairs)}
-    for row, item in enumerate(panel.items):
-        for better, worse in json.loads(item.meta.get("preferences", "[]")):
-            if (str(better), str(worse)) in side:
-                column, sign = side[str(better), str(worse)]
-                gold[row, column] = sign
-    return gold
+    origin, responses = panel.provenance, case.responses
+    ways: dict[str, list[str]] = {}
+    for judge in responses.judges:
+        ways.setdefault(by.get(judge, context.mechanism.name), []).append(judge)
+    human = any(one.name == HUMAN for one in case.pools)
+    return templates.sentences(
+        __package__,
+        "notes.md.j2",
+        dataset=origin.get("dataset", "unnamed"),
+        where=origin.get("domain") or origin.get("source") or "as given",
+        items=len(panel.items),
+        pairs=len(responses.pairs),
+        ways=ways,
+        recorded=context.mechanism.name == RecordedScores.name,
+        facts=responses.facts,
+        exams=[_exam_facts(case, exam) for exam in case.marks],
+        enough=ENOUGH,
+        nobody=not case.chosen.members.any(),
+        pool=case.chosen.name,
+        same_list=case.chosen.same_list,
+        missing=case.missing,
+        known=case.known,
+        unpriced=responses.named(np.isnan(responses.cost)),
+        no_annotation_cost=math.isnan(case.annotation_cost) and human,
+    )
 
 
-def family_pairs(
-    agents: Sequence[str], pairs: NDArray[np.int64], family: Sequence[str]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """[pairs, 2] whose answers are the family's, and [pairs] where one is and the other is not."""
-    inside = np.isin(np.array(agents)[pairs], np.array(family, dtype=str))
-    return inside, np.asarray(inside.sum(axis=1) == 1)
+def _exam_facts(case: Case, exam: str) -> dict[str, Any]:
+    """Who was excused, and who fails by controls."""
+    marks, own, judges = case.marks[exam], case.responses.exams[exam], case.responses.judges
+    value, named = marks.found.value, case.responses.named
+    return {
+        "name": exam,
+        "absent": named(~own.taken),
+        "unread": named(np.isnan(value) & own.taken),
+        "alone": named(marks.alone & marks.passed),
+        "beaten": [
+            (judge, name, marks.leads[name].at(k))
+            for k, judge in enumerate(judges)
+            if not np.isnan(value[k])
+            for name in marks.unbeaten(k)
+        ],
+    }

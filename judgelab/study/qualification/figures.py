@@ -12,6 +12,7 @@ from judgelab.report.jobs import Comparison, SweepJob, keyed
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import Column, estimates, frame, records
 from judgelab.study.common.sweeps import table_rows
+from judgelab.study.common.templates import drawn, sentences
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +33,6 @@ def cost(tables: Tables) -> Drawn:
     named = every[(every["kind"] != "pool") | every["called"].notna()]
     frame = named.dropna(subset=["cost", "value"])
     figure, side = style.single(5.0)
-    said = "95 % intervals over items; pools of some exams alone stand in the table."
     rows = records(frame)
     for row in rows:
         style.interval(side, row["cost"], row, MARKS[row["kind"]], upright=True)
@@ -51,9 +51,7 @@ def cost(tables: Tables) -> Drawn:
     spots = [(x, y, " = ".join(names)) for (x, y), names in words.items()]
     style.label_points(figure, side, spots)
     lost = [_called(row) for row in records(named[named["cost"].isna()])]
-    if lost:
-        said += f" Not drawn, as their cost is unknown: {', '.join(lost)}."
-    return Drawn("Cost against accuracy", figure, style.with_n(said, frame, "pairs"))
+    return drawn(__package__, "cost", figure, frame, "pairs", lost=lost)
 
 
 def confidence(tables: Tables) -> Drawn:
@@ -90,13 +88,7 @@ def confidence(tables: Tables) -> Drawn:
             other.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
     keys_shown = [(EASY, "easy pairs"), (HARD, "hard pairs"), (ACCURACY, "accuracy (right)")]
     style.legend(figure, [style.key(*one) for one in keys_shown])
-    said = (
-        "Boxes: quartiles and median; whiskers to the last value within 1.5 times the quartiles' "
-        "gap; white points: means. A judge that is more uncertain on its easy pairs (left box "
-        "higher than right; of levels: lower) is unreasonably confident. Triangles: the judge's "
-        "accuracy on the pairs that people decided."
-    )
-    return Drawn("Confidence on easy and hard pairs", figure, style.with_n(said, frame, "answers"))
+    return drawn(__package__, "confidence", figure, frame, "answers")
 
 
 def _box(side: Axes, place: float, row: dict[str, Any], colour: str) -> None:
@@ -131,11 +123,6 @@ DRAWINGS: dict[str, Drawing] = {
     "qualification_confidence": confidence,
 }
 HEADLINES = (Headline("pool/accuracy", "Decides as people do", 0.5, people=True),)
-NOTE = (
-    "Accuracy on the pairs that people decided, 95 % interval over items. cost: of verdicts and of "
-    "the exams that chose the judges. gain: accuracy of the run's pool of all exams minus this "
-    "one's on the same pairs. All parts: pools.csv."
-)
 
 
 def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
@@ -156,19 +143,23 @@ def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
             wide += _estimated(rows, "spearman", "Spearman's rho")
         wide += [keyed(rows, key) for key in ("n", "unscored", "exam_cost", "cost")]
         wide += [*_estimated(rows, "gain", "gain"), keyed(rows, "p")]
-        drawn = ["qualification_cost"] if any(row["cost"] for row in rows) else []
-        page = {"Accuracy against cost": wide}
-        made.append(Comparison("pools", frame({"rows": rows}), NOTE, page, drawn))
+        figures = ["qualification_cost"] if any(row["cost"] for row in rows) else []
+        made.append(_comparison("pools", rows, wide, figures))
     if rows := _rows(jobs, "bias", "value", "accuracy"):
         wide = [keyed(rows, "name"), keyed(rows, "kind"), *_estimated(rows, "value", "rate")]
         wide += [*_estimated(rows, "accuracy", "accuracy"), keyed(rows, "n")]
-        note = "rate: how often a method favours the family where people do not."
-        page = {"Bias towards a family": wide}
-        made.append(Comparison("bias", frame({"rows": rows}), note, page))
+        made.append(_comparison("bias", rows, wide))
     if rows := table_rows(jobs, "confidence"):
-        table, drawn = frame({"rows": rows}), ["qualification_confidence"]
-        made.append(Comparison("confidence", table, figures=drawn))
+        figures = ["qualification_confidence"]
+        made.append(Comparison("confidence", frame({"rows": rows}), figures=figures))
     return made
+
+
+def _comparison(
+    name: str, rows: list[dict[str, Any]], wide: list[Column], figures: Sequence[str] = ()
+) -> Comparison:
+    title, note = sentences(__package__, "figures.md.j2", figure=f"{name} of runs")
+    return Comparison(name, frame({"rows": rows}), note, {title: wide}, figures)
 
 
 def _rows(jobs: Sequence[SweepJob], table: str, *parts: str) -> list[dict[str, Any]]:

@@ -22,10 +22,11 @@ from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.stats.qualification.exams import mark, over_chance
 from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_of
 from judgelab.study.common.panels import human_scores, text_records
-from judgelab.study.qualification.asking import ask, check
-from judgelab.study.qualification.case import (
+from judgelab.study.common.templates import paragraphs
+from judgelab.study.qualification.case import Case, all_tables, figures, notes
+from judgelab.study.qualification.figures import DRAWINGS, HEADLINES, compare
+from judgelab.study.qualification.pools import (
     FOLDS,
-    Case,
     all_pairs,
     consistent,
     examined,
@@ -34,14 +35,8 @@ from judgelab.study.qualification.case import (
     preferences_of,
     single,
 )
-from judgelab.study.qualification.figures import DRAWINGS, HEADLINES, compare
-from judgelab.study.qualification.judge_responses import (
-    JudgePrices,
-    JudgeResponses,
-    read_prices,
-    recorded,
-)
-from judgelab.study.qualification.tables import all_tables, answer, figures, notes
+from judgelab.study.qualification.prices import JudgePrices, read_prices
+from judgelab.study.qualification.responses import JudgeResponses, ask, check, recorded
 
 EXAMS = ("consistency", "pertinence", "self_confidence")
 FIXED = {"consistency": 0.55, "pertinence": 0.5}
@@ -136,7 +131,7 @@ class Qualification(JudgesStudy):
             notes=[*notes(context, panel, case, ways), *mixed(by, LM)],
             provenance={"clean": origin_of(panel, {"exams": responses.facts})},
             estimators=list(by),
-            answer=answer(summary),
+            answer=paragraphs(__package__, "answer.md.j2", summary=summary),
         )
 
     def ask(self, context: Context) -> None:

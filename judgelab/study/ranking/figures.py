@@ -10,6 +10,7 @@ from judgelab.report.jobs import Comparison, SweepJob, keyed
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import estimates, frame, records
 from judgelab.study.common.sweeps import table_rows
+from judgelab.study.common.templates import drawn, sentences
 
 BIASED = "items_with_bias"  # a column that is absent where the bias is not known
 HUES = style.HUES * 4
@@ -40,11 +41,7 @@ def systems(tables: Tables) -> Drawn:
         if sure == sure:
             style.aside(side, y - 0.5, f"{sure:.2f}")
     side.set_xlabel("Mean metric score; right: confidence in the order of neighbours")
-    said = (
-        "Lines are 95 % intervals over items. Between two neighbours: the confidence that "
-        f"{'people have' if people else 'the metric keeps'} them in this order."
-    )
-    return Drawn("Ranking and its confidence", figure, style.with_n(said, frame))
+    return drawn(__package__, "systems", figure, frame, people=people)
 
 
 def observed(tables: Tables) -> Drawn:
@@ -64,12 +61,7 @@ def observed(tables: Tables) -> Drawn:
     side.set(xlabel="Difference of the systems' human means", ylabel="Ranked right")
     side.grid(axis="y")
     style.legend(figure, entries)
-    said = (
-        "Points: share of resamples in which the metric ranks a pair as people do, averaged over "
-        "pairs of similar difference, with 95 % intervals over systems. Lines: predicted for the "
-        f"same pairs without looking at them. {int(unpaired['n'].sum())} pairs."
-    )
-    return Drawn("Simulated and observed", figure, said)
+    return drawn(__package__, "observed", figure, n=int(unpaired["n"].sum()))
 
 
 def errors(tables: Tables) -> Drawn:
@@ -87,19 +79,15 @@ def errors(tables: Tables) -> Drawn:
     side.grid(axis="y")
     keys = [style.line(style.HUES[7], "-", "Gaussian noise"), style.key(MACHINE, "the judge")]
     style.legend(figure, keys)
-    said = f"Right of the dashed line all errors above {last:.2g}. Intervals are over items."
-    return Drawn("The judge's errors and the noise", figure, style.with_n(said, frame))
+    return drawn(__package__, "errors", figure, frame, last=last)
 
 
-CURVES = {  # what varies -> title, name of a line, what is fixed
-    "items": ("Confidence by number of items", "N = {n:,.0f}", "at r = {r:.2f}"),
-    "correlation": ("Confidence by correlation", "r = {r:.2f}", "with N = {n:,.0f} items"),
-}
+NAMES = {"items": "N = {n:,.0f}", "correlation": "r = {r:.2f}"}  # of a line: what varies
 
 
 def curves(tables: Tables, by: str) -> Drawn:
     """Confidence against the difference, a line for each N (figure 4) or correlation (figure 7)."""
-    frame, (title, name, at) = tables[f"by_{by}"], CURVES[by]
+    frame = tables[f"by_{by}"]
     figure, side = style.single(3.8)
     entries = []
     for colour, (_, part) in zip(HUES, frame.groupby(["r", "n"], sort=False), strict=False):
@@ -107,16 +95,13 @@ def curves(tables: Tables, by: str) -> Drawn:
         high = part["confidence"] + 1.96 * part["standard_error"]
         side.fill_between(part["delta"], low, high.clip(upper=1), color=colour, alpha=0.18, lw=0)
         side.plot(part["delta"], part["confidence"], color=colour, lw=1.5)
-        entries.append(style.line(colour, "-", name.format(**part.iloc[0])))
+        entries.append(style.line(colour, "-", NAMES[by].format(**part.iloc[0])))
     side.axhline(0.95, **style.DASHED)
     side.set(xlabel="Difference of the systems' true means", ylabel="Confidence in the right order")
     side.grid(axis="y")
     style.legend(figure, entries)
-    said = (
-        f"Algorithm 1 {at.format(**frame.iloc[0])}. Bands: 1.96 standard errors of the simulation "
-        f"(at most {frame['standard_error'].max():.3f}); dashed: .95."
-    )
-    return Drawn(title, figure, said)
+    first, error = records(frame.iloc[:1])[0], frame["standard_error"].max()
+    return drawn(__package__, f"by_{by}", figure, r=first["r"], n=first["n"], error=error)
 
 
 def trade_off(tables: Tables) -> Drawn:
@@ -139,13 +124,7 @@ def trade_off(tables: Tables) -> Drawn:
     side.yaxis.set_major_formatter(style.TICKS)
     side.grid()
     style.legend(figure, entries)
-    said = "Items grow with 1/r² and 1/difference²: half the correlation needs four times as many."
-    if BIASED not in frame:
-        said += " The judge's bias between systems is not known: these are the fewest."
-    elif lost:
-        said += " With the judge's bias no number of items is enough for a difference of "
-        said += f"{', '.join(lost)}."
-    return Drawn("Items against correlation", figure, said)
+    return drawn(__package__, "trade_off", figure, biased=BIASED in frame, lost=lost)
 
 
 def noise(tables: Tables) -> Drawn:
@@ -159,9 +138,7 @@ def noise(tables: Tables) -> Drawn:
     side.grid()
     entries = [style.line(style.HUES[0], "-", "s / √(s² + noise²)")]
     style.legend(figure, [*entries, style.key(Mark(style.HUES[1], size=4), "simulated")])
-    n = int(frame["n"].iloc[0])
-    said = f"Noise added to {n:,} human scores; bars are 1.96 sd over 20 drawings of the noise."
-    return Drawn("Noise and correlation", figure, said)
+    return drawn(__package__, "noise", figure, n=int(frame["n"].iloc[0]))
 
 
 DRAWINGS: dict[str, Drawing] = {
@@ -185,5 +162,5 @@ def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
         wide.append(estimates(key, rows, name) if key == "value" else keyed(rows, key, name))
         if f"printed_{key}" in rows[0]:
             wide.append(keyed(rows, f"printed_{key}", "printed"))
-    note = "Mean scores by the judge and by people, the judge's best first, with the paper's."
-    return [Comparison("systems", frame({"rows": rows}), note, {"Systems as ranked": wide})]
+    title, note = sentences(__package__, "figures.md.j2", figure="comparison")
+    return [Comparison("systems", frame({"rows": rows}), note, {title: wide})]

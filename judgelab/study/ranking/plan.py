@@ -172,7 +172,7 @@ class Plan(Study):
         numbers = {
             "r": judge.r,
             "sd": Estimate(people.sd, n=run.human.size - empty, unscored=empty),
-            "system_bias_sd": judge.bias,
+            "system_bias_sd": judge.fit.bias,
             "item_correlation": Estimate(judge.fit.item_correlation, n=judge.fit.systems),
         }
         read = {

@@ -17,7 +17,6 @@ from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.stats.discrimination.correlation import Method, clustered_correlation
-from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.ranking.confidence import Draws
 from judgelab.stats.ranking.pairs import Model, OrderedPairs
 from judgelab.study.common.tables import WITHOUT_P, entries
@@ -112,12 +111,11 @@ class RankingConfidence(Study):
             test = tables.calibration_of(scored, size, *drawing, judge.elsewhere)
         model = model_of_people(judge, test.errors)
         pairs = order(scored, judge, model)
-        # with people over single texts
-        here = {
-            name: clustered_correlation(scored.metric, scored.human, method, *drawing)
-            for name, (_, method) in CORRELATIONS.items()
-            if scored.annotated
-        }
+        here = {}  # with people over single texts
+        if scored.annotated:
+            for name, (_, method) in CORRELATIONS.items():
+                one = clustered_correlation(scored.metric, scored.human, method, *drawing)
+                here[name] = one
         made = [
             tables.systems_table(scored, pairs, model),
             tables.order_table(scored, judge, pairs, model),
@@ -130,24 +128,16 @@ class RankingConfidence(Study):
             made += tables.error_table(scored, judge)
             made += tables.curves(judge, size, draws, self.deltas, self.confidence)
         summary = self._summary(scored, judge, pairs, model) | {"n": size}
-        estimates = {f"here/{name}": one for name, one in here.items()}
-        estimates |= {f"ranking/{name}": one for name, one in test.agreement.items()}
-        estimates |= {f"calibration/error_{key}": one for key, one in test.errors.items()}
-        for name, one in estimates.items():
-            summary |= entries(name, one, *WITHOUT_P)
-        words = {
-            "scored": scored,
-            "judge": judge,
-            "model": model,
-            "models": tables.MODEL_NAMES,
-            "errors": test.errors,
-            "lean": test.lean,
-            "items": size,
-            "apart": math.comb(scored.known, 2) - len(pairs.gap),
-            "agreement": test.agreement.get("agreement", Estimate(math.nan)),
-            "confidence": self.confidence,
-            "summary": summary,
-        }
+        for group, estimates in (
+            ("here/", here),
+            ("ranking/", test.agreement),
+            ("calibration/error_", test.errors),
+        ):
+            for name, one in estimates.items():
+                summary |= entries(f"{group}{name}", one, *WITHOUT_P)
+        words = {"scored": scored, "judge": judge, "pairs": pairs, "model": model, "items": size}
+        words |= {"models": tables.MODEL_NAMES, "errors": test.errors, "lean": test.lean}
+        words |= {"summary": summary, "confidence": self.confidence}
         return Result(
             summary=summary,
             primary="ranking/agreement" if test.agreement else "ranking/mean_confidence",
@@ -186,7 +176,7 @@ class RankingConfidence(Study):
             "judge/from": judge.origin,
             **entries("judge/r", judge.r, *WITHOUT_P),
             "judge/sd": judge.sd,
-            **entries("judge/system_bias_sd", judge.bias, *WITHOUT_P),
+            **entries("judge/system_bias_sd", judge.fit.bias, *WITHOUT_P),
             "judge/item_correlation": judge.fit.item_correlation,
             "ranking/model": model,
             "ranking/order_of": "the same metric" if model is None else "people",

@@ -19,7 +19,7 @@ from judgelab.stats.discrimination.correlation import clustered_correlation
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.ranking.pairs import MODELS, Model, OrderedPairs, ordered_pairs
-from judgelab.stats.ranking.system_bias import JudgeFit, bias_estimate, fit_judge
+from judgelab.stats.ranking.system_bias import JudgeFit, fit_judge
 from judgelab.store.run_dir import RunDir
 from judgelab.study.common.panels import SCORES, human_scores, score_panels
 
@@ -126,7 +126,6 @@ class RankingJudge:
     """A judge as annotated data show it; NaN is unknown, as all is where nothing is annotated."""
 
     r: Estimate  # correlation with people, and its interval over items
-    bias: Estimate  # sd of the errors per system, human units, and its interval over systems
     fit: JudgeFit  # on all systems
     scores: Floats  # of people, [texts]
     origin: Origin
@@ -139,7 +138,7 @@ class RankingJudge:
         if not np.isnan(fit.r):
             r = clustered_correlation(data.metric, data.human, "pearson", draws, seed)
         known = data.human[~np.isnan(data.human)]
-        return cls(r, bias_estimate(data.human, data.metric), fit, known, origin)
+        return cls(r, fit, known, origin)
 
     @property
     def sd(self) -> float:
@@ -158,7 +157,7 @@ class RankingJudge:
 
     def bias_by(self, model: Model) -> float:
         """The model's sd between systems, in metric units; NaN where it is unknown."""
-        sd = {"algorithm_1": 0.0, "bias": self.bias.value, "line": self.fit.line_bias_sd}[model]
+        sd = {"algorithm_1": 0.0, "bias": self.fit.bias.value, "line": self.fit.line_bias_sd}[model]
         return float(sd * self.fit.slope)
 
     def falls_by(self, model: Model | None) -> bool:

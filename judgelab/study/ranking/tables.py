@@ -121,7 +121,7 @@ def judge_table(scored: Scored, judge: RankingJudge, here: Mapping[str, Estimate
     }
     quantities |= {f"{name} here": one for name, one in here.items()}
     quantities["sd of the metric's scores"] = float(np.nanstd(scored.metric))
-    quantities["bias between systems (sd)"] = judge.bias
+    quantities["bias between systems (sd)"] = judge.fit.bias
     quantities["sd of human scores"] = judge.sd
     quantities["bias about the systems' line"] = judge.fit.line_bias_sd
     quantities["slope: system means / texts"] = judge.fit.system_slope
@@ -270,14 +270,14 @@ def curves(
 def trade_off_table(judge: RankingJudge, deltas: Sequence[float] | None, target: float) -> Table:
     """Items that a correlation needs, for several differences (figure 3)."""
     rows: list[Row] = []
-    known = not np.isnan(judge.bias.value)
+    known = not np.isnan(judge.fit.bias.value)
     for delta in deltas or (round(share * judge.sd, 6) for share in IN_SDS):
         for r in R_GRID:
             row: dict[str, Value] = {"delta": delta, "r": r, "confidence": target}
             row["items"] = required_n(r, delta, target, sd=judge.sd)
             if known:
                 row["items_with_bias"] = required_n(
-                    r, delta, target, sd=judge.sd, system_bias_sd=judge.bias.value
+                    r, delta, target, sd=judge.sd, system_bias_sd=judge.fit.bias.value
                 )
             rows.append(row)
     return table(__package__, "trade_off", rows, target=target, known=known)

@@ -96,6 +96,10 @@ class ScreenCase:
         """The critics that qualified."""
         return [one for one in self.sat if one.qualifies]
 
+    def called(self, places: Sequence[int]) -> list[str]:
+        """Names of some agents, sorted."""
+        return sorted(self.names[k] for k in places)
+
     def those(self, verdict: Verdict) -> list[int]:
         """Agents of a verdict."""
         return [k for k, one in enumerate(self.verdicts) if one == verdict]

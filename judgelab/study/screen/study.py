@@ -14,23 +14,46 @@ from pydantic import Field
 from judgelab.calls.log import LoggedLM
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
-from judgelab.core.result import Result
+from judgelab.core.result import Headline, Result, Row, Table, Value
 from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
+from judgelab.engine.provenance import origin_of, sources
 from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.screen.belief import Belief
 from judgelab.stats.screen.blocks import FEWEST, Places, blocked, deal
 from judgelab.stats.screen.verdicts import FEWEST as TEXTS
+from judgelab.stats.screen.verdicts import Verdict
 from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_nobody
 from judgelab.study.common.panels import score_records, text_records, write_replies, write_sources
-from judgelab.study.screen.case import Critic, RankingBelief, ScreenCase, decide, tried, twice
-from judgelab.study.screen.page import page
+from judgelab.study.common.tables import about, named_columns
+from judgelab.study.common.templates import sentences, table
+from judgelab.study.screen.case import (
+    LENGTH,
+    WORDS,
+    Critic,
+    RankingBelief,
+    ScreenCase,
+    Tried,
+    decide,
+    tried,
+    twice,
+)
 from judgelab.study.screen.texts import block_panel, control_scores, distinct, item_keys, text_facts
 
 Share = Annotated[float, Field(ge=0, le=1)]
 AGENTS, ITEMS = 3, TEXTS
 DIMS = ("item", "agent")
+HEADLINES = (Headline("says_nothing", "Systems that say nothing about their item", lower=True),)
+ORDER: Sequence[Verdict] = ("nothing", "much less", "not known", "something")
+PHRASES = {
+    "nothing": "says nothing that could be seen",
+    "much less": "shares much less than the others",
+    "something": "says something",
+    "not known": "not known",
+}
+EXEMPT = "says something, in words of its own"
+GAPS = 0.05  # share of the items without its text from which an agent is named
 
 
 @dataclass(frozen=True)
@@ -88,7 +111,22 @@ class Screen(JudgesStudy):
         attacks = tried(case, self._panels(context, panel), self.attacks, measure)
         self._write(context, case, {name: own.evaluation_lm for name, own in logged.items()})
         ranking = RankingBelief(case, self.belief, self.tau, self.probability)
-        return page(context, ranking, given, attacks)
+        facts = {"case": case, "ranking": ranking, "given": given, "tried": attacks}
+        title, *said = sentences(__package__, "answer.md.j2", **facts, **_facts(case))
+        tables = [_agents_table(case), _critics_table(case, attacks), attacks.table]
+        if ranking.standing == "believed":
+            tables.insert(1, _ranking_table(case))
+        return Result(
+            summary=_summary(context, case, ranking),
+            primary="says_nothing",
+            headlines=HEADLINES,
+            tables=[one for one in tables if one.rows],
+            notes=list(sources(context, panel)),
+            provenance={"clean": origin_of(panel, {})},
+            estimators=[one.critic.estimator for one in case.sat if one.critic.estimator],
+            answer=[(head, rest) for head, _, rest in (line.partition(": ") for line in said)],
+            title=title,
+        )
 
     def _panels(self, context: Context, panel: Panel) -> dict[str, Panel]:
         """Attack that is tried -> the panel with every agent twice."""
@@ -155,3 +193,99 @@ def _measured(
     own.tell(f"{own.mechanism.name}, within blocks", len(together.items))
     pairs = own.mechanism.measure_pairs(together, own.evaluation_lm, seed=own.seed)
     return blocked(np.asarray(pairs.values, np.float64), len(panel.agents)), pairs.attrs
+
+
+def _facts(case: ScreenCase) -> dict[str, Any]:
+    """What the answer says beside verdicts."""
+    names, unknown, alike = case.names, case.those("not known"), case.facts.alike
+    gaps = [sum(text is None for text in texts) for texts in zip(*case.panel.texts, strict=True)]
+    return {
+        "short": _words(case, case.those("much less")),
+        "long": _words(case, case.those("something")),
+        "gaps": [
+            (names[k], n) for k, n in enumerate(gaps) if n > max(2, GAPS * len(case.panel.items))
+        ],
+        "not_known": [
+            (reason, case.called([k for k in unknown if case.reasons[k] == reason]))
+            for reason in dict.fromkeys(case.reasons[k] for k in unknown)
+        ],
+        "copies": [
+            (case.called(those), float(np.nanmean(alike[np.ix_(those, those)])))
+            for those in case.copies
+        ],
+        "templates": [
+            (names[k], float(case.facts.own[k]), float(case.facts.repeated[k]))
+            for k in np.flatnonzero(case.facts.template)
+        ],
+        "sources": not np.isnan(case.facts.source_p).any(),
+        "critics": [one for one in case.sat if one.critic.name != LENGTH],
+    }
+
+
+def _words(case: ScreenCase, those: Sequence[int]) -> str:
+    return f"{np.median(case.words[those]):.0f}" if those else ""
+
+
+def _agents_table(case: ScreenCase) -> Table:
+    """One row each; by verdict and name, so that the order is no ranking."""
+    rows, found = list[Row](), case.screened
+    for k in sorted(
+        range(len(case.verdicts)), key=lambda k: (ORDER.index(case.verdicts[k]), case.names[k])
+    ):
+        assert found is not None
+        phrase = EXEMPT if k in case.exempt else PHRASES[case.verdicts[k]]
+        row: dict[str, Value] = {"system": case.names[k], "verdict": phrase}
+        share = named_columns("percent_of_median_other", found.share.at(k)).items()
+        row |= {key: round(100 * float(value or 0.0), 1) for key, value in share}
+        texts = int((~np.isnan(found.effect[:, k])).sum())
+        words = float(case.words[k])
+        rows.append({**row, "p": float(found.p[k]), "words": words, "texts": texts})
+    return table(__package__, "agents", rows)
+
+
+def _critics_table(case: ScreenCase, attacks: Tried) -> Table:
+    rows: list[Row] = []
+    for one in case.sat:
+        found = one.exam.estimates
+        part = "yes" if one.qualifies else "no, a control" if one.critic.name == LENGTH else "no"
+        row: dict[str, Value] = {"critic": one.critic.name, "takes_part": part}
+        row |= named_columns("auc", found["auc"])
+        row["auc_of_those_that_say_something"] = case.among_informative(one)
+        row |= {"tpr": found["tpr"].value, "tnr": found["tnr"].value}
+        row |= named_columns("beyond_length", one.ahead)
+        if one.critic.name not in (WORDS, LENGTH):
+            row |= named_columns("over_shared_words", one.over_words)
+        for name, told in attacks.told.items():
+            row |= named_columns(f"over_{name}", told[one.critic.name])
+        rows.append(row)
+    return table(__package__, "critics", rows, told=attacks.told)
+
+
+def _ranking_table(case: ScreenCase) -> Table:
+    found = case.ranking
+    assert found is not None
+    ends = {"rank": found.rank, "rank_low": found.rank_low, "rank_high": found.rank_high}
+    rows: list[Row] = [
+        {"system": case.names[case.ranked[k]]} | {key: float(x[k]) for key, x in ends.items()}
+        for k in np.argsort(found.rank)
+    ]
+    return table(__package__, "ranking", rows)
+
+
+def _summary(context: Context, case: ScreenCase, ranking: RankingBelief) -> Mapping[str, Value]:
+    made = about(context, case.panel, "screen") | {
+        "items": len(case.panel.items),
+        "systems": len(case.panel.agents),
+        "says_nothing": len(case.those("nothing")),
+        "says_much_less": len(case.those("much less")),
+        "says_something": len(case.those("something")),
+        "not_known": len(case.those("not known")),
+        "copies": sum(len(one) - 1 for one in case.copies),
+        "apart": len(case.apart),
+        "critics": len(case.pool),
+        "ranking": ranking.standing,
+        "ranking/tau": ranking.tau,
+        "ranking/probability": ranking.probability,
+    }
+    verdicts = zip(case.names, case.verdicts, strict=False)  # none where no critic qualifies
+    return made | {f"verdict/{name}": word for name, word in verdicts}

@@ -75,7 +75,7 @@ def test_the_console_is_plain_narrow_and_about_a_screen(width: int, most: int) -
 
 def points() -> Any:
     names = ("xsum", "samsum"), ("tvd_mi", HOSTILE), ("none", "case_flip", "format")
-    keys, known = ("facet", "group", "attack", "statistic"), {"low": 0.5, "high": 0.7, "n": 12}
+    keys, known = ("dataset", "group", "attack", "statistic"), {"low": 0.5, "high": 0.7, "n": 12}
     rows = [
         dict(zip(keys, each, strict=True)) | known | {"value": None if "format" in each else 0.6}
         for each in product(*names, ("effect_size", "auc"))

@@ -13,7 +13,6 @@ import numpy as np
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.templates import paragraphs
-from judgelab.study.qualification.tables import answer as qualified
 from judgelab.study.validation.study import _human_correlations
 from tests.snapshots import same
 
@@ -46,6 +45,10 @@ def flat(key: str, value: float, low: float, high: float) -> dict[str, Any]:
     return {key: value, f"{key}_low": low, f"{key}_high": high, f"{key}_n": 30}
 
 
+def qualified(summary: dict[str, Any]) -> Answer:
+    return paragraphs("judgelab.study.qualification", "answer.md.j2", summary=summary)
+
+
 def exams(left: int, chosen: Any, everybody: Any, pool: str = "PRE") -> Answer:
     made = {"judges": 4, "pool/judges": left, "pool": pool}
     return qualified(made | flat("pool/accuracy", *chosen) | flat("all/accuracy", *everybody))
@@ -67,10 +70,15 @@ def tuned(change: Estimate, held: int) -> Answer:
 
 
 def ranking(sure: int, pairs: int, agreement: Estimate, r: Estimate) -> Answer:
-    summary = {"ranking/sure_pairs": sure, "ranking/pairs": pairs, "metric": "rating"}
+    summary: dict[str, Any] = {
+        "ranking/sure_pairs": sure,
+        "ranking/pairs": pairs,
+        "metric": "rating",
+    }
+    summary |= flat("ranking/agreement", agreement.value, agreement.low, agreement.high)
     summary["ranking/order_of"] = "people"
     given = {"part": "answer", "summary": summary, "items": 30, "confidence": 0.95}
-    given |= {"agreement": agreement, "judge": SimpleNamespace(r=r)}
+    given |= {"judge": SimpleNamespace(r=r)}
     return paragraphs("judgelab.study.ranking", "answer.md.j2", **given)
 
 

@@ -121,7 +121,7 @@ def test_votes_merge_orders_and_ties_survive_rounding() -> None:
     assert decide(votes, [0.1 + 0.2, 0.3, 1.0]).tolist() == [[0.0, 1.0]]
     assert decide(votes, [0.4, 0.3, 0.0]).tolist() == [[1.0, 0.0]]
     assert np.isnan(decide(votes, [0.0, 0.0, 1.0])[0, 0])
-    separate = decide(votes_of(verdicts, "per_order"), [1.0, 1.0, 1.0])
+    separate = decide(2 * verdicts - 1, [1.0, 1.0, 1.0])
     assert separate[0, 1].tolist() == [1.0, -1.0]
 
 

@@ -45,7 +45,7 @@ def annotated(
 def test_planted_quantities_are_found() -> None:
     human, metric = annotated(0, items=400, systems=150, bias=0.4, item=1.0)
     fit = fit_judge(human, metric)
-    assert fit.bias_sd == pytest.approx(0.4, rel=0.1)
+    assert fit.bias.value == pytest.approx(0.4, rel=0.1)
     assert fit.line_bias_sd == pytest.approx(0.4, rel=0.1)
     assert fit.slope == pytest.approx(3.0, rel=0.05)
     assert fit.system_slope == pytest.approx(1.0, abs=0.2)
@@ -63,7 +63,7 @@ def test_complete_data_give_the_two_way_component_of_variance() -> None:
     means = errors.mean(axis=0)
     rest = errors - errors.mean(axis=1, keepdims=True) - means + errors.mean()
     inside = (rest**2).sum() / (29 * 5)
-    assert fit.bias_sd**2 == pytest.approx(means.var(ddof=1) - inside / 30)
+    assert fit.bias.value**2 == pytest.approx(means.var(ddof=1) - inside / 30)
     x, y = human.mean(axis=0), metric.mean(axis=0)
     line = np.polyfit(x, y, 1)
     assert fit.system_slope * fit.slope == pytest.approx(line[0])
@@ -77,9 +77,9 @@ def test_what_the_data_cannot_tell_is_nan() -> None:
     unknown = bias_estimate(human, -metric)
     assert math.isnan(unknown.value) and math.isnan(unknown.low) and unknown.n == 4
     two = fit_judge(human[:, :2], metric[:, :2])
-    assert two.bias_sd >= 0 and math.isnan(two.line_bias_sd)
+    assert two.bias.value >= 0 and math.isnan(two.line_bias_sd)
     one = fit_judge(human[:, :1], metric[:, :1])
-    assert one.r > 0 and math.isnan(one.bias_sd) and math.isnan(one.item_correlation)
+    assert one.r > 0 and math.isnan(one.bias.value) and math.isnan(one.item_correlation)
     nobody = fit_judge(human, np.full_like(human, np.nan))
     assert math.isnan(nobody.r) and nobody.texts == 0
 
@@ -183,7 +183,7 @@ def test_predictions_are_the_closed_form() -> None:
     fit = fit_judge(human, metric)
     for model, slope, bias in (
         ("algorithm_1", 1.0, 0.0),
-        ("bias", 1.0, fit.bias_sd),
+        ("bias", 1.0, fit.bias.value),
         ("line", fit.system_slope, fit.line_bias_sd),
     ):
         shared = {"item_correlation": fit.item_correlation, "system_bias_sd": bias}

@@ -72,7 +72,7 @@ def test_the_best_stands_first_everywhere(listed: Any) -> None:
     for side in ("first", "second"):
         assert pairs[f"{side}_discernment"].to_numpy() == pytest.approx(held[pairs[side]])
     assert (pairs["p_holm"] >= pairs["p"]).all()
-    assert set(listed.tables["discernment"]["perturbation"]) == set(ONLY)
+    assert set(listed.tables["by_perturbation"]["perturbation"]) == set(ONLY)
 
 
 def test_calls_and_records_are_by_judge(listed: Any) -> None:

@@ -27,8 +27,7 @@ from judgelab.mechanism.tvd_mi import TvdMi
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.panels import ScoredPanel, missing_pairs, pair_entries
 from judgelab.study.discrimination import Discrimination
-from judgelab.study.discrimination.statistics import beside
-from judgelab.study.discrimination.study import answer
+from judgelab.study.discrimination.statistics import Figures, answer, beside
 from tests.scripted import NOBODY, ScriptedChat, ScriptedLogProb
 from tests.snapshots import same
 from tests.unit.study.discrimination.discrimination_context import better, context, graded
@@ -81,8 +80,9 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 def said(auc: Estimate = GOOD, attacked: Estimate = GOOD, **made: Any) -> list[tuple[str, str]]:
-    figures = {"clean": {"auc": auc}, "attacked": {"auc": attacked}}
-    return answer("mi", figures, **({"beside": MORE} | made))
+    parts = {"change": {}, "beside": MORE, "leads": {}, "judged": True} | made
+    attack = parts.pop("attack", "")
+    return answer("mi", attack, Figures({"auc": auc}, {"auc": attacked}, **parts))
 
 
 def test_what_it_says_on_each_edge() -> None:

@@ -15,7 +15,7 @@ from judgelab.mechanism.judge import Judge
 from judgelab.mechanism.length import Length
 from judgelab.report.jobs import jobs
 from judgelab.study.discrimination import Discrimination
-from judgelab.study.discrimination.figures import fit_table
+from judgelab.study.discrimination.figures import fits, points
 from tests.drawings import draw
 from tests.scripted import ScriptedChat
 from tests.unit.report.report_results import result, write_job, write_run
@@ -48,8 +48,7 @@ def sweep_of(folder: Path, ratios: tuple[float | None, ...], attacks: int = 1) -
 
 @pytest.mark.parametrize("attacks", [1, 2])
 def test_five_data_sets_end_in_a_parabola_against_a_line(tmp_path: Path, attacks: int) -> None:
-    made = fit_table(jobs(sweep_of(tmp_path, RATIOS, attacks)))
-    assert made is not None
+    [made] = fits(points(jobs(sweep_of(tmp_path, RATIOS, attacks))))
     [columns] = [table for title, table in made.tables.items() if title.startswith("Effect size")]
     row = {column.key: column.sort[0] for column in columns}
     assert row["n"] == 5  # one point for each data set, however many attacks there are

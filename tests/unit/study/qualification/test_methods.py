@@ -18,16 +18,13 @@ from judgelab.report.jobs import comparisons, jobs
 from judgelab.report.sweep import write
 from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.qualification.exams import confidence, mark, shares
-from judgelab.study.qualification.case import (
+from judgelab.study.qualification.pools import (
     admitted,
     answer_scores,
     consistent,
     filtered_by_people,
 )
-from judgelab.study.qualification.judge_responses import (
-    ExamResult,
-    JudgeResponses,
-)
+from judgelab.study.qualification.responses import ExamResult, JudgeResponses
 from tests.drawings import draw
 from tests.e2e.conftest import inside, only_run
 from tests.unit.python.frames import graded
