@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self
 
-from judgelab.core import step
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import Capability, ChatRequest, EvaluationLM
+from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Panel
 
 
@@ -45,17 +43,7 @@ class Recorded(Agents):
         """
         if panel.agents:
             return panel
-        named = panel.provenance.get("dataset")
-        dataset = f"The dataset {named!r}" if isinstance(named, str) else "The dataset"
         raise ConfigError(
-            f"{dataset} has no recorded responses: use agents=rules or agents=prompted."
+            f"The dataset {panel.provenance.get('dataset', '')!r} has no recorded responses: use "
+            "agents=rules or agents=prompted."
         )
-
-
-def written(
-    lm: EvaluationLM, requests: Sequence[ChatRequest], part: str, unanswered: Counter[str]
-) -> list[str | None]:
-    """One batch of replies; a refused, failed or empty one is None and counted by its reason."""
-    replies = step.written(lm, dict(enumerate(requests))).values()
-    unanswered.update(f"{part}: {one.reason}" for one in replies if one.text is None)
-    return [one.text for one in replies]

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from judgelab.agents import Agents, written
+from judgelab.agents import Agents
 from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, is_lm
 from judgelab.core.panel import Agent, Panel
 from judgelab.core.prompt import Prompt
+from judgelab.core.step import Written, written
 
 CHAT = Capability.CHAT
 
@@ -22,7 +23,7 @@ class Candidates(Agents):
     """Each model writes one response to every item's source, by the prompt of the panel's task.
 
     The texts that the dataset came with stay in the panel: people are the references and the
-    human baseline.
+    human baseline. A refused or failed reply is None.
 
     Raises:
         ConfigError: no model, or one that cannot chat.
@@ -43,11 +44,10 @@ class Candidates(Agents):
             )
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Candidates:
-        """The same with every LM cached, metered, and held against the budget."""
         return replace(self, models={name: use(name, lm) for name, lm in self.models.items()})
 
     def answer(self, panel: Panel, lm: EvaluationLM) -> Panel:
-        """The panel with one more agent per model; a refused or failed reply is None.
+        """The panel with one more agent per model.
 
         Raises:
             ConfigError: a candidate has the name of an agent of the dataset, or no prompt is there.
@@ -64,26 +64,30 @@ class Candidates(Agents):
                 f"agents.models.{sorted(taken)[0]}: the dataset has an agent of that name; call "
                 "the candidate something else."
             )
-        agents, columns = list(panel.agents), []
-        unanswered: Counter[str] = Counter()
+        replies = dict[tuple[int, str], Written]()
         for name, model in self.models.items():
-            requests = [
-                ChatRequest(
+            requests = {
+                (k, name): ChatRequest(
                     prompt.messages(source=item.source, task=panel.task_description),
                     self.temperature,
                     self.max_tokens,
                     key=("agents", item.id, name),
                 )
-                for item in panel.items
-            ]
-            columns.append(written(model, requests, name, unanswered))
-            agents.append(Agent(name, meta={"kind": "model", "identity": model.identity}))
-        rows = zip(panel.texts, zip(*columns, strict=True), strict=True)
-        facts = {
-            "agents": f"candidates ({', '.join(self.models)})",
-            "agents_prompt": prompt.identity,
-            "agents_unanswered": dict(sorted(unanswered.items())),
-        }
-        texts = tuple((*old, *new) for old, new in rows)
-        provenance = {**panel.provenance, **facts}
-        return replace(panel, agents=tuple(agents), texts=texts, provenance=provenance)
+                for k, item in enumerate(panel.items)
+            }
+            replies |= written(model, requests)
+        unanswered = [f"{who}: {one.reason}" for (_, who), one in replies.items() if not one.text]
+        agents = [
+            Agent(name, meta={"kind": "model", "identity": model.identity})
+            for name, model in self.models.items()
+        ]
+        return panel.with_agents(
+            (*panel.agents, *agents),
+            tuple(
+                (*row, *(replies[k, name].text for name in self.models))
+                for k, row in enumerate(panel.texts)
+            ),
+            agents=f"candidates ({', '.join(self.models)})",
+            agents_prompt=prompt.identity,
+            agents_unanswered=dict(sorted(Counter(unanswered).items())),
+        )

@@ -7,21 +7,17 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from judgelab.agents import Agents, written
+from judgelab.agents import Agents
 from judgelab.agents.taxonomy import Taxonomy, taxonomy_for
 from judgelab.core.bounds import Count, NotNegative
-from judgelab.core.errors import CapabilityError, ConfigError, some
-from judgelab.core.lm import Capability, ChatRequest, Message
+from judgelab.core.errors import ConfigError, some
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Message
 from judgelab.core.panel import Panel
-
-if TYPE_CHECKING:
-    from judgelab.core.lm import EvaluationLM
-
-Cell = tuple[int, int]  # (item index, strategy index)
+from judgelab.core.step import Cell, written
 
 
 @dataclass(frozen=True)
@@ -41,27 +37,23 @@ class Prompted(Agents):
     wording: str | None = None
     requires: ClassVar[frozenset[Capability]] = frozenset({Capability.CHAT})
 
-    def answer(self, panel: Panel, lm: EvaluationLM | None) -> Panel:
+    def answer(self, panel: Panel, lm: EvaluationLM) -> Panel:
         """The panel's items answered by all strategies; responses it had are replaced.
 
         Raises:
             ConfigError: the taxonomy is unknown.
-            CapabilityError: there is no LM that can chat.
         """
-        if lm is None or Capability.CHAT not in lm.capabilities:
-            raise CapabilityError(
-                "agents=prompted needs an evaluation LM that can chat: set evaluation_lm to one, "
-                "or use agents=rules."
-            )
         taxonomy = _worded(taxonomy_for(panel, self.taxonomy), self.wording)
         unanswered: Counter[str] = Counter()
 
         def ask(given: Mapping[Cell, str], stage: str) -> dict[Cell, str]:
-            requests = [
-                self._request(panel, taxonomy, cell, text, stage) for cell, text in given.items()
-            ]
-            replies = zip(given, written(lm, requests, stage, unanswered), strict=True)
-            return {cell: reply for cell, reply in replies if reply is not None}
+            requests = {
+                cell: self._request(panel, taxonomy, cell, text, stage)
+                for cell, text in given.items()
+            }
+            replies = written(lm, requests)
+            unanswered.update(f"{stage}: {one.reason}" for one in replies.values() if not one.text)
+            return {cell: one.text for cell, one in replies.items() if one.text}
 
         strategies = list(enumerate(taxonomy.strategies))
         sources = {
@@ -74,21 +66,19 @@ class Prompted(Agents):
         notes = ask({cell: text for cell, text in sources.items() if cell[1] in reads}, "reading")
         ready = {cell: text for cell, text in sources.items() if cell[1] not in reads} | notes
         answers = ask({cell: ready[cell] for cell in sources if cell in ready}, "answer")
-        texts = tuple(
-            tuple(item.reference if one.reference else answers.get((i, j)) for j, one in strategies)
-            for i, item in enumerate(panel.items)
+        return panel.with_agents(
+            [strategy.agent(synthetic="false") for _, strategy in strategies],
+            tuple(
+                tuple(item.reference if s.reference else answers.get((i, j)) for j, s in strategies)
+                for i, item in enumerate(panel.items)
+            ),
+            agents=f"prompted ({lm.identity})",
+            taxonomy=taxonomy.task,
+            taxonomy_sha=taxonomy.sha,
+            agents_temperature=self.temperature,
+            agents_max_tokens=self.max_tokens or taxonomy.max_tokens,
+            agents_unanswered=dict(sorted(unanswered.items())),
         )
-        facts = {
-            "agents": f"prompted ({lm.identity})",
-            "taxonomy": taxonomy.task,
-            "taxonomy_sha": taxonomy.sha,
-            "agents_temperature": self.temperature,
-            "agents_max_tokens": self.max_tokens or taxonomy.max_tokens,
-            "agents_unanswered": dict(sorted(unanswered.items())),
-        }
-        agents = tuple(strategy.agent(synthetic="false") for _, strategy in strategies)
-        provenance = {**panel.provenance, **facts}
-        return replace(panel, agents=agents, texts=texts, provenance=provenance)
 
     def _request(
         self, panel: Panel, taxonomy: Taxonomy, cell: Cell, text: str, stage: str
@@ -98,12 +88,9 @@ class Prompted(Agents):
         instruction = instruction.replace("{noun}", self.noun or taxonomy.noun)
         fence = _fence(text)
         content = f"{instruction}\n\n{fence}\n{text}\n{fence}\n\n{instruction}"
-        return ChatRequest(
-            messages=(Message("user", content),),
-            temperature=self.temperature,
-            max_tokens=self.max_tokens or taxonomy.max_tokens,
-            key=("agents", panel.items[cell[0]].id, strategy.name, stage),
-        )
+        key = ("agents", panel.items[cell[0]].id, strategy.name, stage)
+        most = self.max_tokens or taxonomy.max_tokens
+        return ChatRequest((Message("user", content),), self.temperature, most, key=key)
 
 
 def _worded(taxonomy: Taxonomy, file: str | None) -> Taxonomy:
@@ -111,17 +98,18 @@ def _worded(taxonomy: Taxonomy, file: str | None) -> Taxonomy:
     if file is None:
         return taxonomy
     try:
-        listed = json.loads(Path(file).read_text(encoding="utf-8"))["agent_perspectives"]
-        theirs = {one["condition"]: (one["strategy"], one["reading"]) for one in listed}
+        entries = json.loads(Path(file).read_text(encoding="utf-8"))["agent_perspectives"]
+        theirs = {
+            one["condition"]: {"prompt": one["strategy"], "reading": one["reading"]}
+            for one in entries
+        }
     except (OSError, ValueError, KeyError, TypeError) as cause:
         raise ConfigError(f"agents.wording={file!r} is no file of instructions.") from cause
-    own = [one for one in taxonomy.strategies if not one.reference]
-    if lacking := [one.name for one in own if one.name not in theirs]:
+    own = [one.name for one in taxonomy.strategies if not one.reference]
+    if lacking := [name for name in own if name not in theirs]:
         raise ConfigError(f"agents.wording={file!r} has no instruction for {some(lacking)}.")
     worded = tuple(
-        one
-        if one.reference
-        else one.model_copy(update={"prompt": theirs[one.name][0], "reading": theirs[one.name][1]})
+        one if one.reference else one.model_copy(update=theirs[one.name])
         for one in taxonomy.strategies
     )
     sha = hashlib.sha256(json.dumps(theirs, sort_keys=True).encode()).hexdigest()[:12]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,12 +29,8 @@ def word_table(name: str) -> dict[str, str]:
 
 
 STOPWORDS = frozenset(word_list("STOPWORDS"))  # words that carry grammar more than content
-
-_CALENDAR = frozenset(word_list("CALENDAR"))
-_HEADINGS = frozenset(word_list("HEADINGS"))
-"""Words before a colon that open a section and are nobody's name."""
-
-_NO_NAMES = STOPWORDS | _CALENDAR
+_HEADINGS = frozenset(word_list("HEADINGS"))  # before a colon they open a section, and are no name
+_NO_NAMES = STOPWORDS | frozenset(word_list("CALENDAR"))
 _DETERMINERS = frozenset(word_list("DETERMINERS"))
 _NO_TOPICS = _NO_NAMES | frozenset(word_list("UNITS"))
 
@@ -82,7 +78,7 @@ def units(text: str) -> list[tuple[str | None, str]]:
     lines = _plain(text).splitlines()
     turns = _turns([line for line in lines if line.strip()])
     lines = [line for line in lines if not _HEADING.match(line)] or lines
-    blocks = turns if turns is not None else [(None, block) for block in _blocks(lines)]
+    blocks = [(None, block) for block in _blocks(lines)] if turns is None else turns
     pieces = [
         (speaker, piece)
         for speaker, block in blocks
@@ -117,19 +113,14 @@ def _turns(lines: list[str]) -> list[tuple[str | None, str]] | None:
     return turns
 
 
-def _blocks(lines: list[str]) -> Iterator[str]:
+def _blocks(lines: list[str]) -> list[str]:
     """Paragraphs and lines, with those that a text editor wrapped joined again."""
-    pending: list[str] = []
-    for line in lines:
-        stripped = line.strip()
-        if pending and stripped and _wrapped(pending[-1], stripped):
-            pending.append(stripped)
-            continue
-        if pending:
-            yield " ".join(pending)
-        pending = [stripped] if stripped else []
-    if pending:
-        yield " ".join(pending)
+    blocks: list[list[str]] = [[]]
+    for line in map(str.strip, lines):
+        if not (line and blocks[-1] and _wrapped(blocks[-1][-1], line)):
+            blocks.append([])
+        blocks[-1] += [line] if line else []
+    return [" ".join(block) for block in blocks if block]
 
 
 def _wrapped(line: str, following: str) -> bool:
@@ -137,12 +128,10 @@ def _wrapped(line: str, following: str) -> bool:
     return goes_on or (len(line) > 55 and (line[-1].isalnum() or line[-1] in ",;"))
 
 
-def _sentences(block: str) -> Iterator[str]:
+def _sentences(block: str) -> Sequence[str]:
     """Sentences; where a writer never starts one with a capital, any stop ends it."""
-    if len(_SMALL_START.findall(block)) > len(_CAPITAL_START.findall(block)):
-        yield from _STOP.split(block)
-    else:
-        yield from sentencex.segment("en", block)
+    small = len(_SMALL_START.findall(block)) > len(_CAPITAL_START.findall(block))
+    return _STOP.split(block) if small else list(sentencex.segment("en", block))
 
 
 def _clean(sentence: str) -> str:
@@ -188,11 +177,6 @@ class Source:
         )
 
     @cached_property
-    def speakers(self) -> tuple[str, ...]:
-        """Who speaks in a dialogue, in order of appearance."""
-        return tuple(dict.fromkeys(s.speaker for s in self.sentences if s.speaker))
-
-    @cached_property
     def names(self) -> tuple[str, ...]:
         """Speakers, then capitalised names by frequency; at most 40."""
         plain = {word for s in self.sentences for word in words(s.text) if word[0].islower()}
@@ -203,7 +187,8 @@ class Source:
             starts = any(" " in name and sentence.text.startswith(name) for name in counts)
             if first and first.group() in inner and not starts:
                 counts[first.group()] += 1
-        names = dict.fromkeys([*self.speakers, *(name for name, _ in counts.most_common())])
+        speakers = (s.speaker for s in self.sentences if s.speaker)
+        names = dict.fromkeys([*speakers, *(name for name, _ in counts.most_common())])
         return tuple(names)[:_MOST_NAMES]
 
     @cached_property
@@ -261,26 +246,22 @@ def _salience(bag: list[str], frequency: Counter[str], position: int) -> float:
 
 def _names_in(sentence: str, plain: set[str]) -> list[str]:
     """Runs of capitalised words; the first word of a sentence needs company to count."""
-    tokens = list(WORD.finditer(sentence))
-    runs: list[list[int]] = []
-    for i, match in enumerate(tokens):
+    runs: list[list[re.Match[str]]] = []
+    for match in WORD.finditer(sentence):
         if not _capital(match.group()):
             continue
-        last = runs[-1][-1] if runs else -1
-        if last >= 0 and sentence[tokens[last].end() : match.start()] in _JOINTS:
-            runs[-1].append(i)
+        if runs and sentence[runs[-1][-1].end() : match.start()] in _JOINTS:
+            runs[-1].append(match)
         else:
-            runs.append([i])
+            runs.append([match])
     names = []
     for run in runs:
-        before = sentence[: tokens[run[0]].start()].rstrip()
+        before = sentence[: run[0].start()].rstrip()
         opens = not before or before[-1] in _OPENS
         kept = run[1:] if opens and len(run) != 2 else run
-        if not kept or len(kept) > _LONGEST_NAME:
-            continue
-        name = sentence[tokens[kept[0]].start() : tokens[kept[-1]].end()]
-        if len(kept) > 1 or name.lower() not in plain:
-            names.append(name)
+        if kept and len(kept) <= _LONGEST_NAME:
+            name = sentence[kept[0].start() : kept[-1].end()]
+            names += [name] if len(kept) > 1 or name.lower() not in plain else []
     return names
 
 

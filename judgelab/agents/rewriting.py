@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from judgelab.agents.reading import (
     has_letters,
     word_list,
     word_table,
+    words,
 )
 
 T = TypeVar("T")
@@ -43,6 +44,8 @@ _TIME_OR_NUMBER = re.compile(rf"\b(?:[01]?\d|2[0-3]):[0-5]\d\b|{NUMBER.pattern}"
 _NUMBER_WORDS = word_list("NUMBER_WORDS")
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 _FACTORS = (0.4, 0.6, 0.7, 1.3, 1.6, 2.0, 2.4)
+_THIRD = re.compile(r"\b(?:[Ww]e|[Oo]ur|us)\b")
+_THIRD_PERSON = {"we": "the authors", "our": "their", "us": "them"}
 _NOT = re.compile(r" not\b(?! only)|(?<=can)not\b|(?<!ca)(?<!wo)n't\b")
 _VERB = re.compile(r"\b(?:is|are|was|were|will|would|can|could|should|must|may|might)\b(?=[ ])")
 
@@ -78,18 +81,17 @@ def compress(text: str, limit: int) -> str:
 
 def _cut(text: str, limit: int) -> str:
     """At the last clause end within the limit, else at the limit less dangling function words."""
-    tokens = text.split()
-    head = " ".join(tokens[:limit])
-    for end in sorted((m.start() for m in _CUT.finditer(head)), reverse=True):
+    tokens = text.split()[:limit]
+    head = " ".join(tokens)
+    for end in reversed([match.start() for match in _CUT.finditer(head)]):
         before = head[:end].split()
         if len(before) < limit // 3:
             break
         if _may_end(before[-1]):
             return head[:end]
-    kept = tokens[:limit]
-    while len(kept) > 4 and not _may_end(kept[-1]):
-        kept.pop()
-    return " ".join(kept)
+    while len(tokens) > 4 and not _may_end(tokens[-1]):
+        tokens.pop()
+    return " ".join(tokens)
 
 
 def _may_end(token: str) -> bool:
@@ -136,6 +138,17 @@ def reword(text: str, source: Source, rng: np.random.Generator) -> str:
 
 def _like(model: str, word: str) -> str:
     return word[:1].upper() + word[1:] if model[:1].isupper() else word
+
+
+def third_person(text: str) -> str:
+    """ "We" and "our" as a reviewer reports them."""
+    return _THIRD.sub(lambda m: _like("" if m.start() else m[0], _THIRD_PERSON[m[0].lower()]), text)
+
+
+def quoted(text: str) -> str:
+    """In quotation marks; those inside become single ones."""
+    inner = text.replace('"', "'")
+    return f'"{inner}"'
 
 
 def headline(text: str) -> str:
@@ -213,3 +226,13 @@ def lazy(text: str, german: Sequence[str], rng: np.random.Generator) -> str:
         for token in tokens[: max(3, round(0.7 * len(tokens)))]
     ]
     return " ".join(kept)
+
+
+CHANGES: Mapping[str, Callable[[list[str], Source, np.random.Generator], list[str]]] = {
+    "reword": lambda lines, source, rng: [reword(line, source, rng) for line in lines],
+    "wrong": falsify,
+    "headline": lambda lines, *_: list(dict.fromkeys(map(headline, lines))),
+    "report": lambda lines, *_: [third_person(line) for line in lines],
+    "lazy": lambda lines, source, rng: [lazy(" ".join(lines), words(source.original or ""), rng)],
+}
+"""What a recipe may have done to its lines, by name."""

@@ -10,58 +10,28 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
 
 from judgelab.agents import Agents
-from judgelab.agents.reading import Sentence, Source, has_letters, word_list, words
-from judgelab.agents.rewriting import (
-    choose,
-    compress,
-    deal,
-    embed,
-    falsify,
-    finish,
-    headline,
-    lazy,
-    reword,
-)
+from judgelab.agents.reading import Sentence, Source, has_letters, word_list
+from judgelab.agents.rewriting import CHANGES, choose, compress, deal, embed, finish, quoted
 from judgelab.agents.taxonomy import Strategy, Taxonomy, taxonomy_for
 from judgelab.core import resources
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
+from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Item, Panel, rng_for
-
-if TYPE_CHECKING:
-    from judgelab.core.lm import EvaluationLM
 
 Writer = Callable[[Source, np.random.Generator], str]  # carries out a strategy on a text
 
 TASKS = ("summarization", "translation", "peer_review")
-HEADINGS = (
-    "Summary Of The Paper",
-    "Strength And Weaknesses",
-    "Clarity, Quality, Novelty And Reproducibility",
-    "Summary Of The Review",
-    "Correctness",
-    "Technical Novelty And Significance",
-    "Empirical Novelty And Significance",
-)
-_THIRD = (  # "we" and "our" as a reviewer reports them
-    (re.compile(r"^We\b"), "The authors"),
-    (re.compile(r"\b[Ww]e\b"), "the authors"),
-    (re.compile(r"^Our\b"), "Their"),
-    (re.compile(r"\b[Oo]ur\b"), "their"),
-    (re.compile(r"\bus\b"), "them"),
-)
 _OWN = re.compile(r"\b(?:we|our|this (?:paper|work|study))\b", re.IGNORECASE)
 _TABLE = re.compile(r"^\W*(?:table|figure|fig|\d+)\b|(?:\d\S*\s+){3}", re.IGNORECASE)
-Pick = Literal["salient", "first", "minor", "parts", "all", "none"]
-Change = Literal["reword", "wrong", "headline", "report", "lazy"]
 
 
 @dataclass(frozen=True)
@@ -89,28 +59,27 @@ class Rules(Agents):
         strategies, without = _with_rules(taxonomy, self.most)
         noun = self.noun or taxonomy.noun
         bases = [_base(item, taxonomy.task) for item in panel.items]
-        facts: dict[str, object] = {
-            "agents": "rules (synthetic)",
-            "taxonomy": taxonomy.task,
-            "taxonomy_sha": taxonomy.sha,
-            "agents_seed": self.seed,
-            "agents_without_rule": without,
-        }
-        if taxonomy.task == "translation":
-            origins = [origin for _, origin in bases]
-            facts["base_translation"] = {name: origins.count(name) for name in sorted(set(origins))}
-        agents = (s.agent(synthetic="false" if s.reference else "true") for s in strategies)
         texts = []
         for item, (base, _) in zip(panel.items, bases, strict=True):
             source = Source(base, noun, original=item.source)
-            row = {s: item.reference if s.reference else None for s in strategies}
+            row = {s.name: item.reference if s.reference else None for s in strategies}
             for strategy, writer in strategies.items():
                 if writer and base:
                     rng = rng_for(self.seed, "rules", item.id, strategy.name)
-                    row[strategy] = writer(source, rng)
+                    row[strategy.name] = writer(source, rng)
             texts.append(tuple(row.values()))
-        provenance = {**panel.provenance, **facts}
-        return replace(panel, agents=tuple(agents), texts=tuple(texts), provenance=provenance)
+        origins = Counter(origin for _, origin in bases)
+        more = {"base_translation": dict(sorted(origins.items()))}
+        return panel.with_agents(
+            [s.agent(synthetic="false" if s.reference else "true") for s in strategies],
+            tuple(texts),
+            agents="rules (synthetic)",
+            taxonomy=taxonomy.task,
+            taxonomy_sha=taxonomy.sha,
+            agents_seed=self.seed,
+            agents_without_rule=without,
+            **(more if taxonomy.task == "translation" else {}),
+        )
 
 
 def _base(item: Item, task: str) -> tuple[str, str]:
@@ -126,21 +95,22 @@ def _with_rules(
 ) -> tuple[dict[Strategy, Writer | None], list[str]]:
     """The reference and what rules carry out, in order; and the names of what they cannot."""
     known = writers(taxonomy.task) if taxonomy.task in TASKS else {}
-    able = {one.name for one in taxonomy.strategies if one.reference or one.name in known}
-    kept: dict[Strategy, Writer | None] = {}
-    taken = Counter[str]()
-    for strategy in taxonomy.strategies:
-        full = most is not None and taken[strategy.category] == most
-        if strategy.name not in able or (full and not strategy.reference):
-            continue
-        kept[strategy] = known.get(strategy.name)
-        taken[strategy.category] += not strategy.reference
-    if all(strategy.reference for strategy in kept):
+    strategies: dict[Strategy, Writer | None] = {}
+    without, taken = list[str](), Counter[str]()
+    for one in taxonomy.strategies:
+        if one.reference:
+            strategies[one] = None
+        elif one.name not in known:
+            without.append(one.name)
+        elif most is None or taken[one.category] < most:
+            strategies[one] = known[one.name]
+            taken[one.category] += 1
+    if not any(strategies.values()):
         raise ConfigError(
             f"agents=rules carries out no strategy of the taxonomy {taxonomy.task!r} (it knows "
             f"tasks {', '.join(TASKS)}): use agents=prompted."
         )
-    return kept, [s.name for s in taxonomy.strategies if s.name not in able]
+    return strategies, without
 
 
 @dataclass(frozen=True)
@@ -152,18 +122,17 @@ class Recipe:
     ``{noun}`` what such a text is called, ``{title}`` its heading, ``{choice}`` one of ``choices``.
     """
 
-    # which sentences: of most weight, the opening ones, of least weight, of each quarter of the
-    # text, all, or none
-    pick: Pick = "salient"
+    # which sentences: salient (of most weight), first, minor (of least weight), parts (one of each
+    # quarter of the text), all, or none
+    pick: str = "salient"
     # tables of words: two sentences of most weight for each that hold such words
     cues: Sequence[str] = ()
     without: str = ""  # a table of words: sentences with one of them are passed over
     n: int = 0  # how many sentences; 0 for three or four. (Of each cue, with cues.)
     limit: int = 30  # words that a sentence is shortened to; 0 leaves it
-    change: Sequence[Change] = ()  # what is done to the sentences
-    # dealt to the lines; ``framed: first`` puts one around the first line alone
-    frames: Sequence[str] = ()
-    framed: Literal["first", "all"] = "all"
+    change: Sequence[str] = ()  # what is done to the sentences, of CHANGES
+    frames: Sequence[str] = ()  # dealt to the lines
+    framed: str = "all"  # lines, or the first alone
     lines: int = 0  # how many framed lines, of as many sentences; 0 for one a sentence
     # head, tail: fixed lines before and after, ``drawn`` of ``stock`` before the tail
     head: Sequence[str] = ()
@@ -174,14 +143,12 @@ class Recipe:
 
     def write(self, source: Source, rng: np.random.Generator) -> list[str]:
         """The lines."""
-        sentences = self._picked(source, rng)
-        lines = [compress(s.text, self.limit) if self.limit else s.text for s in sentences]
-        lines = [
-            f"{s.speaker} says: {_quoted(text)}" if s.speaker else text
-            for s, text in zip(sentences, lines, strict=True)
-        ]
+        lines = []
+        for sentence in self._picked(source, rng):
+            text = compress(sentence.text, self.limit) if self.limit else sentence.text
+            lines.append(f"{sentence.speaker} says: {quoted(text)}" if sentence.speaker else text)
         for change in self.change:
-            lines = _CHANGES[change](lines, source, rng) if lines else lines
+            lines = CHANGES[change](lines, source, rng) if lines else lines
         topics = [*source.topics[:8], "this subject", "people"]
         fields = {
             "topic": topics[0],
@@ -193,8 +160,10 @@ class Recipe:
         if self.frames:
             lines = self._framed(lines, source, rng, topics, fields)
         stock = deal(rng, self.stock, self.drawn) if self.stock else []
-        head, tail = ([line.format(**fields) for line in its] for its in (self.head, self.tail))
-        return [*head, *lines, *(line.format(**fields) for line in stock), *tail]
+        head, stock, tail = (
+            [line.format(**fields) for line in own] for own in (self.head, stock, self.tail)
+        )
+        return [*head, *lines, *stock, *tail]
 
     def _picked(self, source: Source, rng: np.random.Generator) -> Sequence[Sentence]:
         every = source.sentences
@@ -224,32 +193,31 @@ class Recipe:
                 return 0.0
             if not cue:
                 return 1.0
-            if _TABLE.search(sentence.text) or not _OWN.search(sentence.text):
-                return 0.0
-            return float(min(len(_cue(cue).findall(sentence.text)), 3))
+            own = _OWN.search(sentence.text) and not _TABLE.search(sentence.text)
+            return float(min(len(_cue(cue).findall(sentence.text)), 3)) if own else 0.0
 
         return source.salient(rng, n, weight)
 
     def _framed(
         self,
-        told: list[str],
+        lines: list[str],
         source: Source,
         rng: np.random.Generator,
         topics: Sequence[str],
         fields: Mapping[str, str],
     ) -> list[str]:
-        count = 1 if self.framed == "first" else self.lines or len(told)
-        usable = [frame for frame in self.frames if told or "{s}" not in frame.lower()]
+        count = 1 if self.framed == "first" else self.lines or len(lines)
+        usable = [frame for frame in self.frames if lines or "{s}" not in frame.lower()]
         frames = deal(rng, usable or ["The {noun} says nothing of this"], count)
         about = deal(rng, topics[:-2] or topics, count + 1)
-        lines = []
+        framed = []
         for i, frame in enumerate(frames):
-            bare = told[i % len(told)].rstrip(" .!") if told else ""
+            bare = lines[i % len(lines)].rstrip(" .!") if lines else ""
             if bare.endswith("?"):
-                bare = f"The question is {_quoted(bare)}"
+                bare = f"The question is {quoted(bare)}"
             own = {"s": embed(bare, source), "S": bare, "t": about[i], "u": about[i + 1]}
-            lines.append(frame.format(**fields, **own))
-        return list(dict.fromkeys([*lines, *told[1:]] if self.framed == "first" else lines))
+            framed.append(frame.format(**fields, **own))
+        return list(dict.fromkeys([*framed, *lines[1:]] if self.framed == "first" else framed))
 
 
 @cache
@@ -267,35 +235,20 @@ def _title(source: Source) -> str:
     return f"a paper on {[*source.topics, 'this subject'][0]}"
 
 
-def _quoted(text: str) -> str:
-    inner = text.replace('"', "'")
-    return f'"{inner}"'
-
-
-def _third_person(text: str) -> str:
-    for pattern, by in _THIRD:
-        text = pattern.sub(by, text)
-    return text
-
-
-_CHANGES: Mapping[str, Callable[[list[str], Source, np.random.Generator], list[str]]] = {
-    "reword": lambda lines, source, rng: [reword(line, source, rng) for line in lines],
-    "wrong": falsify,
-    "headline": lambda lines, *_: list(dict.fromkeys(map(headline, lines))),
-    "report": lambda lines, *_: [_third_person(line) for line in lines],
-    "lazy": lambda lines, source, rng: [lazy(" ".join(lines), words(source.original or ""), rng)],
-}
-
-
 @cache
 def writers(task: str) -> Mapping[str, Writer]:
     """The strategies of a task that rules carry out."""
     book: Mapping[str, Any] = resources.words(f"agents/words/{task}.yaml")
     rows = book["strategies"]
-    if task == "peer_review":
-        return {name: _reviewer(row, book["shared"]) for name, row in rows.items()}
-    layout = _bullets if task == "summarization" else _prose
-    return {name: partial(_text, Recipe(**row), layout) for name, row in rows.items()}
+    if task != "peer_review":
+        layout = _bullets if task == "summarization" else _prose
+        return {name: partial(_text, Recipe(**row), layout) for name, row in rows.items()}
+    reviewers: dict[str, Writer] = {}
+    for name, row in rows.items():
+        parts = {part: {**book["recipe"], **its} for part, its in row.items() if part != "scores"}
+        recipes = {part: Recipe(**its) for part, its in parts.items()}
+        reviewers[name] = partial(_review, recipes, row["scores"], book["headings"])
+    return reviewers
 
 
 def _text(
@@ -308,30 +261,21 @@ def _text(
     return text if has_letters(text) else source.text
 
 
-def _reviewer(row: Mapping[str, Any], shared: Mapping[str, Any]) -> Writer:
-    parts = {name: shared[part] if isinstance(part, str) else part for name, part in row.items()}
-    recipes = {
-        name: Recipe(**{"limit": 34, "change": ["report"], **part})
-        for name, part in parts.items()
-        if name != "scores"
-    }
-    return partial(_review, recipes=recipes, scores=row["scores"])
-
-
 def _review(
-    source: Source,
-    rng: np.random.Generator,
     recipes: Mapping[str, Recipe],
     scores: tuple[int, int],
+    headings: Sequence[str],
+    source: Source,
+    rng: np.random.Generator,
 ) -> str:
-    """The seven sections of the review form; scores from the lowest to the highest given."""
+    """The sections of the review form; scores from the lowest to the highest given."""
     lines = {name: recipe.write(source, rng) for name, recipe in recipes.items()}
     kinds = ("strengths", "weaknesses")
     points = "\n".join(f"{kind.capitalize()}:\n{_bullets(lines[kind])}" for kind in kinds)
     summary, remarks, verdict = (_prose(lines[name]) for name in ("summary", "remarks", "verdict"))
     grades = map(str, rng.integers(scores[0], scores[1] + 1, size=3))
-    sections = zip(HEADINGS, (summary, points, remarks, verdict, *grades), strict=True)
-    return "\n\n".join(f"# {heading}\n{body}" for heading, body in sections)
+    bodies = zip(headings, (summary, points, remarks, verdict, *grades), strict=True)
+    return "\n\n".join(f"# {heading}\n{body}" for heading, body in bodies)
 
 
 def _bullets(lines: Sequence[str]) -> str:

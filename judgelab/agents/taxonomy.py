@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import yaml
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
@@ -26,7 +18,7 @@ from judgelab.core.resources import conf
 
 FOLDER = conf() / "taxonomy"
 Category = Literal["Faithful", "Style", "Strategic", "Low Effort", "Other"]
-FullText = Annotated[str, StringConstraints(pattern=r"\S")]
+FullText = Annotated[str, Field(pattern=r"\S")]
 
 
 class Strategy(BaseModel):
@@ -71,8 +63,8 @@ class Taxonomy(BaseModel):
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
-        counts = Counter(strategy.name for strategy in self.strategies)
-        if repeated := sorted(name for name, n in counts.items() if n > 1):
+        names = [strategy.name for strategy in self.strategies]
+        if repeated := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"{', '.join(repeated)} stands there more than once")
         return self
 

@@ -58,11 +58,9 @@ class AbstractOnly(WritingAttack):
         return "\n\n".join(f"{header}:\n\n{body}" for header, body in bodies.items())
 
     def by_rules(self, panel: Panel, seed: int) -> dict[Cell, Written]:
-        """A review for each text of an item with a synopsis."""
         return super().by_rules(panel, seed) | _without_synopsis(panel)
 
     def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[Cell, Written]:
-        """One call per item."""
         missing = _without_synopsis(panel)
         cells = [cell for cell in present(panel) if cell not in missing]
         requests = {

@@ -16,7 +16,6 @@ class Appeal(RuleAttack):
     expects = "no_rise"
 
     def rule(self, text: str, at: Place) -> str:
-        """The text and the sentence."""
         return f"{text}\n\n{self.sentence}"
 
 

@@ -9,11 +9,10 @@ EVERY = 5  # as released
 
 
 class CaseFlip(RuleAttack):
-    """Flattens stylistic variation deterministically."""
+    """Swaps the case of every fifth character, from the first on: style gets flat."""
 
     name = "case_flip"
     expects = "no_rise"
 
     def rule(self, text: str, at: Place) -> str:
-        """Swap the case of every fifth character, from the first on."""
         return "".join(c.swapcase() if i % EVERY == 0 else c for i, c in enumerate(text))

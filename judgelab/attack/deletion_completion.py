@@ -38,11 +38,9 @@ class DeletionCompletion(WritingAttack):
         return thin(text, gap) if corrected else thin_as_released(text, gap, bold=True)
 
     def rule(self, text: str, at: Place) -> str:
-        """Fill every gap."""
         return self.gapped(text, filler(at.rng))
 
     def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[Cell, Written]:
-        """Ask for the texts that have gaps."""
         marked = {cell: self.gapped(t, lambda: MARKER) for cell, t in present(panel).items()}
         requests = {
             cell: self.request_on(panel, cell, text=text)

@@ -17,6 +17,5 @@ class Format(RuleAttack):
     expects = "no_rise"
 
     def rule(self, text: str, at: Place) -> str:
-        """The text between an opening and a closing marker."""
         tag = marker(self.tag, at.item, at.agent, 6)
         return f"<{tag}> {text} </{tag}>"

@@ -151,7 +151,6 @@ class GrammaticalErrors(Perturbation):
     name = "grammatical_errors"
 
     def rule(self, text: str, at: Place) -> str:
-        """Wrong forms at sites drawn alike."""
         sites = error_sites(text)
         for place in reversed(self.chosen(len(sites), at.rng)):
             site = sites[place]

@@ -15,6 +15,7 @@ from judgelab.core.step import Cell, Place, Written, present, written
 
 SLOT = "{summary}"
 SIDES = ("strengths", "weaknesses")
+FIELD = re.compile(r"\{(strengths|weaknesses)\}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,6 @@ class MeaninglessElongation(WritingAttack):
                 raise ConfigError(f"attack.summary has no {{{side}}}: say where they go.")
 
     def rule(self, text: str, at: Place) -> str:
-        """Elongate, with an empty slot."""
         return self.elongate(text)
 
     def elongate(self, text: str, summary: str = "") -> str:
@@ -50,14 +50,14 @@ class MeaninglessElongation(WritingAttack):
         parts = self._parts(text)
         if not any(part.name for part in parts):
             return _before(text, self.opening)
+        slot, filler = (SLOT, summary) if summary else (f"{SLOT} ", "")
         longer = ""
         for header, name, body in parts:
-            opened = body if name is None else _before(body, self._statement(name, summary), True)
-            longer += header + opened
+            statement = self.statements[name or ""].replace(slot, filler) if name else ""
+            longer += header + (_before(body, statement, True) if name else body)
         return longer
 
     def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[Cell, Written]:
-        """Ask for both sides of every text that has a slot."""
         texts = present(panel)
         requests = {
             (cell, side): self.request_on(panel, cell, side, text=text, side=side)
@@ -73,20 +73,13 @@ class MeaninglessElongation(WritingAttack):
             phrases = {
                 side: " ".join((w.text or "").split()).rstrip(".") for side, w in sides.items()
             }
-            longer = self.elongate(text, self._filled(phrases))
-            results[cell] = lost[-1] if lost else Written(longer)
+            # split, not formatted: what the LM wrote is not interpreted
+            summary = "".join(phrases.get(piece, piece) for piece in FIELD.split(self.summary))
+            results[cell] = lost[-1] if lost else Written(self.elongate(text, summary))
         return results
-
-    def _filled(self, found: Mapping[str, str]) -> str:
-        """The summary; what the LM wrote is not interpreted."""
-        return re.sub(r"\{(strengths|weaknesses)\}", lambda field: found[field[1]], self.summary)
 
     def _parts(self, text: str) -> list[Section]:
         return sections(text, list(self.statements))
-
-    def _statement(self, header: str, summary: str) -> str:
-        statement = self.statements[header]
-        return statement.replace(SLOT, summary) if summary else statement.replace(f"{SLOT} ", "")
 
 
 def _before(body: str, statement: str, new_line: bool = False) -> str:

@@ -13,5 +13,4 @@ class Padding(RuleAttack):
     expects = "no_rise"
 
     def rule(self, text: str, at: Place) -> str:
-        """Pad the text."""
         return f"{text} {'X' * 10}"

@@ -20,5 +20,4 @@ class Placebo(RuleAttack):
     expects = "no_rise"
 
     def rule(self, text: str, at: Place) -> str:
-        """Wider gaps between sentences."""
         return END_OF_SENTENCE.sub("  ", text) + "\n"

@@ -87,7 +87,7 @@ class PanelAttack(PanelStep):
         if attacked is None or attacked.all():
             return self.rewrite(panel, lm, seed=seed)
         changed = keeping(self.rewrite(without(panel, ~attacked), lm, seed=seed), panel, ~attacked)
-        names = [a.name for a, hit in zip(panel.agents, attacked, strict=True) if hit]
+        names = [panel.agents[j].name for j in np.flatnonzero(attacked)]
         return replace(changed, provenance={**changed.provenance, ATTACKED: names})
 
     def check(self, before: str, after: str) -> str:
@@ -95,8 +95,7 @@ class PanelAttack(PanelStep):
         return UNCHANGED if before == after else ""
 
     @abstractmethod
-    def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """The panel with every present text attacked."""
+    def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel: ...
 
     def facts(self, made: Iterable[Written] | None = None) -> dict[str, Any]:
         """As of any step; ``on`` is told where it is not everybody."""
@@ -114,14 +113,12 @@ class RuleAttack(PanelAttack):
         """The rewritten text; one without a place to change stays as it is."""
 
     def by_rules(self, panel: Panel, seed: int) -> dict[Cell, Written]:
-        """Every text by the rule."""
         return {
             cell: Written(self.rule(text, self.place(panel, cell, seed)))
             for cell, text in present(panel).items()
         }
 
     def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """Every text by the rule."""
         return with_texts(panel, self.by_rules(panel, seed), **self.facts())
 
 
@@ -130,7 +127,6 @@ class WritingAttack(RuleAttack, WritingStep[Cell]):
     """An attack whose texts an LM writes, one question a text; or a rule does."""
 
     def values(self, text: str, panel: Panel) -> dict[str, str]:
-        """What fills the prompt."""
         return {"text": text}
 
     def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[Cell, Written]:
@@ -144,11 +140,9 @@ class WritingAttack(RuleAttack, WritingStep[Cell]):
         return {cell: Written(text) for cell, text in texts.items()} | written(lm, requests)
 
     def placed(self, panel: Panel, made: Mapping[Cell, Written], **facts: object) -> Panel:
-        """The panel with these texts."""
         return with_texts(panel, made, **facts)
 
     def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """Every text by the LM or the rule."""
         return WritingStep.apply(self, panel, lm, seed=seed)
 
 
@@ -220,12 +214,10 @@ class Perturbation(WritingAttack):
         return f"{number} or more" if self.or_more else f"exactly {number}"
 
     def values(self, text: str, panel: Panel) -> dict[str, str]:
-        """Noun, amount and text."""
         noun = NOUNS.get(panel.task, "text")
         return {"noun": noun, "amount": self.amount, "text": text}
 
     def rule(self, text: str, at: Place) -> str:
-        """None, of a perturbation that only an LM writes."""
         raise ConfigError(
             f"attack={self.name} has no rules: an LM writes it, evaluation_lm@writer_lm=NAME."
         )

@@ -13,5 +13,4 @@ class Repetition(RuleAttack):
     expects = "no_rise"
 
     def rule(self, text: str, at: Place) -> str:
-        """Repeat the text."""
         return f"{text} To reiterate: {text}"

@@ -91,5 +91,4 @@ class SentenceDeletion(RuleAttack):
     name = "sentence_deletion"
 
     def rule(self, text: str, at: Place) -> str:
-        """Thin the text out."""
         return thin(text) if self.definition == "corrected" else thin_as_released(text)

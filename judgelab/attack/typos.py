@@ -86,7 +86,6 @@ class Typos(RuleAttack):
     name = "typos"
 
     def rule(self, text: str, at: Place) -> str:
-        """Mistype the text."""
         for _ in range(DRAWS):
             mistyped = typos(text, self.k, at.rng)
             if edits(text, mistyped) == self.k:

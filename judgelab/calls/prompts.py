@@ -20,7 +20,7 @@ from judgelab.calls.caller import Caller
 from judgelab.calls.sending import Call, EndpointError, UnusableError, count, estimate, finite
 from judgelab.core.errors import CapabilityError
 from judgelab.core.lm import LogProb, Pairs, Strings
-from judgelab.scoring.encode import Encoder
+from judgelab.scoring.encode import IMITATING, Encoder
 from judgelab.scoring.prefix_tree import Ids, Job
 
 Mode = Literal["none", "echo", "prompt"]
@@ -33,7 +33,6 @@ SPECIAL = 3  # tokens that a server may put before a prompt
 NAMELESS = 64  # characters that a first token may be which has neither a name nor a value
 FOREIGN = re.compile(r"[^\x00-\x7f]*")  # characters of more than one byte
 CONTEXT, TARGET = "Which ships came in before the fog did?\n", "Two of them, said the keeper."
-IMITATES = "a text spells out control tokens"
 OTHERS = "malformed answer (the tokens that it reports are not the prompt's)"
 GAP = "malformed answer (a token lacks its log-probability)"
 MISREAD = "the server read another number of tokens: it cuts prompts"
@@ -298,7 +297,7 @@ class FramedPrompts(RawPrompts):
 
     async def _score_job(self, caller: Caller, job: Job | None) -> LogProb:
         if job is None:
-            return _unscored(IMITATES)
+            return _unscored(IMITATING)
         if not job[1]:
             return LogProb(0.0, 0)
         scored = await self._ask(caller, (*job[0], *job[1]))

@@ -97,7 +97,7 @@ class Panel:
                 if text is not None and halved(text):
                     raise DataError(f"Item {item.id!r}: {HALVED}: repair it at its source.")
 
-    def with_agents(self, agents: Iterable[Agent], texts: Texts, **provenance: object) -> Panel:
+    def with_agents(self, agents: Iterable[Agent], texts: Texts, /, **provenance: object) -> Panel:
         """The same items answered by these agents."""
         noted = {**self.provenance, **provenance}
         return replace(self, agents=tuple(agents), texts=texts, provenance=noted)

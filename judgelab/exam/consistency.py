@@ -21,11 +21,9 @@ class Consistency(Exam):
 
     @property
     def requires(self) -> frozenset[Capability]:
-        """What judges are asked by."""
         return self.mechanism.requires[0]
 
     def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
-        """All pairs of answers that are no references."""
         facts = {"change": "position", "prompt": self.mechanism.prompt.identity}
         panel = without(panel, np.array([agent.reference for agent in panel.agents]))
         return ExamPaper((panel,), np.arange(len(panel.items)), len(panel.items), facts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -77,13 +77,11 @@ class Pertinence(Exam):
 
     @property
     def requires(self) -> frozenset[Capability]:
-        """What judges are asked by, and chat where it answers questions itself."""
         own = frozenset({Capability.CHAT} if self.answer == "self" else ())
         return self.mechanism.requires[0] | own
 
     @property
     def needs_writer(self) -> bool:
-        """See Exam."""
         return self.question == "lm" or self.answer == "writer"
 
     def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
@@ -95,30 +93,13 @@ class Pertinence(Exam):
         """
         names = [agent.name for agent in panel.agents]
         first, second = self._agents(panel)
-        sources = [item.source for item in panel.items]
-        nearest = most_similar(sources)
-        if self.question == "lm":
-            rewritten = enumerate(self._chat(panel, sources, self.rewrite, writer))
-            other = {k: text for k, text in rewritten if text is not None}
-        else:
-            other = {k: sources[near] for k, near in enumerate(nearest) if near >= 0}
-        # item -> who answered Q', and IA; None while a judge is to write it
-        irrelevant: dict[int, list[tuple[str, str | None]]]
-        if self.answer == "self":
-            irrelevant = {k: [(self.answer, None)] for k in other}
-        elif self.answer == "panel":
-            irrelevant = {
-                k: [(names[j], panel.texts[nearest[k]][j]) for j in second] for k in other
-            }
-        else:
-            replies = self._chat(panel, list(other.values()), self.respond, writer)
-            irrelevant = {k: [("writer", text)] for k, text in zip(other, replies, strict=True)}
+        questions, answers = self._others(panel, writer, second)
         # every RA with every IA of its item; no agent with itself, where there are others
         met = [
             Candidate(k, f"{names[i]} - {name}", relevant, text)
-            for k, others in irrelevant.items()
+            for k, item in enumerate(panel.items)
             for i in first
-            for name, text in others
+            for name, text in answers.get(item.id, ())
             if (relevant := panel.texts[k][i]) is not None
             and (text is not None or self.answer == "self")
             and (names[i] != name or len(first) == len(second) == 1 < len(names))
@@ -130,34 +111,61 @@ class Pertinence(Exam):
             )
         chosen, how = self._chosen(panel, met, seed)
         facts = {
-            "question": f"{self.question}{'' if self.question == 'lm' else ' (no LM asked)'}",
+            "question": "lm" if self.question == "lm" else f"{self.question} (no LM asked)",
             "answer": self.answer,
             RELEVANT: _named(names, first),
             IRRELEVANT: _named(names, second) if self.answer == "panel" else self.answer,
             "items": f"{len({one.row for one in met})} of {len(panel.items)}",
             "matched by length": how,
             "prompt": self.mechanism.prompt.identity,
+            **({"writer": writer.identity} if self.needs_writer else {}),
         }
-        facts |= {"writer": writer.identity} if self.needs_writer else {}
-        questions = pair_panel(
+        items = [panel.items[one.row] for one in chosen]
+        named = [f"{item.id}: {one.names}" for item, one in zip(items, chosen, strict=True)]
+        pairs = pair_panel(
             panel,
-            [replace(panel.items[k], id=f"{panel.items[k].id}: {who}") for k, who, *_ in chosen],
+            [replace(item, id=name) for item, name in zip(items, named, strict=True)],
             [(one.relevant, one.irrelevant) for one in chosen],
             (RELEVANT, IRRELEVANT),
         )
-        asked_by = np.array([one.row for one in chosen], dtype=np.int64)
-        unwritten = [other[one.row] for one in chosen] if self.answer == "self" else []
-        return ExamPaper((questions,), asked_by, len(panel.items), facts, tuple(unwritten))
+        unwritten = items if self.answer == "self" else []
+        own = tuple((item.id, questions[item.id]) for item in unwritten)
+        rows = np.array([one.row for one in chosen], dtype=np.int64)
+        return ExamPaper((pairs,), rows, len(panel.items), facts, own)
+
+    def _others(
+        self, panel: Panel, writer: EvaluationLM, second: Sequence[int]
+    ) -> tuple[dict[str, str], dict[str, list[tuple[str, str | None]]]]:
+        """Of each item Q', and (who answered it, IA); IA None where a judge is to write it."""
+        task, sources = panel.task_description, {item.id: item.source for item in panel.items}
+        nearest = zip(sources, most_similar(list(sources.values())), strict=True)
+        near = {name: place for name, place in nearest if place >= 0}
+        if self.question == "lm":
+            questions = self._chat(task, sources, self.rewrite, writer)
+        else:
+            questions = {name: panel.items[place].source for name, place in near.items()}
+        if self.answer == "self":
+            return questions, {name: [(self.answer, None)] for name in questions}
+        if self.answer == "writer":
+            replies = self._chat(task, questions, self.respond, writer)
+            return questions, {name: [(self.answer, text)] for name, text in replies.items()}
+        return questions, {
+            name: [(panel.agents[j].name, panel.texts[place][j]) for j in second]
+            for name, place in near.items()
+        }
 
     def take(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """1 where RA was preferred, shown first and shown second."""
         panel = paper.panels[0]
         if paper.questions:
-            asked = list(dict.fromkeys(paper.questions))
-            replies = self._chat(panel, asked, self.respond, judge)
-            own = dict(zip(asked, replies, strict=True))
-            texts = zip(panel.texts, paper.questions, strict=True)
-            panel = replace(panel, texts=tuple((row[0], own[question]) for row, question in texts))
+            first: dict[str, str] = {}  # Q' -> the first item that it stands beside: asked once
+            for name, question in paper.questions:
+                first.setdefault(question, name)
+            asked = {name: question for question, name in first.items()}
+            replies = self._chat(panel.task_description, asked, self.respond, judge)
+            own = [replies.get(first[question]) for _, question in paper.questions]
+            texts = tuple((row[0], text) for row, text in zip(panel.texts, own, strict=True))
+            panel = replace(panel, texts=texts)
         verdict = self.mechanism.measure(panel, judge, seed=seed)["verdict"].values
         won = np.stack([verdict[:, 0, 1], 1 - verdict[:, 1, 0]], axis=1)
         put = shown(panel)[:, (0, 1), (1, 0)]
@@ -198,18 +206,17 @@ class Pertinence(Exam):
         return first, second
 
     def _chat(
-        self, panel: Panel, sources: list[str], prompt: Prompt, lm: EvaluationLM
-    ) -> list[str | None]:
+        self, task: str, questions: Mapping[str, str], prompt: Prompt, lm: EvaluationLM
+    ) -> dict[str, str]:
+        """What an LM writes, by item id; without what it did not write."""
         requests = {
-            k: ChatRequest(
-                prompt.messages(task=panel.task_description, source=source),
-                0.0,
-                MAX_TOKENS,
-                key=("pertinence", str(k)),
+            name: ChatRequest(
+                prompt.messages(task=task, source=source), 0.0, MAX_TOKENS, key=("pertinence", name)
             )
-            for k, source in enumerate(sources)
+            for name, source in questions.items()
         }
-        return [one.text for one in written(lm, requests).values()]
+        replies = written(lm, requests)
+        return {name: one.text for name, one in replies.items() if one.text is not None}
 
 
 def _named(names: Sequence[str], chosen: Sequence[int]) -> str:

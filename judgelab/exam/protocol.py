@@ -29,7 +29,8 @@ class ExamPaper:
     rows: NDArray[np.int64]  # [questions] number of the study's item that each row belongs to
     items: int  # how many items the study has
     facts: dict[str, Any] = field(default_factory=dict)  # how the paper was set, for the result
-    questions: tuple[str, ...] = ()  # Q' where every judge writes the second answer itself
+    # (id of the study's item, Q') of each question, where judges write the second answer themselves
+    questions: tuple[tuple[str, str], ...] = ()
 
     def by_item(self, values: Floats) -> Floats:
         """[questions, k] answers as [items, questions of an item * k]; NaN where one has fewer."""

@@ -62,7 +62,6 @@ class SelfConfidence(Exam):
 
     @property
     def requires(self) -> frozenset[Capability]:
-        """Chat, or what the judge is asked by."""
         chat = frozenset({Capability.CHAT})
         return chat if self.by == "words" else self.mechanism.requires[0]
 

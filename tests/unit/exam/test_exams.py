@@ -129,3 +129,15 @@ def test_a_judge_that_writes_answers_is_held_against_length_on_its_own() -> None
     said = exam.take(paper, judge, seed=0)
     assert paper.questions and said.by_length is not None
     assert np.nanmax(said.by_length) == 0 and said.by_length.shape == said.scored.shape
+
+
+def test_calls_are_known_by_the_item_that_they_are_about() -> None:
+    panel = answers(5, [2, 1, 9])
+    items = {one.id for one in panel.items}
+    writer = ScriptedChat(lambda r: f"text {r.key[1]}")
+    replace(PERTINENCE, question="lm", answer="writer").prepare(panel, writer, seed=0)
+    own = replace(PERTINENCE, answer="self")
+    judge = ScriptedChat(lambda r: "one")
+    own.take(own.prepare(panel, NOBODY, seed=0), judge, seed=0)
+    assert {r.key[1] for r in writer.seen} == items
+    assert {r.key[1] for r in judge.seen if r.key[0] == "pertinence"} <= items
