@@ -1,26 +1,20 @@
-"""Items that several unnamed people wrote about: reviews of papers, proposals, restaurants."""
+"""Items that several unnamed people wrote about, such as reviews of papers or proposals."""
 
 from __future__ import annotations
 
 import hashlib
-import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
-from judgelab.core.panel import Agent, Item, Panel, rng_for
+from judgelab.core.panel import Agent, Item, Panel
 from judgelab.dataset.files import Row, each_row, row_faults, sections, text_at, unpacked, value_at
 from judgelab.dataset.jsonl import Jsonl
 from judgelab.dataset.provenance import SourcedDataset, find_rows, settings_of
-
-YELP_PREFIXES = ("", "yelp_academic_dataset_")
-YELP_KIND = "Restaurants"
 
 PeerItem = tuple[Item, tuple[str, ...]]
 """An item, and the texts about it."""
@@ -119,7 +113,7 @@ class PeerTexts(SourcedDataset):
 
     def _panel(self, limit: int | None) -> Panel:
         found = find_rows(self.name, self.source, self.path, self.hub)
-        facts: dict[str, object] = {"dataset": self.name, "source": self.source, **found.facts}
+        facts = {"dataset": self.name, "source": self.source, **found.facts}
         facts["task_description"] = self.task_description
         own = found.files[0].suffix != ".parquet" and "responses" in next(each_row(found.files), {})
         if own or self.fields is None:
@@ -161,94 +155,3 @@ def with_references(panel: Panel, references: Sequence[str], facts: Mapping[str,
     agents = tuple(Agent(name, reference=name in references) for name in names)
     counts = {"rows": len(panel.items), "references": list(references)}
     return replace(panel, agents=agents, provenance={**facts, **counts})
-
-
-@dataclass(frozen=True, kw_only=True)
-class Yelp(SourcedDataset):
-    """Restaurants, each with a few long reviews, as agents ``reviewer_1`` and so on.
-
-    From the Yelp Open Dataset the paper takes 300 restaurants at random among those with at
-    least 50 reviews of at least 1000 characters, and three such reviews of each at random. The
-    synopsis is the restaurant's categories; there is no source text.
-    """
-
-    SOURCES: ClassVar[Sequence[str]] = ("sample", "path")
-
-    task_description: str
-    noun: str = "restaurant"
-    restaurants: Count = 300
-    reviews: Count = 3
-    minimum: Count = 50
-    characters: Count = 1000
-    references: Sequence[str] = ("reviewer_1", "reviewer_3")
-    seed: int = 0
-
-    def _panel(self, limit: int | None) -> Panel:
-        found = find_rows("yelp", self.source, self.path, None)
-        facts = {"dataset": "yelp", "source": self.source, **found.facts}
-        facts["task_description"] = self.task_description
-        if self.source == "sample":
-            panel = own_panel(found.files[0], "review")
-        else:
-            facts |= {"seed": self.seed, "minimum": self.minimum, "characters": self.characters}
-            panel = peer_panel(self._draw(found.files[0]), "review")
-        return with_references(panel, self.references, facts).head(limit)
-
-    def _draw(self, folder: Path) -> list[PeerItem]:
-        businesses = {
-            str(row["business_id"]): row
-            for row in _lines(folder, "business", ("business_id",))
-            if YELP_KIND in _categories(row)
-        }
-
-        def long() -> Iterator[tuple[str, str, str]]:  # too many to be held: read through twice
-            for row in _lines(folder, "review", ("business_id", "review_id", "text")):
-                name, text = str(row["business_id"]), str(row["text"])
-                if name in businesses and len(text) >= self.characters:
-                    yield name, str(row["review_id"]), text
-
-        count = Counter(name for name, _, _ in long())
-        fit = sorted(name for name, n in count.items() if n >= self.minimum)
-        if len(fit) < self.restaurants:
-            raise DataError(
-                f"{str(folder)!r} has {len(fit)} restaurants with {self.minimum} reviews of "
-                f"{self.characters} characters: set dataset.restaurants to no more than that."
-            )
-        order = rng_for(self.seed, "yelp", "restaurants").permutation(len(fit))
-        texts: dict[str, dict[str, str]] = {fit[k]: {} for k in order[: self.restaurants]}
-        for name, review, text in long():
-            if name in texts:
-                texts[name][review] = text
-        return [self._item(businesses[name], its) for name, its in texts.items()]
-
-    def _item(self, business: Mapping[str, Any], texts: Mapping[str, str]) -> PeerItem:
-        name = str(business["business_id"])
-        order = rng_for(self.seed, "yelp", name).permutation(len(texts))[: self.reviews]
-        names = sorted(texts)
-        meta = {key: str(business[key]) for key in ("name", "city") if business.get(key)}
-        item = Item(name, "", synopsis=", ".join(_categories(business)), meta=meta)
-        return item, tuple(texts[names[k]] for k in order)
-
-
-def _categories(business: Mapping[str, Any]) -> list[str]:
-    return [part.strip() for part in str(business.get("categories") or "").split(",")]
-
-
-def _lines(folder: Path, kind: str, keys: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    """The objects of one of Yelp's files, a line each."""
-    names = [f"{prefix}{kind}.json" for prefix in YELP_PREFIXES]
-    file = next((folder / name for name in names if (folder / name).is_file()), None)
-    if file is None:
-        raise DataError(
-            f"{str(folder)!r} has no {' or '.join(names)}: unpack the Yelp Open Dataset there."
-        )
-    with file.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                row = json.loads(line)
-                missing = [key for key in keys if key not in row]
-            except (ValueError, TypeError) as cause:
-                raise DataError(f"{str(file)!r}, line {number}: not a JSON object.") from cause
-            if missing:
-                raise DataError(f"{str(file)!r}, line {number}: there is no {missing[0]!r}.")
-            yield row

@@ -37,6 +37,16 @@ def test_every_module_of_an_axis_is_an_option_or_serves_one() -> None:
         assert not stray, f"neither options nor used: {sorted(stray)}"
 
 
+def test_a_dataset_of_one_option_lies_in_the_file_of_its_name() -> None:
+    options: dict[str, list[str]] = {}
+    for axis, name in OPTIONS:
+        if axis == "dataset":
+            target = read_option(CONF / axis / f"{name}.yaml")["_target_"]
+            options.setdefault(target, []).append(name)
+    alone = {target: names[0] for target, names in options.items() if len(names) == 1}
+    assert [target.split(".")[-2] for target in alone] == list(alone.values())
+
+
 def test_mechanisms_and_lms_declare_what_the_check_reads() -> None:
     files = (ROOT / "conf" / "dataset").glob("*.yaml")
     tasks = {str(yaml.safe_load(file.read_text("utf-8")).get("task")) for file in files}

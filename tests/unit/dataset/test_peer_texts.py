@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.dataset.peer_texts import PeerTexts, Yelp
+from judgelab.dataset.peer_texts import PeerTexts
+from judgelab.dataset.yelp import Yelp
 
 ROW = {
     "id": 1,
