@@ -23,7 +23,7 @@ from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.scale.local import Spread
 from judgelab.stats.trust.agreement import Places
 from judgelab.study.audit.answers import answers_of
-from judgelab.study.audit.design import LEVEL, Bars, Design
+from judgelab.study.audit.design import LEVEL, Bars, Design, single_grades
 from judgelab.study.audit.graded import (
     as_classes,
     as_grades,
@@ -222,12 +222,10 @@ def _until_clear(
         raise ConfigError("study.stop needs labels of people: leave study.stop out.")
     seed = judges[0].context.seed
     names.sort(key=lambda name: rng_for(seed, "stop", name).random())
-    place = {name: float(k) for k, name in enumerate(names)}
-    turn = np.array([place.get(str(name), np.nan) for name in table.units.cluster])
+    pairs = single_grades(table)  # which are compared, so that two items are a turn
+    place = {name: k // 2 if pairs else k for k, name in enumerate(names)}
+    turn = np.array([place.get(str(name), np.nan) for name in table.units.cluster], np.float64)
     table = replace(table, units=replace(table.units, turn=turn))
-    if not np.array_equal(Design.of(table, rules, looks=True).cluster, table.clusters):
-        turn = turn // 2  # items have one text: two are a turn
-        table = replace(table, units=replace(table.units, turn=turn))
 
     def ask(turns: range, who: Mask) -> None:
         batch = whole & np.isin(turn, list(turns))
@@ -244,9 +242,8 @@ def _until_clear(
         own = design.target.shares(answers_of(so_far), design.judged)
         return own.adds[-len(judges) :].T
 
-    turns = len(np.unique(turn[~np.isnan(turn)]))
-    who = [one.name for one in judges]
-    return until_clear(stop, turns, who, ask, scores, LEVEL, (0.0, 1.0), rules.labels), table
+    sizes, who = np.bincount(list(place.values())).tolist(), [one.name for one in judges]
+    return until_clear(stop, sizes, who, ask, scores, LEVEL, (0.0, 1.0), rules.labels), table
 
 
 def verdicts_of(

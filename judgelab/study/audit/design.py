@@ -84,7 +84,7 @@ class Design:
             weight: [units] of strata; None: all alike.
             looks: whether labels came in turns and somebody looks after each.
         """
-        single = table.kind == "grade" and _one_text_an_item(table)
+        single = single_grades(table)
         cluster, turn = table.clusters, None
         if looks:
             cluster = _clusters_in_turn(table) if single else cluster
@@ -142,10 +142,10 @@ class Design:
         return [x for x in self.classes if few or counts[x] >= CLASS or x == positive]
 
 
-def _one_text_an_item(table: JudgmentTable) -> bool:
-    """Whether most items have one text."""
+def single_grades(table: JudgmentTable) -> bool:
+    """Whether texts are graded, and most items have one, so that texts of two are compared."""
     counts = np.bincount(_numbers(table.units.item[table.labelled].astype(str)))
-    return bool(counts[counts > 1].sum() < MOST * counts.sum())
+    return table.kind == "grade" and bool(counts[counts > 1].sum() < MOST * counts.sum())
 
 
 def _clusters_in_turn(table: JudgmentTable) -> Places:

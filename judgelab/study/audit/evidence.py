@@ -25,6 +25,7 @@ def evidence(
         probes: judge -> conditions of manipulations that were tried.
     """
     table, target, beside, cluster = design.table, design.target, design.beside, design.cluster
+    item = table.clusters
     answers, rules, said, systems = (
         answers_of(table), rules_of(table), shares_of_people(table), systems_of(design)
     )  # fmt: skip
@@ -62,8 +63,8 @@ def evidence(
         one = Evidence(
             design,
             who.name,
-            labelled=len(np.unique(cluster[labelled[k]])),
-            missed=len(np.unique(cluster[table.labelled & ~judged[k]])),
+            labelled=len(np.unique(item[labelled[k]])),
+            missed=len(np.unique(item[table.labelled & ~judged[k]])),
             asked=int(table.asked[k].sum()),
             lost=int((table.asked[k] & np.isnan(table.verdicts[k])).sum()),
             agreement=agreement.at(k),
@@ -72,7 +73,9 @@ def evidence(
             people=[x.at(k) for x in people if enough],
             recall={x: recall.at(k, j) for j, x in enumerate(table.levels) if recall is not None},
             recall_beside={
-                x: [one.at(k, j) for one in classes] for j, x in enumerate(table.levels) if classes
+                level: [x.at(k, j) for x in classes]
+                for j, level in enumerate(table.levels)
+                if classes
             },
             system=system,
             position=position.at(k) if position is not None and ordered else None,

@@ -1,9 +1,9 @@
 """Asking until it is clear: what is still open after a batch of items, whom it needs, what is sure.
 
-The one implementation, on a matrix of scores [turns, competitors]. A turn is one item, or whatever
-else a score is one value of (a cluster of items, a prompt): the row of the matrix is the unit of
-every interval and every order. Whoever has several scores an item hands their mean in. The caller
-draws the order of the turns at random, from a seed.
+The one implementation, on a matrix of scores [turns, competitors]. A turn is one item, or some that
+make one score (two single texts, which are compared): the row of the matrix is the unit of every
+interval and every order. Whoever has several scores an item hands their mean in. The caller draws
+the order of the turns at random, from a seed.
 """
 
 from __future__ import annotations
@@ -21,19 +21,6 @@ from judgelab.core.errors import ConfigError
 from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.sequential import Bounds, Standing, sequence_ends, standing, ties
 from judgelab.study.common.templates import sentences
-
-
-@dataclass(frozen=True)
-class Words:
-    """What the competitors are called, what they are scored by, and what they are asked about."""
-
-    competitor: str
-    figure: str
-    item: str = "item"
-
-
-JUDGES = Words("judge", "agreement with people", "labelled item")
-CANDIDATES = Words("candidate", "mean score")
 
 
 @dataclass(frozen=True)
@@ -65,7 +52,7 @@ class Stop:
         """Whether anything may be left unasked."""
         return self.width is not None or self.order is not None
 
-    def among(self, competitors: int, words: Words = JUDGES) -> Stop:
+    def among(self, names: Sequence[str], figure: str) -> Stop:
         """The question that so many competitors leave: one alone has a width and no order.
 
         Raises:
@@ -73,18 +60,16 @@ class Stop:
         """
         if self.order is None:
             return self
-        who, figure = words.competitor, words.figure
-        if competitors < 2:
+        if len(names) < 2:
             if self.width is None:
                 raise ConfigError(
-                    f"study.stop.order needs two {who}s or more; one {who}'s {figure} is asked to "
-                    "a width: study.stop.width=.1"
+                    f"study.stop.order needs two or more, and there is {names[0]} alone: ask for "
+                    f"its {figure} to a width, study.stop.width=.1"
                 )
             return replace(self, order=None, top=None)
-        if self.top is not None and self.top >= competitors:
+        if self.top is not None and self.top >= len(names):
             raise ConfigError(
-                f"study.stop.top={self.top} of {competitors} {who}s leaves nothing to ask: choose "
-                "fewer."
+                f"study.stop.top={self.top} of {len(names)} leaves nothing to ask: choose fewer."
             )
         return self
 
@@ -123,26 +108,32 @@ class Elimination:
 
     stop: Stop  # what was wanted (of one competitor: a width)
     names: Sequence[str]
-    turns: int  # turns, least: there are in all; scores that everybody was to have
-    least: int
+    sizes: NDArray[np.int64]  # [turns] items of each
+    least: int  # scored items that everybody was to have
     who: Mask  # [turns asked, competitors] who was asked about what
-    scored: NDArray[np.int64]  # [competitors] turns that gave a score
+    scored: NDArray[np.int64]  # [competitors] items that gave a score
     standing: Standing  # standing, tied, left, wide: as of ``Stop.look`` after the last
     tied: Mask
     left: Mask
     wide: Mask
     bounded: bool  # whether scores have a least and a largest value
-    words: Words
+    figure: str  # what competitors are scored by
+    item: str  # what they are asked about
+
+    @property
+    def items(self) -> tuple[int, int]:
+        """How many were asked about, and how many there are."""
+        return int(self.sizes[: len(self.who)].sum()), int(self.sizes.sum())
 
     @property
     def count(self) -> Mapping[str, int]:
-        """Name -> turns it was asked about."""
-        return {n: int(k) for n, k in zip(self.names, self.who.sum(axis=0), strict=True)}
+        """Name -> items it was asked about."""
+        return dict(zip(self.names, (self.sizes[: len(self.who)] @ self.who).tolist(), strict=True))
 
     @property
     def saved(self) -> float:
         """Share of all questions that were not asked."""
-        return 1 - float(self.who.sum()) / max(1, self.turns * len(self.names))
+        return 1 - sum(self.count.values()) / max(1, self.items[1] * len(self.names))
 
     @property
     def ties(self) -> list[tuple[str, ...]]:
@@ -164,7 +155,6 @@ class Elimination:
             __package__,
             "stopping.md.j2",
             asked=self,
-            words=self.words,
             few=list(names[self.scored < self.least]),
             wide=list(names[self.wide]),
             width=width,
@@ -179,7 +169,7 @@ class Elimination:
 
 def until_clear(
     stop: Stop,
-    turns: int,
+    sizes: Sequence[int],
     names: Sequence[str],
     ask: Callable[[range, Mask], None],
     scores: Callable[[], Floats],
@@ -188,37 +178,45 @@ def until_clear(
     least: int = 0,
     *,
     together: Callable[[], bool] = lambda: False,
-    words: Words = JUDGES,
+    figure: str = "agreement with people",
+    item: str = "labelled item",
 ) -> Elimination:
     """Ask competitors about items, batch by batch, until all that is wanted of them is clear.
 
     A rest of few items joins the last batch: what pairs items would have none to pair there.
 
     Args:
-        turns: items in all, in the order drawn.
+        sizes: items of each turn, in the order drawn.
         ask: asks the competitors [competitors] about the items of these turns.
         scores: [turns asked, competitors] so far, higher is better; NaN where not asked, unscored.
             Rows of turns that were not asked yet may be there, NaN.
         level, bounds: of intervals; least and largest score, None: there are none.
         least: nobody stops before so many of its items are scored.
         together: whether all are asked until nothing is open, as scores depend on one another.
+        figure, item: what competitors are scored by and asked about, in words.
 
     Raises:
         ConfigError: an order of one competitor.
     """
-    stop = stop.among(len(names), words)
-    shown, needed = list[Mask](), np.ones(len(names), np.bool_)
+    stop = stop.among(names, figure)
+    needed, each = np.ones(len(names), np.bool_), np.array(sizes, np.int64)
+    who: Mask = np.empty((0, len(names)), np.bool_)
     known: Floats = np.empty((0, len(names)))
-    state = stop.look(known, level, bounds)
-    while (done := len(shown)) < turns and needed.any():
-        size = stop.batch if turns - done >= 2 * stop.batch else turns - done
+    scored, state = np.zeros(len(names), np.int64), stop.look(known, level, bounds)
+    while (done := len(who)) < len(each) and needed.any():
+        asked = np.cumsum(each[done:])  # items of this batch, if it ended with each turn
+        size = int(np.searchsorted(asked, stop.batch)) + 1
+        size = (
+            size if size < len(asked) and asked[-1] - asked[size - 1] >= stop.batch else len(asked)
+        )
         ask(range(done, done + size), needed)
-        shown += [needed] * size
-        known = np.asarray(scores()[: done + size])
+        who = np.concatenate([who, np.tile(needed, (size, 1))])
+        known = np.asarray(scores()[: len(who)])
         state = stop.look(known, level, bounds)
-        needed = state[2].any(axis=1) | state[3] | ((~np.isnan(known)).sum(axis=0) < least)
+        scored = each[: len(who)] @ ~np.isnan(known)
+        needed = state[2].any(axis=1) | state[3] | (scored < least)
         if needed.any() and together():
             needed = np.ones(len(names), np.bool_)
-    who = np.array(shown, np.bool_).reshape(len(shown), len(names))
-    scored, bounded = (~np.isnan(known)).sum(axis=0), bounds is not None
-    return Elimination(stop, names, turns, least, who, scored, *state, bounded, words)
+    return Elimination(
+        stop, names, each, least, who, scored, *state, bounds is not None, figure, item
+    )

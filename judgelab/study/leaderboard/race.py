@@ -16,7 +16,7 @@ from judgelab.stats.intervals.arrays import Floats, Mask, row_means
 from judgelab.stats.ranking.leaderboard import Ranking
 from judgelab.stats.sequential import Bounds, sequence_ends
 from judgelab.study.common.panels import ScoredPanel, write_records, write_replies
-from judgelab.study.common.stopping import CANDIDATES, Elimination, Stop, until_clear
+from judgelab.study.common.stopping import Elimination, Stop, until_clear
 
 LOOKS = (
     "This run could stop after every batch. Its intervals and orders hold at every look, and are "
@@ -49,14 +49,15 @@ def race(
     batches = _Batches(context, panel, candidates, definition)
     asked = until_clear(
         stop,
-        len(panel.items),
+        [1] * len(panel.items),
         [panel.agents[k].name for k in candidates],
         batches.ask,
         lambda: batches.scored.values[:, batches.candidates],
         level,
         context.mechanism.bounds,
         together=lambda: batches.together,
-        words=CANDIDATES,
+        figure="mean score",
+        item="item",
     )
     clean = batches.finish()
     write_records(context, clean.panel, clean.measured, clean.scores, pairs=True)

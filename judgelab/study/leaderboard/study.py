@@ -254,8 +254,8 @@ class Leaderboard(Study):
         if asked is None:
             return summary
         return summary | {
-            "stop/items_asked": len(asked.who),
-            "stop/items": asked.turns,
+            "stop/items_asked": asked.items[0],
+            "stop/items": asked.items[1],
             "stop/asked_share": 1 - asked.saved,
             "stop/open_pairs": len(asked.open),
         }

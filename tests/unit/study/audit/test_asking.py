@@ -13,10 +13,11 @@ import yaml
 
 from judgelab.config import build
 from judgelab.core.errors import CapabilityError, ConfigError, DataError
-from judgelab.core.panel import Panel
+from judgelab.core.panel import Agent, Item, Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.resources import conf
 from judgelab.core.result import Result
+from judgelab.mechanism.length import Length
 from judgelab.mechanism.pairwise import Pairwise
 from judgelab.study.audit import Audit
 from judgelab.study.audit.asking import _rounds
@@ -194,6 +195,18 @@ def test_an_order_is_sure_after_enough_labels_and_a_tie_is_none(tmp_path: Path) 
         bare = merits(40)
         bare = replace(bare, items=tuple(replace(one, human={}) for one in bare.items))
         ask(tmp_path / "d", bare, one=chat(oracle), two=chat(oracle), stop=stop)
+
+
+def test_single_graded_texts_are_counted_though_two_are_a_turn(tmp_path: Path) -> None:
+    """The page said "30 of 30 labelled items" of 60, and 30 labels wanted were 60."""
+    texts = [("a " * (k + 1),) for k in range(60)]
+    items = [Item(f"i{k}", "", human={"a": k}) for k in range(60)]
+    panel = Panel(tuple(items), (Agent("a"),), tuple(texts), task="question_answering")
+    study = Audit(NOBODY, Bars(), stop=Stop(width=0.9))
+    found = study.run(audit_context(panel, tmp_path, mechanism=Length()))
+    said = dict(found.answer)["Stopped early"]
+    assert said.startswith("Asked about 30 of 60 labelled items (length 30); 50% of all")
+    assert rows(found, "judges")[0]["labelled_items"] == 30
 
 
 def attack(name: str) -> Any:

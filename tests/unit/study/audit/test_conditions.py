@@ -282,4 +282,4 @@ def test_labels_in_turns_may_leave_texts_without_a_label() -> None:
     labels, turn = table.labels.copy(), np.arange(60) % 20.0
     labels[40:] = turn[40:] = np.nan
     in_turns = replace(table, labels=labels, units=replace(table.units, turn=turn))
-    assert rows(audited(in_turns), "judges")[0]["labelled_items"] == 20
+    assert rows(audited(in_turns), "judges")[0]["labelled_items"] == 40

@@ -10,7 +10,7 @@ import pytest
 
 from judgelab.core.errors import ConfigError
 from judgelab.stats.intervals.arrays import Floats, Mask
-from judgelab.study.common.stopping import CANDIDATES, Elimination, Stop, until_clear
+from judgelab.study.common.stopping import Elimination, Stop, until_clear
 
 SHARE = (0.0, 1.0)
 
@@ -26,7 +26,7 @@ def asked(stop: Stop, matrix: Floats, names: Sequence[str] = "", **more: Any) ->
 
     called = list(names) or [f"j{k}" for k in range(matrix.shape[1])]
     given: dict[str, Any] = {"level": 0.95, "bounds": SHARE} | more
-    return until_clear(stop, len(matrix), called, ask, lambda: seen, **given)
+    return until_clear(stop, [1] * len(matrix), called, ask, lambda: seen, **given)
 
 
 def coins(chances: Sequence[float], items: int = 300, seed: int = 0) -> Floats:
@@ -43,11 +43,11 @@ def test_an_order_of_one_is_refused_or_is_a_width() -> None:
     with pytest.raises(ConfigError) as refused:
         asked(Stop(order=0.95), one)
     assert str(refused.value) == (
-        "study.stop.order needs two judges or more; one judge's agreement with people is asked to "
-        "a width: study.stop.width=.1"
+        "study.stop.order needs two or more, and there is j0 alone: ask for its agreement with "
+        "people to a width, study.stop.width=.1"
     )
-    with pytest.raises(ConfigError, match="one candidate's mean score"):
-        asked(Stop(order=0.95), one, words=CANDIDATES)
+    with pytest.raises(ConfigError, match="for its mean score"):
+        asked(Stop(order=0.95), one, figure="mean score")
     both = asked(Stop(order=0.95, top=1, width=0.2), one)
     alone = asked(Stop(width=0.2), one)
     assert both.count == alone.count
@@ -58,7 +58,7 @@ def test_an_order_of_one_is_refused_or_is_a_width() -> None:
 
 
 def test_the_best_so_many_of_no_more_is_refused() -> None:
-    with pytest.raises(ConfigError, match="top=2 of 2 judges leaves nothing"):
+    with pytest.raises(ConfigError, match="top=2 of 2 leaves nothing"):
         asked(Stop(order=0.95, top=2), coins([0.1, 0.9]))
     with pytest.raises(ConfigError, match=r"study\.stop\.order"):
         Stop(top=1)
@@ -79,7 +79,7 @@ def test_a_tie_is_told_as_a_tie_and_never_as_an_order() -> None:
         "them whose order is not sure differ by less than .2."
     )
     alike = asked(Stop(order=0.95, width=0.2), ALMOST[:, :2], ["ann", "bob"])
-    assert alike.sentences[2].startswith("Sure (.95): these ties; no judge is ahead")
+    assert alike.sentences[2].startswith("Sure (.95): these ties; nobody is ahead")
 
 
 def test_two_in_a_sure_order_within_the_width_are_a_tie() -> None:
