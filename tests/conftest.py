@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Iterator
+from dataclasses import astuple, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hydra._internal import config_loader_impl as hydra_loader
 from hydra._internal import defaults_list
+from hydra._internal.defaults_list import DefaultsList
 from omegaconf import OmegaConf
 
 from judgelab.config.targets import trusting
@@ -27,20 +30,56 @@ def _own_classes() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _files_are_parsed_once() -> Iterator[None]:
-    """Configs are composed some two thousand times, of the same few hundred files."""
-    load, kept = OmegaConf.load, dict[tuple[str, int, int], bytes]()
+def _configs_are_composed_once() -> Iterator[None]:
+    """Tests compose some two thousand configs, of the same few hundred files and options.
 
-    def remembered(file: Any) -> Any:
+    A file is parsed once. Where all options are ours, Hydra lays the options that a command chooses
+    over each other once; the keys that the command sets it lays over a copy of that, each time.
+    """
+    load, parsed = OmegaConf.load, dict[Any, bytes]()
+    list_defaults, lists = hydra_loader.create_defaults_list, dict[Any, DefaultsList]()
+    loader, together = hydra_loader.ConfigLoaderImpl, dict[Any, bytes]()
+    merge = loader._compose_config_from_defaults_list
+
+    def load_once(file: Any) -> Any:
         path = Path(file if isinstance(file, str | Path) else file.name)  # Hydra opens it first
         there = path.stat()
         key = (str(path), there.st_mtime_ns, there.st_size)
-        if key not in kept:
-            kept[key] = pickle.dumps(load(file))
-        return pickle.loads(kept[key])
+        if key not in parsed:
+            parsed[key] = pickle.dumps(load(file))
+        return pickle.loads(parsed[key])
+
+    def places(repo: Any) -> tuple[str, ...] | None:
+        found = [one.path for one in repo.get_sources() if one.scheme() == "file"]
+        ours = all(Path(path).is_relative_to(ROOT / "conf") for path in found)
+        return tuple(found) if ours else None
+
+    def list_once(repo: Any, overrides_list: Any, **more: Any) -> DefaultsList:
+        if (key := places(repo)) is None:
+            return list_defaults(repo, overrides_list=overrides_list, **more)
+        words = [word for word in overrides_list if not word.is_sweep_override()]
+        options = [
+            word
+            for word in words
+            if repo.group_exists(word.key_or_group) and not isinstance(word.value(), dict)
+        ]
+        key = (key, *more.values(), *(word.input_line for word in options))
+        if key not in lists:
+            lists[key] = list_defaults(repo, overrides_list=options, **more)
+        return replace(lists[key], config_overrides=[one for one in words if one not in options])
+
+    def merge_once(self: Any, defaults: Any, repo: Any) -> Any:
+        if (key := places(repo)) is None:
+            return merge(self, defaults, repo)
+        key = (key, *map(astuple, defaults))
+        if key not in together:
+            together[key] = pickle.dumps(merge(self, defaults, repo))
+        return pickle.loads(together[key])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(OmegaConf, "load", staticmethod(remembered))
+        patch.setattr(OmegaConf, "load", staticmethod(load_once))
+        patch.setattr(hydra_loader, "create_defaults_list", list_once)
+        patch.setattr(loader, "_compose_config_from_defaults_list", merge_once)
         # for each file a map of all choices, which interpolated defaults alone read; we have none
         patch.setattr(defaults_list, "_create_interpolation_map", lambda *_: OmegaConf.create())
         # no test changes our code; a user's run hashes it once
