@@ -18,6 +18,7 @@ from omegaconf import OmegaConf
 
 from judgelab.config.targets import trusting
 from judgelab.engine import execution
+from judgelab.store import fingerprint
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -83,7 +84,9 @@ def _configs_are_composed_once() -> Iterator[None]:
         # for each file a map of all choices, which interpolated defaults alone read; we have none
         patch.setattr(defaults_list, "_create_interpolation_map", lambda *_: OmegaConf.create())
         # no test changes our code; a user's run hashes it once
-        patch.setattr(execution, "code_digest", cache(execution.code_digest))
+        digest = cache(fingerprint.code_digest)
+        for module in (fingerprint, execution):
+            patch.setattr(module, "code_digest", digest)
         yield
 
 
