@@ -22,40 +22,47 @@ GATE = "exit with 4 on 'do not use', 5 on 'not known yet' (the worst of all judg
 
 
 def parser(name: str = "judgelab") -> argparse.ArgumentParser:
-    """Of all verbs."""
+    """Of all verbs; what is a setting of a run stands under its key."""
     top = argparse.ArgumentParser(prog=name, description=__doc__)
     verbs = top.add_subparsers(dest="verb", required=True)
     audit = verbs.add_parser("audit", help="may this judge decide on my data?", epilog=MORE)
-    audit.add_argument("file", metavar="FILE", nargs="+", help=f"labels and verdicts: {FILES}")
-    audit.add_argument("--judge", action="append", metavar="COL", help="a column of verdicts")
-    audit.add_argument("--human", action="append", metavar="COL", help="a column of labels")
-    audit.add_argument("--people", metavar="FILE", help="people's labels, joined by id")
-    audit.add_argument("--positive", metavar="LABEL", help="the label that matters, as pass")
-    audit.add_argument("--minimum", metavar="SHARE", help="least agreement that you accept, as .8")
-    drawn = "labelled rows were drawn at random, or so within strata (study.sampled)"
-    audit.add_argument("--labels", choices=("random", "strata"), help=drawn)
-    audit.add_argument("--repeats", type=int, metavar="N", help="ask judges N times, for noise")
-    audit.add_argument("--before", metavar="RUN", help="an earlier audit: what changed since")
-    audit.add_argument("--gate", action="store_true", help=GATE)
-    audit.add_argument("--details", action="store_true", help="unfold every table of the page")
     screen = verbs.add_parser("screen", help="what do texts without labels show?", epilog=MORE)
-    screen.add_argument("file", metavar="FILE", nargs="+", help=f"texts: {FILES}")
-    screen.add_argument("--agent", metavar="COL", help="the column that says who wrote the text")
-    compare = verbs.add_parser("compare", help="runs beside each other")
-    compare.add_argument("runs", metavar="RUN", nargs="+", help="folder of a run, or of a sweep")
-    for one in (audit, screen):
-        one.add_argument("--out", metavar="DIR", help="where runs are kept (outputs)")
-    for one in (audit, screen, compare):
-        one.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
     pack = verbs.add_parser("pack", help="put a finished run's calls, config and result in a file")
+    replay = verbs.add_parser("replay", help="make a packed run again, without its LMs")
+    shell = verbs.add_parser("completion", help="print what lets bash or zsh complete words")
+
+    def add(one: argparse.ArgumentParser, option: str, key: str, said: str, **rest: Any) -> None:
+        one.add_argument(option, dest=key, help=said, **rest)
+
+    audit.add_argument("file", metavar="FILE", nargs="+", help=f"labels and verdicts: {FILES}")
+    several: Any = {"action": "append", "metavar": "COL"}
+    add(audit, "--judge", "dataset.judges", "a column of verdicts", **several)
+    add(audit, "--human", "dataset.raters", "a column of labels", **several)
+    add(audit, "--people", "dataset.people", "people's labels, joined by id", metavar="FILE")
+    positive = "the label that matters, as pass"
+    add(audit, "--positive", "dataset.positive", positive, metavar="LABEL")
+    least = "least agreement that you accept, as .8"
+    add(audit, "--minimum", "study.rules.minimum", least, metavar="SHARE", type=float)
+    drawn = "labelled rows were drawn at random, or so within strata (study.sampled)"
+    add(audit, "--labels", "study.sampled", drawn, choices=("random", "strata"))
+    noise = "ask judges N times, for noise"
+    add(audit, "--repeats", "study.repeats", noise, type=int, metavar="N")
+    add(audit, "--before", "study.before", "an earlier audit: what changed since", metavar="RUN")
+    audit.add_argument("--gate", action="store_true", help=GATE)
+    whole: Any = {"action": "store_const", "const": True}
+    add(audit, "--details", "study.details", "unfold every table of the page", **whole)
+    screen.add_argument("file", metavar="FILE", nargs="+", help=f"texts: {FILES}")
+    writer = "the column that says who wrote the text"
+    add(screen, "--agent", "dataset.columns.agent", writer, metavar="COL")
+    for one in (audit, screen):
+        add(one, "--out", "paths.root", "where runs are kept (outputs)", metavar="DIR")
+        one.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
     pack.add_argument("run", type=Path, help="folder of a finished run (outputs/runs/...)")
     pack.add_argument("--out", type=Path, help="the file; beside the run's folder by default")
     pack.add_argument("--texts", action="store_true", help="put the dataset's own file in, too")
-    replay = verbs.add_parser("replay", help="make a packed run again, without its LMs")
     replay.add_argument("file", type=Path, help="what judgelab pack wrote")
     replay.add_argument("--root", type=Path, default=Path("outputs/replays"), help="where")
-    shell = verbs.add_parser("completion", help="print what lets bash or zsh complete words")
-    by_verb = {"audit": audit, "screen": screen, "compare": compare, "pack": pack, "replay": replay}
+    by_verb = {"audit": audit, "screen": screen, "pack": pack, "replay": replay}
     options = {name: re.findall(r"--[a-z]+", one.format_help()) for name, one in by_verb.items()}
     shell.set_defaults(options={name: sorted(set(its)) for name, its in options.items()})
     return top
@@ -105,8 +112,6 @@ def _carry_out(given: argparse.Namespace, more: list[str]) -> None:
     try:
         if given.verb in ("pack", "replay"):
             _pack(given)
-        elif given.verb == "compare":
-            _compare(given)
         else:
             _run(given, more)
     except Exception as cause:
@@ -121,25 +126,13 @@ def _words(given: argparse.Namespace) -> Iterator[str]:
 
     yield from (f"study={given.verb}", "dataset=table", "tracker=none")
     yield f"dataset.path={written(given.file if len(given.file) > 1 else given.file[0])}"
-    options = vars(given)
-    people = options.get("human") or []
-    human = people[0] if len(people) == 1 else None
-    values = {
-        "paths.root": given.out,
-        "study.details": options.get("details") or None,
-        "dataset.judges": options.get("judge"),
-        "dataset.columns.human": human,
-        "dataset.raters": None if human else people or None,
-        "dataset.columns.agent": options.get("agent"),
-        "dataset.people": options.get("people"),
-        "dataset.positive": options.get("positive"),
-        "study.sampled": {"random": True, "strata": "strata"}.get(options.get("labels") or ""),
-        "study.repeats": options.get("repeats"),
-        "study.before": options.get("before"),
-    }
-    yield from (f"{key}={written(value)}" for key, value in values.items() if value is not None)
-    if options.get("minimum"):
-        yield f"study.rules.minimum={given.minimum}"
+    for key, value in vars(given).items():
+        if key == "dataset.raters" and value and len(value) == 1:
+            key, value = "dataset.columns.human", value[0]
+        if key == "study.sampled" and value == "random":
+            value = True
+        if "." in key and value is not None:
+            yield f"{key}={written(value)}"
 
 
 def _run(given: argparse.Namespace, more: Sequence[str]) -> None:
@@ -212,24 +205,6 @@ def for_programs(run_dir: RunDir, result: Mapping[str, Any]) -> dict[str, Any]:
         "page": str(run_dir.path / "report.html"),
         "run": str(run_dir.path),
     }
-
-
-def _compare(given: argparse.Namespace) -> None:
-    """Print runs side by side, or a sweep again."""
-    from judgelab.python import compare, load
-    from judgelab.python.results import RunComparison
-    from judgelab.report import console, sweep
-    from judgelab.report.sweep import best_first
-
-    alone = load(given.runs[0]) if len(given.runs) == 1 else None
-    both = alone if isinstance(alone, RunComparison) else compare(given.runs)
-    page = Path(given.runs[0]) / "report.html" if both is alone else None
-    if given.json:
-        runs = json.loads(both.summary.to_json(orient="records"))
-        found = {"runs": runs, "warnings": both.warnings, "page": page and str(page)}
-        print(json.dumps(found, ensure_ascii=False, indent=2))
-    else:
-        console.page(sweep.screen(best_first(both.jobs), page and page.parent))
 
 
 def _pack(given: argparse.Namespace) -> None:

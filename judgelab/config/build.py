@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from omegaconf import DictConfig, OmegaConf
@@ -36,8 +37,8 @@ AXES = (
 WRITER = "writer_lm"
 """A second LM, which writes texts instead of the evaluation LM. It may be absent or null."""
 ROLES = ("agents", "synopsis", "attack", "preprocessor", "critic")
-"""Of ``lms``: LMs that write for one axis instead of the writer; the critic answers in words what
-the mechanism asks, instead of the evaluation LM. Each may be absent or null."""
+"""Of ``lms``: who writes for one axis instead of the writer; the critic answers in words what the
+mechanism asks, instead of the evaluation LM. Each may be absent or null."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ class Frame:
 GROUPS: dict[str, type[Any]] = {"paths": Paths, "budget": Budget}
 SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)S?(_|$)", re.IGNORECASE)
 """Environment variables with such names hold secrets."""
+STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True)
 SHORTEST = 8  # characters: a shorter value is no secret, and may stand in any word
 
 
@@ -110,15 +112,15 @@ def resolved(cfg: DictConfig) -> dict[str, Any]:
 
 def _refuse_secrets(config: object) -> None:
     """A config is kept, shown and uploaded, so no secret of the environment may stand in it."""
-    secrets = {name: text for name, text in os.environ.items() if SECRET.search(name)}
-    for path, value in walk(config):
-        for name, secret in secrets.items():
-            if isinstance(value, str) and len(secret) >= SHORTEST and secret in value:
-                raise ConfigError(
-                    f"{path} holds the value of the environment variable {name}, and a run keeps "
-                    "and shows its config: take it out, and where an endpoint needs it give its "
-                    f"name instead (evaluation_lm.api_key_env={name})."
-                )
+    named = {name: text for name, text in os.environ.items() if SECRET.search(name)}
+    secrets = {name: text for name, text in named.items() if len(text) >= SHORTEST}
+    for (path, value), (name, secret) in product(walk(config), secrets.items()):
+        if isinstance(value, str) and secret in value:
+            raise ConfigError(
+                f"{path} holds the value of the environment variable {name}, and a run keeps and "
+                "shows its config: take it out, and where an endpoint needs it give its name "
+                f"instead (evaluation_lm.api_key_env={name})."
+            )
 
 
 def frame(config: Mapping[str, Any]) -> Frame:
@@ -209,13 +211,13 @@ def build(node: Mapping[str, Any], path: str) -> Any:
 
 
 def _built(value: Any, path: str) -> Any:
-    if isinstance(value, Mapping):
-        if "_target_" in value:
-            return build(value, path)
-        return {key: _built(one, f"{path}.{key}") for key, one in value.items()}
     if isinstance(value, list):
         return [_built(one, f"{path}.{place}") for place, one in enumerate(value)]
-    return value
+    if not isinstance(value, Mapping):
+        return value
+    if "_target_" in value:
+        return build(value, path)
+    return {key: _built(one, f"{path}.{key}") for key, one in value.items()}
 
 
 def _holds_node(value: object) -> bool:
@@ -251,8 +253,7 @@ def _check(cls: type[Any], given: Mapping[str, Any], path: str, known: Sequence[
 def _check_type(where: str, value: Any, hint: Any) -> None:
     try:
         try:
-            config = ConfigDict(strict=True, arbitrary_types_allowed=True)
-            adapter: TypeAdapter[Any] = TypeAdapter(hint, config=config)
+            adapter: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
         except Exception:  # a type that carries its own pydantic config
             adapter = TypeAdapter(hint)
         adapter.validate_python(value)

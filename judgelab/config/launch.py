@@ -7,7 +7,6 @@ import re
 import shlex
 import signal
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,10 @@ from hydra.errors import (
     MissingConfigException,
     OverrideParseException,
 )
+from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from judgelab.config.composing import spelled
+from judgelab.config.composing import composed, spelled
 from judgelab.config.targets import hand_on_trust
 from judgelab.core.errors import (
     ChoiceError,
@@ -40,6 +40,7 @@ FLAGS = {
     "dataset.judges": "--judge",
 }
 """Settings that ``judgelab audit`` has options for."""
+CHOICE = r"\+?(sweep|experiment)="
 
 
 def guarded(main: Callable[[], Any]) -> None:
@@ -84,32 +85,22 @@ def check_folder(words: Sequence[str]) -> None:
         )
 
 
-def check_sweep(arguments: Sequence[str]) -> str | None:
-    """The sweep that is chosen, if there is one.
-
-    Raises:
-        ConfigError: several at once: Hydra would read the axes of the first alone.
-    """
-    chosen = [word.partition("=")[2] for word in arguments if re.match(r"\+?sweep=", word)]
-    for name in chosen:
-        if "," in name:
-            raise ConfigError(f"sweep={name}: one at a time, as every sweep has axes of its own.")
-    return chosen[-1] if chosen and chosen[-1] != "null" else None
-
-
 def rehearsed(words: Sequence[str]) -> list[str]:
     """The words with those of the rehearsal of the sweep or experiment, if ``rehearsal=true`` asks.
 
     What the user set stays: only keys that no word names are added.
 
     Raises:
-        ConfigError: neither is chosen, or the chosen one has no rehearsal.
+        ConfigError: neither is chosen, or the chosen one has no rehearsal; or several sweeps are,
+            of which Hydra would read the axes of the first alone.
     """
-    sweep = check_sweep(words)
+    chosen = dict(word.lstrip("+").split("=", 1) for word in words if re.match(CHOICE, word))
+    if "," in (sweep := chosen.get("sweep", "null")):
+        raise ConfigError(f"sweep={sweep}: one at a time, as every sweep has axes of its own.")
     if not any(word.lstrip("+").lower() == "rehearsal=true" for word in words):
         return list(words)
-    experiment = [word.partition("=")[2] for word in words if re.match(r"\+?experiment=", word)]
-    name = f"sweep={sweep}" if sweep else f"experiment={experiment[-1]}" if experiment else None
+    named = [axis for axis in ("sweep", "experiment") if chosen.get(axis, "null") != "null"]
+    name = f"{named[0]}={chosen[named[0]]}" if named else ""
     stand_ins = rehearsal_of(name.replace("=", "/")) if name else None
     if stand_ins is None:
         raise ConfigError(
@@ -136,12 +127,12 @@ def rehearsal_of(option: str) -> list[str] | None:
 
 def _completed(words: Sequence[str], more: Sequence[str]) -> list[str]:
     """The words, and those of ``more`` that set no key of theirs."""
-    given = {_key(word) for word in words}
-    return [*words, *(word for word in more if _key(word) not in given)]
 
+    def key(word: str) -> str:
+        return word.lstrip("+~").partition("=")[0]
 
-def _key(word: str) -> str:
-    return word.lstrip("+~").partition("=")[0]
+    given = {key(word) for word in words}
+    return [*words, *(word for word in more if key(word) not in given)]
 
 
 def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:
@@ -157,11 +148,9 @@ def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:
         return str(cause)
     if full := disk_fault(cause):
         return full
-    if isinstance(cause, MissingConfigException) and cause.missing_cfg_file:
-        group, _, name = cause.missing_cfg_file.rpartition("/")
-        if group:
-            options = list(cause.options or [])
-            return f"{group}={name} does not exist.{did_you_mean(name, options)}"
+    if isinstance(cause, MissingConfigException) and "/" in (cause.missing_cfg_file or ""):
+        group, _, name = str(cause.missing_cfg_file).rpartition("/")
+        return f"{group}={name} does not exist.{did_you_mean(name, list(cause.options or []))}"
     if isinstance(cause, OSError) and cause.filename:
         return (
             f"{cause.filename}: {cause.strerror}. Check paths.root, paths.cache and the files that "
@@ -174,10 +163,8 @@ def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:
         )
     if isinstance(cause, HydraException | OmegaConfBaseException):
         return _compose_sentence(cause, sys.argv[1:] if words is None else words)
-    return (
-        f"Unexpected {type(cause).__name__}: {' '.join(str(cause).split())} "
-        f"(this is a fault of {_culprit(cause)}: debug=true shows where)"
-    )
+    words_of_cause = " ".join(str(cause).split())
+    return f"Unexpected {type(cause).__name__}: {words_of_cause} (debug=true shows where it arose)"
 
 
 def _command(more: Sequence[str]) -> str:
@@ -199,37 +186,19 @@ def _command(more: Sequence[str]) -> str:
     return shlex.join([*name.split(), *given, *more])
 
 
-def _culprit(cause: BaseException) -> str:
-    """The user's own module in which the fault arose, else judgelab."""
-    for frame, _ in reversed(list(traceback.walk_tb(cause.__traceback__))):
-        module, file = str(frame.f_globals.get("__name__")), Path(frame.f_code.co_filename)
-        installed = any(file.is_relative_to(place) for place in (sys.prefix, sys.base_prefix))
-        if module.startswith("judgelab.") or not installed:
-            return module.partition(".")[0]
-    return "judgelab"
-
-
 def _compose_sentence(cause: BaseException, words: Sequence[str]) -> str:
     text = str(cause)
-    match = re.search(r"Could not override '([^']+)'", text)
-    if match is None:
-        match = re.search(r"Key '([^']+)' is not in struct", text)
+    match = re.search(r"Could not override '([^']+)'|Key '([^']+)' is not in struct", text)
     if match is not None and isinstance(cause, ConfigCompositionException | OmegaConfBaseException):
-        key = match[1].removesuffix("@")
+        key = (match[1] or match[2]).removesuffix("@")
         return f"{key} is not a known key.{_near(key, words)}"
     if "Ambiguous value" in text:
         return "A value with a comma is a sweep: add -m, or quote the value."
-    reason = cause.__cause__
-    detail = f"{text} {reason}" if reason is not None else text
-    return " ".join(detail.split())
+    return " ".join(f"{text} {cause.__cause__ or ''}".split())
 
 
 def _near(key: str, words: Sequence[str]) -> str:
     """The closest key of the default config: it is composed only now, when something is wrong."""
-    from omegaconf import OmegaConf
-
-    from judgelab.config.composing import composed
-
     groups = [arg for arg in words if re.fullmatch(r"[a-z_]+=[\w]+", arg)]
     try:
         cfg = composed([group for group in groups if not group.startswith(f"{key}=")])

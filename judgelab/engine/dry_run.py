@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,26 +34,7 @@ def dry_run(parts: Parts, settings: Frame, prompts: Sequence[Mapping[str, str]] 
     """Print prompts, calls, tokens, cache hits, time and cost of every stage; nothing is kept."""
     if prompts:
         console.page([console.grid(columns(prompts, list(prompts[0]))), ""])
-    file = Path(settings.paths.cache)
-    roles: dict[str, Counted] = {}
-
-    def count(role: str, lm: EvaluationLM) -> Counted:
-        cache = CallCache(file, read_only=True) if file.is_file() else None
-        roles[role] = Counted(lm, cache)
-        return roles[role]
-
-    def begin(stage: str, items: int) -> None:
-        for one in roles.values():
-            one.begin(stage)
-
-    parts = parts.with_lms(count)
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            run_dir = RunDir(Path(folder))
-            context = Context.of(
-                parts, run_dir=run_dir, seed=settings.seed, limit=settings.limit, tell=begin
-            )
-            parts.study.ask(context)
+    with counted(parts, settings) as (roles, context):
         asked = {role: one for role, one in roles.items() if one.log.calls} or roles
         for role, one in asked.items():
             console.page(_screen(one, settings, role if len(asked) > 1 else ""))
@@ -65,7 +47,28 @@ def dry_run(parts: Parts, settings: Frame, prompts: Sequence[Mapping[str, str]] 
                 f"of the agents, and every mechanism's) cannot be counted in advance ({NOT_ASKED})."
             )
             console.page([said])
-        console.page(list(parts.study.forecast(context)))
+        console.page(list(context.study.forecast(context)))
+
+
+@contextmanager
+def counted(parts: Parts, settings: Frame) -> Iterator[tuple[dict[str, Counted], Context]]:
+    """Have the study put every question to LMs that count; role -> LM, and the study's context."""
+    file, roles = Path(settings.paths.cache), dict[str, Counted]()
+
+    def count(role: str, lm: EvaluationLM) -> Counted:
+        roles[role] = Counted(lm, CallCache(file, read_only=True) if file.is_file() else None)
+        return roles[role]
+
+    def begin(stage: str, items: int) -> None:
+        for one in roles.values():
+            one.begin(stage)
+
+    own, parts = {"seed": settings.seed, "limit": settings.limit}, parts.with_lms(count)
+    try:
+        with tempfile.TemporaryDirectory() as place:
+            context = Context.of(parts, run_dir=RunDir(Path(place)), tell=begin, **own)
+            parts.study.ask(context)
+            yield roles, context
     finally:
         for one in roles.values():
             one.close()

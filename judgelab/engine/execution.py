@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
@@ -39,14 +40,11 @@ class Invocation:
     changes no number.
     """
 
-    # overrides, as on a command line; None where the config did not come from words
-    words: Sequence[str] | None = None
-    # config group -> option; empty where that is not known
-    choices: Mapping[str, str] = field(default_factory=dict)
+    words: Sequence[str] | None = None  # overrides; None where the config did not come from words
+    choices: Mapping[str, str] = field(default_factory=dict)  # config group -> option, where known
     folders: Sequence[str] = ()  # of configs, that the command line named
-    # job, sweep: the job's folder within a multirun, and that of the multirun; or None
-    job: Path | None = None
-    sweep: Path | None = None
+    job: Path | None = None  # its folder within a multirun
+    sweep: Path | None = None  # the folder of the multirun
     quiet: bool = False  # leave it to the caller to show what was found
 
     @classmethod
@@ -76,9 +74,8 @@ class Invocation:
 
     def with_critic(self) -> Invocation:
         """The same where the LM that was chosen as critic is the evaluation LM."""
-        chosen = self.choices.get("evaluation_lm@lms.critic")
-        own = {} if chosen is None else {"evaluation_lm": chosen}
-        return replace(self, choices={**self.choices, **own})
+        own = {"evaluation_lm": self.choices.get("evaluation_lm@lms.critic")}
+        return replace(self, choices={**self.choices, **{k: v for k, v in own.items() if v}})
 
     def option(self, axis: str, config: Mapping[str, Any]) -> str:
         """The option chosen on an axis; where that is not known, the module of its class."""
@@ -90,12 +87,11 @@ def folder(runs: Path, config: Mapping[str, Any], call: Invocation) -> Path:
 
     A run that is there is found by its fingerprint: its study is not even imported.
     """
-    digits = fingerprint(config)
+    digits, study = fingerprint(config), config["study"]
     for there in runs.glob(f"*-{digits}"):
         return there
-    # of the scores of another run, whose mechanism this config does not name
-    again = config["study"].get("run")
-    axes = () if again else located(config["study"]["_target_"], "study").named_by
+    # of the scores of another run, whose mechanism this config does not name, by its study alone
+    axes = () if study.get("run") else located(study["_target_"], "study").named_by
     return runs / "-".join([*(call.option(axis, config) for axis in ("study", *axes)), digits])
 
 
@@ -121,12 +117,7 @@ def moved(config: Mapping[str, Any], run_dir: RunDir) -> bool:
 def manifest(
     started: float, call: Invocation, config: Mapping[str, Any], named_by: Sequence[str]
 ) -> dict[str, Any]:
-    """The head of a run's manifest.json.
-
-    Args:
-        started: seconds since 1970.
-        named_by: of its study.
-    """
+    """The head of the manifest.json of a run that ``started`` then (seconds since 1970)."""
     return {
         "judgelab": judgelab.__version__,
         "code": code_digest(),
@@ -147,12 +138,11 @@ def _commit() -> str | None:
     """The checkout's commit; None outside a checkout or without git."""
     if not (PACKAGE.parent / ".git").exists():  # a wheel may lie in somebody else's repository
         return None
-    command = ["git", "rev-parse", "HEAD"]
     try:
-        done = subprocess.run(command, cwd=PACKAGE, capture_output=True, text=True, check=False)
-    except OSError:
+        command = ["git", "rev-parse", "HEAD"]
+        return subprocess.check_output(command, cwd=PACKAGE, text=True, stderr=DEVNULL).strip()
+    except (OSError, subprocess.CalledProcessError):
         return None
-    return done.stdout.strip() or None
 
 
 def printed(file: str, call: Invocation, config: Mapping[str, Any]) -> dict[str, Value]:

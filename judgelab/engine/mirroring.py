@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import Headline, Result, Table
 from judgelab.engine.execution import Invocation
-from judgelab.engine.multirun import SweepName
-from judgelab.report.jobs import SweepJob, axes, comparisons, jobs, option, setting
+from judgelab.engine.sweep import SweepName
+from judgelab.report.jobs import SweepJob, axes, comparisons, job_name, jobs, setting
 from judgelab.report.sweep import answer, best_first, table
 from judgelab.report.tables import records
 from judgelab.store.run_dir import RunDir
@@ -36,7 +36,6 @@ def tracked(
     """A run; a job of a multirun is called by what it alone has, and any other by its folder.
 
     Args:
-        run_dir, config, call: of the run.
         named_by: of its study; where the mechanism is none of them, the study chooses its judges.
     """
     axes = SHOWN if "mechanism" in named_by else ("study", *named_by)
@@ -50,28 +49,17 @@ def tracked(
     return TrackedRun(run_dir.path, config, sweep.name, name, shown | varied)
 
 
-def job_name(job: SweepJob, keys: Sequence[str]) -> str:
-    """``mi · case_flip · seed=2``: options speak for themselves, other values with their key."""
-    return " · ".join(option(job, key) for key in keys)
-
-
 def catch_up(tracker: Tracker, run: TrackedRun, run_dir: RunDir) -> None:
     """Publish a run that was finished before, where no tracker shows it yet."""
     manifest = run_dir.read_json("manifest.json")
-    place = manifest.get("tracker")
-    if place is None or str(place).startswith("failed"):
-        found = Careful(tracker, run).publish(Result.read(run_dir.path))
-        if found is not None:
-            run_dir.write_json("manifest.json", manifest | {"tracker": found})
+    if str(manifest.get("tracker") or "failed").startswith("failed"):
+        place = Careful(tracker, run).publish(Result.read(run_dir.path))
+        if place is not None:
+            run_dir.write_json("manifest.json", manifest | {"tracker": place})
 
 
 def compare(tracker: Tracker, folder: Path) -> str | None:
-    """Publish a finished sweep as one thing; nothing where a tracker shows none.
-
-    Args:
-        tracker: of the sweep's config.
-        folder: of the sweep, its page written.
-    """
+    """Publish a finished sweep, whose page is written, as one thing; None: it shows none."""
     return carefully(
         lambda: tracker.compare(tracked_sweep(folder)), "the comparison is kept on disk"
     )
@@ -82,10 +70,11 @@ def tracked_sweep(folder: Path) -> TrackedSweep:
     found, name = jobs(folder), SweepName.read(folder)
     keys = name.varies or axes(found)
     ranked = best_first(found)
-    said = [job_name(job, keys) for job in ranked]
+    names = [job_name(job, keys) for job in ranked]
     compared = table(ranked)
-    compared.insert(1, "name", said)
-    compared["tracker"] = [_place(job) for job in ranked]
+    compared.insert(1, "name", names)
+    manifests = [RunDir(job.run).read_json("manifest.json") if job.run else {} for job in ranked]
+    compared["tracker"] = [one.get("tracker") for one in manifests]
     sections = comparisons(ranked)
     words = [job.status.partition(":")[0] for job in found]
     return TrackedSweep(
@@ -95,7 +84,7 @@ def tracked_sweep(folder: Path) -> TrackedSweep:
         tables=[
             _table("comparison", compared),
             *(_table(one.name, one.rows) for one in sections if one.tables),
-            Table("all_bars", "Figures with intervals", _drawn(ranked, said)),
+            Table("all_bars", "Figures with intervals", _drawn(ranked, names)),
         ],
         summary=in_words(answer(found, sections))
         | {"jobs": len(found)}
@@ -103,10 +92,10 @@ def tracked_sweep(folder: Path) -> TrackedSweep:
     )
 
 
-def _drawn(found: Sequence[SweepJob], said: Sequence[str]) -> list[Mapping[str, Any]]:
+def _drawn(found: Sequence[SweepJob], names: Sequence[str]) -> list[Mapping[str, Any]]:
     """Rows for the charts of a sweep: those of its jobs, one after the other."""
     rows: list[Mapping[str, Any]] = []
-    for job, name in zip(found, said, strict=True):
+    for job, name in zip(found, names, strict=True):
         if job.result is not None:
             own = {axis: setting(job, axis) for axis in SHOWN}
             by = [Headline(**one) for one in job.result.get("headlines", ())]
@@ -118,10 +107,3 @@ def _drawn(found: Sequence[SweepJob], said: Sequence[str]) -> list[Mapping[str, 
 
 def _table(name: str, data: DataFrame) -> Table:
     return Table(name, name, records(data.astype(object).where(data.notna(), None)))
-
-
-def _place(job: SweepJob) -> str | None:
-    if job.run is None:
-        return None
-    place = RunDir(job.run).read_json("manifest.json").get("tracker")
-    return None if place is None else str(place)

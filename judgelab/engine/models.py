@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,12 @@ from judgelab.config import Frame, writer_nodes
 from judgelab.core.errors import some
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.result import Result, Value
-from judgelab.engine.multirun import watch_parent
+from judgelab.engine.context import Context
+from judgelab.engine.parts import Parts
+from judgelab.engine.sweep import watch_parent
 from judgelab.report.progress import Progress
-from judgelab.scale.local import Scale, Spread
+from judgelab.scale.local import Scale
+from judgelab.store.run_dir import RunDir
 
 FIRST = "evaluation_lm"
 
@@ -55,14 +58,34 @@ class Models:
         self._in_use[role] = cached
         return cached
 
-    def spreads(self, scale: Scale, config: Mapping[str, Any]) -> dict[str, Spread]:
-        """Role -> how workers answer, for the evaluation LM and for writers.
+    def context(
+        self,
+        parts: Parts,
+        run_dir: RunDir,
+        scale: Scale,
+        config: Mapping[str, Any],
+        draw: Callable[[str, Mapping[str, float]], None],
+    ) -> Context:
+        """The parts with every LM in use, for the study to run.
 
-        An endpoint that writes asks many calls at once by itself, whatever the scale.
+        Workers answer for the evaluation LM and for writers; an endpoint that writes asks many
+        calls at once by itself, whatever the scale.
         """
-        own = {r: n for r, n in writer_nodes(config).items() if self._in_use[r].meter is None}
-        nodes = {FIRST: config[FIRST], **own}
-        return {role: scale.over(node, self._in_use[role]) for role, node in nodes.items()}
+        parts, own = parts.with_lms(self.use), self._settings
+        asked = {r: n for r, n in writer_nodes(config).items() if self._in_use[r].meter is None}
+        nodes = {FIRST: config[FIRST], **asked}
+        spreads = {role: scale.over(node, self._in_use[role]) for role, node in nodes.items()}
+        return Context.of(
+            parts,
+            run_dir=run_dir,
+            seed=own.seed,
+            limit=own.limit,
+            force=own.force,
+            tell=self.progress.stage,
+            draw=draw,
+            spread=spreads[FIRST],
+            spreads=spreads,
+        )
 
     @property
     def until(self) -> float | None:

@@ -15,7 +15,6 @@ import yaml
 from omegaconf import OmegaConf
 
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Counted
 from judgelab.config import frame
 from judgelab.config.build import build
 from judgelab.config.targets import located
@@ -23,7 +22,7 @@ from judgelab.core.errors import ConfigError, DataError, some
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.terminal import say
-from judgelab.engine.context import Context
+from judgelab.engine.dry_run import counted
 from judgelab.engine.execution import Invocation
 from judgelab.engine.parts import build_parts
 from judgelab.engine.run import carry_out
@@ -53,7 +52,9 @@ def pack(folder: Path, into: Path | None = None, texts: bool = False) -> Path:
         raise ConfigError(
             f"The texts of {folder} are in no single file (dataset.path): pack it without --texts."
         )
-    keys, missing = _calls(config)
+    with counted(build_parts(config), frame(config)) as (roles, _):
+        rows = [row for one in roles.values() for row in one.log.rows.items()]
+    keys, missing = [key for key, _ in rows], sum(not row.known for _, row in rows)
     if missing:
         raise DataError(
             f"The call cache {config['paths']['cache']} lacks {missing} of {len(keys)} calls of "
@@ -77,28 +78,6 @@ def pack(folder: Path, into: Path | None = None, texts: bool = False) -> Path:
     return path
 
 
-def _calls(config: Mapping[str, Any]) -> tuple[list[bytes], int]:
-    """The keys of all calls that a run makes, and how many of them its cache lacks."""
-    settings, counting = frame(config), list[Counted]()
-
-    def count(role: str, lm: EvaluationLM) -> Counted:
-        counting.append(Counted(lm, CallCache(Path(settings.paths.cache), read_only=True)))
-        return counting[-1]
-
-    parts = build_parts(config).with_lms(count)
-    try:
-        with tempfile.TemporaryDirectory() as place:
-            run_dir = RunDir(Path(place))
-            parts.study.ask(
-                Context.of(parts, run_dir=run_dir, seed=settings.seed, limit=settings.limit)
-            )
-        rows = [row for one in counting for row in one.log.rows.items()]
-        return [key for key, _ in rows], sum(not row.known for _, row in rows)
-    finally:
-        for one in counting:
-            one.close()
-
-
 def _with_stand_ins(node: Any, path: str = "") -> Any:
     """The config with a ``Replayed`` in the place of every LM."""
     if isinstance(node, list):
@@ -106,7 +85,13 @@ def _with_stand_ins(node: Any, path: str = "") -> Any:
     if not isinstance(node, Mapping):
         return node
     if "_target_" in node and EvaluationLM in located(node["_target_"], path).__mro__:
-        return stand_in(build(node, path))
+        lm = build(node, path)
+        return {
+            "_target_": f"{Replayed.__module__}.{Replayed.__qualname__}",
+            "name": lm.identity,
+            "able": sorted(lm.capabilities),
+            "shown": vars(lm.presentation),
+        }
     return {
         key: _with_stand_ins(one, f"{path}.{key}" if path else str(key))
         for key, one in node.items()
@@ -138,16 +123,6 @@ class Replayed(EvaluationLM):
     def chat(self, *of_call: Any) -> NoReturn:
         """Refused as well."""
         self.logprob(*of_call)
-
-
-def stand_in(lm: EvaluationLM) -> dict[str, Any]:
-    """The node of a config that speaks for an LM."""
-    return {
-        "_target_": f"{Replayed.__module__}.{Replayed.__qualname__}",
-        "name": lm.identity,
-        "able": sorted(lm.capabilities),
-        "shown": vars(lm.presentation),
-    }
 
 
 def replay(file: Path, root: Path) -> bool:

@@ -1,5 +1,5 @@
-"""One run, start to end: every step from a composed config to DONE is a line of ``carry_out`` and
-``_make``: compose, check, recognise, measure and score, write, mirror, done."""
+"""One run, start to end. ``carry_out``: compose, check, recognise, done; ``_make``: measure, score,
+write, mirror. Each of their lines opens one thing."""
 
 from __future__ import annotations
 
@@ -49,26 +49,25 @@ def run(cfg: DictConfig) -> float:
     """
     hydra = HydraConfig.get()
     job = Path(hydra.runtime.output_dir) if hydra.mode == RunMode.MULTIRUN else None
+    call = Invocation.under_hydra(job)
     try:
-        run_dir = carry_out(cfg, Invocation.under_hydra(job))
+        run_dir = carry_out(cfg, call)
         if run_dir is None:  # a dry run
             return math.nan
-        written = run_dir.read_json("result.json")
-        value = written["summary"].get(written["primary"])
+        result = run_dir.read_json("result.json")
+        value = result["summary"].get(result["primary"])
         return math.nan if value is None else float(value)
     except Exception as cause:
         if cfg.get("debug"):
             raise
-        message, code = sentence(cause), getattr(cause, "exit_code", 1)
-        overrides = " ".join(hydra.overrides.task)
+        message, place = sentence(cause), getattr(cause, "run", None)
         word = "" if isinstance(cause, PartialRunError) else "error"  # its sentence says so itself
-        lead = " ".join(filter(None, [word, f"in {overrides}" if job else ""]))
-        say(f"{lead}: {message}" if lead else message, sys.stderr)
+        where = f"in {' '.join(hydra.overrides.task)}" if job else ""
+        say(": ".join(filter(None, [f"{word} {where}".strip(), message])), sys.stderr)
         if job is None:
-            raise SystemExit(code) from cause
-        partial = {"status": "partial", "run": str(getattr(cause, "run", None))}
-        status = partial if getattr(cause, "run", None) else {"status": "failed"}
-        _note(Invocation.under_hydra(job), error=message, **status)
+            raise SystemExit(getattr(cause, "exit_code", 1)) from cause
+        status = {"status": "partial", "run": str(place)} if place else {"status": "failed"}
+        _note(call, error=message, **status)
         return math.nan
 
 
@@ -91,10 +90,10 @@ def carry_out(
     with trusting(named_by_user(settings.trusted_packages, trusted_packages)):
         check_targets(config)
         config, without_effect = fitting(config)
+        config, has_critic = assigned(config)
+        call = call.with_critic() if has_critic else call
         for one in without_effect if not call.quiet else ():
             say(one)
-        config, critic = assigned(config)
-        call = call.with_critic() if critic else call
         if settings.dry_run:
             from judgelab.engine.dry_run import dry_run
 
@@ -103,18 +102,12 @@ def carry_out(
         if settings.prompts.get("whose") == "authors" and not call.quiet:
             say(whose(config))
         tracker, scale = build(config["tracker"], "tracker"), build(config["scale"], "scale")
-        run_dir = RunDir(folder(Path(settings.paths.root) / "runs", config, call))  # recognise
+        run_dir = RunDir(folder(Path(settings.paths.root) / "runs", config, call))
         finished = run_dir.done and not settings.force and settings.retry is None
         # the fingerprint of a finished run vouches for its config: its study is not even imported
         parts = None if finished else build_parts(config)
         with run_dir.lock():
-            if finished and (names := run_dir.altered()):
-                finished = False
-                say(
-                    f"{some(names)} in {run_dir.path} changed since the run finished, so it is "
-                    "made again; what was asked is not asked again."
-                )
-            if finished and not moved(config, run_dir):
+            if finished and _holds(run_dir, config):
                 if not call.quiet:
                     say(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
                     console.show(run_dir.read_json("result.json"), run_dir.path)
@@ -126,6 +119,16 @@ def carry_out(
     if call.job is not None:
         _note(call, status="done", run=str(run_dir.path), without_effect=without_effect)
     return run_dir
+
+
+def _holds(run_dir: RunDir, config: Mapping[str, Any]) -> bool:
+    """Whether what finished here is whole, and still what this config asks for."""
+    if names := run_dir.altered():
+        say(
+            f"{some(names)} in {run_dir.path} changed since the run finished, so it is made again; "
+            "what was asked is not asked again."
+        )
+    return not names and not moved(config, run_dir)
 
 
 def _make(
@@ -147,56 +150,32 @@ def _make(
         settings = replace(settings, force=False)
     run_dir.reopen()
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(config), sort_keys=False))
-    added = printed(settings.printed, call, config) if settings.printed else {}
-    models = Models(settings, run_dir.path, call.sweep)
+    in_print = printed(settings.printed, call, config) if settings.printed else {}
     mirror = Careful(tracker, tracked(run_dir, config, call, named_by))
     try:
-        with closing(models), closing(scale):
-            parts = parts.with_lms(models.use)
-            spreads = models.spreads(scale, config)
-            context = Context.of(
-                parts,
-                run_dir=run_dir,
-                seed=settings.seed,
-                limit=settings.limit,
-                force=settings.force,
-                tell=models.progress.stage,
-                draw=mirror.point,
-                spread=spreads["evaluation_lm"],
-                spreads=spreads,
-            )
-            if settings.retry is not None:  # what is kept is asked, to find what is settled
-                with tempfile.TemporaryDirectory() as place:
-                    parts.study.ask(replace(context, run_dir=RunDir(Path(place))))
-                models.ask_again()
-            result = _scored(context, models)  # measure, score
+        with closing(Models(settings, run_dir.path, call.sweep)) as models, closing(scale):
+            context = models.context(parts, run_dir, scale, config, mirror.point)
+            if settings.retry is not None:
+                _ask_again(context, models)
+            result = _scored(context, models)
             still = open_calls(models.log, models.until)
             result = with_reasons(result, models.log, run_dir, parts.mechanism.name)
-            result = models.with_answered(result)
-            accounts = models.accounts()
-        if settings.rehearsal:
-            added |= {"rehearsal": True}
-            result = replace(result, notes=[REHEARSAL, *result.notes])
-        result = replace(result, summary={**result.summary, **added})
-        written = result.to_json()
-        if still is not None:
-            written |= {"notes": [still["sentence"], *result.notes], "partial": still}
-        run_dir.write_json("result.json", written)
-        # the answer first: figures, page and tracker take longer than a study of arithmetic
-        if not call.quiet:
-            console.show(run_dir.read_json("result.json"), run_dir.path)
+            result, accounts = models.with_answered(result), models.accounts()
+        result = replace(result, summary={**result.summary, **in_print})
+        result = _rehearsed(result) if settings.rehearsal else result
         record = manifest(started, call, config, named_by) | accounts
-        run_dir.write_json("manifest.json", record)
-        for name in ("tables", "figures"):  # an earlier execution may have had others
-            shutil.rmtree(run_dir.path / name, ignore_errors=True)
-        page.write(run_dir)
-        if still is not None:
-            raise PartialRunError(still["sentence"], run_dir.path)
+        _write(run_dir, result, record, still, call)
     except BaseException:
         mirror.close()
         raise
-    record["tracker"] = mirror.publish(result)
-    run_dir.write_json("manifest.json", record)
+    run_dir.write_json("manifest.json", record | {"tracker": mirror.publish(result)})
+
+
+def _ask_again(context: Context, models: Models) -> None:
+    """Have settled calls without a result asked again: what is kept is asked, to find them."""
+    with tempfile.TemporaryDirectory() as place:
+        context.study.ask(replace(context, run_dir=RunDir(Path(place))))
+    models.ask_again()
 
 
 def _scored(context: Context, models: Models) -> Result:
@@ -208,6 +187,41 @@ def _scored(context: Context, models: Models) -> Result:
             raise
         why = " ".join(str(cause).split())
         raise PartialRunError(f"{still['sentence']} There is no result yet ({why})") from cause
+
+
+def _rehearsed(result: Result) -> Result:
+    return replace(
+        result,
+        notes=[REHEARSAL, *result.notes],
+        summary={**result.summary, "rehearsal": True},
+    )
+
+
+def _write(
+    run_dir: RunDir,
+    result: Result,
+    record: Mapping[str, Any],
+    still: Mapping[str, Any] | None,
+    call: Invocation,
+) -> None:
+    """Everything on disk but DONE; the answer is on the console first, as figures and page take
+    longer than a study of arithmetic.
+
+    Args:
+        still: what is open (``open_calls``).
+    """
+    written = result.to_json()
+    if still is not None:
+        written |= {"notes": [still["sentence"], *result.notes], "partial": still}
+    run_dir.write_json("result.json", written)
+    if not call.quiet:
+        console.show(run_dir.read_json("result.json"), run_dir.path)
+    run_dir.write_json("manifest.json", record)
+    for name in ("tables", "figures"):  # an earlier execution may have had others
+        shutil.rmtree(run_dir.path / name, ignore_errors=True)
+    page.write(run_dir)
+    if still is not None:
+        raise PartialRunError(still["sentence"], run_dir.path)
 
 
 def _note(call: Invocation, **entries: str | list[str]) -> None:

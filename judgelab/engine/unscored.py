@@ -143,24 +143,30 @@ def _agents(abouts: Iterable[About]) -> frozenset[str]:
     return frozenset(about[2] for about in abouts if len(about) > 2)
 
 
-def _row(key: bytes, what: LoggedCall, agents: frozenset[str], mechanism: str) -> dict[str, Value]:
+def _row(key: bytes, what: LoggedCall, agents: Collection[str], mechanism: str) -> dict[str, Value]:
     """A call as a row of the record; a log-probability that nobody named is about nothing known."""
     about = what.about if len(what.about) > 1 else ()
-    step, item, agent, *rest = (*about, *("",) * (3 - len(about)))
-    peer = rest.pop(0) if rest and rest[0] in agents else ""
+    step, item, agent, peer, detail = _subject(about, agents)
     return {
         "judge": what.role,
         "mechanism": (step or mechanism) if about or what.verb == "logprob" else "",
         "item": item or None,
         "agent": agent or None,
         "peer": peer or None,
-        "detail": ", ".join(rest) or None,
+        "detail": detail or None,
         "verb": what.verb,
         "reason": what.reason,
         "settled": what.settled,
         "reply": what.reply,
         "call": key.hex(),
     }
+
+
+def _subject(about: About, agents: Collection[str]) -> tuple[str, str, str, str, str]:
+    """Step, item, agent, peer, and what else a call is about; "" for what it is not."""
+    step, item, agent, *rest = (*about, *("",) * (3 - len(about)))
+    peer = rest.pop(0) if rest and rest[0] in agents else ""
+    return step, item, agent, peer, ", ".join(rest)
 
 
 def _write(run_dir: RunDir, rows: Sequence[Row]) -> None:
@@ -231,24 +237,25 @@ def _by_agent(abouts: Iterable[About], agents: frozenset[str]) -> Counter[str]:
 
 
 def missing_verdicts(
-    log: CallLog, table: JudgmentTable, missing: Mask
+    log: CallLog, table: JudgmentTable, missing: Mask, *, of_pairs: bool
 ) -> tuple[Mask, dict[str, int]]:
     """[units, orders] which missing verdicts are of calls that the same command asks again; and
     reason -> how many of the others are missing for it.
 
     Args:
         missing: [units, orders] of the table.
+        of_pairs: whether a call is about two texts; else a verdict on two rests on calls about
+            each.
     """
     lost: dict[About, list[LoggedCall]] = defaultdict(list)
     for (about, _), key in log.questions.items():
         if log.rows[key].reason:
-            for subject in {about[1:3], about[1:4]}:  # item and agent; and those with the peer
-                lost[subject].append(log.rows[key])
+            lost[about[1:4] if of_pairs else about[1:3]].append(log.rows[key])
     unsent, counts, units = np.zeros(missing.shape, np.bool_), Counter[str](), table.units
     for k, order in np.argwhere(missing):
-        item, texts = str(units.item[k]), (str(units.first[k]), str(units.second[k]))
-        one, two = texts if order == 0 else texts[::-1]
-        subjects = [(item, one, two), (item, one), (item, two)]
+        item, texts = str(units.item[k]), [str(units.first[k]), str(units.second[k])]
+        shown = texts if order == 0 else texts[::-1]
+        subjects = [(item, *shown)] if of_pairs else [(item, text) for text in shown]
         calls = [lost[subject] for subject in subjects if subject in lost]
         if any(not call.settled for several in calls for call in several):
             unsent[k, order] = True
@@ -273,12 +280,9 @@ def reply_records(log: CallLog, judge: str, agents: Collection[str]) -> DataFram
             continue
         if call.verb == "logprob" and call.reason is None:
             continue
-        peer, rest = (about[3], about[4:]) if about[3:4] and about[3] in known else ("", about[3:])
         reason = call.reason or ("" if call.reply is not None else NOT_KEPT)
-        words = (writable(call.reply), writable(reason), call.probabilities)
-        rows.append(
-            (judge, about[1], about[2], peer, ", ".join(rest), draw, *words, writable(call.prompt))
-        )
+        words = writable(call.reply), writable(reason), call.probabilities, writable(call.prompt)
+        rows.append((judge, *_subject(about, known)[1:], draw, *words))
     names = ("judge", "item", "agent", "peer", "detail", "draw", "reply", "reason")
     table = pd.DataFrame(rows, columns=[*names, "probabilities", "prompt"])
     return table.astype({name: "string" for name in table if name != "draw"})

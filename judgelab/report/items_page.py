@@ -16,10 +16,10 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from judgelab.core.judgments import Kind
+from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Kind, Mask, Units
 from judgelab.report import format
 from judgelab.report.tables import Column, records
-from judgelab.stats.intervals.arrays import Floats, Mask, row_means
+from judgelab.stats.intervals.arrays import row_means
 from judgelab.store.run_dir import RunDir
 
 if TYPE_CHECKING:
@@ -50,44 +50,20 @@ UNITS: Mapping[Unit, str] = {
 
 @dataclass(frozen=True)
 class ItemRows:
-    """A text each, or a pair of texts."""
+    """Texts or pairs of texts, a row each: what was said of them, and of whom they are."""
 
-    kind: Kind  # of what is said of a row, as in ``JudgmentTable``
-    judges: Sequence[str]  # judges, raters: their names
-    raters: Sequence[str]
-    # item, first, second: [rows] the item, whose text, and of a pair whose other text (else "")
-    item: Names
-    first: Names
-    second: Names
-    values: Floats  # [rows, judges, orders] what judges said; NaN where they did not
-    asked: Mask  # [rows, judges, orders] whether they were to
-    labels: Floats  # [rows, raters] what people said
+    table: JudgmentTable
     group: Names  # [rows] the agent's category, or "reference"; "" without one
     attacked: Floats  # [rows] score of the attacked text; NaN without one
-    levels: Sequence[str] = ()  # names of categories; their places are the values
 
     def __len__(self) -> int:
-        return len(self.item)
-
-    @cached_property
-    def said(self) -> Floats:
-        """[rows, judges] mean over orders; NaN where one that was asked for is missing."""
-        return np.where(self.lost, np.nan, row_means(self.values))
-
-    @cached_property
-    def people(self) -> Floats:
-        """[rows] mean of raters; of categories the most frequent, NaN where two are."""
-        if self.kind != "category":
-            return row_means(self.labels)
-        counts = np.stack([(self.labels == k).sum(axis=1) for k in range(len(self.levels))], axis=1)
-        top = counts.max(axis=1, initial=0)
-        single = (top > 0) & ((counts == top[:, None]).sum(axis=1) == 1)
-        return np.where(single, counts.argmax(axis=1), np.nan)
+        return len(self.table.units)
 
     @property
     def lost(self) -> Mask:
         """[rows, judges] whether the judge was asked and gave nothing."""
-        return np.asarray((self.asked & np.isnan(self.values)).any(axis=2))
+        missing = self.table.asked & np.isnan(self.table.verdicts)
+        return np.asarray(missing.any(axis=2).T)
 
     @property
     def unit(self) -> Unit:
@@ -97,32 +73,32 @@ class ItemRows:
         texts of the item, or among all where items have one text: 0 the same place, 1 the whole
         way from the first to the last.
         """
-        if self.kind != "grade":
+        if self.table.kind != "grade":
             return "opposite"
-        same = all(_same_scale(scores, self.labels) for scores in self.said.T)
+        same = all(_same_scale(scores, self.table.labels) for scores in self.table.values)
         return "points" if same else "places"
 
     @cached_property
     def difference(self) -> Floats:
         """[rows, judges] between judge and people, in ``unit``; NaN where either is unknown."""
-        scores, people = self.said, self.people[:, None]
-        if self.kind == "category":  # the share of raters who say something else
-            known = ~np.isnan(self.labels)[:, None, :]
-            differ = np.where(known, self.labels[:, None, :] != scores[:, :, None], np.nan)
+        scores, people, labels = self.table.values.T, self.table.truth[:, None], self.table.labels
+        if self.table.kind == "category":  # the share of raters who say something else
+            known = ~np.isnan(labels)[:, None, :]
+            differ = np.where(known, labels[:, None, :] != scores[:, :, None], np.nan)
             return np.where(np.isnan(scores), np.nan, row_means(differ))
         if self.unit != "places":
             return np.abs(scores - people)
-        both = ~np.isnan(scores) & ~np.isnan(people)
-        places = (_places(np.where(both, one, np.nan), self.item) for one in (scores, people))
+        both, items = ~np.isnan(scores) & ~np.isnan(people), self.table.units.item
+        places = (_places(np.where(both, one, np.nan), items) for one in (scores, people))
         return np.abs(np.subtract(*places))
 
     @cached_property
     def sorts(self) -> dict[str, Floats]:
         """Name -> [rows] of what rows can be sorted by, largest first; the default stands first."""
-        mean = row_means(self.said)
+        mean = row_means(self.table.values.T)
         keys = {
             "difference": row_means(self.difference),
-            "score": mean if self.kind != "category" else np.full(len(self), np.nan),
+            "score": mean if self.table.kind != "category" else np.full(len(self), np.nan),
             "change": np.abs(self.attacked - mean),
         }
         return {name: values for name, values in keys.items() if (~np.isnan(values)).any()}
@@ -144,7 +120,7 @@ def item_rows(run_dir: RunDir, mechanism: str) -> ItemRows | None:
             return None  # a text has labels of several questions: dataset.criterion chooses one
         if "run" in long:  # the verdict that counts is the first one
             long = long[long["run"] == 0]
-        return _arrays(long[UNIT].drop_duplicates(), long)
+        return _rows_of(long[UNIT].drop_duplicates(), long)
     units = texts[texts["text"].notna()].rename(columns={"agent": "first"})[["item", "first"]]
     beside: dict[str, Any] = {"second": "", "order": 0}
     parts = [pd.DataFrame(columns=[*UNIT, *SAID])]
@@ -164,7 +140,7 @@ def item_rows(run_dir: RunDir, mechanism: str) -> ItemRows | None:
     if attacked is not None:
         changed = attacked.rename(columns={"score": "attacked"})[["item", "first", "attacked"]]
         units = units.merge(changed, how="left")
-    return _arrays(units.assign(second=""), pd.concat(parts))
+    return _rows_of(units.assign(second=""), pd.concat(parts))
 
 
 def record(run_dir: RunDir, name: str) -> DataFrame | None:
@@ -175,7 +151,7 @@ def record(run_dir: RunDir, name: str) -> DataFrame | None:
     return pd.read_parquet(file) if file.is_file() else None
 
 
-def _arrays(units: DataFrame, long: DataFrame) -> ItemRows:
+def _rows_of(units: DataFrame, long: DataFrame) -> ItemRows:
     """Rows ``units`` with what was said of them: a row each of item, first, second, role, by,
     order (of judges), value, and category where values are categories."""
     import pandas as pd
@@ -188,22 +164,23 @@ def _arrays(units: DataFrame, long: DataFrame) -> ItemRows:
     labels[rated["row"], by] = rated["value"]
     by, judges = pd.factorize(judged["by"].astype(str))
     order = judged["order"].astype(int)
-    values = np.full((n, len(judges), int(order.max()) + 1 if len(order) else 1), np.nan)
-    asked = np.zeros(values.shape, np.bool_)
-    values[judged["row"], by, order] = judged["value"]
-    asked[judged["row"], by, order] = True
+    verdicts = np.full((len(judges), n, int(order.max()) + 1 if len(order) else 1), np.nan)
+    asked = np.zeros(verdicts.shape, np.bool_)
+    verdicts[by, judged["row"], order] = judged["value"]
+    asked[by, judged["row"], order] = True
     kind: Kind = "preference" if (units["second"] != "").any() else "grade"
     levels: list[str] = []
     if "category" in long:
         kind, known = "category", long.dropna(subset="category")
         names = dict(zip(known["value"].astype(int), known["category"], strict=True))
         levels = [names.get(k, str(k)) for k in range(max(names, default=-1) + 1)]
-    item, first, second = (units[name].to_numpy(object) for name in UNIT)
-    group = units["group"].astype(object).fillna("").to_numpy(object)
-    attacked, names_of = units["attacked"].to_numpy(np.float64), ([*judges], [*raters])
-    return ItemRows(
-        kind, *names_of, item, first, second, values, asked, labels, group, attacked, levels
+    own = Units.of(*(units[name].tolist() for name in UNIT))
+    facts = tuple(map(JudgeFacts, judges))
+    table = JudgmentTable(
+        kind, own, tuple(raters), labels, facts, verdicts, asked, levels=tuple(levels)
     )
+    group = units["group"].astype(object).fillna("").to_numpy(object)
+    return ItemRows(table, group, units["attacked"].to_numpy(np.float64))
 
 
 def _same_scale(said: Floats, labels: Floats) -> bool:
@@ -271,7 +248,7 @@ def _data(run_dir: RunDir, rows: ItemRows) -> dict[str, Any]:
     """Plain values for the script: the rows that the page has room for, the most telling first."""
     keys = next(iter(rows.sorts.values()), np.zeros(len(rows)))
     shown = np.argsort(np.where(np.isnan(keys), np.inf, -keys), kind="stable")[:MOST]
-    items = {name: k for k, name in enumerate(dict.fromkeys(rows.item[shown].tolist()))}
+    items = {name: k for k, name in enumerate(dict.fromkeys(rows.table.units.item[shown].tolist()))}
     sources = {row["item"]: row for row in _records(run_dir, "source_texts")}
     about = [(name, sources.get(name, {})) for name in items]
     replies = [
@@ -280,11 +257,12 @@ def _data(run_dir: RunDir, rows: ItemRows) -> dict[str, Any]:
         for row in _records(run_dir, f"{panel}_reply_texts")
         if row["item"] in items
     ][:REPLIES]
+    table = rows.table
     return {
-        "kind": rows.kind,
-        "judges": list(rows.judges),
-        "raters": list(rows.raters),
-        "levels": list(rows.levels),
+        "kind": table.kind,
+        "judges": list(table.names),
+        "raters": list(table.raters),
+        "levels": list(table.levels),
         "sorts": [[name, SORTS[name][0]] for name in rows.sorts],
         "items": [
             [name, _cut(own.get("source")), _cut(own.get("reference"))] for name, own in about
@@ -309,19 +287,21 @@ def _rows(
     for k, reply in enumerate(replies):
         for agent in filter(None, (reply["agent"], reply["peer"])):
             spoken.setdefault((reply["item"], agent), []).append(k)
+    table = rows.table
+    units, asked = table.units, table.asked.any(axis=2).T
     lists = {
-        "values": _plain(rows.values[shown]),
-        "said": _plain(rows.said[shown]),
-        "labels": _plain(rows.labels[shown]),
+        "values": _plain(table.verdicts.transpose(1, 0, 2)[shown]),
+        "said": _plain(table.values.T[shown]),
+        "labels": _plain(table.labels[shown]),
         "difference": _plain(rows.difference[shown]),
-        "people": _plain(rows.people[shown]),
+        "people": _plain(table.truth[shown]),
         "change": _plain(rows.attacked[shown]),
-        "asked": rows.asked[shown].any(axis=2).tolist(),
-        "lost": (rows.lost[shown].sum(axis=1) > 0).tolist(),
+        "asked": asked[shown].tolist(),
+        "lost": rows.lost[shown].any(axis=1).tolist(),
     }
     sorts = {name: _plain(values[shown]) for name, values in rows.sorts.items()}
     for k, at in enumerate(shown.tolist()):
-        item, agents = rows.item[at], [a for a in (rows.first[at], rows.second[at]) if a]
+        item, agents = units.item[at], [a for a in (units.first[at], units.second[at]) if a]
         changed = attacked.get((item, agents[0]))
         own = {r: replies[r] for agent in agents for r in spoken.get((item, agent), ())}
         if len(agents) > 1:  # of a pair, only what was said of these two

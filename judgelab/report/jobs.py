@@ -131,6 +131,11 @@ def option(job: SweepJob, key: str) -> str:
     return value if key in job.choices else f"{key}={value}"
 
 
+def job_name(job: SweepJob, keys: Sequence[str]) -> str:
+    """``mi · case_flip · seed=2``: what the job has there."""
+    return " · ".join(option(job, key) for key in keys)
+
+
 def variant(job: SweepJob, attack: str, keys: Sequence[str]) -> str:
     """``padding count=20``: the attack, and its values where they vary."""
     inner = [key for key in keys if key.startswith("attack.")]
@@ -139,7 +144,7 @@ def variant(job: SweepJob, attack: str, keys: Sequence[str]) -> str:
 
 def scorer(job: SweepJob, keys: Sequence[str], own: str) -> str:
     """What scores: its settings among ``keys``, and ``own``, in which its estimator differs."""
-    name = " · ".join(option(job, key) for key in keys) or str(job.summary["mechanism"])
+    name = job_name(job, keys) or str(job.summary["mechanism"])
     return f"{name} ({own})" if own else name
 
 

@@ -21,6 +21,7 @@ from judgelab.report.jobs import (
     drawings_of,
     estimators,
     headlines,
+    job_name,
     jobs,
     marked,
     option,
@@ -97,7 +98,7 @@ def write(folder: Path) -> Path:
     return into.write_text("report.html", text)
 
 
-def screen(found: Sequence[SweepJob], folder: Path | None) -> list[RenderableType]:
+def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
     """The answer, the one table, what failed with the command that repeats it, notes, files."""
     parts: list[RenderableType] = ["", *(console.line(w, "yellow") for w in warnings(found))]
     sections = comparisons(found)
@@ -124,10 +125,12 @@ def screen(found: Sequence[SweepJob], folder: Path | None) -> list[RenderableTyp
     common = finished[0].notes if finished else ()
     common = [note for note in common if all(note in job.notes for job in finished)]
     parts += ["", *(console.line(format.text(note)) for note in common)]
-    if folder is not None:  # runs that no sweep made have no page of their own
-        files = {"report": "report.html", "table": "comparison.csv"}
-        parts += ["", *(f"{what:<9}{folder / name}" for what, name in files.items())]
-    return parts
+    return [
+        *parts,
+        "",
+        f"report   {folder / 'report.html'}",
+        f"table    {folder / 'comparison.csv'}",
+    ]
 
 
 def _rehearsal(found: Sequence[SweepJob]) -> str:
@@ -183,7 +186,7 @@ def answer(jobs: Sequence[SweepJob], sections: Sequence[Comparison] = ()) -> lis
     titles = [str((job.result or {}).get("title", "")) for job in done]
     if not all(titles):
         return [*_compared(done, jobs), *own]
-    named = [" · ".join(option(job, key) for key in axes(jobs)) or "Run" for job in done]
+    named = [job_name(job, axes(jobs)) or "Run" for job in done]
     parts = list(zip(named, titles, strict=True))[:MOST]
     if (more := len(titles) - MOST) > 0:
         parts.append(("And more", f"{format.counted(more, 'run')} more in the table."))
@@ -247,7 +250,7 @@ def name_of(
 ) -> str:
     """What tells it from other jobs, but for its attack and data."""
     keys = [key for key in axes(jobs) if key.partition(".")[0] not in without]
-    return " · ".join(option(job, key) for key in keys) or str(job.summary.get("mechanism", ""))
+    return job_name(job, keys) or str(job.summary.get("mechanism", ""))
 
 
 def _ends(job: SweepJob, by: Headline) -> tuple[float, float]:

@@ -191,10 +191,11 @@ class Inquiry:
         """The table with what it said; a call that was not sent is no question."""
         asked = np.repeat(self.asked[:, None], table.orders, axis=1)
         missing = asked & np.isnan(self.values)
-        unsent, why = missing_verdicts(self.lm.log, table, missing)
-        self.open = int(unsent.sum())
         way = self.context.mechanism
-        facts = JudgeFacts(self.name, way.subject != "choice", way.bounds is not None)
+        of_pairs = way.subject == "choice"
+        unsent, why = missing_verdicts(self.lm.log, table, missing, of_pairs=of_pairs)
+        self.open = int(unsent.sum())
+        facts = JudgeFacts(self.name, not of_pairs, way.bounds is not None)
         return table.with_judge(facts, self.values, asked & ~unsent, why, self.again)
 
 

@@ -14,8 +14,8 @@ from judgelab.calls.budget import budget_file
 from judgelab.core.result import Result
 from judgelab.engine.execution import Invocation
 from judgelab.engine.mirroring import catch_up, tracked, tracked_sweep
-from judgelab.engine.multirun import SweepName
 from judgelab.engine.study import Study
+from judgelab.engine.sweep import SweepName
 from judgelab.store.run_dir import RunDir
 from judgelab.tracker.none import NoTracker
 from judgelab.tracker.protocol import Mirror, TrackedRun, TrackedSweep

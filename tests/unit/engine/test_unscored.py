@@ -6,14 +6,16 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from judgelab.calls.batch import LoggedCall
 from judgelab.calls.log import CallLog
+from judgelab.core.judgments import JudgmentTable, Units
 from judgelab.core.result import Result
 from judgelab.engine.provenance import trained
-from judgelab.engine.unscored import RECORD, grouped, with_reasons
+from judgelab.engine.unscored import RECORD, grouped, missing_verdicts, with_reasons
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.scoring import source as record
 from judgelab.store.run_dir import RunDir
@@ -101,3 +103,18 @@ def test_training_items_among_those_scored_are_counted(tmp_path: Path) -> None:
     (tmp_path / record.TRAINED_ON).write_text(json.dumps(asdict(known)))
     [said] = trained(adapter(tmp_path), PANEL)
     assert said.startswith("2 of 3 items are among those")
+
+
+def test_an_unread_verdict_beside_an_unsent_one_of_the_same_text_is_settled() -> None:
+    """It counted as open, so a page promised that the same command would ask it again."""
+    log = CallLog()
+    for peer, reason, settled in (("b", "no label", True), ("c", "HTTP 500", False)):
+        row = LoggedCall("study.judges.one", "chat", ("judge", "q1", "a", peer), reason, settled)
+        log.note(peer.encode(), row)
+    units = Units.of(["q1", "q1"], ["a", "a"], ["b", "c"])
+    none = np.empty((2, 0)), (), np.empty((0, 2, 2)), np.empty((0, 2, 2), bool)
+    table = JudgmentTable("preference", units, (), *none)
+    missing = np.array([[True, False], [True, False]])
+    unsent, why = missing_verdicts(log, table, missing, of_pairs=True)
+    assert unsent.tolist() == [[False, False], [True, False]]
+    assert why == {"no label": 1}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from judgelab.core.judgments import JudgeFacts, JudgmentTable, Units
 from judgelab.report import items_page, page
 from judgelab.report.items_page import ItemRows
 from judgelab.store.run_dir import RunDir
@@ -117,27 +118,18 @@ def rows(
     items: str,
     values: list[Any],
     labels: list[list[float]],
-    group: tuple[str, ...] = (),
     levels: tuple[str, ...] = (),
 ) -> ItemRows:
     """One row for each letter of ``items``; every verdict was asked for, [rows, judges(, orders)].
     A number for a row is that of one judge."""
     n = len(items)
-    said = np.array(values, float).reshape(n, *np.shape(values)[1:2] or (1,), -1)
-    return ItemRows(
-        kind,
-        [f"j{k}" for k in range(said.shape[1])],
-        [f"r{k}" for k in range(len(labels[0]))],
-        np.array(list(items), object),
-        np.array([f"a{k}" for k in range(n)], object),
-        np.array([""] * n, object),
-        said,
-        np.ones(said.shape, bool),
-        np.array(labels, float),
-        np.array(group or [""] * n, object),
-        np.full(n, np.nan),
-        levels,
-    )
+    said = np.array(values, float).reshape(n, *np.shape(values)[1:2] or (1,), -1).swapaxes(0, 1)
+    units = Units.of(list(items), [f"a{k}" for k in range(n)])
+    raters = tuple(f"r{k}" for k in range(len(labels[0])))
+    judges = tuple(JudgeFacts(f"j{k}") for k in range(len(said)))
+    given = np.array(labels, float), judges, said, np.ones(said.shape, bool)
+    table = JudgmentTable(kind, units, raters, *given, levels=levels)
+    return ItemRows(table, np.array([""] * n, object), np.full(n, np.nan))
 
 
 @pytest.mark.parametrize(

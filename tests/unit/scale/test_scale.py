@@ -13,7 +13,7 @@ from judgelab.calls.batch import PairBatch
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
 from judgelab.core.lm import EvaluationLM
-from judgelab.engine.multirun import PARENT, become_parent, watch_parent
+from judgelab.engine.sweep import PARENT, become_parent, watch_parent
 from judgelab.scale.ray import CHATS, missing, places
 from tests.scripted import ScriptedChat, ScriptedLogProb, ask
 
@@ -74,7 +74,7 @@ def test_chats_are_cut_small_and_what_depends_on_answers_comes_later(tmp_path: P
 PROCESS = """
 import sys, time
 from omegaconf import OmegaConf
-from judgelab.engine.multirun import become_parent
+from judgelab.engine.sweep import become_parent
 become_parent(OmegaConf.create(sys.argv[1]))
 print("held", flush=True)
 time.sleep(60)
@@ -82,7 +82,7 @@ time.sleep(60)
 JOB = """
 import sys, time
 from pathlib import Path
-from judgelab.engine.multirun import watch_parent
+from judgelab.engine.sweep import watch_parent
 seen = watch_parent(Path(sys.argv[1]))
 busy = [1]
 seen.busy = lambda: len(busy)

@@ -1,0 +1,133 @@
+"""What a job knows of the multirun it belongs to: its name, and whether the process that started it
+is still there."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from omegaconf import DictConfig, OmegaConf
+
+from judgelab.store.fingerprint import VOLATILE
+from judgelab.store.private import locked
+from judgelab.store.run_dir import RunDir
+
+NAME, PARENT = "sweep.json", ".parent"  # files of a sweep's folder
+LONGEST = 100  # characters of a name; W&B refuses groups of more than 128
+LOOK = 0.1  # seconds between looks for the parent while nothing is asked
+GRACE = 0.25  # seconds to write what the last calls brought
+
+
+@dataclass(frozen=True)
+class SweepName:
+    """What a multirun is called and what its jobs differ in: written at its start, read by its
+    jobs.
+    """
+
+    # the folder's, where the user named it. Else the paper's sweep, or what is varied and on which
+    # data, with six digits that are the same whenever the same sweep runs again: so one that was
+    # interrupted continues in its group.
+    name: str
+    varies: tuple[str, ...]  # keys of the settings that its jobs differ in
+
+    @classmethod
+    def of(cls, config: DictConfig, *, named: bool) -> SweepName:
+        """Of the config that Hydra composed for a multirun.
+
+        Args:
+            config: with the node ``hydra``.
+            named: whether the user chose the folder.
+        """
+        given = list(_settings(config))
+        varies = tuple(key for key, _, many in given if many)
+        if named:
+            return cls(Path(config.hydra.sweep.dir).name, varies)
+        chosen = OmegaConf.select(config, "hydra.runtime.choices") or {}
+        words = chosen.get("sweep") or " × ".join(key.rpartition(".")[2] for key in varies)
+        if not chosen.get("sweep") and "dataset" not in varies:
+            words = f"{words} on {chosen.get('dataset')}" if words else str(chosen.get("dataset"))
+        whole = json.dumps([words, *sorted(word for _, word, _ in given)])
+        digits = hashlib.sha256(whole.encode()).hexdigest()[:6]
+        return cls(f"{words[:LONGEST]} {digits}", varies)
+
+    @classmethod
+    def read(cls, folder: Path) -> SweepName:
+        """As ``write`` left it; by its folder's name, where it did not."""
+        try:
+            content = json.loads((folder / NAME).read_text(encoding="utf-8"))
+            return cls(content["name"], tuple(content["varies"]))
+        except (OSError, ValueError):
+            return cls(folder.name, ())
+
+    def write(self, folder: Path) -> None:
+        """For the jobs, which may run in other processes."""
+        RunDir(folder).write_json(NAME, asdict(self))
+
+
+def _settings(config: DictConfig) -> Iterator[tuple[str, str, bool]]:
+    """(key, its words, whether there are several values), of all that can change a number."""
+    words: list[str] = list(OmegaConf.select(config, "hydra.overrides.task") or ())
+    params: Any = OmegaConf.select(config, "hydra.sweeper.params") or {}
+    words += [f"{key}={value}" for key, value in params.items()]
+    for one in OverridesParser.create().parse_overrides(words):
+        key = one.get_key_element().lstrip("+~")
+        if key.partition(".")[0] not in VOLATILE:
+            yield key, str(one.input_line), one.is_sweep_override()
+
+
+def become_parent(config: DictConfig) -> None:
+    """Keep a file in the sweep's folder locked for as long as this process lives: its jobs end with
+    it, kill -9 included.
+
+    Not on Slurm, whose jobs end by its own rules, and on other machines. The file is a new one each
+    time, so that jobs of an earlier sweep there are not fooled.
+    """
+    if "slurm" in str(config.hydra.launcher.get("_target_")).lower():
+        return
+    path = Path(config.hydra.sweep.dir) / PARENT
+    path.unlink(missing_ok=True)
+    fcntl.flock(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), fcntl.LOCK_EX)
+
+
+class ParentWatch:
+    """Looks whether the process of a sweep is there, and ends this one when it is not.
+
+    What is under way is waited for, so that no reply that was paid is lost.
+
+    Attributes:
+        busy: how many calls are under way.
+    """
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+        self.busy: Callable[[], int] = lambda: 0
+        threading.Thread(target=self._watch, name="parent", daemon=True).start()
+
+    def gone(self) -> bool:
+        """Whether it is; takes some microseconds."""
+        return not locked(self._handle)
+
+    def _watch(self) -> None:
+        while not self.gone() or self.busy():
+            time.sleep(LOOK)
+        time.sleep(GRACE)
+        os._exit(1)
+
+
+@lru_cache(maxsize=1)  # once a process
+def watch_parent(sweep: Path) -> ParentWatch | None:
+    """A watch over the parent of a sweep; None where its jobs are their own masters."""
+    try:
+        return ParentWatch(os.open(sweep / PARENT, os.O_RDONLY))
+    except FileNotFoundError:
+        return None
