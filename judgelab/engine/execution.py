@@ -1,5 +1,5 @@
 """One execution of a run: how it was called for, where it lies, whether what finished there holds,
-its manifest, and the numbers of a paper that belong to it."""
+its manifest, what a tracker sees of it, and the numbers of a paper that belong to it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,12 @@ from judgelab.config.prompts import prompts_table
 from judgelab.config.targets import located
 from judgelab.core.errors import ConfigError, JudgelabError
 from judgelab.core.resources import PACKAGE, conf, own_or_shipped
-from judgelab.core.result import Value
+from judgelab.core.result import Result, Value
+from judgelab.engine.sweep import SweepName
+from judgelab.report.jobs import SweepJob, job_name, setting
 from judgelab.store.fingerprint import code_digest, fingerprint, version_of
 from judgelab.store.run_dir import RunDir
+from judgelab.tracker.protocol import SHOWN, Careful, TrackedRun, Tracker
 
 PACKAGES = (
     *("numpy", "scipy", "pandas", "xarray", "pyppmd", "hydra-core", "wandb", "openai"),
@@ -132,6 +135,34 @@ def manifest(
         "named_by": list(named_by),
         "prompts": prompts_table(config),
     }
+
+
+def tracked(
+    run_dir: RunDir, config: Mapping[str, Any], call: Invocation, named_by: Sequence[str]
+) -> TrackedRun:
+    """A run; a job of a multirun is called by what it alone has, and any other by its folder.
+
+    Args:
+        named_by: of its study; where the mechanism is none of them, the study chooses its judges.
+    """
+    axes = SHOWN if "mechanism" in named_by else ("study", *named_by)
+    shown = {axis: call.option(axis, config) for axis in axes}
+    if call.sweep is None:
+        return TrackedRun(run_dir.path, config, None, run_dir.path.name, shown)
+    sweep = SweepName.read(call.sweep)
+    job = SweepJob(0, tuple(call.words or ()), call.choices, None, None, None)
+    name = job_name(job, sweep.varies) or run_dir.path.name
+    varied = {key: setting(job, key) for key in sweep.varies}
+    return TrackedRun(run_dir.path, config, sweep.name, name, shown | varied)
+
+
+def catch_up(tracker: Tracker, run: TrackedRun, run_dir: RunDir) -> None:
+    """Publish a run that was finished before, where no tracker shows it yet."""
+    manifest = run_dir.read_json("manifest.json")
+    if str(manifest.get("tracker") or "failed").startswith("failed"):
+        place = Careful(tracker, run).publish(Result.read(run_dir.path))
+        if place is not None:
+            run_dir.write_json("manifest.json", manifest | {"tracker": place})
 
 
 def _commit() -> str | None:

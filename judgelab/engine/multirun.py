@@ -1,26 +1,35 @@
 """A multirun, start to end: a folder and a name, jobs that end with it, the comparison and where it
-is shown.
-
-Hydra builds the callback at the start of every command, so nothing heavy is imported here.
-"""
+is shown."""
 
 from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from judgelab.config import build
 from judgelab.config.composing import written
 from judgelab.config.launch import sentence
+from judgelab.config.targets import named_by_user, trusting
+from judgelab.core.result import Headline, Table
 from judgelab.core.terminal import say
 from judgelab.engine.sweep import SweepName, become_parent
+from judgelab.report.jobs import SweepJob, axes, comparisons, job_name, jobs, setting
+from judgelab.report.sweep import answer, best_first, conclude, table
+from judgelab.report.tables import records
 from judgelab.store.private import hold, private_folder
+from judgelab.store.run_dir import RunDir
+from judgelab.tracker.protocol import SHOWN, TrackedSweep, Tracker, bars, carefully, in_words
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 class Multirun(Callback):
@@ -57,8 +66,6 @@ class Multirun(Callback):
         """
         if config.get("dry_run") is True:  # every job has said what it would ask
             return
-        from judgelab.report.sweep import conclude
-
         folder = Path(config.hydra.sweep.dir)
         try:
             code = conclude(folder)
@@ -74,10 +81,6 @@ class Multirun(Callback):
 
 
 def _mirror(config: DictConfig, folder: Path) -> None:
-    from judgelab.config import build
-    from judgelab.config.targets import named_by_user, trusting
-    from judgelab.engine.mirroring import compare
-
     HydraConfig.instance().set_config(config)  # whose words say which packages the user trusts
     node: Any = OmegaConf.to_container(config.tracker, resolve=True)
     with trusting(named_by_user(list(config.get("trusted_packages") or ()), ())):
@@ -94,3 +97,54 @@ def _new_folder(named: Path) -> Path:
             return folder
         except FileExistsError:
             folder = named.with_name(f"{named.name}-{next(number)}")
+
+
+def compare(tracker: Tracker, folder: Path) -> str | None:
+    """Publish a finished sweep, whose page is written, as one thing; None: it shows none."""
+    return carefully(
+        lambda: tracker.compare(tracked_sweep(folder)), "the comparison is kept on disk"
+    )
+
+
+def tracked_sweep(folder: Path) -> TrackedSweep:
+    """What lies in the folder of a finished sweep."""
+    found, name = jobs(folder), SweepName.read(folder)
+    keys = name.varies or axes(found)
+    ranked = best_first(found)
+    names = [job_name(job, keys) for job in ranked]
+    compared = table(ranked)
+    compared.insert(1, "name", names)
+    manifests = [RunDir(job.run).read_json("manifest.json") if job.run else {} for job in ranked]
+    compared["tracker"] = [one.get("tracker") for one in manifests]
+    sections = comparisons(ranked)
+    words = [job.status.partition(":")[0] for job in found]
+    return TrackedSweep(
+        folder=folder,
+        name=name.name,
+        axes={key: list(dict.fromkeys(setting(job, key) for job in found)) for key in keys},
+        tables=[
+            _table("comparison", compared),
+            *(_table(one.name, one.rows) for one in sections if one.tables),
+            Table("all_bars", "Figures with intervals", _drawn(ranked, names)),
+        ],
+        summary=in_words(answer(found, sections))
+        | {"jobs": len(found)}
+        | {word: words.count(word) for word in sorted({*words})},
+    )
+
+
+def _drawn(found: Sequence[SweepJob], names: Sequence[str]) -> list[Mapping[str, Any]]:
+    """Rows for the charts of a sweep: those of its jobs, one after the other."""
+    rows: list[Mapping[str, Any]] = []
+    for job, name in zip(found, names, strict=True):
+        if job.result is not None:
+            own = {axis: setting(job, axis) for axis in SHOWN}
+            by = [Headline(**one) for one in job.result.get("headlines", ())]
+            first = [row for one in job.result["tables"][:1] for row in one["rows"]]
+            judges = [row for row in first if "judge" in row]
+            rows += bars(job.summary, str(job.result["primary"]), by, name, own, judges)
+    return rows
+
+
+def _table(name: str, data: DataFrame) -> Table:
+    return Table(name, name, records(data.astype(object).where(data.notna(), None)))

@@ -28,8 +28,15 @@ from judgelab.core.errors import DataError, PartialRunError, some
 from judgelab.core.result import Result
 from judgelab.core.terminal import say
 from judgelab.engine.context import Context
-from judgelab.engine.execution import Invocation, folder, manifest, moved, printed
-from judgelab.engine.mirroring import catch_up, tracked
+from judgelab.engine.execution import (
+    Invocation,
+    catch_up,
+    folder,
+    manifest,
+    moved,
+    printed,
+    tracked,
+)
 from judgelab.engine.models import Models
 from judgelab.engine.parts import Parts, assigned, build_parts
 from judgelab.engine.unscored import open_calls, with_reasons

@@ -88,39 +88,32 @@ class RunResult:
             raise DataError(
                 f"{path} is no run: give a folder of outputs/runs, or of outputs/sweeps."
             )
-        into = RunDir(path)
-        content = into.read_json("result.json") if (path / "result.json").is_file() else {}
-        if not into.done and "partial" not in content:
-            raise DataError(
-                f"The run {path} has not finished: the command that began it continues it."
-            )
-        return cls(path, content)
+        run = RunDir(path)
+        content = run.read_json("result.json") if (path / "result.json").is_file() else {}
+        if run.done or "partial" in content:
+            return cls(path, content)
+        raise DataError(f"The run {path} has not finished: the command that began it continues it.")
 
     @cached_property
     def verdict(self) -> str:
         """The answer in plain sentences; where the study gives none, its primary figure."""
         answer = self.content.get("answer", [])
-        said = [f"{head}: {line}" if head else line for head, line in answer]
-        said = [first, *said] if (first := self.content.get("title")) else said
-        if said:
-            return "\n".join(said)
-        key = self.content["primary"]
-        one = read_estimate(self.content["summary"], key)
-        return f"{format.words(key)}: {format.estimate(one['value'], one['low'], one['high'])}."
+        said = [
+            ": ".join(filter(None, pair)) for pair in (("", self.content.get("title")), *answer)
+        ]
+        if any(said):
+            return "\n".join(filter(None, said))
+        one = read_estimate(self.content["summary"], self.primary)
+        figure = format.estimate(one["value"], one["low"], one["high"])
+        return f"{format.words(self.primary)}: {figure}."
 
     @property
     def verdicts(self) -> dict[str, str]:
-        """Of an audit: judge -> use, not known yet or do not use; of several criteria each one's.
-
-        Of those the key is ``CRITERION: JUDGE``.
-        """
-        judges: Any = self.tables.get("judges", {})
-        if "verdict" not in judges:
-            return {}
-        names = judges["judge"]
-        if "criterion" in judges:
-            names = judges["criterion"] + ": " + names
-        return dict(zip(names, judges["verdict"], strict=True))
+        """Of an audit: judge -> use, not known yet or do not use; of several criteria each one's,
+        under ``CRITERION: JUDGE``."""
+        rows = next((t["rows"] for t in self.content["tables"] if t["name"] == "judges"), ())
+        named = ((row.get("criterion"), row["judge"], row.get("verdict")) for row in rows)
+        return {": ".join(filter(None, who)): verdict for *who, verdict in named if verdict}
 
     def assert_usable(self) -> None:
         """Of an audit: AssertionError with its first sentence, unless every judge may be used.
@@ -129,7 +122,7 @@ class RunResult:
             ConfigError: its study gives no such verdict.
         """
         __tracebackhide__ = True  # pytest shows the test, and not these lines
-        config = yaml.safe_load((self.path / "config.yaml").read_text(encoding="utf-8"))
+        config = yaml.safe_load(RunDir(self.path).read_text("config.yaml"))
         if located(config["study"]["_target_"], "study").gate(self.content) != 0:
             first, _, _ = self.verdict.partition("\n")
             raise AssertionError(f"{first} ({self.path / 'report.html'})")
@@ -153,8 +146,8 @@ class RunResult:
     @cached_property
     def tables(self) -> Mapping[str, DataFrame]:
         """Name -> table of the page, with all its rows and columns."""
-        held = {one["name"]: one for one in self.content["tables"]}
-        return Named(list(held), lambda name: as_frame(held[name]), "table")
+        rows = {one["name"]: one for one in self.content["tables"]}
+        return Named(list(rows), lambda name: as_frame(rows[name]), "table")
 
     @cached_property
     def figures(self) -> Mapping[str, Drawn]:
@@ -219,9 +212,7 @@ def summary_frame(flat: Mapping[str, Any]) -> DataFrame:
         and (type(value) in (int, float) or (value is None and f"{key}_n" in flat))
     }
     order = ["value", "low", "high", "p", "n", "unscored", "threshold"]
-    made = pd.DataFrame.from_dict(rows, orient="index", columns=order)
-    for part in order:
-        made[part] = pd.to_numeric(made[part])
+    made = pd.DataFrame.from_dict(rows, orient="index", columns=order).apply(pd.to_numeric)
     made = made.astype({"n": "Int64", "unscored": "Int64"})
     return made if made["threshold"].notna().any() else made.drop(columns="threshold")
 
@@ -249,8 +240,8 @@ class RunComparison:
     @cached_property
     def tables(self) -> Mapping[str, DataFrame]:
         """``runs``, which is the summary, and those of studies that compare more closely."""
-        held = {"runs": self.summary} | {one.name: one.rows for one in self._more if one.tables}
-        return Named(list(held), held.__getitem__, "table")
+        frames = {"runs": self.summary} | {one.name: one.rows for one in self._more if one.tables}
+        return Named(list(frames), frames.__getitem__, "table")
 
     @cached_property
     def figures(self) -> Mapping[str, Drawn]:
@@ -315,20 +306,19 @@ def _beside(runs: Sequence[RunResult]) -> list[SweepJob]:
 
     Settings of different options (the mechanism's of two mechanisms) do not count: options say it.
     """
-    flat, chosen = [], []
+    settings, choices = list[dict[str, Any]](), list[dict[str, str]]()
     for run in runs:
-        config = yaml.safe_load((run.path / "config.yaml").read_text(encoding="utf-8"))
-        flat.append(dict(_flat("", {k: v for k, v in config.items() if k not in VOLATILE})))
+        config = yaml.safe_load(RunDir(run.path).read_text("config.yaml"))
+        settings.append(dict(_flat("", {k: v for k, v in config.items() if k not in VOLATILE})))
         options = RunDir(run.path).read_json("manifest.json")["choices"]
-        chosen.append({axis: str(options[axis]) for axis in AXES if axis not in VOLATILE})
+        choices.append({axis: str(options[axis]) for axis in AXES if axis not in VOLATILE})
     made = []
-    for number, (run, options, own) in enumerate(zip(runs, chosen, flat, strict=True)):
-        differ = [axis for axis in options if any(o[axis] != options[axis] for o in chosen)]
+    for number, (run, options, own) in enumerate(zip(runs, choices, settings, strict=True)):
+        differ = [axis for axis in options if any(one[axis] != options[axis] for one in choices)]
         words = [f"{axis}={options[axis]}" for axis in differ]
         for key, value in own.items():
-            axis = key.partition(".")[0]
-            pairs = zip(flat, chosen, strict=True)
-            alike = (other for other, o in pairs if o.get(axis) == options.get(axis))
+            axis, others = key.partition(".")[0], zip(settings, choices, strict=True)
+            alike = (other for other, one in others if one.get(axis) == options.get(axis))
             if any(other.get(key, value) != value for other in alike):
                 words.append(f"{key}={written(value)}")
         still = run.partial or None

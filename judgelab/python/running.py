@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import re
 import shlex
@@ -104,10 +103,8 @@ def _composed(
     said += [f"{GROUPS[key]}={written(option)}" for key, option in options.items()]
     said = rehearsed(said)
     keys = {word.lstrip("+~").partition("=")[0] for word in said}
-    if "tracker" not in keys:
-        said.append("tracker=none")
-    if data is not None and "dataset" not in keys:
-        said.append("dataset=table")
+    usual = {"tracker": "none"} | ({} if data is None else {"dataset": "table"})
+    said += [f"{key}={option}" for key, option in usual.items() if key not in keys]
     with _spoken(said):
         cfg = composed(said)
         rest = {key: value for key, value in settings.items() if key not in options}
@@ -197,18 +194,17 @@ def _path_of(data: Any, root: Path) -> str:
     for k, kind in enumerate(data.dtypes):
         if kind.kind == "O":
             data.isetitem(k, data.iloc[:, k].map(_one_type))
-    held = io.BytesIO()
     try:
-        data.to_parquet(held, index=False)
+        table = data.to_parquet(index=False)
     except Exception as cause:  # pyarrow's own errors
         first = str(cause).partition("\n")[0]
         raise DataError(f"The frame cannot be written as a table: {first}.") from cause
-    digest = hashlib.sha256(held.getvalue()).hexdigest()
-    file = root / "data" / digest[:12] / "table.parquet"  # a dataset is called as its file is
+    name = hashlib.sha256(table).hexdigest()[:12]
+    file = root / "data" / name / "table.parquet"  # a dataset is called as its file is
     if not file.exists():
         private_folder(file.parent)
-        part = file.with_suffix(f".{os.getpid()}.{id(held)}.part")
-        part.write_bytes(held.getvalue())
+        part = file.with_suffix(f".{os.getpid()}.{id(table)}.part")  # threads may write the same
+        part.write_bytes(table)
         part.replace(file)
     return str(file)
 

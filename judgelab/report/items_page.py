@@ -1,7 +1,7 @@
 """The page of items: every text with its source, its scores, what people said, what judges replied.
 
-It is made from the records alone and opens without a network; texts in it are data, never markup.
-Rows stand by how far judge and people differ.
+It is made from the records alone, and texts in it are data, never markup. Rows stand by how far
+judge and people differ.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Names = NDArray[np.object_]
 Unit = Literal["opposite", "points", "places"]
 UNIT, SAID = ["item", "first", "second"], ["role", "by", "order", "value"]
+OF_SCORES = ("clean_scores", "clean_labels", "attacked_scores")  # records
 FILE = "items.html"
 MOST = 5_000  # rows of the page
 REPLIES = 20_000  # of the page
@@ -67,12 +68,8 @@ class ItemRows:
 
     @property
     def unit(self) -> Unit:
-        """What differences are counted in. ``opposite``: of preferences and categories, from 0
-        (the same) to 1 (the opposite). ``points``: of grades, where every judge gives them on
-        people's scale. Else ``places``: scores and grades are compared by their places among the
-        texts of the item, or among all where items have one text: 0 the same place, 1 the whole
-        way from the first to the last.
-        """
+        """What differences are counted in (``UNITS``): of grades in points, where every judge gives
+        them on people's scale."""
         if self.table.kind != "grade":
             return "opposite"
         same = all(_same_scale(scores, self.table.labels) for scores in self.table.values)
@@ -96,11 +93,9 @@ class ItemRows:
     def sorts(self) -> dict[str, Floats]:
         """Name -> [rows] of what rows can be sorted by, largest first; the default stands first."""
         mean = row_means(self.table.values.T)
-        keys = {
-            "difference": row_means(self.difference),
-            "score": mean if self.table.kind != "category" else np.full(len(self), np.nan),
-            "change": np.abs(self.attacked - mean),
-        }
+        keys = {"difference": row_means(self.difference)}
+        keys |= {"score": mean} if self.table.kind != "category" else {}
+        keys["change"] = np.abs(self.attacked - mean)
         return {name: values for name, values in keys.items() if (~np.isnan(values)).any()}
 
 
@@ -121,14 +116,14 @@ def item_rows(run_dir: RunDir, mechanism: str) -> ItemRows | None:
         if "run" in long:  # the verdict that counts is the first one
             long = long[long["run"] == 0]
         return _rows_of(long[UNIT].drop_duplicates(), long)
-    units = texts[texts["text"].notna()].rename(columns={"agent": "first"})[["item", "first"]]
-    beside: dict[str, Any] = {"second": "", "order": 0}
-    parts = [pd.DataFrame(columns=[*UNIT, *SAID])]
-    names = ("clean_scores", "clean_labels", "attacked_scores")
-    tables = (record(run_dir, name) for name in names)
-    scores, labels, attacked = (
+    tables = [texts, *(record(run_dir, name) for name in OF_SCORES)]
+    texts, scores, labels, attacked = (
         None if one is None else one.rename(columns={"agent": "first"}) for one in tables
     )
+    assert texts is not None
+    units = texts[texts["text"].notna()][["item", "first"]]
+    beside: dict[str, Any] = {"second": "", "order": 0}
+    parts = [pd.DataFrame(columns=[*UNIT, *SAID])]
     if scores is not None:
         verdicts = scores.assign(role="judge", by=mechanism, value=scores["score"], **beside)
         parts.append(verdicts.drop(columns="category"))
@@ -288,7 +283,7 @@ def _rows(
         for agent in filter(None, (reply["agent"], reply["peer"])):
             spoken.setdefault((reply["item"], agent), []).append(k)
     table = rows.table
-    units, asked = table.units, table.asked.any(axis=2).T
+    units, asked = table.units, np.asarray(table.asked.any(axis=2)).T
     lists = {
         "values": _plain(table.verdicts.transpose(1, 0, 2)[shown]),
         "said": _plain(table.values.T[shown]),

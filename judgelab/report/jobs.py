@@ -34,9 +34,8 @@ class SweepJob:
     number: int  # its place in the sweep
     overrides: tuple[str, ...]  # the command line of the job, as Hydra took it
     choices: Mapping[str, str]  # config group -> option
-    # run, result: its directory and what Result.to_json wrote there; None where it failed
-    run: Path | None
-    result: Mapping[str, Any] | None
+    run: Path | None  # its directory; None where it failed
+    result: Mapping[str, Any] | None  # what ``Result.to_json`` wrote there
     error: str | None  # why it failed, in a sentence; None where it did not
     partial: str | None = None  # what is open of it, in a sentence; None where nothing is
     without_effect: tuple[str, ...] = ()  # a sentence for each ``KEY=VALUE?`` that nothing takes
@@ -165,18 +164,13 @@ def _job(path: Path, number: int) -> SweepJob:
     overrides = tuple(word["overrides"])
     if word["status"] == "failed":
         return SweepJob(number, overrides, choices, None, None, word["error"])
-    run = _found(Path(word["run"]), path)
+    run, here = Path(word["run"]), path.parents[2] / "runs" / Path(word["run"]).name
+    run = here if here.is_dir() and not run.is_dir() else run  # all results were moved together
     result, still = RunDir(run).read_json("result.json"), None
     if word["status"] == "partial" and "partial" in result:  # else it was completed meanwhile
         still = word["error"]
     unused = tuple(word.get("without_effect", ()))
     return SweepJob(number, overrides, choices, run, result, None, still, unused)
-
-
-def _found(run: Path, job: Path) -> Path:
-    """The run where it was written; or beside its sweep, if all results were moved together."""
-    moved = job.parents[2] / "runs" / run.name
-    return moved if moved.is_dir() and not run.is_dir() else run
 
 
 @dataclass(frozen=True)
@@ -209,13 +203,8 @@ def comparisons(jobs: Sequence[SweepJob]) -> list[Comparison]:
 
 def drawings_of(runs: Iterable[Path | None]) -> dict[str, Drawing]:
     """Name -> drawing, of the studies of these runs."""
-    studies = dict.fromkeys(study_of(run) for run in runs if run is not None)
-    return {
-        name: drawing
-        for study in studies
-        if study is not None
-        for name, drawing in study.drawings.items()
-    }
+    studies = filter(None, dict.fromkeys(study_of(run) for run in runs if run is not None))
+    return {name: drawing for study in studies for name, drawing in study.drawings.items()}
 
 
 def study_of(run: Path) -> Any | None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgelab.core.errors import JudgelabError
 from judgelab.core.estimator import lines
 from judgelab.core.terminal import quoted
 from judgelab.report import format, items_page, label_page, style
@@ -36,8 +35,7 @@ def write(run_dir: RunDir) -> Path:
     from markupsafe import Markup
 
     result, manifest = run_dir.read_json("result.json"), run_dir.read_json("manifest.json")
-    config = _config(run_dir)
-    summary = result["summary"]
+    config, summary = run_dir.read_text("config.yaml"), result["summary"]
     frames = {table["name"]: frame(table) for table in result["tables"]}
     for name, data in frames.items():
         write_csv(run_dir, f"tables/{name}.csv", data)
@@ -78,29 +76,15 @@ def write(run_dir: RunDir) -> Path:
     return run_dir.write_text("report.html", text)
 
 
-def _config(run_dir: RunDir) -> str:
-    path = run_dir.path / "config.yaml"
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as cause:
-        raise JudgelabError(
-            f"{path} cannot be read ({cause}): run again with force=true."
-        ) from cause
-
-
 def command(manifest: Mapping[str, Any]) -> str:
     """What repeats the run: the overrides that it was started with, but for volatile settings; ""
     of one whose judges came from Python."""
     overrides = manifest.get("overrides")
     if overrides is None:
         return ""
-    keys = {one: one.lstrip("+~").partition("=")[0] for one in overrides}
-    stays = [
-        one
-        for one, key in keys.items()
-        if key == "trusted_packages" or key.partition(".")[0] not in VOLATILE
-    ]
-    return command_line(stays)
+    axes = {one: re.split(r"[.=]", one.lstrip("+~"))[0] for one in overrides}
+    passing = VOLATILE - {"trusted_packages"}
+    return command_line(one for one, axis in axes.items() if axis not in passing)
 
 
 def title(result: Mapping[str, Any]) -> str:
@@ -154,11 +138,9 @@ def _shown(table: Mapping[str, Any], items: frozenset[str]) -> dict[str, Any]:
 
 def _entries(manifest: Mapping[str, Any]) -> list[dict[str, str]]:
     rows = []
-    for key, value in manifest.items():
-        if key in UNLISTED:
-            continue
-        entries = value.items() if isinstance(value, dict) else [("", value)]
-        for inner, part in entries:
+    for key in (key for key in manifest if key not in UNLISTED):
+        value = manifest[key]
+        for inner, part in value.items() if isinstance(value, dict) else [("", value)]:
             shown = "not installed" if key == "versions" and part is None else format.text(part)
             rows.append({"entry": f"{format.words(key)} {inner}".strip(), "is": shown})
     return rows

@@ -44,8 +44,7 @@ LEGEND = (
 )
 PANELS = ("attacked", "change")
 """Beside a headline of clean texts: the same under an attack, and the difference."""
-TEXTS = ("unscored_texts",)
-CALLS = ("unscored_calls",)
+TEXTS, CALLS = "unscored_texts", "unscored_calls"
 """How keys of a summary end that count texts without a score, and calls without a result."""
 Said = tuple[str, str]  # heading, sentences
 
@@ -61,8 +60,7 @@ def conclude(folder: Path) -> int:
 
 
 def write(folder: Path) -> Path:
-    """Write comparison.csv, the tables that studies add, figures and report.html; returns the
-    latter.
+    """Write comparison.csv, the tables that studies add, figures and report.html (returned).
 
     Raises:
         JudgelabError: there are no jobs, or a result cannot be read.
@@ -105,25 +103,22 @@ def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
     for heading, sentences in answer(found, sections):
         parts += ["", console.line(heading, console.HEADING), console.line(sentences)]
     title = f"{_rehearsal(found)}Comparison of {format.counted(len(found), 'run')}"
-    parts += ["", console.line(title, console.HEADING), *_fitting(found)]
+    parts += console.section(title, shown(found), "comparison.csv")
     for one in (one for one in sections if one.tables):
         title, columns = next(iter(one.tables.items()))
         few = [replace(each, cells=each.cells[: console.SCREEN]) for each in columns]
-        parts += console.section(
-            title, few, f"{one.name}.csv", len(columns[0].cells[console.SCREEN :])
-        )
+        more = len(columns[0].cells[console.SCREEN :])
+        parts += console.section(title, few, f"{one.name}.csv", more)
     for error in dict.fromkeys(job.error for job in found if job.error is not None):
         failed = [job for job in found if job.error == error]
         numbers = ", ".join(str(job.number) for job in failed)
-        said = f"job{'s' if len(failed) > 1 else ''} {numbers} failed: {format.text(error)}"
-        parts += ["", console.line(said, "red")]
+        parts += ["", console.line(f"failed, job {numbers}: {format.text(error)}", "red")]
         parts += [f"  {job.command}" for job in failed if job.overrides]
     for job in (job for job in found if job.partial):
         parts += ["", console.line(f"job {job.number}: {format.text(job.partial)}", "yellow")]
         parts.append(f"  {job.command}")
-    finished = [job for job in found if job.result is not None]
-    common = finished[0].notes if finished else ()
-    common = [note for note in common if all(note in job.notes for job in finished)]
+    notes = [job.notes for job in found if job.result is not None]
+    common = [note for note in (notes or [[]])[0] if all(note in own for own in notes)]
     parts += ["", *(console.line(format.text(note)) for note in common)]
     return [
         *parts,
@@ -135,25 +130,6 @@ def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
 
 def _rehearsal(found: Sequence[SweepJob]) -> str:
     return "Rehearsal: " if any(job.summary.get("rehearsal") for job in found) else ""
-
-
-def _fitting(found: Sequence[SweepJob]) -> list[RenderableType]:
-    """The table, without the intervals where the width has no room for them."""
-    columns = shown(found)
-    if len(console.fitting(columns)) == len(columns):
-        return [console.grid(columns)]
-    bare = [
-        replace(
-            one,
-            heading=one.heading.replace(" ", "\n"),
-            cells=tuple(cell.partition(" [")[0] for cell in one.cells)
-            if one.numeric
-            else one.cells,
-        )
-        for one in columns
-    ]
-    said = "95 % intervals: in comparison.csv and the report"
-    return [console.grid(bare), console.line(said, "dim")]
 
 
 def best_first(jobs: Sequence[SweepJob]) -> list[SweepJob]:
@@ -186,10 +162,9 @@ def answer(jobs: Sequence[SweepJob], sections: Sequence[Comparison] = ()) -> lis
     titles = [str((job.result or {}).get("title", "")) for job in done]
     if not all(titles):
         return [*_compared(done, jobs), *own]
-    named = [job_name(job, axes(jobs)) or "Run" for job in done]
-    parts = list(zip(named, titles, strict=True))[:MOST]
+    parts = [(job_name(job, axes(jobs)) or "Run", t) for job, t in zip(done, titles, strict=True)]
     if (more := len(titles) - MOST) > 0:
-        parts.append(("And more", f"{format.counted(more, 'run')} more in the table."))
+        parts[MOST:] = [("And more", f"{format.counted(more, 'run')} more in the table.")]
     return [*parts, *own]
 
 
@@ -226,8 +201,7 @@ def _first(named: Mapping[str, SweepJob], by: Headline) -> Iterator[str]:
         yield "Without an interval nobody can say how sure that is."
     else:
         ends = {name: _ends(job, by) for name, job in others}
-        behind = {n for n, (a, b) in ends.items() if (a > high if by.lower else b < low)}
-        close = [name for name in ends if name not in behind]
+        close = [n for n, (a, b) in ends.items() if not (a > high if by.lower else b < low)]
         yield (
             f"Not shown to be behind: {some(close, MOST)} (their intervals reach it)."
             if close
@@ -267,17 +241,16 @@ def _shown(job: SweepJob, by: Headline) -> str:
 def shown(jobs: Sequence[SweepJob]) -> list[Column]:
     """One row per job: what varies, items, the figures of its study, texts without a score."""
     columns = [column(key, [setting(job, key) for job in jobs], key) for key in axes(jobs)]
-    if any(differs := marked(jobs)):
-        columns.append(column("estimator", [mark or None for mark in differs]))
-    if any("items" in job.summary for job in jobs):
-        columns.append(column("items", [job.summary.get("items") for job in jobs]))
+    items = [job.summary.get("items") for job in jobs]
+    beside = {"estimator": [mark or None for mark in marked(jobs)], "items": items}
+    columns += [column(key, cells) for key, cells in beside.items() if any(cells)]
     once: dict[tuple[Any, ...], Column] = {}  # no figure twice under two names
     for key in metrics(jobs):
         figure = _figure(jobs, key)
-        beside = [job.summary.get(f"printed/{key}") for job in jobs]  # what the paper has
-        known = any(value is not None for value in beside)  # a printed 0 is a number
+        paper = [job.summary.get(f"printed/{key}") for job in jobs]
+        known = any(value is not None for value in paper)  # a printed 0 is a number
         if once.setdefault(figure.cells, figure) is figure and known:
-            once[("printed", key)] = column(f"printed/{key}", beside, "printed")
+            once[("printed", key)] = column(f"printed/{key}", paper, "printed")
     measured = list(once.values())
     if measured:
         pairs = zip(jobs, measured[0].cells, strict=True)
@@ -313,17 +286,13 @@ def table(jobs: Sequence[SweepJob]) -> DataFrame:
     for job, one, differs in zip(jobs, estimators(jobs), marked(jobs), strict=True):
         row: dict[str, Any] = {"job": job.number}
         row |= {key: setting(job, key) for key in axes(jobs)}
-        row["estimator_differs"] = differs or None
-        row["estimator"] = None if one is None else one.line
-        row["status"] = job.status
-        row["items"] = job.summary.get("items")
+        row |= {"estimator_differs": differs or None, "estimator": one and one.line}
+        row |= {"status": job.status, "items": job.summary.get("items")}
         for key in metrics(jobs, every=True):
             row |= flat_estimate(key, read_estimate(job.summary, key))
             row[f"{key}_printed"] = job.summary.get(f"printed/{key}")
-        row["unscored_texts"] = _counted(job, TEXTS)
-        row["missing_calls"] = _counted(job, CALLS)
-        row["run"] = None if job.run is None else job.run.name
-        rows.append(row)
+        row |= {"unscored_texts": _counted(job, TEXTS), "missing_calls": _counted(job, CALLS)}
+        rows.append(row | {"run": job.run and job.run.name})
     data = pd.DataFrame(rows).dropna(axis="columns", how="all")
     whole = ("items", "unscored_texts", "missing_calls", "_n", "_unscored")
     counts = [name for name in data if str(name).endswith(whole)]
@@ -350,7 +319,7 @@ def metrics(jobs: Sequence[SweepJob], *, every: bool = False) -> list[str]:
     return known or own[:1]
 
 
-def _counted(job: SweepJob, ends: tuple[str, ...]) -> int | None:
+def _counted(job: SweepJob, end: str) -> int | None:
     """The sum of what the job counted under keys that end so; None where it did not count."""
-    counts = [v for k, v in job.summary.items() if k.endswith(ends) and v is not None]
+    counts = [v for k, v in job.summary.items() if k.endswith(end) and v is not None]
     return sum(counts) if counts else None

@@ -83,8 +83,15 @@ class RunDir:
 
     def read_json(self, name: str) -> Any:
         """Read a JSON file back (raises JudgelabError: it is missing or damaged)."""
+        return self._read(name, json.loads)
+
+    def read_text(self, name: str) -> str:
+        """Read a text file back (raises JudgelabError: it is missing or damaged)."""
+        return str(self._read(name, str))
+
+    def _read(self, name: str, parse: Callable[[str], Any]) -> Any:
         try:
-            return json.loads((self.path / name).read_text(encoding="utf-8"))
+            return parse((self.path / name).read_text(encoding="utf-8"))
         except (OSError, ValueError) as cause:
             raise JudgelabError(
                 f"{self.path / name} cannot be read ({cause}): run again with force=true."

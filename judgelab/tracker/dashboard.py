@@ -1,8 +1,5 @@
-"""A W&B workspace, and a report for each sweep, made from code: what they show, and saving them.
-
-``python -m judgelab.tracker.dashboard PROJECT`` saves them. What is there already is replaced, so
-that saving twice leaves one. Needs the extra ``dashboard``.
-"""
+"""A W&B workspace, and a report for each sweep, made from code and saved by ``python -m
+judgelab.tracker.dashboard PROJECT``. What is there is replaced. Needs the extra ``dashboard``."""
 
 from __future__ import annotations
 
@@ -96,8 +93,8 @@ def _compared(keys: Sequence[str]) -> Iterator[Any]:
 
 
 def save(entity: str | None, project: str) -> list[str]:
-    """Save the workspace of a project (of the user's own, without an entity) and a report for each
-    sweep; returns their addresses.
+    """Save a project's workspace (the user's own, without an entity) and a report for each sweep;
+    returns their addresses.
 
     Raises:
         JudgelabError: a package is missing, or the server refused.
@@ -127,16 +124,9 @@ def save(entity: str | None, project: str) -> list[str]:
 
 def _save_chart(api: Any, entity: str) -> None:
     """The preset of the charts; one that is there already stays."""
-    name = PLAN["chart"]
+    named = {"entity": entity, "name": PLAN["chart"], "display_name": PLAN["chart"]}
     try:
-        api.create_custom_chart(
-            entity=entity,
-            name=name,
-            display_name=name,
-            spec_type="vega2",
-            access="private",
-            spec=dict(INTERVALS),
-        )
+        api.create_custom_chart(**named, spec_type="vega2", access="private", spec=dict(INTERVALS))
     except Exception as cause:
         if "exist" not in str(cause).lower():
             raise
@@ -157,8 +147,8 @@ def _save_workspace(entity: str, project: str) -> str:
 
 def credentials_mode() -> str:
     """WANDB_MODE if set; online if a key for the server is at hand; else offline."""
-    if os.environ.get("WANDB_MODE"):
-        return os.environ["WANDB_MODE"]
+    if mode := os.environ.get("WANDB_MODE"):
+        return mode
     if os.environ.get("WANDB_API_KEY"):
         return "online"
     host = urlparse(os.environ.get("WANDB_BASE_URL", "https://api.wandb.ai")).hostname or ""

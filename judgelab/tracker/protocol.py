@@ -14,6 +14,8 @@ from judgelab.core.terminal import say
 
 PANELS = {"clean": "", "attacked": "", "change": "change of "}
 """What is drawn beside the primary figure, and how a statistic is called there."""
+SHOWN = ("study", "mechanism", "dataset", "attack", "evaluation_lm")
+"""Axes by which runs are grouped and found."""
 
 
 @dataclass(frozen=True)
@@ -136,24 +138,18 @@ def bars(
     """
     about = {"run": name} | {key: axes.get(key, "") for key in ("mechanism", "dataset")}
     first = _first(summary, primary, headlines).items()
-    drawn = [(statistic, key) for statistic, key in first if summary.get(key) is not None]
+    drawn = [(summary, key, statistic) for statistic, key in first if summary.get(key) is not None]
     for key in estimated(summary):
         panel, _, statistic = key.rpartition("/")
         if panel in PANELS:
-            drawn.append((f"{PANELS[panel]}{statistic}", key))
-    rows = []
-
-    def add(of: Mapping[str, Any], key: str, judge: str, attack: str, statistic: str) -> None:
-        known = read_estimate(of, key)
-        numbers = {part: known[part] for part in ("value", "low", "high", "n")}
-        rows.append({**about, "judge": judge, "attack": attack, "statistic": statistic, **numbers})
-
-    for statistic, key in drawn:
-        attack = "none" if key.startswith("clean/") else axes.get("attack", "none")
-        add(summary, key, "", attack, statistic)
-    for row in judges:
-        for key in estimated(row):
-            add(row, key, str(row["judge"]), axes.get("attack", "none"), f"judge: {key}")
+            drawn.append((summary, key, f"{PANELS[panel]}{statistic}"))
+    drawn += [(row, key, f"judge: {key}") for row in judges for key in estimated(row)]
+    rows: list[dict[str, Value]] = []
+    for of, key, statistic in drawn:
+        clean, known = of is summary and key.startswith("clean/"), read_estimate(of, key)
+        who = {"judge": "" if of is summary else str(of["judge"])}
+        who |= {"attack": "none" if clean else axes.get("attack", "none"), "statistic": statistic}
+        rows.append(about | who | {part: known[part] for part in ("value", "low", "high", "n")})
     return rows
 
 
@@ -167,7 +163,6 @@ def _first(
     summary: Mapping[str, Any], primary: str, headlines: Sequence[Headline]
 ) -> dict[str, str]:
     """The primary figure, or agreement with people where it is not known; and that agreement."""
-    known = (one.key for one in headlines if one.people and summary.get(one.key) is not None)
-    people = next(known, None)
-    first = primary if summary.get(primary) is not None else people or primary
-    return {"primary": first} | ({} if people is None else {"people": people})
+    known = [one.key for one in headlines if one.people and summary.get(one.key) is not None]
+    first = primary if summary.get(primary) is not None or not known else known[0]
+    return {"primary": first} | ({"people": known[0]} if known else {})

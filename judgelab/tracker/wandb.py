@@ -1,8 +1,5 @@
 """Weights & Biases: config, summary, tables, figures and, where wanted, the files of a run; a sweep
-is a group.
-
-Curves arrive while the run goes on, everything else when it has finished.
-"""
+is a group. Curves arrive while the run goes on, everything else when it has finished."""
 
 from __future__ import annotations
 
@@ -34,9 +31,7 @@ MOST_JUDGES = 50  # whose figures are in W&B's summary
 FLUSH = "x_transaction_log_flush_interval"
 """Seconds between W&B's writes to disk: 1, not its 15, as a kill may come between. Older releases
 write a full buffer at a time and lack the setting."""
-QUIET = ("WANDB_SILENT", "WANDB_DISABLE_WEAVE")
-"""W&B's own lines (where it found a key, what it recommends), and what it would load beside itself.
-"""
+QUIET = ("WANDB_SILENT", "WANDB_DISABLE_WEAVE")  # its own lines, and what it would load beside
 LONGEST_TAG = 64  # characters; the server refuses longer ones
 
 
@@ -60,11 +55,10 @@ class WandbTracker:
         return mode
 
     def open(self, root: Path, **about: Any) -> tuple[Any, str]:
-        """Begin a W&B run in ``root/wandb``; offline where no server answers.
+        """Begin a W&B run in ``root/wandb``, which nobody else can read and which holds all that
+        W&B writes; offline where no server answers.
 
         Args:
-            root: folder of all results; W&B adds a folder ``wandb`` of its own, which nobody else
-                can read and which holds all that W&B writes.
             about: name, group, job_type, tags and config, as ``wandb.init`` takes them.
 
         Returns:
@@ -86,8 +80,8 @@ class WandbTracker:
         if FLUSH in wandb.Settings.model_fields:
             setattr(settings, FLUSH, 1.0)
         about["tags"] = [str(tag)[:LONGEST_TAG] for tag in about["tags"]]
-        about |= {"project": self.project, "entity": self.entity}
-        about |= {"dir": str(root), "settings": settings}
+        about |= {"project": self.project, "entity": self.entity, "dir": str(root)}
+        about["settings"] = settings
         with _without_advertisements():
             try:
                 run, excuse = wandb.init(mode=mode, **about), ""
@@ -108,15 +102,15 @@ class WandbTracker:
         page."""
         if self.allowed == "disabled":
             return None
-        about: Any = {"name": sweep.name, "axes": {k: list(v) for k, v in sweep.axes.items()}}
+        about: Any = {"sweep": sweep.name, "axes": {k: list(v) for k, v in sweep.axes.items()}}
         about = about if self.records else without_places(about)
         run, place = self.open(
             sweep.folder.parent.parent,
-            name=about["name"],
-            group=about["name"],
+            name=about["sweep"],
+            group=about["sweep"],
             job_type="sweep",
             tags=["sweep", *sweep.axes],
-            config={"sweep": about["name"], "axes": about["axes"]},
+            config=about,
         )
         try:
             _log_sweep(run, sweep, self.records)
@@ -204,17 +198,16 @@ def _log(mirror: Any, run: TrackedRun, result: Result, records: bool) -> None:
     name = run.name
     if not records:
         result, name = replace(result, **without_records(vars(result))), without_places(name)
-    summary, by = result.summary, (result.primary, result.headlines)
+    summary, by, estimators = result.summary, (result.primary, result.headlines), result.estimators
     judges = [row for one in result.tables[:1] for row in one.rows if "judge" in row]
-    first = headline(summary, *by)
-    entries = {**in_words(result.answer, result.title), **summary, **first, "run": run.folder.name}
-    mirror.summary.update(plain(entries))
+    entries = {**in_words(result.answer, result.title), **summary, **headline(summary, *by)}
+    mirror.summary.update(plain(entries | {"run": run.folder.name}))
     if judges:
         own = {str(row["judge"]): plain(row) for row in judges[:MOST_JUDGES]}
         mirror.summary.update({"judges_by_name": own})
-    if result.estimators:
-        mirror.summary["estimator"] = "; ".join(one.line for one in result.estimators)
-        numbered = {str(k): asdict(one) for k, one in enumerate(result.estimators)}
+    if estimators:
+        mirror.summary["estimator"] = "; ".join(one.line for one in estimators)
+        numbered = {str(k): asdict(one) for k, one in enumerate(estimators)}
         mirror.config.update({"estimator": numbered["0"] if len(numbered) == 1 else numbered})
     drawn = bars(summary, *by, name, run.axes, judges)
     tables = [*result.tables, Table("bars", "Figures with intervals", drawn)]

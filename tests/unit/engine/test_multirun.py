@@ -12,8 +12,8 @@ from omegaconf import OmegaConf
 
 from judgelab.calls.budget import budget_file
 from judgelab.core.result import Result
-from judgelab.engine.execution import Invocation
-from judgelab.engine.mirroring import catch_up, tracked, tracked_sweep
+from judgelab.engine.execution import Invocation, catch_up, tracked
+from judgelab.engine.multirun import compare, tracked_sweep
 from judgelab.engine.study import Study
 from judgelab.engine.sweep import SweepName
 from judgelab.store.run_dir import RunDir
@@ -135,8 +135,6 @@ def test_a_run_that_was_finished_before_is_shown_once(tmp_path: Path) -> None:
 def test_a_tracker_that_fails_does_not_fail_the_sweep(
     sweep: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from judgelab.engine.mirroring import compare
-
     assert compare(Told(), sweep) == "failed: OSError"
     assert "the disk is full" in capsys.readouterr().err
 

@@ -11,10 +11,9 @@ import pytest
 import yaml
 
 from judgelab.core.result import Headline
-from judgelab.engine.mirroring import SHOWN
 from judgelab.study.discrimination.figures import HEADLINES
 from judgelab.tracker.dashboard import INTERVALS, PLAN, main
-from judgelab.tracker.protocol import bars, headline
+from judgelab.tracker.protocol import SHOWN, bars, headline
 from tests.unit.tracker.test_wandb import KEY, clear
 from tests.wandb_server import WandbServer, serving
 
