@@ -97,12 +97,9 @@ class RunResult:
     @cached_property
     def verdict(self) -> str:
         """The answer in plain sentences; where the study gives none, its primary figure."""
-        answer = self.content.get("answer", [])
-        said = [
-            ": ".join(filter(None, pair)) for pair in (("", self.content.get("title")), *answer)
-        ]
-        if any(said):
-            return "\n".join(filter(None, said))
+        answer = [("", self.content.get("title")), *self.content.get("answer", [])]
+        if said := list(filter(None, (": ".join(filter(None, pair)) for pair in answer))):
+            return "\n".join(said)
         one = read_estimate(self.content["summary"], self.primary)
         figure = format.estimate(one["value"], one["low"], one["high"])
         return f"{format.words(self.primary)}: {figure}."
