@@ -209,7 +209,8 @@ def summary_frame(flat: Mapping[str, Any]) -> DataFrame:
         and (type(value) in (int, float) or (value is None and f"{key}_n" in flat))
     }
     order = ["value", "low", "high", "p", "n", "unscored", "threshold"]
-    made = pd.DataFrame.from_dict(rows, orient="index", columns=order).apply(pd.to_numeric)
+    made: DataFrame = pd.DataFrame.from_dict(rows, orient="index", columns=order)
+    made = made.apply(pd.to_numeric)
     made = made.astype({"n": "Int64", "unscored": "Int64"})
     return made if made["threshold"].notna().any() else made.drop(columns="threshold")
 
