@@ -32,7 +32,7 @@ def position_bias(verdicts: Floats, asked: Mask, cluster: NDArray[np.intp]) -> E
         cluster: [units] numbers from 0; n counts those of units with a verdict in both orders,
             unscored the units asked in both orders of which a verdict is missing.
     """
-    won = np.asarray((verdicts[..., 0] + 1 - verdicts[..., 1]) / 2)
+    won = np.where(asked.all(axis=2), (verdicts[..., 0] + 1 - verdicts[..., 1]) / 2, np.nan)
     each = per_cluster(won, cluster)
     ends = mean_ends(each, bounds=(0.0, 1.0))
     missing = (asked.all(axis=2) & np.isnan(won)).sum(axis=1)

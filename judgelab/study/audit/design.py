@@ -113,6 +113,10 @@ class Design:
         counts = {x: int((table.labels == k).any(1).sum()) for k, x in enumerate(table.levels)}
         return Design(table, bars, cluster, weight, turn, double, main, beside, counts)
 
+    def labelled_items(self, chosen: Mask) -> int:
+        """How many items have a label among these units."""
+        return len(np.unique(self.table.clusters[self.table.labelled & chosen]))
+
     @property
     def judged(self) -> Mask:
         """[judges, units] what each judge was asked about."""

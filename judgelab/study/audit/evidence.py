@@ -25,15 +25,12 @@ def evidence(
         probes: judge -> conditions of manipulations that were tried.
     """
     table, target, beside, cluster = design.table, design.target, design.beside, design.cluster
-    item = table.clusters
-    answers, rules, said, systems = (
-        answers_of(table), rules_of(table), shares_of_people(table), systems_of(design)
-    )  # fmt: skip
+    answers, said, systems = answers_of(table), shares_of_people(table), systems_of(design)
     judged, in_both = design.judged, np.asarray(table.asked.all(axis=2))
     labelled, both = judged & table.labelled, judged & design.double
 
     own = target.shares(answers, judged)
-    simple = {rule: target.shares(its, judged) for rule, its in rules.items()}
+    simple = {rule: target.shares(its, judged) for rule, its in rules_of(table).items()}
     agreement, gains = own.estimates(), own.gains(list(simple.values()))
     people, classes = list[Estimates](), list[Estimates]()
     recall = position = None
@@ -50,21 +47,20 @@ def evidence(
     if isinstance(beside, Target) and table.levels:
         classes += beside.recall(answers, both).against(beside.recall_of_people(both))
     if table.kind == "preference":
-        shown = np.where(in_both[..., None], table.verdicts, np.nan)
-        position = position_bias(shown, table.asked, cluster)
+        position = position_bias(table.verdicts, table.asked, cluster)
 
     known = list[Evidence]()
     for k, who in enumerate(table.judges):
         system, misaligned = None, False
         if systems is not None:
             system, misaligned = given_system(systems[0][k], *systems[1:], cluster)
-        ordered = position is not None and in_both[k].any() and not who.pointwise
+        twice = in_both[k].any() and not who.pointwise
         enough = beside is not None and of_people.clusters[k] >= design.bars.labels
         one = Evidence(
             design,
             who.name,
-            labelled=len(np.unique(item[labelled[k]])),
-            missed=len(np.unique(item[table.labelled & ~judged[k]])),
+            labelled=design.labelled_items(judged[k]),
+            missed=design.labelled_items(~judged[k]),
             asked=int(table.asked[k].sum()),
             lost=int((table.asked[k] & np.isnan(table.verdicts[k])).sum()),
             agreement=agreement.at(k),
@@ -73,12 +69,10 @@ def evidence(
             people=[x.at(k) for x in people if enough],
             recall={x: recall.at(k, j) for j, x in enumerate(table.levels) if recall is not None},
             recall_beside={
-                level: [x.at(k, j) for x in classes]
-                for j, level in enumerate(table.levels)
-                if classes
+                x: [x.at(k, j) for x in classes] for j, x in enumerate(table.levels) if classes
             },
             system=system,
-            position=position.at(k) if position is not None and ordered else None,
+            position=position.at(k) if position and twice else None,
             averaged=bool((in_both[k] == judged[k]).all()),
             kappa=kappas.get(k),
             confusion=confusions.get(k),
