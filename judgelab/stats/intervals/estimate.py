@@ -55,14 +55,21 @@ class Estimates:
     unscored: Floats = field(default_factory=lambda: np.array(0.0))
     # of the test that the interval belongs to; NaN where none was made
     p: Floats = field(default_factory=lambda: np.array(np.nan))
+    error: Floats = field(default_factory=lambda: np.array(np.nan))  # standard, where there is one
 
     @staticmethod
-    def of(value: ArrayLike, ends: Ends, n: ArrayLike, unscored: ArrayLike = 0.0) -> Estimates:
+    def of(
+        value: ArrayLike,
+        ends: Ends,
+        n: ArrayLike,
+        unscored: ArrayLike = 0.0,
+        error: ArrayLike = np.nan,
+    ) -> Estimates:
         """From values, both ends and counts."""
-        v, low, high, k, lost = (
-            np.asarray(x, dtype=np.float64) for x in (value, *ends, n, unscored)
+        v, low, high, k, lost, e = (
+            np.asarray(x, dtype=np.float64) for x in (value, *ends, n, unscored, error)
         )
-        return Estimates(v, low, high, k, lost)
+        return Estimates(v, low, high, k, lost, error=e)
 
     def at(self, *place: int) -> Estimate:
         """One of them."""

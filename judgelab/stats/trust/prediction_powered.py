@@ -13,10 +13,8 @@ s^2(Y - lambda F) / n + lambda^2 s^2(F) / N.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,29 +30,14 @@ from judgelab.stats.intervals.ends import (
     share_ends,
     t_interval,
 )
-
-Tuning = Literal["power", "scaled", "none"]
-"""lambda: tuned, within [0, 1]; at least 0 (values on another scale than people's); 0."""
-
-
-@dataclass(frozen=True)
-class Corrected:
-    """Estimates of a mean [judges], NaN where there are too few labels."""
-
-    # value, error, low, high: the estimate, its standard error and the ends of its interval
-    value: Floats
-    error: Floats
-    low: Floats
-    high: Floats
-    n: NDArray[np.int64]  # n, pool: units with a label, and all units that the judge judged
-    pool: NDArray[np.int64]
-    groups: NDArray[np.int64]  # clusters with a label
+from judgelab.stats.intervals.estimate import Estimates
 
 
 class LabelledPool:
     """Labels of some units and judges' values of all.
 
     Attributes:
+        share: whether the mean is a rate.
         truth: [labels]; columns: which units these are of.
         weight: [judges, labels] 1 / n, 0 where the judge did not judge.
         judged: [judges, units].
@@ -65,8 +48,11 @@ class LabelledPool:
         names: [labelled clusters] numbers; place: [labels] position among these.
     """
 
-    def __init__(self, truth: Floats, values: Floats, cluster: NDArray[np.intp]) -> None:
+    def __init__(
+        self, truth: Floats, values: Floats, cluster: NDArray[np.intp], *, share: bool = False
+    ) -> None:
         """From truth [units] (NaN: no label), values [judges, units] and numbers from 0 [units]."""
+        self.share = share
         self.columns = np.flatnonzero(~np.isnan(truth))
         self.truth, self.values, self.cluster = truth[self.columns], values, cluster
         self.judged = ~np.isnan(values)
@@ -106,57 +92,58 @@ class LabelledPool:
         y = self.weight * (self.truth - (self.weight @ self.truth)[:, None])
         if len(np.unique(self.cluster)) == len(self.cluster):
             spread = divide((self.centred**2).sum(axis=1), self.size - 1)
-            return np.nan_to_num(divide((y * f).sum(axis=1), spread))
-        f = self.weight * (f - (self.weight * f).sum(axis=1, keepdims=True))
-        gap = self.adds(f, -divide(1.0, self.size))
-        shared = (self.of_clusters(y) * gap[:, self.names]).sum(axis=1)
-        return np.nan_to_num(divide(shared, (gap**2).sum(axis=1)))
-
-    def slopes(self, tuning: Tuning) -> Floats:
-        """[judges] b: lambda in [0, 1] is b in [0, M / N]; 0 where all units are labelled."""
+            slope = divide((y * f).sum(axis=1), spread)
+        else:
+            f = self.weight * (f - (self.weight * f).sum(axis=1, keepdims=True))
+            gap = self.adds(f, -divide(1.0, self.size))
+            shared = (self.of_clusters(y) * gap[:, self.names]).sum(axis=1)
+            slope = divide(shared, (gap**2).sum(axis=1))
         most = np.nan_to_num(divide(self.size, self.size - self.n))
-        if tuning == "none":
-            return np.zeros(len(most))
-        return np.where(most > 0, np.clip(self.slope, 0, most if tuning == "power" else np.inf), 0)
+        tuned = np.clip(np.nan_to_num(slope), 0, most if self.share else np.inf)
+        return np.where(most > 0, tuned, 0)
 
 
-def estimate(
-    pool: LabelledPool,
-    tuning: Tuning = "power",
-    *,
-    share: bool = False,
-    skewed: bool = False,
-) -> Corrected:
-    """The mean by the estimator of ``tuning``: ``none`` is people alone.
-
-    Student's t with clusters - 2 degrees (- 1 for people alone, whose slope is not fitted).
+def _linear(
+    pool: LabelledPool, slope: Floats, fitted: int, *, bias: bool = False
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """The mean with this b, or the judge's own minus it: value, error, degrees of freedom, adds.
 
     Args:
-        share: of a rate: the interval is taken on the logit scale, so that it stays within [0, 1].
-        skewed: Hall's correction of t for the skewness of what labelled clusters add: of 30 FRANK
-            articles, whose grades lie near 0, t holds in .92, this in .955.
+        fitted: numbers that are fitted to labels: the mean, and b where it is tuned.
     """
-    slope, size = pool.slopes(tuning), pool.size
-    value = pool.off(slope, np.zeros(len(slope))).sum(axis=1)
-    value = np.where(pool.groups < FEWEST, np.nan, value)
-    adds = pool.adds(pool.off(slope, value), divide(slope, size))
     groups = np.where(pool.groups < FEWEST, np.nan, pool.groups)
-    freedom = groups - (1 if tuning == "none" else 2)
-    error = np.sqrt(divide(groups, freedom) * (adds**2).sum(axis=1))
-    low, high = ends_of(value, error, freedom + 1, share)
-    if skewed:
-        low, high = _hall_ends(pool, value, error, adds[:, pool.names])
-    return Corrected(value, error, low, high, pool.n, size, pool.groups)
+    value = np.where(np.isnan(groups), np.nan, pool.off(slope, np.zeros(len(slope))).sum(axis=1))
+    off = pool.off(slope, value)
+    if bias:
+        value, adds = pool.mean - value, pool.adds(-off, divide(1 - slope, pool.size))
+    else:
+        adds = pool.adds(off, divide(slope, pool.size))
+    error = np.sqrt(divide(groups, groups - fitted) * (adds**2).sum(axis=1))
+    return value, error, groups - fitted, adds
 
 
-def ends_of(value: Floats, error: Floats, groups: Floats, share: bool) -> Ends:
-    """Ends by Student's t, of a share on the logit scale where that is possible."""
-    low, high = t_interval(value, error, groups)
+def corrected(pool: LabelledPool) -> Estimates:
+    """The mean by PPI++, with Student's t of clusters - 2 degrees; of a rate on the logit scale.
+
+    Of grades with Hall's correction for the skewness of what labelled clusters add: of 30 FRANK
+    articles, whose grades lie near 0, t holds in .92, this in .955.
+    """
+    value, error, freedom, adds = _linear(pool, pool.slope, 2)
+    if pool.share:
+        ends = _t_ends(value, error, freedom, share=True)
+    else:
+        ends = _hall_ends(pool, value, error, adds)
+    return Estimates.of(value, ends, pool.n, error=error)
+
+
+def _t_ends(value: Floats, error: Floats, freedom: Floats, *, share: bool) -> Ends:
+    """Of a share on the logit scale where that is possible, so that it stays within [0, 1]."""
+    low, high = t_interval(value, error, freedom + 1)
     if not share:
         return low, high
     inside = (value > 0) & (value < 1)
     safe = np.where(inside, value, 0.5)
-    ends = t_interval(logit(safe), divide(error, safe * (1 - safe)), groups)
+    ends = t_interval(logit(safe), divide(error, safe * (1 - safe)), freedom + 1)
     return (
         np.where(inside, expit(ends[0]), np.maximum(low, 0.0)),
         np.where(inside, expit(ends[1]), np.minimum(high, 1.0)),
@@ -166,6 +153,7 @@ def ends_of(value: Floats, error: Floats, groups: Floats, share: bool) -> Ends:
 def _hall_ends(pool: LabelledPool, value: Floats, error: Floats, adds: Floats) -> Ends:
     """Hall's ends of what labelled clusters add, as wide as the error of the whole estimate."""
     there, groups = pool.of_clusters(pool.weight > 0) > 0, pool.groups.astype(np.float64)
+    adds = adds[:, pool.names]
     mean = divide((adds * there).sum(axis=1), groups)
     off = np.where(there, (adds - mean[:, None]) * groups[:, None], np.nan)
     wider = divide(error, np.sqrt(divide(np.nansum(off**2, axis=1), groups * (groups - 1))))
@@ -173,48 +161,43 @@ def _hall_ends(pool: LabelledPool, value: Floats, error: Floats, adds: Floats) -
     return value + low * wider, value + high * wider
 
 
-def people_alone(pool: LabelledPool, share: bool = False) -> Corrected:
-    """The mean of labels: ``estimate`` with ``none``; of a rate Wilson's interval, else Hall's."""
-    alone = estimate(pool, "none", skewed=not share)
-    if not share:
-        return alone
-    sums = (pool.of_clusters(x) for x in (pool.weight * pool.truth, pool.weight))
-    low, high = share_ends(of_ratio(*sums))
-    return replace(alone, low=low, high=high)
+def people_alone(pool: LabelledPool) -> Estimates:
+    """The mean of labels; of a rate with Wilson's interval, else with Hall's."""
+    value, error, _, adds = _linear(pool, np.zeros(len(pool.n)), 1)
+    if pool.share:
+        sums = (pool.of_clusters(x) for x in (pool.weight * pool.truth, pool.weight))
+        ends = share_ends(of_ratio(*sums))
+    else:
+        ends = _hall_ends(pool, value, error, adds)
+    return Estimates.of(value, ends, pool.n, error=error)
 
 
-def judge_alone(pool: LabelledPool) -> Corrected:
+def judge_alone(pool: LabelledPool) -> Estimates:
     """The judge's own mean over the pool: an interval for what it says, not for what is true."""
     groups = (cluster_sums(pool.judged, pool.cluster) > 0).sum(axis=1)
     squares = divide(groups, groups - 1) * (pool.pooled**2).sum(axis=1)
     error = divide(np.sqrt(squares), pool.size)
-    low, high = t_interval(pool.mean, error, groups)
-    return Corrected(pool.mean, error, low, high, pool.n, pool.size, groups)
+    return Estimates.of(pool.mean, t_interval(pool.mean, error, groups), pool.size)
 
 
 RARE = 5
 """Labelled clusters that differ from the judge below which Student's t says too little."""
 
 
-def shift(pool: LabelledPool, share: bool = False, tuning: Tuning = "power") -> Corrected:
+def shift(pool: LabelledPool) -> Estimates:
     """The judge's own mean minus the corrected one (PPI++): how far its number is off.
 
-    Args:
-        share: of a rate. Where fewer than ``RARE`` labelled clusters differ from the judge,
-            Student's t does not hold; then from these labels alone, by Wilson's intervals of the
-            differences upwards and downwards, joined as by Zou and Donner (2008).
+    Of a rate, where fewer than ``RARE`` labelled clusters differ from the judge, Student's t does
+    not hold; then from these labels alone, by Wilson's intervals of the differences upwards and
+    downwards, joined as by Zou and Donner (2008).
     """
-    corrected, slope = estimate(pool, tuning), pool.slopes(tuning)
-    adds = pool.adds(-pool.off(slope, corrected.value), divide(1 - slope, pool.size))
-    groups = np.where(pool.groups < FEWEST, np.nan, pool.groups)
-    error = np.sqrt(divide(groups, groups - 2) * (adds**2).sum(axis=1))
-    value = pool.mean - corrected.value
-    low, high = t_interval(value, error, groups - 1)
-    if share:
+    value, error, freedom, _ = _linear(pool, pool.slope, 2, bias=True)
+    low, high = t_interval(value, error, freedom + 1)
+    if pool.share:
         few, least, most = _few_differ(pool)
         low, high = np.where(few, least, low), np.where(few, most, high)
         value = np.where(few, np.clip(value, low, high), value)
-    return replace(corrected, value=value, error=error, low=low, high=high)
+    return Estimates.of(value, (low, high), pool.n, error=error)
 
 
 def _few_differ(pool: LabelledPool) -> tuple[Mask, Floats, Floats]:
@@ -235,36 +218,28 @@ PER_STRATUM = 10
 """Labels that every stratum needs."""
 
 
-def by_stratum(
-    pool: Callable[[Mask], LabelledPool],
-    corrected_in: Callable[[LabelledPool], Corrected],
-    stratum: NDArray[np.intp],
-    *,
-    share: bool = False,
-) -> Corrected:
-    """The mean over strata of the estimates in each (2406.04291); lambda is tuned in each.
+def over_strata(
+    pools: Sequence[LabelledPool], statistic: Callable[[LabelledPool], Estimates]
+) -> Estimates:
+    """The mean over strata of an estimate in each (2406.04291); lambda is tuned in each.
 
     Strata weigh by their shares among the judged units, which vary, too: sum of W (theta_s -
     theta)^2 / M. Degrees of freedom by Satterthwaite. Clusters lie within strata. NaN for a judge
-    without an estimate in some stratum.
-
-    Args:
-        pool: units that are chosen -> their pool.
-        stratum: [units] numbers.
+    without an estimate in some stratum. A single stratum has its own estimate.
     """
-    parts = [corrected_in(pool(stratum == k)) for k in np.unique(stratum)]
-
-    def each(name: str) -> Floats:
-        return np.array([getattr(one, name) for one in parts], dtype=np.float64)
-
-    n, size, groups = (each(name).sum(axis=0).astype(np.int64) for name in ("n", "pool", "groups"))
-    shares = divide(each("pool"), size)
-    value = (shares * each("value")).sum(axis=0)
-    variances = (shares * each("error")) ** 2
-    between = divide((shares * (each("value") - value) ** 2).sum(axis=0), size)
+    parts = [statistic(pool) for pool in pools]
+    if len(parts) == 1:
+        return parts[0]
+    n, sizes, groups = (np.array([getattr(x, k) for x in pools]) for k in ("n", "size", "groups"))
+    values, errors = (np.array([getattr(x, k) for x in parts]) for k in ("value", "error"))
+    size = sizes.sum(axis=0)
+    shares = divide(sizes, size)
+    value = (shares * values).sum(axis=0)
+    variances = (shares * errors) ** 2
+    between = divide((shares * (values - value) ** 2).sum(axis=0), size)
     variance = variances.sum(axis=0) + between
-    freedom = divide(variance**2, divide(variances**2, each("groups") - 2).sum(axis=0))
-    freedom = np.where(freedom > 0, freedom, groups - 2 * len(parts))
+    freedom = divide(variance**2, divide(variances**2, groups - 2).sum(axis=0))
+    freedom = np.where(freedom > 0, freedom, groups.sum(axis=0) - 2 * len(parts))
     error = np.sqrt(variance)
-    low, high = ends_of(value, error, freedom + 1, share)
-    return Corrected(value, error, low, high, n, size, groups)
+    ends = _t_ends(value, error, freedom, share=pools[0].share and statistic is not shift)
+    return Estimates.of(value, ends, n.sum(axis=0), error=error)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -16,10 +15,9 @@ from judgelab.stats.trust.partial_correlation import dummies, saving
 from judgelab.stats.trust.prediction_powered import (
     PER_STRATUM,
     LabelledPool,
-    Tuning,
-    by_stratum,
-    estimate,
+    corrected,
     judge_alone,
+    over_strata,
     people_alone,
     shift,
 )
@@ -119,38 +117,26 @@ def averages(design: Design, sampled: Sampled) -> list[AverageAnswer | None]:
 def _of(design: Design, number: Quantity, sampled: Sampled) -> Iterator[AverageAnswer]:
     """One number of all judges."""
     _, truth, values, rate = number
-    labelled = ~np.isnan(truth)
-    tuning: Tuning = "power" if rate else "scaled"
+    labelled, stratum = ~np.isnan(truth), np.zeros(len(truth), np.intp)
+    if sampled == "strata":
+        stratum = np.unique(design.table.units.stratum.astype(str), return_inverse=True)[1]
 
     def pool(chosen: Mask) -> LabelledPool:
         cluster = np.unique(design.cluster[chosen], return_inverse=True)[1].astype(np.intp)
-        return LabelledPool(truth[chosen], values[:, chosen], cluster)
+        return LabelledPool(truth[chosen], values[:, chosen], cluster, share=rate)
 
-    correct = partial(estimate, tuning=tuning, share=rate, skewed=not rate)
-    alone = partial(people_alone, share=rate)
-    bias = partial(shift, share=rate, tuning=tuning)
-    whole = pool(np.ones(len(labelled), np.bool_))
-    stratum = np.unique(design.table.units.stratum.astype(str), return_inverse=True)[1]
-    if sampled == "strata" and stratum.max(initial=0) > 0:
-        corrected = by_stratum(pool, correct, stratum, share=rate)
-        off = by_stratum(pool, bias, stratum)
-        people = by_stratum(pool, alone, stratum, share=rate)
-    else:
-        corrected, off, people = correct(whole), bias(whole), alone(whole)
-    own = judge_alone(whole)
+    pools = [pool(stratum == k) for k in np.unique(stratum)]
+    own = judge_alone(pool(np.ones(len(labelled), np.bool_)))
+    both, off, people = (over_strata(pools, of) for of in (corrected, shift, people_alone))
     saved = saving(truth, values, design.cluster, _free(design.table))
     spread = float(np.nanstd(truth)) if labelled.any() else math.nan
     for k, judged in enumerate(~np.isnan(values)):
         labels = truth[labelled & judged]
         rarer = min((labels > 0.5).sum(), (labels < 0.5).sum())
-        shown = people if rate and rarer < RARE else corrected
-        rest = float(shown.value[k])
-        margin = min(AVERAGE, min(rest, 1 - rest) / 5) if rate else AVERAGE_SD * spread
-        by_judge, by_people, by_both, gap = (
-            Estimate(float(x.value[k]), float(x.low[k]), float(x.high[k]), int(x.n[k]))
-            for x in (own, people, shown, off)
+        shown, gap, gain = (people if rate and rarer < RARE else both).at(k), off.at(k), saved.at(k)
+        margin = (
+            min(AVERAGE, min(shown.value, 1 - shown.value) / 5) if rate else AVERAGE_SD * spread
         )
-        by_judge, gain = replace(by_judge, n=int(judged.sum())), saved.at(k)
         word: AverageWord = "people alone" if gain.high < SAVING else "not known"
         if why := _refusal(design, k, sampled, number):
             word = "not known"
@@ -159,7 +145,7 @@ def _of(design: Design, number: Quantity, sampled: Sampled) -> Iterator[AverageA
         elif gain.low >= SAVING:
             word = "with labels"
         yield AverageAnswer(
-            number.name, rate, by_judge, by_people, by_both, gap, margin, gain, word, why,
+            number.name, rate, own.at(k), people.at(k), shown, gap, margin, gain, word, why,
             all_labelled=bool((labelled | ~judged).all()),
         )  # fmt: skip
 
