@@ -274,23 +274,10 @@ def t_interval(value: ArrayLike, error: ArrayLike, groups: ArrayLike) -> Ends:
     return np.asarray(value) - half, np.asarray(value) + half
 
 
-def per_cluster(values: ArrayLike, cluster: NDArray[np.intp]) -> Floats:
-    """[..., clusters] what each cluster adds to the mean over units of ``values`` [..., units].
-
-    Their mean is that mean and their spread its error, so that ``stats.intervals.ends`` gives its
-    interval; NaN for clusters without a scored unit.
-    """
-    cells = np.asarray(values, dtype=np.float64)
-    return of_ratio(cluster_sums(cells, cluster), cluster_sums(~np.isnan(cells), cluster))
-
-
-def means_within(values: ArrayLike, group: NDArray[np.intp], count: int) -> Floats:
+def means_within(values: ArrayLike, group: NDArray[np.intp]) -> Floats:
     """[..., groups] mean of what is known of [..., units] within each group; NaN without any."""
     cells = np.asarray(values, dtype=np.float64)
-    known = divide(cluster_sums(cells, group), cluster_sums(~np.isnan(cells), group))
-    means = np.full((*cells.shape[:-1], count), np.nan)
-    means[..., : known.shape[-1]] = known
-    return means
+    return divide(cluster_sums(cells, group), cluster_sums(~np.isnan(cells), group))
 
 
 def _wilson(mean: Floats, half: Floats, bounds: tuple[float, float]) -> Ends:

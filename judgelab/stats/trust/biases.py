@@ -1,4 +1,4 @@
-"""What moves a judge beside quality: the place of a text, and a manipulation.
+"""What moves a judge beside quality: the place of a text, a manipulation, and chance.
 
 Of a manipulation: of each pair one text, drawn, is attacked: the other stays. M is the share of the
 orders that the attacked text wins, minus the same with an edit that changes nothing in its place.
@@ -8,13 +8,16 @@ yet.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from judgelab.stats.intervals.arrays import Floats, Mask, row_means
-from judgelab.stats.intervals.ends import Ends, mean_ends, per_cluster
-from judgelab.stats.intervals.estimate import Estimates
+from judgelab.stats.intervals.ends import Ends, cluster_sums, mean_ends, of_ratio
+from judgelab.stats.intervals.estimate import Estimate, Estimates
+from judgelab.stats.trust.agreement import Places, Shares
 
 
 def position_bias(verdicts: Floats, asked: Mask, cluster: NDArray[np.intp]) -> Estimates:
@@ -33,7 +36,7 @@ def position_bias(verdicts: Floats, asked: Mask, cluster: NDArray[np.intp]) -> E
             unscored the units asked in both orders of which a verdict is missing.
     """
     won = np.where(asked.all(axis=2), (verdicts[..., 0] + 1 - verdicts[..., 1]) / 2, np.nan)
-    each = per_cluster(won, cluster)
+    each = of_ratio(cluster_sums(won, cluster), cluster_sums(~np.isnan(won), cluster))
     ends = mean_ends(each, bounds=(0.0, 1.0))
     missing = (asked.all(axis=2) & np.isnan(won)).sum(axis=1)
     return Estimates.of(row_means(won), ends, (~np.isnan(each)).sum(axis=1), missing)
@@ -64,3 +67,38 @@ def _share_bound(shares: Floats, n: NDArray[np.intp], level: float) -> Floats:
     rest = np.maximum(n - total, 0)
     end = betaincinv(total + 1, np.maximum(rest, 1e-9), (1 + level) / 2)
     return np.asarray(np.where(n == 0, np.nan, np.where(rest > 0, end, 1.0)))
+
+
+class Noise(NamedTuple):
+    """Of units with two verdicts or more, each counted alike; n are clusters."""
+
+    differ: Estimate  # share of the pairs of verdicts on a unit that are not the same
+    apart: Estimate  # mean distance of the two verdicts of such a pair, in the unit of the verdicts
+    units: int
+
+
+def several(values: Floats) -> Mask:
+    """[units] with two verdicts or more, of values [units, verdicts]."""
+    return np.asarray((~np.isnan(values)).sum(axis=1) > 1, np.bool_)
+
+
+def noise(values: Floats, cluster: Places) -> Noise:
+    """From values [units, verdicts] (NaN: none) and numbers of clusters from 0 [units]."""
+    there = several(values)
+    ranked = np.sort(np.round(values[there], 9), axis=1)  # NaN stand last
+    known = ~np.isnan(ranked)
+    k = known.sum(axis=1)
+    pairs = k * (k - 1) / 2
+    place = 2 * np.arange(ranked.shape[1]) + 1 - k[:, None]
+    distance = np.where(known, ranked * place, 0.0).sum(axis=1)
+    alike, run = np.zeros(len(ranked)), np.zeros(len(ranked))
+    for before, after in zip(ranked.T[:-1], ranked.T[1:], strict=True):
+        run = np.where(before == after, run + 1, 0)  # a value meets each equal one before it
+        alike += run
+    shares = np.stack([1 - alike / pairs, distance / pairs, np.ones(len(ranked))])
+    differ, apart, count = cluster_sums(shares, cluster[there])
+    far = Shares.of(apart, count)
+    ends = mean_ends(far.adds)
+    n = (count > 0).sum()
+    mean = Estimates.of(far.value, (np.maximum(ends[0], 0.0), ends[1]), n)
+    return Noise(Shares.of(differ, count).estimates().at(), mean.at(), int(there.sum()))

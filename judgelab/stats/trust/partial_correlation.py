@@ -44,7 +44,7 @@ def partial_correlation(scores: Floats, truth: Floats, group: Places, cluster: P
 
     def left(values: Floats) -> Floats:
         """From the means of systems, of mean 0 and mean square 1."""
-        rest = values - means_within(values, systems, int(systems.max()) + 1)[systems]
+        rest = values - means_within(values, systems)[systems]
         rest = np.where(np.abs(rest) <= 1e-12 * np.abs(values).max(), 0.0, rest)
         return divide(rest - rest.mean(), rest.std())
 

@@ -1,6 +1,8 @@
-"""What changed since an earlier audit, on the texts or pairs that a judge was asked about in both.
+"""What a judge says another time: when it is asked again, and since an earlier audit.
 
-People's labels are those of today: a label that was mended is no change of the judge.
+How often it contradicts itself stands beside how often people do. Since an earlier audit: on the
+texts or pairs that it was asked about in both. People's labels are those of today: a label that was
+mended is no change of the judge.
 """
 
 from __future__ import annotations
@@ -14,12 +16,13 @@ import numpy as np
 import pandas as pd
 
 from judgelab.core.errors import ConfigError, DataError, some
-from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable
+from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Kind
 from judgelab.core.result import Row, Value
 from judgelab.dataset.meaning import same_levels
 from judgelab.stats.intervals.ends import cluster_sums
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.agreement import Shares, Target
+from judgelab.stats.trust.biases import Noise, noise, several
 from judgelab.store.run_dir import RunDir
 from judgelab.study.audit.answers import answers_of
 from judgelab.study.audit.design import Design
@@ -251,3 +254,47 @@ def drift_rows(drifts: Sequence[JudgeDrift]) -> list[Row]:
             row |= {"now": each.now.value} | columns("change", each.change)
             rows.append(row | {"items": each.change.n})
     return rows
+
+
+class JudgeNoise(NamedTuple):
+    """Of one judge; people, and the judge beside them, on the texts that two people labelled."""
+
+    name: str
+    runs: int  # the most times that it was asked about one text
+    own: Noise
+    beside: Noise | None
+    people: Noise | None
+
+
+def judge_noise(design: Design, judge: int) -> JudgeNoise | None:
+    """None of a judge that was asked about each text once."""
+    table = design.table
+    runs = np.concatenate([table.verdicts[judge][..., None], table.again[judge]], axis=-1)
+    runs = runs.reshape(-1, runs.shape[-1])  # the two orders of a pair are two questions
+    cluster = np.repeat(design.cluster, table.orders)
+    if not several(runs).any():
+        return None
+    asked = several(runs).reshape(len(table.units), -1).any(axis=1)
+    both = asked & several(table.labels)
+    name, own = table.names[judge], noise(runs, cluster)
+    most = int((~np.isnan(runs)).sum(axis=1).max())
+    if not both.any():
+        return JudgeNoise(name, most, own, None, None)
+    beside = noise(np.where(np.repeat(both, table.orders)[:, None], runs, np.nan), cluster)
+    return JudgeNoise(name, most, own, beside, noise(table.labels[both], design.cluster[both]))
+
+
+def noise_rows(kind: Kind, one: JudgeNoise) -> list[Row]:
+    """A row of the judge, of it where several people labelled, and of people there."""
+    rows = [("judge", one.own), ("judge, where several people labelled", one.beside)]
+    if one.beside is not None and one.beside.units == one.own.units:
+        rows.pop()
+    rows.append(("people there", one.people))
+    return [{"judge": one.name, "who": who, **_row(kind, each)} for who, each in rows if each]
+
+
+def _row(kind: Kind, one: Noise) -> Row:
+    row: dict[str, Value] = columns("two_verdicts_differ", one.differ)
+    if kind == "grade":
+        row |= columns("mean_distance", one.apart)
+    return row | {"items": one.differ.n}

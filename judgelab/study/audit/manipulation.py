@@ -99,7 +99,7 @@ class Manipulation:
             for edit, texts in edits
         }
         each = np.concatenate([shares[name] - shares["placebo"] for name in self._probes])
-        moves = means_within(each, duels.cluster, int(duels.cluster.max()) + 1)
+        moves = means_within(each, duels.cluster)
         known = ~np.isnan(moves)
         counts = known.sum(axis=1), (~known).sum(axis=1)
         values = Estimates.of(row_means(moves), move_ends(moves, LEVEL), *counts)

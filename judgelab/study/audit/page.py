@@ -1,13 +1,15 @@
-"""The page of an audit: title, answer, cards, chart and tables, from what was decided."""
+"""The page of an audit, or of several criteria: title, answer, cards, chart and tables."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from judgelab.core.errors import some
 from judgelab.core.estimator import Estimator
 from judgelab.core.judgments import Floats, JudgmentTable
 from judgelab.core.result import Chart, Headline, PageSection, Result, Row, Table, Value
@@ -17,8 +19,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.agreement import GradedRows
 from judgelab.study.audit.conditions import WORDS, Evidence, Word
 from judgelab.study.audit.design import Design
-from judgelab.study.audit.drift import drift_rows
-from judgelab.study.audit.noise import noise_rows
+from judgelab.study.audit.drift import drift_rows, noise_rows
 from judgelab.study.audit.words import STANDINGS, AuditFacts, answer, cards, say
 from judgelab.study.common.tables import named_columns as columns
 from judgelab.study.common.templates import render, table
@@ -26,6 +27,10 @@ from judgelab.study.common.templates import render, table
 MARKS: Mapping[Word, str] = {"use": "use", "not known yet": "open", "do not use": "no"}
 MOST = 1000
 """Rows of disagreements that are kept."""
+APART = (
+    "Each criterion is audited by itself: labels of one are never used for another, and intervals "
+    "of advantages over rules are adjusted for the judges of a criterion, not over all criteria."
+)
 HEADLINES = (
     Headline("verdict", "Verdict"),
     Headline("best_agreement", "Agreement with people", people=True),
@@ -298,3 +303,61 @@ def _spelled(table: JudgmentTable, value: float, k: int) -> Value:
     name = str((table.units.first if value > 0.5 else table.units.second)[k])
     share = max(value, 1 - value)
     return name if share == 1 else f"{name} ({share:.0%})"
+
+
+def stacked(pages: Mapping[str, Result], chart: Chart, left: Sequence[str]) -> Result:
+    """One result: the answers in order, tables with a column of the criterion, the worst in front.
+
+    The summary is that of the worst criterion: the one whose best judge has the worst verdict, of
+    equals the one with least agreement.
+
+    Args:
+        left: criteria without labels or verdicts.
+    """
+
+    def standing(name: str) -> tuple[int, float, str]:
+        summary = pages[name].summary
+        reached = [k for k, word in enumerate(WORDS) if summary[word.replace(" ", "_")]]
+        agreement = summary["best_agreement"]
+        return -min(reached), agreement if isinstance(agreement, float) else 0.0, name
+
+    worst, first = min(pages, key=standing), next(iter(pages.values()))
+    without = f" Without labels or verdicts, so not audited: {some(left)}." if left else ""
+    answer = [("Criteria", APART + without)]
+    for name, one in pages.items():
+        answer += [(name, one.title)]
+        answer += [(f"{name}, {head[:1].lower()}{head[1:]}", text) for head, text in one.answer]
+    summary: dict[str, Value] = {**pages[worst].summary, "worst_criterion": worst}
+    parts = [part for one in pages.values() for part in one.sections]
+    details = dict.fromkeys(table for part in parts for table in part.tables)
+    names = dict.fromkeys(table.name for one in pages.values() for table in one.tables)
+    tables = [_table(name, pages) for name in ("judges", *(x for x in names if x != "judges"))]
+    section = PageSection("Details", list(details), folded=all(part.folded for part in parts))
+    lead = f"Of {len(pages)} criteria '{worst}' is the worst: " if len(pages) > 1 else f"{worst}: "
+    return replace(
+        first,
+        summary=summary | {"criteria": len(pages)},
+        tables=tables,
+        answer=answer,
+        title=lead + pages[worst].title,
+        cards=(),
+        chart=chart,
+        sections=[section] if parts else [],
+    )
+
+
+def _table(name: str, pages: Mapping[str, Result]) -> Table:
+    """The tables of a name as one, each row with its criterion; notes that differ name theirs."""
+    own = {
+        criterion: table for criterion, page in pages.items() for table in page.tables
+        if table.name == name
+    }  # fmt: skip
+    first = next(iter(own.values()))
+    rows = [{"criterion": key, **row} for key, table in own.items() for row in table.rows]
+    notes = dict[str, list[str]]()
+    for criterion, each in own.items():
+        notes.setdefault(each.note, []).append(criterion)
+    note = first.note
+    if len(notes) > 1:
+        note = " ".join(f"{some(names)}: {text}" for text, names in notes.items() if text)
+    return replace(first, rows=rows, note=note)

@@ -22,14 +22,12 @@ from judgelab.stats.intervals.arrays import divide
 from judgelab.study.audit.asking import Inquiry, gather
 from judgelab.study.audit.averages import averages
 from judgelab.study.audit.conditions import Word
-from judgelab.study.audit.criteria import stacked
 from judgelab.study.audit.design import Bars, Design
-from judgelab.study.audit.drift import Before
+from judgelab.study.audit.drift import Before, judge_noise
 from judgelab.study.audit.evidence import evidence
 from judgelab.study.audit.graded import judgments_of
 from judgelab.study.audit.manipulation import Manipulation
-from judgelab.study.audit.noise import judge_noise
-from judgelab.study.audit.page import chart, page
+from judgelab.study.audit.page import chart, page, stacked
 from judgelab.study.audit.words import AuditFacts
 from judgelab.study.common.judges import JudgesStudy, spent
 from judgelab.study.common.panels import text_records, write_replies, write_sources

@@ -19,8 +19,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.averages import AverageAnswer, AverageWord
 from judgelab.study.audit.conditions import WORDS, Evidence
 from judgelab.study.audit.design import CLASS, Design
-from judgelab.study.audit.drift import JudgeDrift
-from judgelab.study.audit.noise import JudgeNoise
+from judgelab.study.audit.drift import JudgeDrift, JudgeNoise
 from judgelab.study.common.stopping import Elimination
 from judgelab.study.common.templates import hundredth, sentences, spoken
 

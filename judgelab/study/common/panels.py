@@ -56,9 +56,9 @@ Panels = Mapping[str, ScoredPanel]
 
 
 def score_panels(
-    context: Context, panels: Mapping[str, Panel], definition: Definition, *, pairs: bool = False
+    context: Context, panels: Mapping[str, Panel], definition: Definition
 ) -> dict[str, ScoredPanel]:
-    """Measure and score each panel, and write its records; those of pairs where asked for.
+    """Measure and score each panel, and write its records.
 
     Raises:
         DataError: no text of any panel has a score; records and replies are kept.
@@ -72,7 +72,7 @@ def score_panels(
         logs.append(lm.log)
         write_replies(context, panel, {context.mechanism.name: lm.log}, name)
     for name, one in states.items():
-        write_records(context, one.panel, one.measured, one.scores, name=name, pairs=pairs)
+        write_records(context, one.panel, one.measured, one.scores, name=name)
     texts = sum(t is not None for panel in panels.values() for row in panel.texts for t in row)
     if texts and all(np.isnan(one.values).all() for one in states.values()):
         raise DataError(f"{context.mechanism.name} scored none of {texts:,} texts{_cause(logs)}")
@@ -106,9 +106,8 @@ def write_records(
     scores: Scores | None = None,
     *,
     name: str = "clean",
-    pairs: bool = False,
 ) -> None:
-    """Keep a panel's measurements, texts and scores in the run's folder; pairs where asked for.
+    """Keep a panel's measurements, texts and scores in the run's folder.
 
     Studies do so before anything that could fail on odd numbers.
     """
@@ -118,8 +117,6 @@ def write_records(
         tables["labels"] = label_records(panel)
     if scores is not None:
         tables["scores"] = score_records(panel, scores)
-        if pairs and scores.directed is not None:
-            tables["pairs"] = pair_records(scores.directed)
     for kind, table in tables.items():
         context.run_dir.write_table(f"records/{name}_{kind}.parquet", table)
 
@@ -198,12 +195,6 @@ def text_records(panel: Panel) -> pd.DataFrame:
         for agent, text in zip(panel.agents, texts, strict=True)
     ]
     return pd.DataFrame(rows)
-
-
-def pair_records(directed: xr.DataArray) -> pd.DataFrame:
-    """One row per item, candidate and reference: the score of the one against the other."""
-    table = directed.drop_vars("reference", errors="ignore").to_dataframe("score").reset_index()
-    return table.dropna(subset="score").reset_index(drop=True)
 
 
 def _lacking(scored: ScoredPanel) -> tuple[int, int] | None:

@@ -1,11 +1,76 @@
-"""Tables of several runs as one, beside the numbers that a paper prints."""
+"""Several runs: their tables as one, and how much of a score is the prompt."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
-from judgelab.report.jobs import SweepJob, axes, setting
+import numpy as np
+import pandas as pd
+
+from judgelab.report import format
+from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, option, setting
+from judgelab.report.tables import estimates
+from judgelab.stats.intervals.means import item_change
+from judgelab.study.common.panels import SCORES
+
+KEY = "prompts"
+ENDS = ("value", "low", "high")
+NOTE = (
+    "The difference of a text's two scores, averaged over texts of an item, then over items, in "
+    "the mechanism's unit; 95 % interval over items. Correlation: Spearman's, over all texts."
+)
+
+
+def prompt_effects(jobs: Sequence[SweepJob]) -> list[Comparison]:
+    """A row for each two runs that differ in nothing but whose words they ask by.
+
+    Scores are those of the clean panel; a text that either run left unscored is in neither mean,
+    and counted.
+    """
+    rows = []
+    others = [key for key in axes(jobs) if key != KEY]
+    for one, other in combinations([job for job in jobs if job.run is not None], 2):
+        pair = {job.choices.get(KEY, ""): job for job in (one, other)}
+        alike = all(option(one, key) == option(other, key) for key in others)
+        if pair.keys() == {"ours", "authors"} and alike:
+            rows.append(_row(pair["ours"], pair["authors"], others))
+    if not rows:
+        return []
+    words = " ".join(
+        f"{row['of']}: the authors' words change a score by "
+        f"{format.estimate(row['value'], row['low'], row['high'])} on average; "
+        f"texts keep their order with a correlation of {row['correlation']:.2f}."
+        for row in rows
+    )
+    shown = [
+        keyed(rows, "of", "scores"),
+        estimates("change", [{k: row[k] for k in ENDS} for row in rows], "authors − ours"),
+        keyed(rows, "n", "items"),
+        keyed(rows, "unscored"),
+        keyed(rows, "correlation"),
+    ]
+    table, answer = pd.DataFrame(rows), [("What the prompt changes", words)]
+    return [
+        Comparison("prompts", table, NOTE, {"Ours and the authors' prompts": shown}, (), answer)
+    ]
+
+
+def _row(ours: SweepJob, authors: SweepJob, keys: Sequence[str]) -> dict[str, Any]:
+    """One pair of runs."""
+    files = [job.run / SCORES for job in (ours, authors) if job.run is not None]
+    sides = [pd.read_parquet(file).set_index(["item", "agent"])["score"] for file in files]
+    both = pd.concat(sides, axis=1, keys=["ours", "authors"]).dropna(how="all")
+    scored = both.dropna()
+    change = (scored["authors"] - scored["ours"]).groupby("item").mean()
+    one = item_change(change.to_numpy(np.float64))
+    return {
+        "of": " · ".join(option(ours, key) for key in keys) or str(ours.summary["mechanism"]),
+        **{part: getattr(one, part) for part in (*ENDS, "n")},
+        "unscored": len(both) - len(scored),
+        "correlation": float(scored["ours"].corr(scored["authors"], method="spearman")),
+    }
 
 
 def table_rows(

@@ -16,7 +16,7 @@ from judgelab.report.jobs import Comparison, SweepJob, axes, option, setting, va
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.sweep import name_of
 from judgelab.report.tables import columns, frame, records
-from judgelab.study.common.prompts import prompt_effects
+from judgelab.study.common.sweeps import prompt_effects
 from judgelab.study.common.templates import drawn, estimate_of, paragraphs, sentences
 
 if TYPE_CHECKING:

@@ -60,7 +60,7 @@ def race(
         item="item",
     )
     clean = batches.finish()
-    write_records(context, clean.panel, clean.measured, clean.scores, pairs=True)
+    write_records(context, clean.panel, clean.measured, clean.scores)
     return clean, asked
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.core.panel import GIVE_REFERENCES, Panel
+from judgelab.core.panel import GIVE_REFERENCES, Agent, Panel
 from judgelab.core.resources import conf, own_or_shipped
 from judgelab.core.result import Result, Table, Value, read_estimate
 from judgelab.core.terminal import unquoted
@@ -25,7 +25,6 @@ from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, marked, scor
 from judgelab.report.style import Drawn, Mark, Tables
 from judgelab.report.tables import estimates, frame, records
 from judgelab.stats.discrimination.correlation import METHODS
-from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.ranking.leaderboard import Ranking, agreement, rank_intervals
 from judgelab.study.common.panels import ScoredPanel, missing_pairs, pair_entries, score_panels
 from judgelab.study.common.stopping import Elimination, Stop
@@ -168,7 +167,7 @@ class Leaderboard(Study):
         if self.stop.on:
             clean, asked = race(context, panel, candidates, self.stop, self.definition, LEVEL)
         else:
-            panels = score_panels(context, {"clean": panel}, self.definition, pairs=True)
+            panels = score_panels(context, {"clean": panel}, self.definition)
             clean = panels["clean"]
         values = clean.values[:, candidates]
         if np.isnan(values).all():
@@ -177,12 +176,12 @@ class Leaderboard(Study):
                 "see the records of the run."
             )
         if asked is None:
-            who, draws = np.ones(values.shape, np.bool_), self.bootstrap
-            ranking = rank_intervals(values, LEVEL, draws, context.seed, mechanism.bounds)
+            seed, bounds = context.seed, mechanism.bounds
+            ranking = rank_intervals(values, LEVEL, self.bootstrap, seed, bounds)
         else:
-            who, ranking = asked.who, standing_ranks(values, asked, LEVEL, mechanism.bounds)
+            ranking = standing_ranks(values, asked, LEVEL, mechanism.bounds)
         sizes = {} if known is None or SIZE not in known else known[SIZE].dropna().to_dict()
-        rows = self._rows(clean, candidates, ranking, who, sizes)
+        rows = self._rows([clean.panel.agents[k] for k in candidates], ranking, sizes)
         board = table(__package__, "leaderboard", rows, stopped=asked is not None)
         tables = [replace(board, level=LEVEL)]
         if known is not None:
@@ -207,26 +206,17 @@ class Leaderboard(Study):
         )
 
     def _rows(
-        self,
-        clean: ScoredPanel,
-        candidates: Sequence[int],
-        ranking: Ranking,
-        who: Mask,
-        sizes: Mapping[Any, float],
+        self, candidates: Sequence[Agent], ranking: Ranking, sizes: Mapping[Any, float]
     ) -> list[dict[str, Value]]:
         """One for each candidate, the best first; those without a rank last."""
-        against = _against(clean, candidates)
-        unscored = np.isnan(against) & who[..., None]
         rows = list[dict[str, Value]]()
         for k in np.lexsort((-ranking.value, ranking.rank)):  # NaN last
-            agent = clean.panel.agents[candidates[k]]
+            agent = candidates[k]
             human = agent.name in self.humans
             row: dict[str, Value] = {
                 "candidate": agent.name,
                 "kind": "human" if human else agent.meta.get("kind", "text"),
                 **{one.name: getattr(ranking, one.name)[k].item() for one in fields(ranking)},
-                "pairs": int(who[:, k].sum()) * against.shape[2],
-                "pairs_unscored": int(unscored[:, k].sum()),
             }
             rows.append(row | ({"parameters": sizes[agent.name]} if agent.name in sizes else {}))
         return rows
@@ -248,7 +238,6 @@ class Leaderboard(Study):
             **{f"clean/best_score_{part}": best[part] for part in ("low", "high", "n")},
             "clean/unscored_texts": sum(row["unscored"] for row in rows),
             **{f"score/{row['candidate']}": row["value"] for row in rows},
-            "clean/unscored_pairs": sum(row["pairs_unscored"] for row in rows),
             **pair_entries({"clean": clean}),
         }
         if asked is None:
@@ -285,15 +274,6 @@ class Leaderboard(Study):
         if unknown:
             raise ConfigError(f"study.humans: no candidate is called {sorted(unknown)[0]!r}.")
         return places
-
-
-def _against(clean: ScoredPanel, candidates: Sequence[int]) -> Floats:
-    """[items, candidates, references] scores; alone in its row where no reference is looked at."""
-    if clean.scores.directed is None:
-        return clean.values[:, candidates, None]
-    references = [k for k, agent in enumerate(clean.panel.agents) if agent.reference]
-    scores: Floats = clean.scores.directed.values[:, candidates][:, :, references]
-    return scores
 
 
 def read_benchmarks(path: str) -> pd.DataFrame:

@@ -42,7 +42,7 @@ from judgelab.study.common.panels import (
     pair_entries,
     score_panels,
 )
-from judgelab.study.common.prompts import prompt_effects
+from judgelab.study.common.sweeps import prompt_effects
 from judgelab.study.common.tables import (
     about,
     columns,
@@ -172,7 +172,7 @@ class Validation(Study):
             ConfigError: under an attack, there is no candidate, or no reference to hold texts
                 against.
         """
-        states = score_panels(context, self._panels(context), self.definition, pairs=True)
+        states = score_panels(context, self._panels(context), self.definition)
         rows = {name: rows_of(one.panel, one.scores) for name, one in states.items()}
         expects, how = context.attack.expects, (self.definition, self.bootstrap, context.seed)
         human, made = _human_correlations(states["clean"], *how), list[Table]()

@@ -10,9 +10,9 @@ from scipy.stats import beta
 
 from judgelab.stats.trust.biases import (
     move_ends,
+    noise,
     position_bias,
 )
-from judgelab.stats.trust.noise import noise
 from tests.judgment_tables import llmbar, made_pairs
 
 

@@ -12,7 +12,7 @@ import pytest
 from judgelab.mechanism.mi import Mi
 from judgelab.report.jobs import SweepJob
 from judgelab.study.common.panels import measurement_records
-from judgelab.study.common.prompts import prompt_effects
+from judgelab.study.common.sweeps import prompt_effects
 from tests.scripted import ScriptedLogProb, panel_of
 
 LM = ScriptedLogProb(lambda context, target: -float(len(context) + 2 * len(target)))
