@@ -19,7 +19,7 @@ from judgelab.stats.ranking.pairs import (
     predicted,
     ranked_pairs,
 )
-from judgelab.stats.ranking.system_bias import bias_estimate, fit_judge
+from judgelab.stats.ranking.system_bias import fit_judge
 
 Array = NDArray[np.float64]
 
@@ -74,7 +74,7 @@ def test_complete_data_give_the_two_way_component_of_variance() -> None:
 def test_what_the_data_cannot_tell_is_nan() -> None:
     human, metric = annotated(4, items=20, systems=4)
     assert math.isnan(fit_judge(human, np.ones_like(human)).r)
-    unknown = bias_estimate(human, -metric)
+    unknown = fit_judge(human, -metric).bias
     assert math.isnan(unknown.value) and math.isnan(unknown.low) and unknown.n == 4
     two = fit_judge(human[:, :2], metric[:, :2])
     assert two.bias.value >= 0 and math.isnan(two.line_bias_sd)
@@ -89,7 +89,7 @@ def test_the_interval_of_the_bias_holds_it() -> None:
     held = []
     for seed in range(200):
         human, metric = annotated(3000 + seed, items=40, systems=10, bias=0.4, item=0.7)
-        found = bias_estimate(human, metric)
+        found = fit_judge(human, metric).bias
         assert found.n == 10 and found.low <= found.value <= found.high
         held.append(found.low <= 0.4 <= found.high)
     assert 0.9 <= np.mean(held) <= 0.99
