@@ -59,10 +59,8 @@ def group_difference(scores: ArrayLike, positive: Mask, negative: Mask) -> Float
 
 
 def effect_size(difference: ArrayLike) -> float:
-    """d_z = mean / standard deviation (ddof 1) of the items that are not NaN.
-
-    NaN with fewer than two items, or where all have the same difference: there is then no scale.
-    """
+    """d_z = mean / standard deviation (ddof 1) of the items that are not NaN; NaN with fewer than
+    two items, or without spread: there is then no scale."""
     items = checked(difference, 1, "The differences")
     items = items[~np.isnan(items)]
     if items.size < 2 or np.ptp(items) <= ROUNDING * np.abs(items).max():

@@ -22,7 +22,6 @@ TOLERANCE = 1e-9
 """Votes closer to a draw than this share of all that was cast are ties: sums are rounded."""
 
 BOX = ("whisker_low", "quartile_1", "median", "quartile_3", "whisker_high")
-"""Quartiles, and whiskers to the last value within 1.5 times their gap."""
 
 
 def votes_of(verdicts: ArrayLike) -> Floats:
@@ -75,14 +74,14 @@ def correct(sign: ArrayLike, gold: ArrayLike) -> Floats:
     Of decisions [items, pairs(, orders)] and gold [items, pairs].
     """
     decided, truth = _aligned(sign, gold)
-    known = ~np.isnan(decided) & _preferred(truth)
+    known = ~np.isnan(decided) & (np.abs(truth) == 1)
     return np.where(known, np.where(decided == 0, 0.5, decided == truth), np.nan)
 
 
 def unscored_pairs(sign: ArrayLike, gold: ArrayLike) -> int:
     """Pairs without a decision on which people have a preference."""
     decided, truth = _aligned(sign, gold)
-    return int(np.count_nonzero(np.isnan(decided) & _preferred(truth)))
+    return int(np.count_nonzero(np.isnan(decided) & (np.abs(truth) == 1)))
 
 
 def _aligned(sign: ArrayLike, gold: ArrayLike) -> tuple[Floats, Floats]:
@@ -90,10 +89,6 @@ def _aligned(sign: ArrayLike, gold: ArrayLike) -> tuple[Floats, Floats]:
     if decided.ndim == truth.ndim + 1:
         truth = np.broadcast_to(truth[..., None], decided.shape)
     return decided, truth
-
-
-def _preferred(gold: Floats) -> NDArray[np.bool_]:
-    return np.asarray(~np.isnan(gold) & (gold != 0))
 
 
 def accuracy(right: ArrayLike, *, macro: bool = False, change: bool = False) -> Estimate:
@@ -150,15 +145,16 @@ def _by_item(values: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def box(values: ArrayLike) -> dict[str, float]:
-    """``BOX`` of the values that are known, by Tukey's rule; NaN without any."""
+    """Quartiles of the values that are known, and whiskers to the last within 1.5 times their gap
+    (Tukey); NaN without any."""
     cells = np.asarray(values, dtype=np.float64).ravel()
     known = cells[~np.isnan(cells)]
     if not len(known):
         return dict.fromkeys(BOX, float("nan"))
     low, middle, high = np.quantile(known, (0.25, 0.5, 0.75))
     near = known[np.abs(known - np.clip(known, low, high)) <= 1.5 * (high - low)]
-    ends = min(near.min(), low), max(near.max(), high)
-    return dict(zip(BOX, map(float, (ends[0], low, middle, high, ends[1])), strict=True))
+    parts = min(near.min(), low), low, middle, high, max(near.max(), high)
+    return dict(zip(BOX, map(float, parts), strict=True))
 
 
 def alike(sign: ArrayLike, other: ArrayLike) -> Floats:

@@ -40,8 +40,7 @@ class Shares:
 
     def of(self, rows: NDArray[np.int64]) -> Shares:
         """Those of these judges."""
-        parts = (self.total[rows], self.count[rows], self.missing[rows])
-        return Shares(*parts, limits=self.limits)
+        return Shares(self.total[rows], self.count[rows], self.missing[rows], self.limits)
 
     def values(self, weights: Floats) -> Floats:
         """[draws, judges] the exam's number in each resample of the items [draws, items]."""
@@ -79,8 +78,7 @@ class ConfidenceAnswers:
 
     def values(self, weights: Floats) -> Floats:
         """[draws, judges] P_s in each resample; NaN where a set has no answer."""
-        gap = self.gaps(weights)
-        return np.where(np.isnan(gap), np.nan, (gap > 0).astype(np.float64))
+        return _above_0(self.gaps(weights))
 
     def gap_ends(self) -> Ends:
         """[judges] ends of the gap's 95 % interval over items (``mean_ends``)."""
@@ -90,7 +88,7 @@ class ConfidenceAnswers:
 
     def ends(self) -> Ends:
         """[judges] P_s at the ends of the gap's interval."""
-        low, high = (np.where(np.isnan(x), np.nan, np.float64(x > 0)) for x in self.gap_ends())
+        low, high = map(_above_0, self.gap_ends())
         return low, high
 
     @property
@@ -103,6 +101,10 @@ class ConfidenceAnswers:
     def items(self) -> int:
         """How many items there are."""
         return self.easy.items
+
+
+def _above_0(gaps: Floats) -> Floats:
+    return np.where(np.isnan(gaps), np.nan, np.float64(gaps > 0))
 
 
 ExamAnswers = Shares | ConfidenceAnswers
@@ -134,8 +136,7 @@ class Marks:
 def shares(answers: ArrayLike, asked: ArrayLike | None = None) -> Shares:
     """Sums and counts of answers [judges, items, ...] between 0 and 1, NaN where unscored.
 
-    Args:
-        asked: [judges, items, ...] whether the question was put; None: all were.
+    ``asked``: whether the question was put; None: all were.
     """
     values = np.asarray(answers, dtype=np.float64)
     flat = values.reshape(*values.shape[:2], -1)
