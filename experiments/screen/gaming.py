@@ -17,8 +17,7 @@ from experiments.results import Row
 from judgelab.core.panel import Agent, Panel
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.means import item_change
-from judgelab.stats.screen.blocks import Places, by_item, centred, matched
-from judgelab.stats.screen.exam import sit
+from judgelab.stats.screen.exam import Places, by_item, centred, matched, sit
 from judgelab.study.screen.case import Critic
 
 PEERS = 4

@@ -22,7 +22,7 @@ from judgelab.evaluation_lm.compression import Compression
 from judgelab.mechanism.mi import Mi
 from judgelab.stats.discrimination.auc import row_auc
 from judgelab.stats.intervals.arrays import average_ranks, row_means
-from judgelab.stats.screen.blocks import Places, blocked, deal
+from judgelab.stats.screen.exam import Places, blocked, deal
 from judgelab.study.screen.case import Critic, RankingBelief, ScreenCase, decide, discernment, twice
 from judgelab.study.screen.texts import (
     TextFacts,

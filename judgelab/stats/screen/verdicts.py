@@ -22,8 +22,7 @@ from judgelab.stats.intervals.arrays import Floats, Mask, divide, row_means
 from judgelab.stats.intervals.ends import mean_ends, mean_p
 from judgelab.stats.intervals.estimate import Estimates
 from judgelab.stats.intervals.means import item_mean
-from judgelab.stats.screen.blocks import Places, effects, with_peers
-from judgelab.stats.screen.exam import weight
+from judgelab.stats.screen.exam import Places, effects, weight, with_peers
 
 Verdict = Literal["something", "much less", "nothing", "not known"]
 RATE = 0.05  # of false discoveries, among the agents that are named for one thing

@@ -58,6 +58,11 @@ class JudgesStudy(Study):
                 judges[name] = replace(one, evaluation_lm=use(f"judges.{name}", lm))
         return replace(self, judges=judges)  # type: ignore[type-var]  # those derived are dataclasses
 
+    def asked(self, context: Context) -> dict[str, Context]:
+        """Judge -> the context in which it is asked."""
+        judges: dict[str, NamedJudge] = self.judges
+        return {name: one.within(context) for name, one in judges.items()}
+
     def asks(
         self, mechanism: Mechanism, lm: EvaluationLM
     ) -> Mapping[str, tuple[Mechanism, EvaluationLM]]:

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgelab.core.result import read_estimate
 from judgelab.report import format
 from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, option, setting
-from judgelab.report.tables import estimates
+from judgelab.report.tables import Column, estimates, frame
 from judgelab.stats.intervals.means import item_change
 from judgelab.study.common.panels import SCORES
+from judgelab.study.common.templates import sentences
 
 KEY = "prompts"
 ENDS = ("value", "low", "high")
@@ -71,6 +73,26 @@ def _row(ours: SweepJob, authors: SweepJob, keys: Sequence[str]) -> dict[str, An
         "unscored": len(both) - len(scored),
         "correlation": float(scored["ours"].corr(scored["authors"], method="spearman")),
     }
+
+
+def comparison(
+    package: str,
+    name: str,
+    rows: Sequence[dict[str, Any]],
+    shown: list[Column],
+    figures: Sequence[str] = (),
+) -> Comparison:
+    """Rows of several runs; heading and note are what ``figures.md.j2`` of the package has for
+    ``NAME of runs``."""
+    title, note = sentences(package, "figures.md.j2", figure=f"{name} of runs")
+    return Comparison(name, frame({"rows": rows}), note, {title: shown}, figures)
+
+
+def estimated(rows: Sequence[dict[str, Any]], key: str, heading: str) -> list[Column]:
+    """A column of estimates, and beside it what a paper prints, where that is known."""
+    cells = rows if key == "value" else [read_estimate(row, key) for row in rows]
+    printed = [keyed(rows, f"printed_{key}", "printed")] if f"printed_{key}" in rows[0] else []
+    return [estimates(key, cells, heading), *printed]
 
 
 def table_rows(

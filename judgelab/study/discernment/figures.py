@@ -12,7 +12,8 @@ from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, marked, opti
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.tables import estimates, frame, records
 from judgelab.study.common.panels import SCORES
-from judgelab.study.common.templates import drawn, sentences
+from judgelab.study.common.sweeps import comparison
+from judgelab.study.common.templates import drawn
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -178,8 +179,7 @@ def compare(runs: Sequence[SweepJob]) -> list[Comparison]:
         wide.append(estimates(name, [read_estimate(row, name) for row in rows], heading))
         wide.append(keyed(rows, f"{name}_threshold", "chance"))
     wide += [keyed(rows, key) for key in ("n", "unscored", "not_seen")]
-    [title, note] = sentences(__package__, "figures.md.j2", figure="comparison")
-    comparisons = [Comparison("judges", board, note, {title: wide}, ["discernment_judges"])]
+    comparisons = [comparison(__package__, "judges", rows, wide, ["discernment_judges"])]
     rated = [ratings for _, ratings in judges if ratings is not None]
     if not several and len(rated) > 1:
         cells = pd.concat(rated)[["judge", "variant", "item", "rating"]]

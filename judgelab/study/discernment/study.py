@@ -97,11 +97,8 @@ class Discernment(JudgesStudy):
     def _asked(self, context: Context) -> dict[str, Context]:
         """Judge -> the context in which it rates; without judges the run's, which has no name."""
         writers = {WRITER: context.writer(), **context.writers}
-        asked = {
-            name: replace(one.within(context), writers=writers)
-            for name, one in self._raters.items()
-        }
-        return asked or {"": context}
+        raters = replace(self, judges=self._raters).asked(replace(context, writers=writers))
+        return raters or {"": context}
 
     def ask(self, context: Context) -> None:
         """See Study."""

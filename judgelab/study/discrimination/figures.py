@@ -16,8 +16,8 @@ from judgelab.report.jobs import Comparison, SweepJob, axes, option, setting, va
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.sweep import name_of
 from judgelab.report.tables import columns, frame, records
-from judgelab.study.common.sweeps import prompt_effects
-from judgelab.study.common.templates import drawn, estimate_of, paragraphs, sentences
+from judgelab.study.common.sweeps import comparison, prompt_effects
+from judgelab.study.common.templates import drawn, estimate_of, paragraphs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -282,6 +282,5 @@ def fits(points: DataFrame) -> list[Comparison]:
     ]
     if not made:
         return []
-    title, note = sentences(__package__, "figures.md.j2", figure="fits")
     figures = ["effect_sizes_by_compression"]
-    return [Comparison("compression", clean, note, {title: columns(made)}, figures)]
+    return [comparison(__package__, "compression", records(clean), columns(made), figures)]

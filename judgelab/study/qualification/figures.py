@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from judgelab.core.result import Headline, read_estimate
+from judgelab.core.result import Headline
 from judgelab.report import style
 from judgelab.report.jobs import Comparison, SweepJob, keyed
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
-from judgelab.report.tables import Column, estimates, frame, records
-from judgelab.study.common.sweeps import table_rows
-from judgelab.study.common.templates import drawn, sentences
+from judgelab.report.tables import frame, records
+from judgelab.study.common.sweeps import comparison, estimated, table_rows
+from judgelab.study.common.templates import drawn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,28 +138,21 @@ def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
     if any(row["value"] is not None for row in rows):
         rows.sort(key=lambda row: math.inf if row["value"] is None else -row["value"])
         wide = [keyed(rows, key) for key in ("name", "kind", "called")]
-        wide += _estimated(rows, "value", "accuracy")
+        wide += estimated(rows, "value", "accuracy")
         if any(row["spearman"] is not None for row in rows):
-            wide += _estimated(rows, "spearman", "Spearman's rho")
+            wide += estimated(rows, "spearman", "Spearman's rho")
         wide += [keyed(rows, key) for key in ("n", "unscored", "exam_cost", "cost")]
-        wide += [*_estimated(rows, "gain", "gain"), keyed(rows, "p")]
+        wide += [*estimated(rows, "gain", "gain"), keyed(rows, "p")]
         figures = ["qualification_cost"] if any(row["cost"] for row in rows) else []
-        made.append(_comparison("pools", rows, wide, figures))
+        made.append(comparison(__package__, "pools", rows, wide, figures))
     if rows := _rows(jobs, "bias", "value", "accuracy"):
-        wide = [keyed(rows, "name"), keyed(rows, "kind"), *_estimated(rows, "value", "rate")]
-        wide += [*_estimated(rows, "accuracy", "accuracy"), keyed(rows, "n")]
-        made.append(_comparison("bias", rows, wide))
+        wide = [keyed(rows, "name"), keyed(rows, "kind"), *estimated(rows, "value", "rate")]
+        wide += [*estimated(rows, "accuracy", "accuracy"), keyed(rows, "n")]
+        made.append(comparison(__package__, "bias", rows, wide))
     if rows := table_rows(jobs, "confidence"):
         figures = ["qualification_confidence"]
         made.append(Comparison("confidence", frame({"rows": rows}), figures=figures))
     return made
-
-
-def _comparison(
-    name: str, rows: list[dict[str, Any]], wide: list[Column], figures: Sequence[str] = ()
-) -> Comparison:
-    title, note = sentences(__package__, "figures.md.j2", figure=f"{name} of runs")
-    return Comparison(name, frame({"rows": rows}), note, {title: wide}, figures)
 
 
 def _rows(jobs: Sequence[SweepJob], table: str, *parts: str) -> list[dict[str, Any]]:
@@ -167,9 +160,3 @@ def _rows(jobs: Sequence[SweepJob], table: str, *parts: str) -> list[dict[str, A
     rows = table_rows(jobs, table, parts=parts)
     named = [f"{row['name']} ({row['asked']})" if len(jobs) > 1 else row["name"] for row in rows]
     return [{**row, "name": name} for row, name in zip(rows, named, strict=True)]
-
-
-def _estimated(rows: Sequence[dict[str, Any]], key: str, name: str) -> list[Column]:
-    cells = rows if key == "value" else [read_estimate(row, key) for row in rows]
-    printed = [keyed(rows, f"printed_{key}", "printed")] if f"printed_{key}" in rows[0] else []
-    return [estimates(key, cells, name), *printed]

@@ -20,7 +20,7 @@ from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.stats.qualification.exams import mark, over_chance
-from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_of
+from judgelab.study.common.judges import JudgesStudy, asks_of
 from judgelab.study.common.panels import human_scores, text_records
 from judgelab.study.common.templates import paragraphs
 from judgelab.study.qualification.case import Case, all_tables, figures, notes
@@ -120,7 +120,7 @@ class Qualification(JudgesStudy):
                 )
         case = replace(case, methods=methods, missing=tuple(missing))
         by = responses.estimators or (context.estimator({}),)
-        ways = {name: own.mechanism.name for name, own in self._asked(context).items()}
+        ways = {name: own.mechanism.name for name, own in self.asked(context).items()}
         tables, summary = all_tables(case), case.summary(context, panel)
         return Result(
             summary=summary,
@@ -141,7 +141,7 @@ class Qualification(JudgesStudy):
     def _settled(self, context: Context) -> tuple[Panel, JudgePrices]:
         """Panel and prices; what is only needed in the end is checked before a judge is asked."""
         context.no_attack("qualification")
-        panel, asked = context.panels()["clean"], self._asked(context)
+        panel, asked = context.panels()["clean"], self.asked(context)
         for name in self.family:
             place_of(panel, name, "study.family")
         if not len(all_pairs(panel)):
@@ -172,13 +172,9 @@ class Qualification(JudgesStudy):
 
     def _responses(self, context: Context, panel: Panel, prices: JudgePrices) -> JudgeResponses:
         exams = {name: exam for name in EXAMS if (exam := getattr(self, name)) is not None}
-        if asked := self._asked(context):
+        if asked := self.asked(context):
             return ask(context, panel, all_pairs(panel), asked, exams, prices)
         return recorded(panel, all_pairs(panel), exams, prices)
-
-    def _asked(self, context: Context) -> dict[str, Context]:
-        judges: dict[str, NamedJudge] = self.judges
-        return {name: one.within(context) for name, one in judges.items()}
 
     def _case(
         self, context: Context, panel: Panel, responses: JudgeResponses, currency: str

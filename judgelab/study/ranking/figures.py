@@ -8,9 +8,9 @@ from functools import partial
 from judgelab.report import style
 from judgelab.report.jobs import Comparison, SweepJob, keyed
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
-from judgelab.report.tables import estimates, frame, records
-from judgelab.study.common.sweeps import table_rows
-from judgelab.study.common.templates import drawn, sentences
+from judgelab.report.tables import records
+from judgelab.study.common.sweeps import comparison, estimated, table_rows
+from judgelab.study.common.templates import drawn
 
 BIASED = "items_with_bias"  # a column that is absent where the bias is not known
 HUES = style.HUES * 4
@@ -159,8 +159,5 @@ def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
         return []
     wide = [keyed(rows, "asked", "of"), keyed(rows, "system")]
     for key, name in (("rank", "rank"), ("value", "mean score"), ("human_mean", "people's")):
-        wide.append(estimates(key, rows, name) if key == "value" else keyed(rows, key, name))
-        if f"printed_{key}" in rows[0]:
-            wide.append(keyed(rows, f"printed_{key}", "printed"))
-    title, note = sentences(__package__, "figures.md.j2", figure="comparison")
-    return [Comparison("systems", frame({"rows": rows}), note, {title: wide})]
+        wide += estimated(rows, key, name)
+    return [comparison(__package__, "systems", rows, wide)]

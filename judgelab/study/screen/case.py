@@ -22,8 +22,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_change, item_mean
 from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
 from judgelab.stats.screen.belief import Belief, features
-from judgelab.stats.screen.blocks import Places, by_item, centred, effects
-from judgelab.stats.screen.exam import SourceExam, beyond, sit
+from judgelab.stats.screen.exam import Places, SourceExam, beyond, by_item, centred, effects, sit
 from judgelab.stats.screen.verdicts import FEWEST, RATE, Screened, Verdict, pooled, screen, shares
 from judgelab.study.common.tables import named_columns
 from judgelab.study.common.templates import table
@@ -34,12 +33,7 @@ Standing = Literal["believed", "not believed", "unknown", "few"]
 APART = 0.75
 """Share of the median other agent's effect that an agent surely stays below who stands apart."""
 WORDS, LENGTH = "shared words", "length"
-OTHER = "Too few words, or others than those of the other systems, for critics to compare them"
-SOURCE = "Words shared with the sources of the items, though hardly any with the other systems"
-BRIEF = "Little in common with systems whose texts are too short to tell whether they are copies"
-FEW = f"Fewer than {FEWEST} texts"
-ALONE = "All systems are copies of each other, so there is nobody to compare with"
-WEAK = "Critics too weak, or items too few"
+Reason = Literal["", "other words", "source", "brief", "few", "alone", "weak"]
 
 
 @dataclass(frozen=True)
@@ -82,7 +76,7 @@ class ScreenCase:
     facts: TextFacts
     screened: Screened | None  # None where no critic qualifies
     verdicts: Sequence[Verdict] = ()
-    reasons: Sequence[str] = ()  # why "not known", or exempt from the bars; "" of the others
+    reasons: Sequence[Reason] = ()  # why "not known", or exempt from the bars; "" of the others
     # critic that qualified -> [items, agents] its own effects, in its unit
     effects: Mapping[str, Floats] = field(default_factory=dict)
 
@@ -112,7 +106,7 @@ class ScreenCase:
     @property
     def copies(self) -> list[list[int]]:
         """Groups of agents that wrote nearly the same."""
-        groups = [np.flatnonzero(self.facts.group == g).tolist() for g in set(self.facts.group)]
+        groups = (np.flatnonzero(self.facts.group == g).tolist() for g in set(self.facts.group))
         return sorted(one for one in groups if len(one) > 1)
 
     @cached_property
@@ -219,17 +213,17 @@ def decide(
     even = [centred(one.critic.scores) for one in pool]
     families = [one.critic.family for one in pool]
     found = screen(pooled(even, blocks, families), blocks, facts.group)
-    verdicts, reasons = list[Verdict](), list[str]()
+    verdicts, reasons = list[Verdict](), list[Reason]()
     texts = (~np.isnan(found.effect)).sum(axis=0)
     for k, word in enumerate(found.verdict):
-        few = FEW if facts.group.any() else ALONE
-        why = "" if word != "not known" else few if texts[k] < FEWEST else WEAK
+        few: Reason = "few" if facts.group.any() else "alone"
+        why: Reason = "" if word != "not known" else few if texts[k] < FEWEST else "weak"
         if word == "nothing" and facts.source_p[k] <= RATE:
-            word, why = "not known", SOURCE
+            word, why = "not known", "source"
         elif word in ("nothing", "much less") and facts.foreign[k]:
-            word, why = "something" if found.sure[k] else "not known", OTHER
+            word, why = "something" if found.sure[k] else "not known", "other words"
         elif word == "much less" and facts.brief:
-            word, why = "not known", BRIEF
+            word, why = "not known", "brief"
         verdicts.append(word)
         reasons.append(why)
     by_critic = {

@@ -21,10 +21,10 @@ from judgelab.engine.provenance import origin_of, sources
 from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.screen.belief import Belief
-from judgelab.stats.screen.blocks import FEWEST, Places, blocked, deal
+from judgelab.stats.screen.exam import FEWEST, Places, blocked, deal
 from judgelab.stats.screen.verdicts import FEWEST as TEXTS
 from judgelab.stats.screen.verdicts import Verdict
-from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_nobody
+from judgelab.study.common.judges import JudgesStudy, asks_nobody
 from judgelab.study.common.panels import score_records, text_records, write_replies, write_sources
 from judgelab.study.common.tables import about, named_columns
 from judgelab.study.common.templates import sentences, table
@@ -112,6 +112,7 @@ class Screen(JudgesStudy):
         self._write(context, case, {name: own.evaluation_lm for name, own in logged.items()})
         ranking = RankingBelief(case, self.belief, self.tau, self.probability)
         facts = {"case": case, "ranking": ranking, "given": given, "tried": attacks}
+        facts["fewest"] = TEXTS
         title, *said = sentences(__package__, "answer.md.j2", **facts, **_facts(case))
         tables = [_agents_table(case), _critics_table(case, attacks), attacks.table]
         if ranking.standing == "believed":
@@ -139,10 +140,10 @@ class Screen(JudgesStudy):
 
     def _asked(self, context: Context) -> dict[str, Context]:
         """Critic -> the context in which it is asked."""
-        judges: dict[str, NamedJudge] = self.judges
-        own = {name: one.within(context) for name, one in judges.items()}
         name, model = context.mechanism.name, context.evaluation_lm.presentation.model
-        return own or {name if asks_nobody(context.mechanism) else f"{model} ({name})": context}
+        return self.asked(context) or {
+            name if asks_nobody(context.mechanism) else f"{model} ({name})": context
+        }
 
     def _dealt(self, context: Context) -> tuple[Panel, list[Places], int]:
         """The texts as written, each item once, blocks of items, and how many items there were."""

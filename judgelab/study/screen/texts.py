@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.stats.intervals.arrays import Floats, Mask, divide, row_means
-from judgelab.stats.screen.blocks import Places
+from judgelab.stats.screen.exam import Places
 from judgelab.stats.screen.verdicts import permutation_p
 
 _WORD = re.compile(r"[぀-ヿ㐀-鿿]|[^\W぀-ヿ㐀-鿿]+")

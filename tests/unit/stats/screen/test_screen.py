@@ -7,8 +7,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from judgelab.stats.screen.blocks import centred, deal, matched
-from judgelab.stats.screen.exam import sit
+from judgelab.stats.screen.exam import centred, deal, matched, sit
 from judgelab.stats.screen.verdicts import false_discoveries, permutation_p, pooled, screen
 
 M = 6
