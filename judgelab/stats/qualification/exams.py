@@ -38,10 +38,6 @@ class Shares:
     # of an answer; those of a lead over a control are others, and confidence has none
     limits: tuple[float, float] | None = (0.0, 1.0)
 
-    def of(self, rows: NDArray[np.int64]) -> Shares:
-        """Those of these judges."""
-        return Shares(self.total[rows], self.count[rows], self.missing[rows], self.limits)
-
     def values(self, weights: Floats) -> Floats:
         """[draws, judges] the exam's number in each resample of the items [draws, items]."""
         return divide(weights @ self.total.T, weights @ self.count.T)
@@ -67,10 +63,6 @@ class ConfidenceAnswers:
 
     easy: Shares  # sums and counts of confidence (any unit, higher is more confident)
     hard: Shares  # the same items' hard questions
-
-    def of(self, rows: NDArray[np.int64]) -> ConfidenceAnswers:
-        """Those of these judges."""
-        return ConfidenceAnswers(self.easy.of(rows), self.hard.of(rows))
 
     def gaps(self, weights: Floats) -> Floats:
         """[draws, judges] mean confidence on the easy set minus that on the hard set."""

@@ -125,9 +125,10 @@ class Case:
         NaN where unknown.
         """
         cost, exams = self.responses.cost, 0.0
-        for whole, more, writing in (self.responses.exams[exam].cost for exam in pool.exams):
+        for one in (self.responses.exams[exam] for exam in pool.exams):
             # every candidate is examined, whether it passes or not; members' verdicts are counted
-            exams += float(np.where(pool.members, more, whole).sum() + writing)
+            whole, more = one.cost
+            exams += float(np.where(pool.members, more, whole).sum() + one.writing)
         if pool.name == HUMAN:
             exams = float(cost[~pool.members].sum() + self.annotation_cost)
         return exams, float(cost[pool.members].sum()) + exams
@@ -225,7 +226,7 @@ def _exams(case: Case) -> list[Row]:
             row |= {"bar": marks.bar, "passed": passed, "why_not": why}
             row |= {"p_pass": float(marks.p_pass[k]), **columns(found, *COUNTS)}
             if exam == "consistency":
-                row["tied"] = float(case.responses.exams[exam].tied[k])
+                row["tied"] = case.responses.exams[exam].answers[k].tied
             if marks.gap is not None:
                 row["gap"], row["gap_low"], row["gap_high"] = map(float, marks.gap[:, k])
             rows.append(row)
@@ -255,7 +256,11 @@ def _confidence(case: Case) -> list[Row]:
     rows: list[Row] = []
     right = {pool.name: case.accuracy(pool.sign).value for pool in case.singles if case.known}
     sure = case.responses.exams.get("self_confidence")
-    for judge, sets in sure.confidences.items() if sure else ():
+    for judge, one in zip(case.responses.judges, sure.answers if sure else (), strict=False):
+        if np.isnan(one.scored).all():
+            continue
+        assert one.hard is not None
+        sets = one.scored, one.hard
         levels = any(np.nanmax(cells, initial=-np.inf) > 0 for cells in sets)  # else ln p
         for name, cells in zip(("easy", "hard"), sets, strict=True):
             shown = cells if levels else -cells

@@ -1,20 +1,25 @@
-"""What every judge says about a panel and in the exams, asked now or recorded."""
+"""What every judge says about a panel and in exams, asked now or recorded, and what that costs."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+import yaml
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
+from judgelab.calls.budget import PER, Price
 from judgelab.calls.log import LoggedLM
-from judgelab.core.errors import CapabilityError, ConfigError, did_you_mean
+from judgelab.calls.remote import Remote
+from judgelab.core.errors import CapabilityError, ConfigError, DataError, did_you_mean
 from judgelab.core.estimator import Estimator
 from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Panel
+from judgelab.core.resources import conf, own_or_shipped
 from judgelab.engine.context import Context, without_reference_texts
 from judgelab.exam.protocol import Answers, Exam, ExamPaper, NotHeldError
 from judgelab.scale.local import alone
@@ -29,38 +34,46 @@ from judgelab.stats.qualification.exams import (
     tied,
     unchanged,
 )
-from judgelab.study.common.judges import asks_nobody
-from judgelab.study.qualification.prices import JudgePrices
 
 Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class ExamResult:
-    """What the judges answered in one exam; arrays are over judges."""
+    """What the judges answered in one exam."""
 
-    answers: ExamAnswers
-    taken: Mask  # who took it, those with unreadable answers alone among them
+    answers: tuple[Answers, ...]  # of each judge
     facts: Mapping[str, object]  # how it was set
-    # of each judge all its answers, and those that its verdicts had not given already; and the
-    # writing of its questions; NaN where unknown
-    cost: tuple[Floats, Floats, float]
-    tied: Floats  # consistency: share of the answers that are ties before and after the change
-    over_length: Shares | None = None  # the lead over the longer answer, where that decides
-    # judge -> [items, ...] confidence on the easy and on the hard set
-    confidences: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
+    # [2, judges] of all its answers, and of those that its verdicts had not given already; and of
+    # writing its questions; NaN where unknown
+    cost: Floats
+    writing: float = 0.0
 
     def of(self, rows: Counts) -> ExamResult:
         """That of these judges."""
-        whole, more, writing = self.cost
-        return replace(
-            self,
-            answers=self.answers.of(rows),
-            taken=self.taken[rows],
-            cost=(whole[rows], more[rows], writing),
-            tied=self.tied[rows],
-            over_length=self.over_length and self.over_length.of(rows),
-        )
+        return replace(self, answers=tuple(self.answers[k] for k in rows), cost=self.cost[:, rows])
+
+    @property
+    def taken(self) -> Mask:
+        """[judges] who took it, those with unreadable answers alone among them."""
+        return np.array([not one.absence for one in self.answers])
+
+    @property
+    def scored(self) -> ExamAnswers:
+        """The answers, summed over each item."""
+        if self.answers[0].hard is None:
+            return shares(self._all("scored"), self._all("asked"))
+        return confidence(*map(self._all, ("scored", "hard", "asked", "hard_asked")))
+
+    @property
+    def over_length(self) -> Shares | None:
+        """The lead over the longer answer, where that decides."""
+        if self.answers[0].by_length is None:
+            return None
+        return over(*map(self._all, ("scored", "by_length", "asked")))
+
+    def _all(self, part: str) -> Floats:
+        return np.stack([getattr(one, part) for one in self.answers])
 
 
 @dataclass(frozen=True)
@@ -165,15 +178,19 @@ def recorded(
             cells[:, row[known], side[known]] = own[:, known]
     taken: dict[str, ExamResult] = {}
     if table.kind == "preference" and "consistency" in exams:
-        orders = cells[..., 0], cells[..., 1]
-        answers = shares(unchanged(*orders))
-        taken["consistency"] = ExamResult(
-            answers,
-            answers.counts[0] > 0,
-            {"change": "position"},
-            (cost, np.zeros(len(names)), 0.0),
-            np.array([tied(*both) for both in zip(*orders, strict=True)]),
+        both = list(zip(cells[..., 0], cells[..., 1], strict=True))
+        every = [(unchanged(*own), tied(*own)) for own in both]
+        answers = tuple(
+            Answers(
+                same,
+                np.ones(same.shape, np.bool_),
+                tied=ties,
+                absence="no verdicts in both orders" if np.isnan(same).all() else "",
+            )
+            for same, ties in every
         )
+        spent = np.stack([cost, np.zeros(len(names))])
+        taken["consistency"] = ExamResult(answers, {"change": "position"}, spent)
     missing = (
         f"Exam {name}: the data hold no answers of judges in it, so that no judge took it and no "
         "pool requires it."
@@ -227,9 +244,10 @@ def ask(
             answers[judge] = exams[name].take(paper, lm, seed=context.seed)
         missing += _absences(name, answers)
         if not all(one.absence for one in answers.values()):
+            cost = np.stack([prices.asked(logs), prices.asked(logs, voting)])
             writing = float(prices.asked({"the writer": writer})[0])
-            cost = prices.asked(logs), prices.asked(logs, voting), writing
-            results[name] = _result(paper, answers, cost)
+            facts = {**paper.facts, **_ways(answers)}
+            results[name] = ExamResult(tuple(answers.values()), facts, cost, writing)
     return JudgeResponses(
         tuple(asked),
         pairs,
@@ -241,67 +259,13 @@ def ask(
     )
 
 
-def _result(
-    paper: ExamPaper, answers: Mapping[str, Answers], cost: tuple[Floats, Floats, float]
-) -> ExamResult:
-    """What the judges answered in one exam, summed over each item."""
-    every = [*answers.values()]
-
-    def stacked(part: str) -> Floats:
-        return np.stack([getattr(one, part) for one in every])
-
-    scored, put, over_length = stacked("scored"), stacked("asked"), None
-    if every[0].by_length is not None:
-        over_length = over(scored, stacked("by_length"), put)
+def _ways(answers: Mapping[str, Answers]) -> dict[str, str]:
     ways: dict[str, list[str]] = {}
     for judge, one in answers.items():
         if one.way:
             ways.setdefault(one.way, []).append(judge)
     by = "; ".join(f"{way} ({', '.join(who)})" for way, who in ways.items())
-    return ExamResult(
-        shares(scored, put)
-        if every[0].hard is None
-        else confidence(scored, stacked("hard"), put, stacked("hard_asked")),
-        np.array([not one.absence for one in every]),
-        {**paper.facts, **({"by": by} if by else {})},
-        cost,
-        np.array([one.tied for one in every]),
-        over_length,
-        {
-            judge: (one.scored, one.hard)
-            for judge, one in answers.items()
-            if one.hard is not None and not np.isnan(one.scored).all()
-        },
-    )
-
-
-def check(context: Context, asked: Mapping[str, Context]) -> None:
-    """Whether these judges can vote together.
-
-    Raises:
-        ConfigError: one asks no LM or reads other texts, or one compares answers and another
-            grades them.
-    """
-    ways: dict[bool, str] = {}
-    for name, own in asked.items():
-        mechanism = own.mechanism
-        if asks_nobody(mechanism):
-            raise ConfigError(
-                f"study.judges.{name}: mechanism={mechanism.name} asks no LM, and cannot take "
-                "exams: it is a control (study.controls). Choose one that does, as "
-                "mechanism=pairwise."
-            )
-        if own.preprocessor is not context.preprocessor:
-            raise ConfigError(
-                f"study.judges.{name}.preprocessor: all judges read the same texts here: choose "
-                "preprocessor for the run."
-            )
-        ways[mechanism.subject == "choice"] = f"{name} (mechanism={mechanism.name})"
-    if len(ways) > 1:
-        raise ConfigError(
-            f"study.judges: {ways[True]} compares answers, and {ways[False]} grades them: give all "
-            "judges mechanisms of one kind."
-        )
+    return {"by": by} if by else {}
 
 
 def _check_able(
@@ -340,3 +304,75 @@ def _cells(asked: Mapping[str, Context], data: Mapping[str, xr.Dataset], pairs: 
     first, second = pairs.T
     both = verdicts[:, :, first, second], 1 - verdicts[:, :, second, first]
     return np.stack(both, axis=-1)
+
+
+@dataclass(frozen=True)
+class JudgePrices:
+    """Prices of judges by their names, and of models by a list of theirs."""
+
+    currency: str  # of all prices
+    tokens_per_call: float  # of a verdict, where nothing better is known (recorded ones)
+    judges: Mapping[str, float]  # judge -> price
+    models: str | None = None  # the run's list of models behind an endpoint; None: conf/prices.yaml
+
+    def listed(self, name: str, lm: EvaluationLM) -> Price | None:
+        """The price of a model behind an endpoint; None: there is none.
+
+        Raises:
+            ConfigError: the price is in another currency.
+            DataError: the run's price list cannot be read.
+        """
+        listed = lm.priced(self.models) if isinstance(lm, Remote) else None
+        if listed is not None and listed.currency != self.currency:
+            raise ConfigError(
+                f"study.prices is in {self.currency}, but the price of {name} (of "
+                f"budget.prices) in {listed.currency}: give both in one currency."
+            )
+        return listed
+
+    def asked(
+        self, lms: Mapping[str, LoggedLM], without: Mapping[str, LoggedLM] | None = None
+    ) -> Floats:
+        """[LMs] what their logged answers cost; NaN where unknown, 0 where there are none.
+
+        One behind an endpoint costs what the run's price list says of its model, input and reply
+        each at its price; one that the list lacks, or that runs here, what this list says. One on
+        neither list costs nothing if it runs here, and is else unknown.
+
+        Args:
+            without: of the same names; what these were asked, too, is left out.
+        """
+        costs = np.zeros(len(lms))
+        for k, (name, logged) in enumerate(lms.items()):
+            log = logged.log if without is None else logged.log.beyond(without[name].log)
+            lm, tokens = logged.unwrapped, log.input_tokens + log.output_tokens
+            if not log.answered:
+                continue
+            if listed := self.listed(name, lm):
+                costs[k] = listed.cost(log.input_tokens, log.output_tokens)
+            elif name in self.judges or isinstance(lm, Remote):
+                costs[k] = self.judges.get(name, np.nan) * tokens / PER
+        return costs
+
+    def recorded(self, calls: Mapping[str, float]) -> Floats:
+        """[judges] what so many recorded verdicts cost; NaN where the list lacks the judge."""
+        per_call = self.tokens_per_call / PER
+        costs = [n and self.judges.get(name, np.nan) * n * per_call for name, n in calls.items()]
+        return np.array(costs, dtype=np.float64)
+
+
+def read_prices(file: str) -> JudgePrices:
+    """A name under conf, or a path.
+
+    Raises:
+        DataError: the list cannot be read.
+    """
+    path = own_or_shipped(file, conf())
+    try:
+        listed = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return TypeAdapter(JudgePrices).validate_python(listed)
+    except (OSError, yaml.YAMLError, ValueError) as cause:
+        raise DataError(
+            f"The price list {path} cannot be read ({type(cause).__name__}): it needs currency, "
+            "tokens_per_call, and judges with a price per million tokens each."
+        ) from cause

@@ -20,7 +20,7 @@ from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.stats.qualification.exams import mark, over_chance
-from judgelab.study.common.judges import JudgesStudy, asks_of
+from judgelab.study.common.judges import JudgesStudy, asks_nobody, asks_of
 from judgelab.study.common.panels import human_scores, text_records
 from judgelab.study.common.templates import paragraphs
 from judgelab.study.qualification.case import Case, all_tables, figures, notes
@@ -35,8 +35,13 @@ from judgelab.study.qualification.pools import (
     preferences_of,
     single,
 )
-from judgelab.study.qualification.prices import JudgePrices, read_prices
-from judgelab.study.qualification.responses import JudgeResponses, ask, check, recorded
+from judgelab.study.qualification.responses import (
+    JudgePrices,
+    JudgeResponses,
+    ask,
+    read_prices,
+    recorded,
+)
 
 EXAMS = ("consistency", "pertinence", "self_confidence")
 FIXED = {"consistency": 0.55, "pertinence": 0.5}
@@ -164,7 +169,7 @@ class Qualification(JudgesStudy):
                 "study.recorded names judges of the data: leave it out, or choose "
                 "mechanism=recorded_scores."
             )
-        check(context, asked)
+        _one_way(context, asked)
         prices = replace(read_prices(self.prices), models=self.model_prices)
         for name, one in asked.items():
             prices.listed(name, one.evaluation_lm.unwrapped)  # raises, if at all, before calls
@@ -182,9 +187,10 @@ class Qualification(JudgesStudy):
         gold, marks = preferences_of(panel, responses.pairs), {}
         for name, exam in responses.exams.items():
             bar = FIXED.get(name) if self.threshold == "fixed" else None
-            every = {"length": exam.over_length, "random": over_chance(exam.answers)}
+            answers = exam.scored
+            every = {"length": exam.over_length, "random": over_chance(answers)}
             leads = {key: lead for key, lead in every.items() if lead and key in self.controls}
-            marks[name] = mark(exam.answers, bar, self.bootstrap, context.seed, leads)
+            marks[name] = mark(answers, bar, self.bootstrap, context.seed, leads)
         pools = examined(responses, marks)
         if "consistency" in marks:
             pools.append(consistent(responses, marks["consistency"]))
@@ -217,4 +223,28 @@ class Qualification(JudgesStudy):
             missing=tuple(missing),
             draws=self.bootstrap,
             seed=context.seed,
+        )
+
+
+def _one_way(context: Context, asked: Mapping[str, Context]) -> None:
+    """Refuses judges that cannot vote together."""
+    ways: dict[bool, str] = {}
+    for name, own in asked.items():
+        mechanism = own.mechanism
+        if asks_nobody(mechanism):
+            raise ConfigError(
+                f"study.judges.{name}: mechanism={mechanism.name} asks no LM, and cannot take "
+                "exams: it is a control (study.controls). Choose one that does, as "
+                "mechanism=pairwise."
+            )
+        if own.preprocessor is not context.preprocessor:
+            raise ConfigError(
+                f"study.judges.{name}.preprocessor: all judges read the same texts here: choose "
+                "preprocessor for the run."
+            )
+        ways[mechanism.subject == "choice"] = f"{name} (mechanism={mechanism.name})"
+    if len(ways) > 1:
+        raise ConfigError(
+            f"study.judges: {ways[True]} compares answers, and {ways[False]} grades them: give all "
+            "judges mechanisms of one kind."
         )

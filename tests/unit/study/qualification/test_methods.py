@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose
 
 import judgelab
 from judgelab.core.errors import ConfigError
+from judgelab.exam.protocol import Answers
 from judgelab.report.jobs import comparisons, jobs
 from judgelab.report.sweep import write
 from judgelab.stats.intervals.arrays import Floats, Mask
@@ -189,14 +190,18 @@ def test_a_recorded_judge_votes_once(tmp_path: Path) -> None:
 
 
 NAN = np.nan
-NO_ANSWERS = shares(np.full((1, 1, 1), NAN))
 
 
 def heard(cells: Floats, **exams: Mask) -> JudgeResponses:
     """Of as many judges as have grades or verdicts; exam -> who took it."""
     nothing = np.zeros(len(cells))
+    blank = np.full((1, 1), NAN), np.ones((1, 1), np.bool_)
     results = {
-        name: ExamResult(NO_ANSWERS, taken, {}, (nothing, nothing, 0.0), nothing)
+        name: ExamResult(
+            tuple(Answers(*blank, absence="" if one else "absent") for one in taken),
+            {},
+            np.stack([nothing, nothing]),
+        )
         for name, taken in exams.items()
     }
     agents = cells.shape[2] if cells.ndim == 3 else 2
