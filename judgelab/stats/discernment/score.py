@@ -34,9 +34,7 @@ factor M, adds ln M / ln 20 to D (.463 for four metrics), and lets a judge that 
 pass D > 1 in a quarter of all cases."""
 
 UNIT = math.log(20)  # nats in one unit of D: p = .05
-MOST_EFFECTIVE = 2.0
-"""Effective items for each item, at most, in an interval of D."""
-
+MOST_EFFECTIVE = 2.0  # effective items for each item, at most, in an interval of D
 BLOCK = 2_000_000  # differences ranked at a time: some 100 MB
 
 
@@ -92,18 +90,13 @@ def combined(
 
 
 def ceiling(items: int, method: Method = "auto") -> float:
-    """The largest D there is on so many items, where all fall alike; means of several metrics do
-    not exceed it.
-    """
+    """The largest D on so many items, where all fall; means of several metrics do not exceed it."""
     return discernment(np.ones((items, 1)), np.zeros((items, 1)), how=How(method=method)).d
 
 
 def metric_weights(metrics: int, weights: Sequence[float] | None) -> Floats:
-    """The weights [metrics] as an array; equal ones for None.
-
-    Raises:
-        ValueError: another length, a negative weight, or a sum that is not 1.
-    """
+    """The weights [metrics] as an array; equal ones for None. ValueError: another length, a
+    negative weight, or a sum that is not 1."""
     if weights is None:
         return np.full(metrics, 1 / metrics)
     shares = np.asarray(weights, dtype=np.float64)
@@ -272,9 +265,7 @@ def _reached(values: Floats) -> float:
     return float(np.quantile(values, 0.95, method="higher"))
 
 
-GROUPS = 200
-"""Groups of items that are left out in turn, each item by itself up to so many."""
-
+GROUPS = 200  # of items that are left out in turn, each item by itself up to so many
 FEWEST = 6  # items on which a sign test can reach .05
 
 

@@ -19,11 +19,8 @@ Indices = NDArray[np.intp]
 
 
 def row_auc(positives: ArrayLike, negatives: ArrayLike) -> Floats:
-    """P(positive > negative) + P(positive = negative) / 2 [items], of scores [items, P] and [items,
-    N].
-
-    NaN for a row that lacks a scored cell of either class. From average ranks (Mann-Whitney).
-    """
+    """[items] P(positive > negative) + P(positive = negative) / 2 of scores [items, P] and
+    [items, N], from average ranks (Mann-Whitney); NaN without a scored cell of either class."""
     first = np.asarray(positives, dtype=np.float64)
     second = np.asarray(negatives, dtype=np.float64)
     width = first.shape[1]
@@ -35,10 +32,8 @@ def row_auc(positives: ArrayLike, negatives: ArrayLike) -> Floats:
 
 
 def item_auc(scores: ArrayLike, positive: Mask, negative: Mask) -> Floats:
-    """Agent-level AUC [items]: positive (good-faith) against negative (problematic) agents.
-
-    From scores [items, agents] and disjoint masks [agents]; NaN where either group has no score.
-    """
+    """[items] agent-level AUC: positive (good-faith) against negative (problematic) agents, of
+    scores [items, agents] and disjoint masks [agents]; NaN where either group has no score."""
     table = np.asarray(scores, dtype=np.float64)
     return row_auc(table[:, positive], table[:, negative])
 

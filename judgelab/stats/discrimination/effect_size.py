@@ -49,11 +49,8 @@ is above .05 up to five; intervals from so few assume the normal law."""
 
 
 def group_difference(scores: ArrayLike, positive: Mask, negative: Mask) -> Floats:
-    """Mean score of the positive (good-faith) less that of the negative (problematic) agents
-    [items].
-
-    From scores [items, agents] and disjoint masks [agents]; NaN where a group has no score.
-    """
+    """[items] mean score of the positive (good-faith) less that of the negative (problematic)
+    agents, of scores [items, agents] and disjoint masks [agents]; NaN where a group has none."""
     table = checked(scores, 2, "The scores")
     return row_means(table[:, positive]) - row_means(table[:, negative])
 
@@ -167,20 +164,16 @@ def score_delta(
     seed: int = 0,
     interval: Kind = "items",
 ) -> Estimate:
-    """Mean over items of the mean over agents of attacked - clean, in units of the score.
-
-    The paper's Table 4 prints a constant +-0.050 here, a fallback of its code. Of [items, agents]
-    each: agents count where both sides are scored.
-    """
+    """Mean over items of the mean over agents of attacked - clean [items, agents], in units of the
+    score; agents count where both sides are scored. The paper's Table 4 prints a constant +-0.050
+    here, a fallback of its code."""
     before, after = checked_pair(clean, attacked, 2, "The score delta")
     return with_p(score_changes(before, after), interval, draws, seed)
 
 
 def score_changes(before: Floats, after: Floats) -> Floats:
-    """[items] mean over agents of after - before [items, agents]; rounding noise is no change.
-
-    Scores of a fixed mean (win rates: 1/2) would else be tested on their last digits.
-    """
+    """[items] mean over agents of after - before [items, agents]; rounding noise is no change:
+    scores of a fixed mean (win rates: 1/2) would else be tested on their last digits."""
     change = row_means(after - before)
     scale = np.nan_to_num(np.abs(np.array([before, after]))).max(initial=0.0)
     return np.where(np.abs(change) <= 1e-12 * scale, 0.0, change)
@@ -272,11 +265,8 @@ def verdict(
     Under a degradation (``fall``) "falls" where the interval lies below 0, "does not fall" where it
     lies above -margin; under a manipulation (``no_rise``) "does not rise" where it lies below the
     margin, else "rises" where it lies above 0. An interval that allows both is "undecided", as is
-    one from fewer than ``FEWEST`` items, and a missing one, unless no item moved at all.
-
-    Args:
-        margin: in d; None: as the paper words it, where a change that is not significant counts as
-            none.
+    one from fewer than ``FEWEST`` items, and a missing one, unless no item moved at all. Without a
+    margin (in d), as the paper words it, a change that is not significant counts as none.
     """
     if estimate.clusters is not None and estimate.clusters < FEWEST:
         return "undecided"

@@ -18,9 +18,8 @@ from judgelab.stats.intervals.ends import mean_ends, of_ratio, share_ends
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import sign_flip_p
 
+# Votes closer to a draw than this share of all that was cast are ties: sums are rounded.
 TOLERANCE = 1e-9
-"""Votes closer to a draw than this share of all that was cast are ties: sums are rounded."""
-
 BOX = ("whisker_low", "quartile_1", "median", "quartile_3", "whisker_high")
 
 
@@ -40,11 +39,11 @@ def gaps_of(scores: ArrayLike, pairs: NDArray[np.int64]) -> Floats:
 
 
 def decide(votes: ArrayLike, weight: ArrayLike) -> Floats:
-    """Weighted majority [...]: 1 first answer, -1 second, 0 a tie, NaN where no judge voted.
+    """Weighted majority [...]: 1 first answer, -1 second, 0 a tie (within TOLERANCE), NaN where no
+    judge voted.
 
     Of votes [judges, ...] by ``votes_of`` or ``gaps_of``; NaN abstains, differences of grades count
-    by their size. A weight [judges] of 0 or NaN keeps a judge out. A balance within TOLERANCE is a
-    tie.
+    by their size. A weight [judges] of 0 or NaN keeps a judge out.
     """
     cells = np.asarray(votes, dtype=np.float64)
     power = np.nan_to_num(np.asarray(weight, dtype=np.float64))
@@ -58,10 +57,7 @@ def decide(votes: ArrayLike, weight: ArrayLike) -> Floats:
 
 def pooled_scores(scores: ArrayLike, weight: ArrayLike) -> Floats:
     """[items, agents] weighted mean of the judges' grades [judges, items, agents]; NaN without any.
-
-    Weights are [judges], or [judges, items] where every item has its own. A judge without a grade
-    has no part in that answer's mean.
-    """
+    Weights are [judges], or [judges, items] where every item has its own."""
     cells = np.asarray(scores, dtype=np.float64)
     power = np.nan_to_num(np.asarray(weight, dtype=np.float64))
     power = power[:, None, None] if power.ndim == 1 else power[:, :, None]
@@ -69,10 +65,8 @@ def pooled_scores(scores: ArrayLike, weight: ArrayLike) -> Floats:
 
 
 def correct(sign: ArrayLike, gold: ArrayLike) -> Floats:
-    """1 right, 0 wrong, .5 where the decision is a tie; NaN without a decision or preference.
-
-    Of decisions [items, pairs(, orders)] and gold [items, pairs].
-    """
+    """1 right, 0 wrong, .5 where the decision is a tie; NaN without a decision or preference. Of
+    decisions [items, pairs(, orders)] and gold [items, pairs]."""
     decided, truth = _aligned(sign, gold)
     known = ~np.isnan(decided) & (np.abs(truth) == 1)
     return np.where(known, np.where(decided == 0, 0.5, decided == truth), np.nan)

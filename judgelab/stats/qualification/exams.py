@@ -20,12 +20,8 @@ from judgelab.stats.intervals.means import item_weights, sign_flip_p
 CHANCE = 0.05
 """A judge is better than a control where its lead is above 0 with a two-sided p of at most this:
 one that knows nothing is found better in one of forty exams."""
-
-FLIPS = 2000
-"""Sign flips behind that p, at least."""
-
-ERRORS = 1.96
-"""Standard errors by which a lead has to be above 0 in a resample."""
+FLIPS = 2000  # sign flips behind that p, at least
+ERRORS = 1.96  # standard errors by which a lead has to be above 0 in a resample
 
 
 @dataclass(frozen=True)

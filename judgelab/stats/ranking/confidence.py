@@ -36,11 +36,8 @@ from judgelab.stats.intervals.arrays import Floats
 
 Method = Literal["monte_carlo", "closed_form"]
 
-CHUNK = 1 << 19
-"""Scores held at a time, so that memory does not grow with N, M or the size of the grid."""
-
-SLOWER = 8
-"""What a count of a value costs, in scores drawn and looked up."""
+CHUNK = 1 << 19  # scores held at a time: memory does not grow with N, M or the size of the grid
+SLOWER = 8  # what a count of a value costs, in scores drawn and looked up
 
 
 @dataclass(frozen=True)
@@ -95,10 +92,8 @@ def population(scores: ArrayLike | None = None, sd: float | None = None) -> Popu
 
 
 def noise_sd(r: ArrayLike, sd: float) -> Floats:
-    """Noise that a metric of correlation r adds to the human score: s sqrt(1/r^2 - 1).
-
-    Appendix E, solved: corr(H, H + noise) = s / sqrt(s^2 + noise^2). Any shape of r in (0, 1].
-    """
+    """Noise that a metric of correlation r in (0, 1] adds to the human score: s sqrt(1/r^2 - 1), as
+    corr(H, H + noise) = s / sqrt(s^2 + noise^2) (appendix E)."""
     values = np.asarray(r, dtype=np.float64)
     if not ((values > 0) & (values <= 1)).all():
         raise ValueError(
@@ -184,11 +179,10 @@ def required_n(
 def right_order(
     delta: ArrayLike, rated: ArrayLike, n: ArrayLike, shared: ArrayLike, bias_sd: ArrayLike
 ) -> Floats:
-    """The closed form itself, Phi(delta / sqrt(2 rated (1 - shared) / n + 2 bias_sd^2)).
+    """The closed form itself, Phi(delta / sqrt(2 rated (1 - shared) / n + 2 bias_sd^2)), unchecked.
 
-    In the common shape; nothing is checked, and NaN stays NaN. ``rated`` is the variance of a
-    metric score in human units squared; for a delta below 0 the result is the probability of an
-    error.
+    ``rated`` is the variance of a metric score in human units squared; for a delta below 0 the
+    result is the probability of an error.
     """
     gap, v, size, c, b = (
         np.asarray(part, dtype=np.float64) for part in (delta, rated, n, shared, bias_sd)
@@ -199,18 +193,12 @@ def right_order(
 def simulate(
     cells: Floats, source: Population, draws: Draws, shared: float = 0.0, bias_sd: float = 0.0
 ) -> tuple[Floats, Floats]:
-    """Share of evaluations in which B's mean is above A's, for each cell.
+    """Share of evaluations in which B's mean is above A's [cells], and its standard error [cells].
 
-    With probability ``shared`` (c) an item gives both systems the same true score, and the noises
-    correlate by it.
-
-    Args:
-        cells: [cells, 3] of r, N and delta, the shift of B's density.
-
-    Returns:
-        The share [cells] and its standard error [cells]: that of M independent shares, as the V
-            evaluations of a pair share its texts; never below what the normal approximation expects
-            of so many draws, nor below half a draw.
+    Of cells [cells, 3] of r, N and delta, the shift of B's density. With probability ``shared`` (c)
+    an item gives both systems the same true score, and the noises correlate by it. The error is
+    that of M independent shares, as the V evaluations of a pair share its texts; never below what
+    the normal approximation expects of so many draws, nor below half a draw.
     """
     share, error = np.empty(len(cells)), np.empty(len(cells))
     noise = noise_sd(cells[:, 0], source.sd)

@@ -28,9 +28,9 @@ Verdict = Literal["something", "much less", "nothing", "not known"]
 RATE = 0.05  # of false discoveries, among the agents that are named for one thing
 DRAWS = 2000
 FEWEST = 10  # texts below which nothing is said of an agent
+# Shares of the median other agent's effect below which an agent says nothing, or shares much less
+# (it may say less, or say it in fewer words or words of its own)
 NOTHING, LESS = 0.1, 0.5
-"""Shares of the median other agent's effect below which an agent says nothing, or shares much less:
-it may say less, or say it in fewer words or words of its own."""
 
 
 @dataclass(frozen=True)
