@@ -54,8 +54,7 @@ class DiscernmentScores(NamedTuple):
     p: Floats  # [metrics] one-sided p of each; 0 only where it is too small for a float
 
 
-Pair = tuple[float, float]
-"""Of D without weights, and with."""
+Pair = tuple[float, float]  # of D without weights, and with
 
 
 def discernment(

@@ -253,8 +253,7 @@ def standardized_mean_difference(
     return Estimate(d, low, high, n, unscored, p, clusters)
 
 
-MARGIN = 0.1
-"""A change of d up to this counts as none: half of what is called a small effect."""
+MARGIN = 0.1  # a change of d up to this counts as none: half of what is called a small effect
 
 
 def verdict(

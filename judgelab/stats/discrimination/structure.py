@@ -25,8 +25,7 @@ from judgelab.stats.intervals.ends import added, of_ratio, t_ends
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
 
-FEWEST = 3
-"""Items that two agents must share for their correlation to count."""
+FEWEST = 3  # items that two agents must share for their correlation to count
 
 
 def effective_rank(scores: ArrayLike) -> Estimate:

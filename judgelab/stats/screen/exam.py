@@ -23,8 +23,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_change, item_mean
 
 Places = NDArray[np.intp]
-FEWEST = 4
-"""Items of the smallest block: 24 permutations."""
+FEWEST = 4  # items of the smallest block: 24 permutations
 
 
 def deal(keys: Sequence[str], size: int) -> list[Places]:

@@ -29,8 +29,7 @@ WeightTable = dict[str, dict[str, Annotated[float, Field(ge=0, strict=True)]]]
 """Perturbation (or attack) -> metric -> weight."""
 Level = Literal["character", "word", "sentence"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-ORIGINAL = "original"
-"""The agent of a panel that holds the texts as they were."""
+ORIGINAL = "original"  # the agent of a panel that holds the texts as they were
 Shape = TypeVar("Shape")
 
 

@@ -29,8 +29,7 @@ from judgelab.study.common.judges import asks_nobody
 from judgelab.study.common.panels import Panels, ScoredPanel, human_scores
 from judgelab.study.common.templates import paragraphs
 
-How = tuple[int, int, Kind]
-"""Draws, seed, and whose intervals."""
+How = tuple[int, int, Kind]  # draws, seed, and whose intervals
 Named = dict[str, Estimate]
 CHANCE = 0.5
 FEWEST = 6

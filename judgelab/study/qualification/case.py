@@ -46,8 +46,7 @@ INTERVAL = ("value", "low", "high")
 COUNTS = ("n", "unscored")
 table = partial(templates.table, __package__)
 
-ENOUGH = 6
-"""Items with which flips of their signs can give p <= .05, if all lean one way."""
+ENOUGH = 6  # items with which flips of their signs can give p <= .05, if all lean one way
 
 
 @dataclass(frozen=True)

@@ -18,15 +18,9 @@ from judgelab.study.common.panels import human_scores
 from judgelab.study.qualification.responses import JudgeResponses
 
 EVERYBODY, HUMAN, PRE = "all", "human", "PRE"
-PRE_BAR = 0.55
-"""Threshold of P_c in PRE's own exam (Auto-PRE paper, appendix 5)."""
-
-HUMAN_BAR = 0.6
-"""Accuracy that the human filter asks for."""
-
-FOLDS = 5
-"""Of the items: the human filter chooses the judges of one on the others."""
-
+PRE_BAR = 0.55  # threshold of P_c in PRE's own exam (Auto-PRE paper, appendix 5)
+HUMAN_BAR = 0.6  # accuracy that the human filter asks for
+FOLDS = 5  # of the items: the human filter chooses the judges of one on the others
 INITIAL = {"consistency": "C", "pertinence": "P", "self_confidence": "S"}
 
 
