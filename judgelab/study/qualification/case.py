@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
 
@@ -31,14 +31,17 @@ from judgelab.stats.qualification.decisions import (
 )
 from judgelab.stats.qualification.exams import Marks
 from judgelab.study.common import templates
+from judgelab.study.common.panels import human_scores
 from judgelab.study.common.tables import WITHOUT_P, about, columns, entries
 from judgelab.study.qualification.pools import (
     EVERYBODY,
+    FOLDS,
     HUMAN,
     PRE,
     Pool,
     answer_scores,
     family_pairs,
+    single,
 )
 from judgelab.study.qualification.responses import JudgeResponses
 
@@ -53,21 +56,23 @@ ENOUGH = 6  # items with which flips of their signs can give p <= .05, if all le
 class Case:
     """Everything that the tables are made of."""
 
+    panel: Panel
     responses: JudgeResponses
-    agents: Sequence[str]  # names, of the responses' ``pairs``
     marks: Mapping[str, Marks]  # exam -> how the judges did
-    singles: Sequence[Pool]  # every judge alone
     # all judges, every subset of the exams (the full one last), PRE and the human filter
     pools: Sequence[Pool]
     gold: Floats  # [items, pairs] people's preference
-    human: Floats  # [items, agents] people's grade
     family: Sequence[str]  # agents whose bias rate is asked for
     currency: str  # of all costs
     annotation_cost: float  # of the human filter; NaN where unknown
-    missing: tuple[str, ...]  # sentences on what is missing, and why
     draws: int  # of the resamples, as is the seed
     seed: int
     methods: Mapping[str, Case] = field(default_factory=dict)  # name -> the case of its judges
+
+    @cached_property
+    def singles(self) -> list[Pool]:
+        """Every judge alone."""
+        return [single(self.responses, k) for k in range(len(self.responses.judges))]
 
     @property
     def known(self) -> bool:
@@ -94,8 +99,8 @@ class Case:
 
         0 where the pool grades all answers of an item alike; items where people do are left out.
         """
-        scores = answer_scores(self.responses, pool, len(self.agents))
-        human = np.where(np.isnan(scores), np.nan, self.human)
+        scores = answer_scores(self.responses, pool, len(self.panel.agents))
+        human = np.where(np.isnan(scores), np.nan, human_scores(self.panel))
         grades = pd.DataFrame(human)
         differ = grades.max(axis=1) > grades.min(axis=1)
         each = item_correlations(scores, human)
@@ -132,11 +137,11 @@ class Case:
             exams = float(cost[~pool.members].sum() + self.annotation_cost)
         return exams, float(cost[pool.members].sum()) + exams
 
-    def summary(self, context: Context, panel: Panel) -> dict[str, Value]:
+    def summary(self, context: Context) -> dict[str, Value]:
         """Flat entries; those of the chosen pool first."""
         pool, parts = self.chosen, ("low", "high", "n")
-        made = about(context, panel, "qualification") | {
-            "items": len(panel.items),
+        made = about(context, self.panel, "qualification") | {
+            "items": len(self.panel.items),
             "pairs": int(self.gold.size),
             "judges": len(self.responses.judges),
             "pool": pool.name,
@@ -198,7 +203,8 @@ def _pools(case: Case) -> list[Row]:
     named |= {case.chosen.name: "Auto-PRE"} if case.chosen.exams else {}
     contestants = [(head, case, pool) for head, pool in _everyone(case)]
     for name, one in case.methods.items():
-        contestants.append(({"name": name, "kind": "method"}, one, one.outcome))
+        if one.outcome.members.any():
+            contestants.append(({"name": name, "kind": "method"}, one, one.outcome))
     rows: list[Row] = []
     for head, one, pool in contestants:
         gain = case.gain(case.chosen, pool)
@@ -275,7 +281,7 @@ def _confidence(case: Case) -> list[Row]:
 
 
 def _bias(case: Case) -> list[Row]:
-    inside, mixed = family_pairs(case.agents, case.responses.pairs, case.family)
+    inside, mixed = family_pairs(case.panel, case.responses.pairs, case.family)
     side = np.where(inside[mixed, 0], 1.0, -1.0)
     gold = case.gold[:, mixed] * side
     rows: list[Row] = []
@@ -297,13 +303,13 @@ def _everyone(case: Case) -> Iterator[tuple[dict[str, Value], Pool]]:
                 yield {"name": pool.name, "kind": kind}, pool
 
 
-def notes(context: Context, panel: Panel, case: Case, by: Mapping[str, str]) -> list[str]:
+def notes(context: Context, case: Case, by: Mapping[str, str]) -> list[str]:
     """Data, judges, and whatever limits what the numbers mean.
 
     Args:
         by: judge -> mechanism by which it is asked, where that is not the run's.
     """
-    origin, responses = panel.provenance, case.responses
+    origin, responses = case.panel.provenance, case.responses
     ways: dict[str, list[str]] = {}
     for judge in responses.judges:
         ways.setdefault(by.get(judge, context.mechanism.name), []).append(judge)
@@ -313,18 +319,15 @@ def notes(context: Context, panel: Panel, case: Case, by: Mapping[str, str]) -> 
         "notes.md.j2",
         dataset=origin.get("dataset", "unnamed"),
         where=origin.get("domain") or origin.get("source") or "as given",
-        items=len(panel.items),
+        case=case,
+        folds=FOLDS,
         pairs=len(responses.pairs),
         ways=ways,
         recorded=context.mechanism.name == RecordedScores.name,
-        facts=responses.facts,
         exams=[_exam_facts(case, exam) for exam in case.marks],
         enough=ENOUGH,
-        nobody=not case.chosen.members.any(),
-        pool=case.chosen.name,
-        same_list=case.chosen.same_list,
-        missing=case.missing,
-        known=case.known,
+        biased=case.known and bool(family_pairs(case.panel, responses.pairs, case.family)[1].any()),
+        human=human,
         unpriced=responses.named(np.isnan(responses.cost)),
         no_annotation_cost=math.isnan(case.annotation_cost) and human,
     )

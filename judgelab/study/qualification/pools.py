@@ -153,8 +153,9 @@ def preferences_of(panel: Panel, pairs: NDArray[np.int64]) -> Floats:
 
 
 def family_pairs(
-    agents: Sequence[str], pairs: NDArray[np.int64], family: Sequence[str]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    panel: Panel, pairs: NDArray[np.int64], family: Sequence[str]
+) -> tuple[Mask, Mask]:
     """[pairs, 2] whose answers are the family's, and [pairs] where one is and the other is not."""
-    inside = np.isin(np.array(agents)[pairs], np.array(family, dtype=str))
+    agents = np.array([agent.name for agent in panel.agents])
+    inside = np.isin(agents[pairs], np.array(family, dtype=str))
     return inside, np.asarray(inside.sum(axis=1) == 1)

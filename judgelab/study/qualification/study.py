@@ -21,7 +21,7 @@ from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.stats.qualification.exams import mark, over_chance
 from judgelab.study.common.judges import JudgesStudy, asks_nobody, asks_of
-from judgelab.study.common.panels import human_scores, text_records
+from judgelab.study.common.panels import text_records
 from judgelab.study.common.templates import paragraphs
 from judgelab.study.qualification.case import Case, all_tables, figures, notes
 from judgelab.study.qualification.figures import DRAWINGS, HEADLINES, compare
@@ -30,10 +30,8 @@ from judgelab.study.qualification.pools import (
     all_pairs,
     consistent,
     examined,
-    family_pairs,
     filtered_by_people,
     preferences_of,
-    single,
 )
 from judgelab.study.qualification.responses import (
     JudgePrices,
@@ -114,26 +112,21 @@ class Qualification(JudgesStudy):
         if any(text is not None for row in panel.texts for text in row):
             write("records/clean_texts.parquet", text_records(panel))
         case = self._case(context, panel, responses, prices.currency)
-        methods, missing = dict[str, Case](), list(case.missing)
-        for name, judges in (self.methods or {}).items():
-            one = self._case(context, panel, everybody.of(judges), prices.currency)
-            if one.outcome.members.any():
-                methods[name] = one
-            else:
-                missing.append(
-                    f"Method {name}: no judge passes all exams, so that it decides nothing."
-                )
-        case = replace(case, methods=methods, missing=tuple(missing))
+        methods = {
+            name: self._case(context, panel, everybody.of(judges), prices.currency)
+            for name, judges in (self.methods or {}).items()
+        }
+        case = replace(case, methods=methods)
         by = responses.estimators or (context.estimator({}),)
         ways = {name: own.mechanism.name for name, own in self.asked(context).items()}
-        tables, summary = all_tables(case), case.summary(context, panel)
+        tables, summary = all_tables(case), case.summary(context)
         return Result(
             summary=summary,
             primary="pool/accuracy" if case.known else "pool/agreement",
             headlines=HEADLINES,
             tables=tables,
             figures=figures(tables),
-            notes=[*notes(context, panel, case, ways), *mixed(by, LM)],
+            notes=[*notes(context, case, ways), *mixed(by, LM)],
             provenance={"clean": origin_of(panel, {"exams": responses.facts})},
             estimators=list(by),
             answer=paragraphs(__package__, "answer.md.j2", summary=summary),
@@ -184,7 +177,7 @@ class Qualification(JudgesStudy):
     def _case(
         self, context: Context, panel: Panel, responses: JudgeResponses, currency: str
     ) -> Case:
-        gold, marks = preferences_of(panel, responses.pairs), {}
+        marks = {}
         for name, exam in responses.exams.items():
             bar = FIXED.get(name) if self.threshold == "fixed" else None
             answers = exam.scored
@@ -194,33 +187,18 @@ class Qualification(JudgesStudy):
         pools = examined(responses, marks)
         if "consistency" in marks:
             pools.append(consistent(responses, marks["consistency"]))
-        names = [agent.name for agent in panel.agents]
-        missing = list(responses.missing)
-        known = bool((abs(gold) == 1).any())
-        if known and len(panel.items) >= FOLDS:
+        gold = preferences_of(panel, responses.pairs)
+        if (abs(gold) == 1).any() and len(panel.items) >= FOLDS:
             pools.append(filtered_by_people(responses, gold))
-        elif known:
-            missing.append(
-                f"There is no human filter: {len(panel.items)} items do not make {FOLDS} folds."
-            )
-        mixed_pairs = family_pairs(names, responses.pairs, self.family)[1]
-        if self.family and not (known and mixed_pairs.any()):
-            missing.append(
-                "There is no bias rate: people prefer no answer, or no pair has an answer by "
-                "study.family against one by another agent that is no reference."
-            )
         return Case(
+            panel=panel,
             responses=responses,
-            agents=names,
             marks=marks,
-            singles=[single(responses, k) for k in range(len(responses.judges))],
             pools=pools,
             gold=gold,
-            human=human_scores(panel),
             family=tuple(self.family),
             currency=currency,
             annotation_cost=math.nan if self.annotation_cost is None else self.annotation_cost,
-            missing=tuple(missing),
             draws=self.bootstrap,
             seed=context.seed,
         )
