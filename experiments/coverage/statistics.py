@@ -41,7 +41,7 @@ from judgelab.stats.intervals.ends import Ends, mean_ends, of_ratio, share_ends,
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind
 from judgelab.stats.qualification.decisions import correct
-from judgelab.stats.qualification.exams import ConfidenceAnswers, Shares, unchanged
+from judgelab.stats.qualification.exams import ConfidenceAnswers, ExamShares, unchanged
 from judgelab.stats.ranking.leaderboard import agreement, rank_intervals
 
 DRAWS = 1000
@@ -163,7 +163,7 @@ def _effect_size_change(data: Sample) -> Found:
 def _confidence(data: Sample) -> ConfidenceAnswers:
     unscored = np.zeros(data.sets, dtype=np.int64)
     sides = (data.scores[..., :3], data.other[..., 3:])
-    return ConfidenceAnswers(*(Shares(*_sums(side), unscored) for side in sides))
+    return ConfidenceAnswers(*(ExamShares(*_sums(side), unscored) for side in sides))
 
 
 def _confidence_gap(data: Sample) -> Found:
@@ -322,7 +322,7 @@ STATISTICS: Mapping[str, Statistic] = MappingProxyType(
         ),
         "exam P_c": _ratio(
             lambda d: unchanged(verdicts_of(d.scores), verdicts_of(d.attacked)),
-            lambda total, count: Shares(total, count, np.zeros(len(total), np.int64)).ends(),
+            lambda total, count: ExamShares(total, count, np.zeros(len(total), np.int64)).ends(),
         ),
         "confidence gap": Statistic(
             _confidence_gap,

@@ -25,7 +25,7 @@ ERRORS = 1.96  # standard errors by which a lead has to be above 0 in a resample
 
 
 @dataclass(frozen=True)
-class Shares:
+class ExamShares:
     """An exam that is a mean over answers: P_c (equation 2) and P_p (equation 3)."""
 
     total: Floats  # [judges, items] sum over the item's scored answers, each within ``limits``
@@ -57,8 +57,8 @@ class Shares:
 class ConfidenceAnswers:
     """P_s (equation 4): 1 where mean confidence is higher on the easy set than on the hard one."""
 
-    easy: Shares  # sums and counts of confidence (any unit, higher is more confident)
-    hard: Shares  # the same items' hard questions
+    easy: ExamShares  # sums and counts of confidence (any unit, higher is more confident)
+    hard: ExamShares  # the same items' hard questions
 
     def gaps(self, weights: Floats) -> Floats:
         """[draws, judges] mean confidence on the easy set minus that on the hard set."""
@@ -81,7 +81,7 @@ class ConfidenceAnswers:
 
     @property
     def counts(self) -> tuple[Floats, Floats]:
-        """As of ``Shares``, both sets together."""
+        """As of ``ExamShares``, both sets together."""
         (n, lost), (more, gone) = self.easy.counts, self.hard.counts
         return n + more, lost + gone
 
@@ -95,7 +95,7 @@ def _above_0(gaps: Floats) -> Floats:
     return np.where(np.isnan(gaps), np.nan, np.float64(gaps > 0))
 
 
-ExamAnswers = Shares | ConfidenceAnswers
+ExamAnswers = ExamShares | ConfidenceAnswers
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Marks:
         return tuple(sorted(leads, key=lambda name: leads[name]))
 
 
-def shares(answers: ArrayLike, asked: ArrayLike | None = None) -> Shares:
+def shares(answers: ArrayLike, asked: ArrayLike | None = None) -> ExamShares:
     """Sums and counts of answers [judges, items, ...] between 0 and 1, NaN where unscored.
 
     ``asked``: whether the question was put; None: all were.
@@ -131,25 +131,25 @@ def shares(answers: ArrayLike, asked: ArrayLike | None = None) -> Shares:
     missing = np.isnan(flat)
     count = (~missing).sum(axis=2).astype(np.float64)
     put = True if asked is None else np.asarray(asked, dtype=np.bool_).reshape(flat.shape)
-    return Shares(np.nansum(flat, axis=2), count, (missing & put).sum(axis=2))
+    return ExamShares(np.nansum(flat, axis=2), count, (missing & put).sum(axis=2))
 
 
-def over_chance(answers: ExamAnswers) -> Shares:
+def over_chance(answers: ExamAnswers) -> ExamShares:
     """The lead over a judge that flips a fair coin for each question, by what it gets on average.
 
     That is .5 of every verdict in P_c and P_p, and as much confidence on the easy as on the hard
     question of an item in P_s. No coin is flipped, which would add its own noise.
     """
-    if isinstance(answers, Shares):
+    if isinstance(answers, ExamShares):
         total = answers.total - answers.count / 2
-        return Shares(total, answers.count, answers.missing, (-0.5, 0.5))
+        return ExamShares(total, answers.count, answers.missing, (-0.5, 0.5))
     easy, hard = answers.easy, answers.hard
     gap = divide(easy.total, easy.count) - divide(hard.total, hard.count)
     lead = shares(gap[:, :, None])
     return replace(lead, missing=easy.missing + hard.missing, limits=None)
 
 
-def over(answers: ArrayLike, control: ArrayLike, asked: ArrayLike | None = None) -> Shares:
+def over(answers: ArrayLike, control: ArrayLike, asked: ArrayLike | None = None) -> ExamShares:
     """The lead over a control that was given the same questions, [judges, items, ...] each."""
     return replace(shares(np.subtract(answers, control), asked), limits=(-1.0, 1.0))
 
@@ -196,7 +196,7 @@ def mark(
     bar: float | None = None,
     draws: int = 2000,
     seed: int = 0,
-    controls: Mapping[str, Shares] | None = None,
+    controls: Mapping[str, ExamShares] | None = None,
 ) -> Marks:
     """Numbers, intervals and passes; for p_pass the threshold is found anew in each resample.
 
@@ -244,7 +244,7 @@ def mark(
     )
 
 
-def _leads(lead: Shares, draws: int, seed: int) -> Estimates:
+def _leads(lead: ExamShares, draws: int, seed: int) -> Estimates:
     ends = mean_ends(of_ratio(lead.total, lead.count), bounds=lead.limits)
     items, known = np.where(lead.count > 0, lead.total, np.nan), lead.count > 0
     lost = (~known & (lead.missing > 0)).sum(axis=1)

@@ -27,7 +27,7 @@ from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.qualification.decisions import gaps_of, votes_of
 from judgelab.stats.qualification.exams import (
     ExamAnswers,
-    Shares,
+    ExamShares,
     confidence,
     over,
     shares,
@@ -66,7 +66,7 @@ class ExamResult:
         return confidence(*map(self._all, ("scored", "hard", "asked", "hard_asked")))
 
     @property
-    def over_length(self) -> Shares | None:
+    def over_length(self) -> ExamShares | None:
         """The lead over the longer answer, where that decides."""
         if self.answers[0].by_length is None:
             return None
