@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped, unused-ignore]
 
-from judgelab.stats.discrimination.auc import item_auc, macro_auc, pair_auc, row_auc, same_order
+from judgelab.stats.discrimination.auc import macro_auc, pair_auc, row_auc, same_order
 
 Array = NDArray[np.float64]
 STEPS = st.one_of(st.integers(-3, 3).map(float), st.floats(-5, 5))
@@ -39,12 +39,6 @@ def test_row_auc_is_a_count_of_wins_and_half_ties_even_at_infinity(
             if not (math.isnan(p) or math.isnan(n))
         ]
         assert auc == pytest.approx(np.mean(pairs) if pairs else math.nan, nan_ok=True)
-
-
-def test_item_auc_takes_groups_from_masks() -> None:
-    scores = np.array([[9.0, 1.0, 2.0, 0.0], [np.nan, 1.0, 0.0, np.nan]])
-    good, bad = np.array([0, 1, 1, 0], bool), np.array([0, 0, 0, 1], bool)
-    assert item_auc(scores, good, bad) == pytest.approx([1.0, math.nan], nan_ok=True)
 
 
 def symmetric_pairs(items: int, agents: int, seed: int = 0) -> Array:

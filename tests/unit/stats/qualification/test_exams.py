@@ -23,7 +23,6 @@ from judgelab.stats.qualification.exams import (
     over,
     over_chance,
     shares,
-    tied,
     unchanged,
 )
 
@@ -36,13 +35,6 @@ def test_consistency_counts_equal_verdicts_and_leaves_out_the_unread() -> None:
     assert_allclose(unchanged(before, after), [1, 0, 1, 0, NAN, NAN])
     # the release gives a half wherever either order chose neither answer
     assert_allclose(unchanged(before, after, unread=0.5), [1, 0, 0.5, 0.5, 0.5, 0.5])
-
-
-def test_whoever_always_says_tie_is_consistent_and_it_shows() -> None:
-    ties = np.full((4, 3), 0.5)
-    assert unchanged(ties, ties).mean() == 1.0 and tied(ties, ties) == 1.0
-    assert tied([0.5, 0.5, 1.0, NAN], [0.5, 1.0, 1.0, 0.5]) == pytest.approx(1 / 3)
-    assert np.isnan(tied([NAN], [0.5]))
 
 
 def test_an_exam_is_a_mean_over_answers_not_over_items() -> None:

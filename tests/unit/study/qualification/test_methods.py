@@ -195,15 +195,10 @@ NAN = np.nan
 def heard(cells: Floats, **exams: Mask) -> JudgeResponses:
     """Of as many judges as have grades or verdicts; exam -> who took it."""
     nothing = np.zeros(len(cells))
-    blank = np.full((1, 1), NAN), np.ones((1, 1), np.bool_)
-    results = {
-        name: ExamResult(
-            tuple(Answers(*blank, absence="" if one else "absent") for one in taken),
-            {},
-            np.stack([nothing, nothing]),
-        )
-        for name, taken in exams.items()
-    }
+    blank, results = (np.full((1, 1), NAN), np.ones((1, 1), np.bool_)), {}
+    for name, taken in exams.items():
+        answers = tuple(Answers(*blank, absence="" if one else "absent") for one in taken)
+        results[name] = ExamResult(answers, {}, np.zeros((2, len(cells))))
     agents = cells.shape[2] if cells.ndim == 3 else 2
     pairs = np.stack(np.triu_indices(agents, 1), axis=1)
     names = tuple(f"j{k}" for k in range(len(cells)))
