@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -232,7 +232,7 @@ class Figures:
     beside: Named  # what people say, and what length alone tells
     leads: Named  # problematic agent -> mean score of the good ones less its own
     judged: bool  # whether somebody said which texts are good: by categories of agents, or grades
-    attackers: int = 0  # agents that attacked where others did not, of so many agents
+    attackers: Sequence[str] = ()  # agents that attacked where others did not, of so many agents
     agents: int = 0
 
     @classmethod
@@ -248,9 +248,7 @@ class Figures:
             clean.panel.agents[k].name: item_mean(good - clean.values[:, k])
             for k in np.flatnonzero(group.bad)
         }
-        attackers = 0
-        if "attackers_score" in change:
-            attackers = len(states["attacked"].panel.provenance[ATTACKED])  # type: ignore[arg-type]
+        attackers = states["attacked"].panel.provenance.get(ATTACKED) if change else None
         return cls(
             named.get("clean", {}),
             named.get("attacked", {}),
@@ -258,7 +256,7 @@ class Figures:
             beside(clean, group, how),
             leads,
             group.known or not np.isnan(human_scores(clean.panel)).all(),
-            attackers,
+            attackers if isinstance(attackers, list) else (),
             len(clean.panel.agents),
         )
 
@@ -300,9 +298,9 @@ class Figures:
     def cheating(self) -> Cheating | None:
         """Whether cheating alone pays: the interval of the attackers' gain over the others. None
         where all attacked, or nobody."""
-        if "attackers_score" not in self.change:
+        gain = self.change.get("advantage", self.change.get("attackers_score"))
+        if gain is None:
             return None
-        gain = self.change.get("advantage", self.change["attackers_score"])
         without_ends = np.isnan(gain.low) or np.isnan(gain.high)
         # All items moved alike: no spread, hence no interval. The signs are a test still.
         if gain.value != 0 and (gain.p < 0.05 if without_ends else gain.low > 0 or gain.high < 0):

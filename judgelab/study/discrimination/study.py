@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from judgelab.attack.protocol import ATTACKED
 from judgelab.core.bounds import Count
 from judgelab.core.result import Result, Row, Table, Value
 from judgelab.engine.context import Context, estimators
@@ -87,9 +86,7 @@ class Discrimination(Study):
         summary |= pair_entries(states) | _entries("change", figures.change)
         summary |= _entries("clean", figures.beside)
         if cheating := figures.cheating:
-            attackers = states["attacked"].panel.provenance[ATTACKED]
-            assert isinstance(attackers, list)
-            summary |= {"attack_on": ", ".join(attackers), "cheating": cheating}
+            summary |= {"attack_on": ", ".join(figures.attackers), "cheating": cheating}
         known, attack = bool(figures.clean), context.attack.name if figures.change else ""
         return Result(
             summary=summary,

@@ -100,8 +100,6 @@ def order_table(
         }
         if model is not None:
             row["people"] = float(pairs.agreed[k])
-        if judge.fit.slope > 0:
-            row["gap_human_units"] = float(pairs.gap[k]) / judge.fit.slope
         if not np.isnan(human[high] - human[low]):
             row["human_gap"] = float(human[high] - human[low])
         rows.append(row)
