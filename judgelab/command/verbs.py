@@ -110,10 +110,15 @@ def _carry_out(given: argparse.Namespace, more: list[str]) -> None:
     from judgelab.config.launch import sentence
 
     try:
-        if given.verb in ("pack", "replay"):
-            _pack(given)
-        else:
+        if given.verb in ("audit", "screen"):
             _run(given, more)
+        else:
+            from judgelab.engine import packing
+
+            if given.verb == "pack":
+                packing.pack(given.run, given.out, given.texts)
+            elif not packing.replay(given.file, given.root):
+                sys.exit(1)
     except Exception as cause:
         if vars(given).get("json") and getattr(cause, "run", None) is None:  # no run was printed
             print(json.dumps({"error": sentence(cause, ())}, ensure_ascii=False))
@@ -191,12 +196,18 @@ def for_programs(run_dir: RunDir, result: Mapping[str, Any]) -> dict[str, Any]:
 
     first: Any = next((x for x in result["tables"] if x["rows"]), {"name": "rows", "rows": []})
     answer, flat = result.get("answer", []), result["summary"]
+    named = ("criterion", "judge", "system")  # a judge, perhaps of one criterion of several
+    verdicts = {
+        " / ".join(row[name] for name in named if name in row): row["verdict"]
+        for row in first["rows"]
+        if "verdict" in row
+    }
     paragraphs = dict[str, str]()
     for heading, text in answer:  # a heading may stand over several
         paragraphs[heading] = "\n".join(filter(None, (paragraphs.get(heading), text)))
     return {
         "sentence": result.get("title") or next((text for _, text in answer), ""),
-        "verdicts": {_whose(row): row["verdict"] for row in first["rows"] if "verdict" in row},
+        "verdicts": verdicts,
         "answer": paragraphs,
         "figures": {key: read_estimate(flat, key) for key in estimated(flat)},
         str(first["name"]): first["rows"],
@@ -205,17 +216,3 @@ def for_programs(run_dir: RunDir, result: Mapping[str, Any]) -> dict[str, Any]:
         "page": str(run_dir.path / "report.html"),
         "run": str(run_dir.path),
     }
-
-
-def _pack(given: argparse.Namespace) -> None:
-    from judgelab.engine import packing
-
-    if given.verb == "pack":
-        packing.pack(given.run, given.out, given.texts)
-    elif not packing.replay(given.file, given.root):
-        sys.exit(1)
-
-
-def _whose(row: Mapping[str, Any]) -> str:
-    """What a row's verdict is of: a judge, perhaps of one criterion of several, or a system."""
-    return " / ".join(row[name] for name in ("criterion", "judge", "system") if name in row)

@@ -220,10 +220,6 @@ def _built(value: Any, path: str) -> Any:
     return {key: _built(one, f"{path}.{key}") for key, one in value.items()}
 
 
-def _holds_node(value: object) -> bool:
-    return any(isinstance(one, Mapping) and "_target_" in one for _, one in walk(value))
-
-
 def _check(cls: type[Any], given: Mapping[str, Any], path: str, known: Sequence[str] = ()) -> None:
     """Keys against the parameters of a class; values against their hints and bounds.
 
@@ -246,7 +242,8 @@ def _check(cls: type[Any], given: Mapping[str, Any], path: str, known: Sequence[
     owner = cls if hasattr(cls, "__dataclass_fields__") else cls.__init__
     hints = get_type_hints(owner, include_extras=True)
     for key, value in given.items():
-        if key in hints and not _holds_node(value):
+        nodes = (one for _, one in walk(value) if isinstance(one, Mapping) and "_target_" in one)
+        if key in hints and not any(nodes):
             _check_type(f"{lead}{key}", value, hints[key])
 
 

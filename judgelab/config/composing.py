@@ -90,9 +90,11 @@ def read_option(file: Path) -> dict[str, Any]:
 def _options() -> Iterator[None]:
     """Within the block Hydra looks where our options lie: in a run under way, where it looked."""
     hydra = GlobalHydra.instance()
-    if _ours(hydra):
-        yield
-        return
+    if hydra.is_initialized():
+        places = hydra.config_loader().get_search_path().get_path()
+        if any(Path(str(one.path).removeprefix("file://")) == conf() for one in places):
+            yield
+            return
     before, base = hydra.hydra, VersionBase.instance().getbase()  # another program's
     hydra.clear()
     try:
@@ -103,19 +105,10 @@ def _options() -> Iterator[None]:
         hydra.hydra, VersionBase.instance().version_base = before, base
 
 
-def _ours(hydra: GlobalHydra) -> bool:
-    if not hydra.is_initialized():
-        return False
-    places = hydra.config_loader().get_search_path().get_path()
-    return any(Path(str(one.path).removeprefix("file://")) == conf() for one in places)
-
-
 def spelled(word: str) -> str:
     """A word of the command line as Hydra takes it: ``attack.by=lm?``."""
     given = _IF_KNOWN_WORD.fullmatch(word)
-    if given is not None:
-        return f"++{given[1]}={{{IF_KNOWN}:{given[2]}}}"
-    return word
+    return word if given is None else f"++{given[1]}={{{IF_KNOWN}:{given[2]}}}"
 
 
 def shown(word: str) -> str:
@@ -144,11 +137,12 @@ def differences(
 def written(value: Any) -> str:
     """A value as Hydra reads it back, of the same type.
 
-    Within a mapping Hydra's grammar has limits: a key that looks like a number or a truth value is
-    read as one, and a key with other signs than letters, digits and spaces may not be read at all.
+    Keys of a mapping can be escaped, but not quoted: one that looks like a number or a truth value
+    is read as one, and one with other signs than letters, digits and spaces perhaps not at all.
     """
     if isinstance(value, Mapping):
-        return "{" + ",".join(f"{_key(k)}:{written(v)}" for k, v in value.items()) + "}"
+        pairs = ((re.sub(r"([\\(){}\[\]:=,\s])", r"\\\1", str(k)), v) for k, v in value.items())
+        return "{" + ",".join(f"{key}:{written(one)}" for key, one in pairs) + "}"
     if isinstance(value, list | tuple):
         return "[" + ",".join(written(part) for part in value) + "]"
     if isinstance(value, float) and not math.isfinite(value):
@@ -159,8 +153,3 @@ def written(value: Any) -> str:
         return value
     # Hydra leaves interpolations in quoted strings to OmegaConf, which would resolve them.
     return str(QuotedString(value, Quote.double).with_quotes()).replace("${", "\\${")
-
-
-def _key(key: object) -> str:
-    """A key within a mapping: Hydra lets it be escaped, but not quoted."""
-    return re.sub(r"([\\(){}\[\]:=,\s])", r"\\\1", str(key))

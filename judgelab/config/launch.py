@@ -45,7 +45,12 @@ CHOICE = r"\+?(sweep|experiment)="
 
 def guarded(main: Callable[[], Any]) -> None:
     """Call a Hydra main; exit with 1 and a sentence on a fault, 130 or 143 when interrupted."""
-    signal.signal(signal.SIGTERM, _terminated)
+
+    def terminated(number: int, frame: object) -> None:
+        say("Terminated: the same command continues where this run stopped.", sys.stderr)
+        sys.exit(128 + number)
+
+    signal.signal(signal.SIGTERM, terminated)
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises what happened instead of printing it
     try:
         words = [spelled(word) for word in sys.argv[1:]]
@@ -69,11 +74,6 @@ def guarded(main: Callable[[], Any]) -> None:
             raise
         say(f"error: {sentence(cause)}", sys.stderr)
         sys.exit(getattr(cause, "exit_code", 1))
-
-
-def _terminated(number: int, frame: object) -> None:
-    say("Terminated: the same command continues where this run stopped.", sys.stderr)
-    sys.exit(128 + number)
 
 
 def check_folder(words: Sequence[str]) -> None:

@@ -28,10 +28,6 @@ def _unheard(*told: object) -> None:
     """Nobody is told of stages and curves."""
 
 
-def _without_texts(panel: Panel) -> bool:
-    return bool(panel.agents) and all(text is None for row in panel.texts for text in row)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Context(Parts):
     """The parts of one run while its study runs."""
@@ -39,16 +35,13 @@ class Context(Parts):
     run_dir: RunDir
     seed: int
     limit: int | None
-    # called when a stage begins, with the number of its items (0: not known)
-    tell: Callable[[str, int], None] = _unheard
-    # called with a point of a curve while it grows: the name of its table, and a row
+    tell: Callable[[str, int], None] = _unheard  # a stage begins, of so many items (0: not known)
+    # a curve grows: the name of its table, and a row
     draw: Callable[[str, Mapping[str, float]], None] = _unheard
     # lets workers answer what a stage would ask the evaluation LM, before it asks
     spread: Spread = alone
-    # the same of writers, by their roles
-    spreads: Mapping[str, Spread] = field(default_factory=dict)
-    # a finished run is repeated: nothing but cached calls is taken over from it
-    force: bool = False
+    spreads: Mapping[str, Spread] = field(default_factory=dict)  # the same of writers, by role
+    force: bool = False  # a finished run is repeated: only cached calls are taken over from it
 
     @classmethod
     def of(cls, parts: Parts, **rest: Any) -> Context:
@@ -126,13 +119,11 @@ class Context(Parts):
         self.mechanism.fits(panel)
 
         def part(lm: EvaluationLM) -> xr.Dataset:
-            of = panel if whole is None else whole
-            return self.mechanism.measure_part(panel, of, lm, seed=self.seed)
+            return self.mechanism.measure_part(panel, whole or panel, lm, seed=self.seed)
 
         if self.mechanism.measurement != "text":
-            attack = panel.provenance.get("attack")
-            stage = f"{self.mechanism.name}{f', {attack}' if attack else ''}"
-            self.tell(stage, len(panel.items))
+            stage = filter(None, (self.mechanism.name, panel.provenance.get("attack")))
+            self.tell(", ".join(map(str, stage)), len(panel.items))
             self.spread(part)
         return part(self.evaluation_lm)
 
@@ -145,9 +136,8 @@ class Context(Parts):
         self, attrs: Mapping[str, object], definition: Definition = "corrected"
     ) -> Estimator:
         """What the mechanism's scores are estimates by; see ``estimator_of``."""
-        return estimator_of(
-            self.mechanism, self.evaluation_lm, self.preprocessor.name, attrs, definition
-        )
+        by = self.mechanism, self.evaluation_lm, self.preprocessor.name
+        return estimator_of(*by, attrs, definition)
 
     def write(
         self, axis: str, requires: frozenset[Capability], step: Callable[[EvaluationLM], Panel]
@@ -161,6 +151,10 @@ class Context(Parts):
     def _written(self, axis: str, panel: Panel) -> Panel:
         step: Step = getattr(self, axis)
         return self.write(axis, step.requires, lambda lm: step.apply(panel, lm, seed=self.seed))
+
+
+def _without_texts(panel: Panel) -> bool:
+    return bool(panel.agents) and all(text is None for row in panel.texts for text in row)
 
 
 def with_references(panel: Panel, names: Sequence[str] | None) -> Panel:
@@ -186,15 +180,13 @@ def with_item_references(panel: Panel) -> Panel:
 
     So nobody's texts are given up for them. A panel that marks references stays as it is.
     """
-    own = [(item.reference or "").strip() for item in panel.items]
+    own = [item.reference if (item.reference or "").strip() else None for item in panel.items]
     if _references(panel).any() or not any(own):
         return panel
-    names = {agent.name for agent in panel.agents}
-    name = "reference"
+    names, name = {agent.name for agent in panel.agents}, "reference"
     while name in names:
         name += "*"
-    rows = zip(panel.texts, panel.items, own, strict=True)
-    texts = tuple((*row, item.reference if said else None) for row, item, said in rows)
+    texts = tuple((*row, text) for row, text in zip(panel.texts, own, strict=True))
     agents = (*panel.agents, Agent(name, reference=True))
     return panel.with_agents(agents, texts, references="of the data")
 
@@ -230,7 +222,7 @@ def estimator_of(
         place = "before the text"
     elif not chat and shown.system:
         place += f", after a system message ({shown.system})"
-    reads = preprocessor if mechanism.reads == "preprocessed" and preprocessor != "identity" else ""
+    reads = mechanism.reads == "preprocessed" and preprocessor != "identity"
     return Estimator(
         mechanism=mechanism.name,
         model=shown.model if asked else "none",
@@ -239,7 +231,7 @@ def estimator_of(
         end_token=shown.end_token if asked and not chat else "",
         instructions=place if prompt and asked else "none",
         reply=str(attrs.get("reply", "generated")) if asked and chat else "",
-        preprocessor=reads or "none",
+        preprocessor=preprocessor if reads else "none",
         precision=shown.precision if asked else "",
         prompt=prompt,
         definition=definition,

@@ -108,8 +108,7 @@ def _screen(counted: Counted, settings: Frame, role: str = "") -> list[Any]:
     for name, tally in [*stages.items(), ("all", total)]:
         to_ask, minutes = tally.to_ask, minutes_here(tally, seconds)
         row = {"stage": name, "calls": tally.calls, "in_cache": tally.calls - to_ask}
-        row["to_ask"] = to_ask
-        row |= {"input_tokens": tally.input_tokens}
+        row |= {"to_ask": to_ask, "input_tokens": tally.input_tokens}
         if isinstance(lm, Remote):
             cost = price and f"{price.cost(tally.input_tokens, tally.output_tokens):.4f}"
             row["output_tokens_at_most"] = tally.output_tokens
@@ -146,20 +145,16 @@ def pace(counted: Counted) -> dict[str, float]:
     A trial is a stretch of neighbouring calls, so contexts are shared about as in the run; the
     first call, which loads the model, is left out.
     """
-    trials = counted.trials if counted.lm.at_hand else {}
-    return {kind: _seconds(batch, counted.lm) for kind, batch in trials.items()}
 
-
-def _seconds(batch: Batch, lm: EvaluationLM) -> float:
-    """Per call, over as many calls as a trial has time for."""
-    most = len(batch.questions)
-
-    def timed(count: int) -> float:
+    def timed(batch: Batch, count: int) -> float:
         start = time.perf_counter()
-        batch.at(range(count)).put(lm)
+        batch.at(range(count)).put(counted.lm)
         return (time.perf_counter() - start) / count
 
-    timed(1)  # loads the model
-    one = timed(1)
-    count = int(min(most, MOST, TRIAL / max(one, 1e-9)))
-    return timed(count) if count > 1 else one
+    seconds = {}
+    for kind, batch in counted.trials.items() if counted.lm.at_hand else ():
+        timed(batch, 1)  # loads the model
+        one = timed(batch, 1)
+        count = int(min(len(batch.questions), MOST, TRIAL / max(one, 1e-9)))
+        seconds[kind] = timed(batch, count) if count > 1 else one
+    return seconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -53,7 +54,14 @@ class Models:
 
     def use(self, role: str, lm: EvaluationLM) -> EvaluationLM:
         """Take an LM into use; returns it as the run is to ask it."""
-        meter = self._meter(role, lm) if isinstance(lm, Remote) else None
+        meter = None
+        if isinstance(lm, Remote):
+            file, price = calls_file(role), lm.priced(self._settings.budget.prices)
+            own = self._ledger, f"{self._folder.name}/{file}", lm.model
+            meter = Meter(self._folder / file, price, self._settings.budget, *own)
+            if self._parent is not None:
+                meter.orphaned = self._parent.gone
+            lm.attach(meter, self.progress.tell)
         cached = Cached(lm, CallCache(self._cache), self.progress, self.log, role, meter)
         self._in_use[role] = cached
         return cached
@@ -94,8 +102,10 @@ class Models:
         times = [lm.until for lm in lms if isinstance(lm, Remote) and lm.until is not None]
         return max(times, default=None)
 
-    def ask_again(self) -> None:
-        """Forget what came of settled calls without a result, so that they are asked once more."""
+    def ask_again(self, context: Context) -> None:
+        """Have settled calls without a result asked once more; to find them, what is kept is."""
+        with tempfile.TemporaryDirectory() as place:
+            context.study.ask(replace(context, run_dir=RunDir(Path(place))))
         keys = [key for key, what in self.log.by_key.items() if what.settled]
         for one in self._in_use.values():
             one.ask_again(keys)
@@ -131,16 +141,6 @@ class Models:
         for one in self._in_use.values():
             one.close()
         self._ledger.close()
-
-    def _meter(self, role: str, lm: Remote) -> Meter:
-        budget = self._settings.budget
-        file, price = calls_file(role), lm.priced(budget.prices)
-        name = f"{self._folder.name}/{file}"
-        meter = Meter(self._folder / file, price, budget, self._ledger, name, lm.model)
-        if self._parent is not None:
-            meter.orphaned = self._parent.gone
-        lm.attach(meter, self.progress.tell)
-        return meter
 
     @property
     def _meters(self) -> list[Meter]:

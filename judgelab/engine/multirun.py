@@ -70,7 +70,10 @@ class Multirun(Callback):
         try:
             code = conclude(folder)
             if "tracker" in config:  # a list of trackers names none for all jobs
-                _mirror(config, folder)
+                HydraConfig.instance().set_config(config)  # whose words say whom the user trusts
+                node: Any = OmegaConf.to_container(config.tracker, resolve=True)
+                with trusting(named_by_user(list(config.get("trusted_packages") or ()), ())):
+                    compare(build(node, "tracker"), folder)
         except Exception as cause:
             if config.get("debug"):
                 traceback.print_exc()
@@ -78,13 +81,6 @@ class Multirun(Callback):
             raise SystemExit(1) from cause
         if code:
             raise SystemExit(code)
-
-
-def _mirror(config: DictConfig, folder: Path) -> None:
-    HydraConfig.instance().set_config(config)  # whose words say which packages the user trusts
-    node: Any = OmegaConf.to_container(config.tracker, resolve=True)
-    with trusting(named_by_user(list(config.get("trusted_packages") or ()), ())):
-        compare(build(node, "tracker"), folder)
 
 
 def _new_folder(named: Path) -> Path:

@@ -148,10 +148,9 @@ def replay(file: Path, root: Path) -> bool:
         raise ConfigError(f"{file} is no pack of a run: judgelab pack RUN makes one.") from cause
     if data in names:
         here = config["dataset"]["path"] = str(place / Path(there).name)
-    config["paths"] = {"root": str(place), "cache": str(place / CALLS)}
+    config |= {"paths": {"root": str(place), "cache": str(place / CALLS)}, "force": True}
     config["tracker"] = {"_target_": "judgelab.tracker.none.NoTracker"}
-    config["scale"] = {"_target_": "judgelab.scale.local.Local"}
-    config |= {"force": True, "retry": None}
+    config |= {"scale": {"_target_": "judgelab.scale.local.Local"}, "retry": None}
     call = Invocation(choices=config.pop("choices"))
     run_dir = carry_out(OmegaConf.create(config), call)
     assert run_dir is not None
@@ -160,8 +159,8 @@ def replay(file: Path, root: Path) -> bool:
         say(f"The same result, byte for byte: {run_dir.path}")
         return True
     old, new = json.loads(packed), json.loads(made)
-    keys = old["summary"].keys() | new["summary"].keys()
-    apart = [key for key in sorted(keys) if old["summary"].get(key) != new["summary"].get(key)]
-    parts = [key for key in old.keys() | new.keys() if old.get(key) != new.get(key)]
-    say(f"Another result: {some(apart or sorted(parts))} differ. {run_dir.path}")
+    for before, now in ((old["summary"], new["summary"]), (old, new)):
+        if apart := [key for key in sorted(before | now) if before.get(key) != now.get(key)]:
+            say(f"Another result: {some(apart)} differ. {run_dir.path}")
+            break
     return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
@@ -17,6 +17,12 @@ from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Mechanism
 
 WRITTEN = ROLES[:-1]  # axes for which an LM may write
+BASES: Mapping[str, type] = {  # whose defaults the parts of an axis need
+    "evaluation_lm": EvaluationLM,
+    "agents": Agents,
+    "mechanism": Mechanism,
+    "study": Study,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +37,7 @@ class Parts:
     attack: Attack
     mechanism: Mechanism
     study: Study
-    # role -> who writes texts in place of the evaluation LM: for all axes (``writer_lm``), or for
-    # one alone (``lms.AXIS``)
+    # role -> who writes texts in place of the evaluation LM: ``writer_lm``, or ``lms.AXIS`` for one
     writers: Mapping[str, EvaluationLM] = field(default_factory=dict)
 
     def writer_role(self, axis: str = "") -> str:
@@ -64,19 +69,16 @@ def assigned(config: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
     """
     given = {role: node for role, node in (config.get("lms") or {}).items() if node is not None}
     rest = {key: value for key, value in config.items() if key != "lms"}
-    if not given:
-        return rest, False
-    critic = given.pop("critic", None)
-    asks = frozenset().union(*build(config["mechanism"], "mechanism").requires)
-    asked = critic is not None and bool(asks & {Capability.CHAT, Capability.LABELS})
-    if asked:
+    has_critic = False
+    if critic := given.pop("critic", None):
+        asks = frozenset().union(*build(config["mechanism"], "mechanism").requires)
+        has_critic = bool(asks & {Capability.CHAT, Capability.LABELS})
+    if has_critic:
         rest |= {"evaluation_lm": critic, WRITER: config.get(WRITER) or config["evaluation_lm"]}
-    needed = {  # studies attack texts on their own account, too
-        axis: node
-        for axis, node in given.items()
-        if axis == "attack" or build(config[axis], axis).requires
-    }
-    return rest | ({"lms": needed} if needed else {}), asked
+    for axis, node in given.items():  # studies attack texts on their own account, too
+        if axis == "attack" or build(config[axis], axis).requires:
+            rest.setdefault("lms", {})[axis] = node
+    return rest, has_critic
 
 
 def build_parts(config: Mapping[str, Any]) -> Parts:
@@ -86,24 +88,17 @@ def build_parts(config: Mapping[str, Any]) -> Parts:
         ConfigError: a key is unknown, missing or of the wrong type.
         CapabilityError: the LM cannot do what the agents or the mechanism need.
     """
-    axes = [one.name for one in fields(Parts) if one.name != "writers"]
     writers = {role: build(node, role) for role, node in writer_nodes(config).items()}
-    parts = Parts(**{axis: build(config[axis], axis) for axis in axes}, writers=writers)
-    bases = [("evaluation_lm", EvaluationLM), ("agents", Agents), ("mechanism", Mechanism)]
-    given = [(axis, getattr(parts, axis), base) for axis, base in [*bases, ("study", Study)]]
-    given += [(role, lm, EvaluationLM) for role, lm in writers.items()]
-    for key, part, base in given:  # bases which have defaults
+    axes = [one.name for one in fields(Parts) if one.name != "writers"]
+    built = {axis: build(config[axis], axis) for axis in axes}
+    for key, part in {**built, **writers}.items():
+        base = EvaluationLM if key in writers else BASES.get(key, object)
         if base not in type(part).__mro__:
             raise ConfigError(
                 f"{key}._target_: {type(part).__name__} must derive from "
                 f"{base.__module__}.{base.__name__}."
             )
-    _match(parts)
-    return parts
-
-
-def _match(parts: Parts) -> None:
-    """Refuse LMs that cannot do what the other parts need."""
+    parts = Parts(**built, writers=writers)
     for key, (by, judge) in parts.study.asks(parts.mechanism, parts.evaluation_lm).items():
         if not is_lm(judge):
             raise ConfigError(
@@ -116,15 +111,15 @@ def _match(parts: Parts) -> None:
         who = "agents" if axis == "agents" else f"{axis}={getattr(step, 'name', '')}"
         role = f"lms.{axis}" if f"lms.{axis}" in parts.writers else WRITER
         _check(who, (step.requires,), parts.writer(axis), role)
+    return parts
 
 
 def _check(
-    who: str, requires: Iterable[frozenset[Capability]], lm: EvaluationLM, axis: str
+    who: str, requires: Collection[frozenset[Capability]], lm: EvaluationLM, axis: str
 ) -> None:
-    options = list(requires)
-    if any(needed <= lm.capabilities for needed in options):
+    if any(needed <= lm.capabilities for needed in requires):
         return
-    wanted = " or ".join(sorted("+".join(sorted(needed)) for needed in options))
+    wanted = " or ".join(sorted("+".join(sorted(needed)) for needed in requires))
     key = "evaluation_lm" if axis == "evaluation_lm" else f"evaluation_lm@{axis}"
     raise CapabilityError(
         f"{who} needs an LM with {wanted}, but {lm.identity.split()[0]} only has "

@@ -33,33 +33,27 @@ def sources(context: Context, panel: Panel, last: Panel | None = None) -> Iterat
         yield f"Columns: {taken}."
     if read := origin.get("log"):
         yield str(read)
-    if isinstance(origin.get("references"), str):  # a list names reviewers, who are counted above
+    whose = origin.get("references")
+    if isinstance(whose, str):  # a list names reviewers, who are counted above
         has = sum(bool((item.reference or "").strip()) for item in panel.items)
-        those = f"References are those {origin['references']}"
-        yield f"{those}: {has} of {len(panel.items)} items have one."
+        yield f"References are those {whose}: {has} of {len(panel.items)} items have one."
     yield f"Evaluation LM: {context.evaluation_lm.identity}."
     for role, lm in context.writers.items():
         yield f"Writer LM{'' if role == WRITER else f' of {role[4:]}'}: {lm.identity}."
     if context.mechanism.reads == "preprocessed":
         yield f"Texts were preprocessed by: {context.preprocessor.name}."
     for key, value in (panel if last is None else last).provenance.items():
-        if str(key).endswith("written_by"):
-            yield f"{str(key).replace('_', ' ').capitalize()}: {value}."
-        lost = str(key).endswith(("unanswered", "unwritten"))
-        if lost and value and isinstance(value, Mapping):
-            yield unwritten(str(key), value)
-        if str(key).endswith("_kept"):
-            yield f"What the {str(key).removesuffix('_kept')} kept: {value}."
+        if key.endswith("written_by"):
+            yield f"{key.replace('_', ' ').capitalize()}: {value}."
+        if key.endswith(("unanswered", "unwritten")) and value and isinstance(value, Mapping):
+            yield unwritten(key, value)
+        if key.endswith("_kept"):
+            yield f"What the {key.removesuffix('_kept')} kept: {value}."
     yield from trained(context.evaluation_lm, panel)
 
 
 def unwritten(key: str, reasons: Mapping[str, int]) -> str:
-    """Why texts are unscored that a step could not write.
-
-    Args:
-        key: ``STEP_unwritten``.
-        reasons: reason -> texts.
-    """
+    """Why texts are unscored that a step could not write: ``STEP_unwritten``, reason -> texts."""
     step, count = key.rpartition("_")[0], sum(reasons.values())
     why = "; ".join(f"{reason} ({n})" for reason, n in reasons.items())
     return f"{count} texts are unscored because the {step} could not write them: {why}."

@@ -7,7 +7,6 @@ import json
 import math
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -163,26 +162,21 @@ def _make(
         with closing(Models(settings, run_dir.path, call.sweep)) as models, closing(scale):
             context = models.context(parts, run_dir, scale, config, mirror.point)
             if settings.retry is not None:
-                _ask_again(context, models)
+                models.ask_again(context)
             result = _scored(context, models)
             still = open_calls(models.log, models.until)
             result = with_reasons(result, models.log, run_dir, parts.mechanism.name)
             result, accounts = models.with_answered(result), models.accounts()
+        if settings.rehearsal:
+            in_print |= {"rehearsal": True}
+            result = replace(result, notes=[REHEARSAL, *result.notes])
         result = replace(result, summary={**result.summary, **in_print})
-        result = _rehearsed(result) if settings.rehearsal else result
         record = manifest(started, call, config, named_by) | accounts
         _write(run_dir, result, record, still, call)
     except BaseException:
         mirror.close()
         raise
     run_dir.write_json("manifest.json", record | {"tracker": mirror.publish(result)})
-
-
-def _ask_again(context: Context, models: Models) -> None:
-    """Have settled calls without a result asked again: what is kept is asked, to find them."""
-    with tempfile.TemporaryDirectory() as place:
-        context.study.ask(replace(context, run_dir=RunDir(Path(place))))
-    models.ask_again()
 
 
 def _scored(context: Context, models: Models) -> Result:
@@ -194,14 +188,6 @@ def _scored(context: Context, models: Models) -> Result:
             raise
         why = " ".join(str(cause).split())
         raise PartialRunError(f"{still['sentence']} There is no result yet ({why})") from cause
-
-
-def _rehearsed(result: Result) -> Result:
-    return replace(
-        result,
-        notes=[REHEARSAL, *result.notes],
-        summary={**result.summary, "rehearsal": True},
-    )
 
 
 def _write(

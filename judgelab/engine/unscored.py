@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,8 +29,7 @@ LOUD = 0.05
 """Share of calls without a result above which a reader is warned before anything else."""
 LONGEST = 80  # characters of a reply, and of a reason, that the table shows
 WORDS = 4  # of a server's message that tell one reason from another
-RARE = 0.01
-"""Calls are lost unevenly where agents' shares differ as they do so rarely by chance."""
+RARE = 0.01  # calls are lost unevenly where agents' shares differ as they do so rarely by chance
 NOTE = (
     "Share: of all calls to LMs, each counted once. records/unscored.parquet has every call with "
     "its whole reason and reply."
@@ -60,19 +60,21 @@ def with_reasons(result: Result, log: CallLog, run_dir: RunDir, mechanism: str) 
     summary = {**result.summary, **counts, "unscored_share": share}
     if not rows:
         return replace(result, summary=summary)
-    _write(run_dir, rows)
+    import pandas as pd
+
+    kept = pd.DataFrame([{k: writable(v) for k, v in row.items()} for row in rows])
+    types = {name: "boolean" if name == "settled" else "string" for name in kept}
+    run_dir.write_table(RECORD, kept.astype(types))
     kinds = Counter(grouped(str(row["reason"])) for row in rows)
     table = Table("unscored", "Why calls have no result", _reasons(rows, log.calls), NOTE)
-    uneven, notes, tables = _uneven(log), [*result.notes], [*result.tables, table]
+    notes, tables = [*result.notes, *_uneven(log)], [*result.tables, table]
     if share > LOUD:
         warning = (
             f"{100 * share:.0f} % of calls ({len(rows):,} of {log.calls:,}) have no result: "
             f"{_by_reason(kinds)}. See the table “Why calls have no result”."
         )
         summary["unscored_warning"] = warning
-        notes, tables = [warning, *uneven, *notes], [table, *result.tables]
-    else:
-        notes += uneven
+        notes, tables = [warning, *_uneven(log), *result.notes], [table, *result.tables]
     return replace(result, summary=summary, notes=notes, tables=tables)
 
 
@@ -116,26 +118,20 @@ def grouped(reason: str) -> str:
     kind, colon, message = reason.partition(": ")
     if not colon or kind == "refused":
         return format.shorten(kind, LONGEST)
-    words = []
-    for word in message.split()[:WORDS]:
-        if any(letter.isdigit() for letter in word):
-            break
-        words.append(word)
+    words = takewhile(lambda word: not re.search(r"\d", word), message.split()[:WORDS])
     return format.shorten(f"{kind}: {' '.join(words)}".rstrip(" :,;("), LONGEST)
 
 
-def writable(text: str | None) -> str | None:
+def writable(value: Value) -> Value:
     """As a file can hold it: half a character is none."""
-    return text and text.encode(errors="backslashreplace").decode()
+    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
 
 
 def _by_reason(reasons: Counter[str]) -> str:
     """``refused (15); no label (7); other reasons (3)``."""
-    kinds = reasons.most_common()
-    said = [f"{reason} ({count:,})" for reason, count in kinds[:3]]
-    if rest := sum(count for _, count in kinds[3:]):
-        said.append(f"other reasons ({rest:,})")
-    return "; ".join(said)
+    first = dict(reasons.most_common(3))
+    rest = {"other reasons": reasons.total() - sum(first.values())}
+    return "; ".join(f"{reason} ({n:,})" for reason, n in (first | rest).items() if n)
 
 
 def _agents(abouts: Iterable[About]) -> frozenset[str]:
@@ -169,16 +165,6 @@ def _subject(about: About, agents: Collection[str]) -> tuple[str, str, str, str,
     return step, item, agent, peer, ", ".join(rest)
 
 
-def _write(run_dir: RunDir, rows: Sequence[Row]) -> None:
-    import pandas as pd
-
-    names = {k: "boolean" if k == "settled" else "string" for k in rows[0]}
-    safe = [
-        {key: writable(v) if isinstance(v, str) else v for key, v in row.items()} for row in rows
-    ]
-    run_dir.write_table(RECORD, pd.DataFrame(safe).astype(names))
-
-
 def _reasons(rows: Sequence[Row], calls: int) -> list[Row]:
     """Each judge's reasons, the most frequent first, each with an example."""
     groups: dict[tuple[Value, str], list[Row]] = {}
@@ -210,9 +196,11 @@ def _example(row: Row) -> str:
 
 def _uneven(log: CallLog) -> list[str]:
     """A sentence where calls about some agents are lost more often than about others."""
-    agents = _agents(log.abouts)
-    asked = _by_agent(log.abouts, agents)
-    lost = _by_agent((what.about for what in log.unscored), agents)
+    agents, lost_calls = _agents(log.abouts), (what.about for what in log.unscored)
+    asked, lost = (
+        Counter(name for about in abouts for name in {*about[2:4]} & agents)
+        for abouts in (log.abouts, lost_calls)
+    )
     table = [[lost[agent], n - lost[agent]] for agent, n in asked.items()]
     if len(table) < 2 or not all(map(sum, zip(*table, strict=True))):  # none is lost, or all are
         return []
@@ -221,19 +209,15 @@ def _uneven(log: CallLog) -> list[str]:
     if chi2_contingency(table).pvalue > RARE:
         return []
     by_share = sorted(asked, key=lambda agent: lost[agent] / asked[agent])
-    said = [
+    most, least = (
         f"{100 * lost[agent] / asked[agent]:.0f} % of those about {agent} "
         f"({lost[agent]:,} of {asked[agent]:,})"
         for agent in (by_share[-1], by_share[0])
-    ]
+    )
     return [
-        f"Calls are lost unevenly: {' and '.join(said)} have no result, so comparisons of agents "
-        "may be biased."
+        f"Calls are lost unevenly: {most} and {least} have no result, so comparisons of agents may "
+        "be biased."
     ]
-
-
-def _by_agent(abouts: Iterable[About], agents: frozenset[str]) -> Counter[str]:
-    return Counter(name for about in abouts for name in {*about[2:4]} & agents)
 
 
 def missing_verdicts(

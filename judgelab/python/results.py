@@ -132,7 +132,20 @@ class RunResult:
     @cached_property
     def summary(self) -> DataFrame:
         """One row a figure: value, low, high (of its interval), p, n, unscored; NaN: not known."""
-        return summary_frame(self.content["summary"])
+        import pandas as pd
+
+        flat = self.content["summary"]
+        parts = _parts(flat)
+        rows = {
+            key: read_estimate(flat, key)
+            for key in flat
+            if key not in parts
+            and (type(flat[key]) in (int, float) or (flat[key] is None and f"{key}_n" in flat))
+        }
+        order = ["value", "low", "high", "p", "n", "unscored", "threshold"]
+        made: DataFrame = pd.DataFrame.from_dict(rows, orient="index", columns=order)
+        made = made.apply(pd.to_numeric).astype({"n": "Int64", "unscored": "Int64"})
+        return made if made["threshold"].notna().any() else made.drop(columns="threshold")
 
     @property
     def about(self) -> dict[str, Any]:
@@ -195,24 +208,6 @@ class RunResult:
             legend="",
             page=str(self.path / "report.html"),
         )
-
-
-def summary_frame(flat: Mapping[str, Any]) -> DataFrame:
-    """The numbers of a flat summary, a row each, with what belongs to one in its columns."""
-    import pandas as pd
-
-    parts = _parts(flat)
-    rows = {
-        key: read_estimate(flat, key)
-        for key, value in flat.items()
-        if key not in parts
-        and (type(value) in (int, float) or (value is None and f"{key}_n" in flat))
-    }
-    order = ["value", "low", "high", "p", "n", "unscored", "threshold"]
-    made: DataFrame = pd.DataFrame.from_dict(rows, orient="index", columns=order)
-    made = made.apply(pd.to_numeric)
-    made = made.astype({"n": "Int64", "unscored": "Int64"})
-    return made if made["threshold"].notna().any() else made.drop(columns="threshold")
 
 
 def _parts(flat: Mapping[str, Any]) -> set[str]:

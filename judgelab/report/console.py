@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ SENTENCE = 60  # characters of a cell beyond which its column is left to the pag
 LONGEST = 32  # characters of a cell; the page has all
 ESTIMATORS = 3  # that are named where there may be one for each judge
 PLAIN_WIDTH = 120
+GAP = 2  # characters between columns
 HEADING = "bold cyan"
 
 
@@ -99,18 +101,13 @@ def section(
 
 def fitting(shown: Sequence[Column]) -> Sequence[Column]:
     """The first of these columns that the width takes; one at least."""
-    counts = [k for k in range(1, len(shown) + 1) if _room(shown[:k]) <= width()]
-    return shown[: max(counts, default=1)]
 
-
-def _room(shown: Sequence[Column], gap: int = 2) -> int:
-    """Characters that these columns need at least: numbers whole, words broken between words."""
-
-    def widest(column: Column) -> int:
+    def widest(column: Column) -> int:  # numbers are whole, words broken between words
         words = "\n".join([*column.cells, column.heading])
         return max(map(len, words.split("\n") if column.numeric else words.split()), default=0)
 
-    return sum(map(widest, shown)) + gap * (len(shown) - 1)
+    rooms = list(accumulate(widest(column) + GAP for column in shown))
+    return shown[: max(sum(room - GAP <= width() for room in rooms), 1)]
 
 
 def line(words: str, style: str = "") -> Text:
@@ -157,7 +154,7 @@ def grid(shown: Sequence[Column]) -> Table:
     """A table without rules: names left, numbers right, numbers never broken."""
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
     for column in shown:
         table.add_column(
             line(column.heading),

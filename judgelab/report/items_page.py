@@ -207,8 +207,10 @@ def write(run_dir: RunDir, heading: str, mechanism: str) -> frozenset[str]:
     if rows is None or not len(rows):
         (run_dir.path / FILE).unlink(missing_ok=True)
         return frozenset()
-    data = _data(run_dir, rows)
-    notes = [_order(rows)]
+    data, notes = _data(run_dir, rows), ["Rows stand in the order of the data."]
+    if rows.sorts:
+        units = UNITS[rows.unit] if "difference" in rows.sorts else ""
+        notes = [f"{SORTS[next(iter(rows.sorts))][1]} stands first. {units}".strip()]
     if left := len(rows) - len(data["rows"]):
         notes.append(
             f"{left:,} of {len(rows):,} rows, those last in this order, are left out of this page. "
@@ -229,14 +231,6 @@ def linked(columns: Sequence[Column], items: Collection[str]) -> list[Column]:
         replace(one, links=tuple(map(link, one.sort))) if one.key == "item" else one
         for one in columns
     ]
-
-
-def _order(rows: ItemRows) -> str:
-    """In which order rows stand, and what differences are."""
-    if not rows.sorts:
-        return "Rows stand in the order of the data."
-    sentence = f"{SORTS[next(iter(rows.sorts))][1]} stands first."
-    return f"{sentence} {UNITS[rows.unit]}" if "difference" in rows.sorts else sentence
 
 
 def _data(run_dir: RunDir, rows: ItemRows) -> dict[str, Any]:

@@ -50,7 +50,8 @@ class WandbTracker:
         """The mode that credentials allow: online, offline or disabled."""
         mode = credentials_mode() if self.mode == "auto" else self.mode
         if find_spec("wandb") is None:
-            _warn_once(mode)
+            if mode != "disabled":
+                _warn_once()
             return "disabled"
         return mode
 
@@ -112,8 +113,15 @@ class WandbTracker:
             tags=["sweep", *sweep.axes],
             config=about,
         )
+        tables, summary = sweep.tables, sweep.summary
+        if not self.records:
+            tables, summary = without_records(tables), without_places(summary)
         try:
-            _log_sweep(run, sweep, self.records)
+            run.summary.update(plain(summary))
+            _log_shown(run, tables, sweep.folder)
+            if self.records:  # the page has the command
+                page = (sweep.folder / "report.html").read_text(encoding="utf-8")
+                run.log({"report": require("wandb", extra="wandb").Html(page, inject=False)})
         except BaseException:
             run.finish(exit_code=1)
             raise
@@ -122,9 +130,8 @@ class WandbTracker:
 
 
 @cache
-def _warn_once(mode: str) -> None:
-    if mode != "disabled":
-        say("Nothing is tracked: wandb is not installed (pip install -e '.[wandb]').", sys.stderr)
+def _warn_once() -> None:
+    say("Nothing is tracked: wandb is not installed (pip install -e '.[wandb]').", sys.stderr)
 
 
 class WandbMirror(Mirror):
@@ -213,20 +220,10 @@ def _log(mirror: Any, run: TrackedRun, result: Result, records: bool) -> None:
     tables = [*result.tables, Table("bars", "Figures with intervals", drawn)]
     _log_shown(mirror, tables, run.folder)
     if records:
-        artifact = require("wandb", extra="wandb").Artifact(name=_safe(run.folder.name), type="run")
+        safe = re.sub(r"[^\w.-]+", "-", run.folder.name, flags=re.ASCII).strip("-")[:128]
+        artifact = require("wandb", extra="wandb").Artifact(name=safe, type="run")
         artifact.add_dir(str(run.folder))
         mirror.log_artifact(artifact)
-
-
-def _log_sweep(mirror: Any, sweep: TrackedSweep, records: bool) -> None:
-    tables, summary = sweep.tables, sweep.summary
-    if not records:
-        tables, summary = without_records(tables), without_places(summary)
-    mirror.summary.update(plain(summary))
-    _log_shown(mirror, tables, sweep.folder)
-    if records:  # the page has the command
-        page = (sweep.folder / "report.html").read_text(encoding="utf-8")
-        mirror.log({"report": require("wandb", extra="wandb").Html(page, inject=False)})
 
 
 def _log_shown(mirror: Any, tables: Sequence[Table], folder: Path) -> None:
@@ -255,7 +252,7 @@ def without_records(value: Any) -> Any:
         named = {k: Path(v).name for k, v in kept.items() if k in FILES and isinstance(v, str)}
         return {k: without_records(v) for k, v in (kept | named).items()}
     if isinstance(value, list | tuple):
-        return [without_records(one) for one in value if not _of_single(_rows_of(one))]
+        return [without_records(one) for one in value if not _of_single(one)]
     return without_places(value)
 
 
@@ -268,17 +265,11 @@ def without_places(value: Any) -> Any:
     return PLACE.sub("", value) if isinstance(value, str) else value
 
 
-def _rows_of(one: Any) -> Sequence[Any]:
-    rows = one.get("rows") if isinstance(one, Mapping) else getattr(one, "rows", None)
-    return rows if isinstance(rows, list | tuple) else ()
-
-
-def _of_single(rows: Sequence[Any]) -> bool:
-    return bool(rows) and isinstance(rows[0], Mapping) and not SINGLE.isdisjoint(rows[0])
-
-
-def _safe(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII).strip("-")[:128]
+def _of_single(table: Any) -> bool:
+    """Whether it is a table about single items or people."""
+    rows = table.get("rows") if isinstance(table, Mapping) else getattr(table, "rows", None)
+    first = rows[0] if isinstance(rows, list | tuple) and rows else None
+    return isinstance(first, Mapping) and not SINGLE.isdisjoint(first)
 
 
 @contextmanager
