@@ -4,13 +4,7 @@
 intervals from resampled items and sign-flip tests are the papers' (``definition=paper|released``).
 Whole items are resampled, as they were sampled; a resample is a row of counts, so that the
 statistic of all is a product of matrices. One seed draws the same items for arrays of one length.
-
-``holm`` raises the p values of many tests, so that one claim in twenty is wrong at most (Holm
-1979); ``holm_levels`` says the same as levels of intervals: the smallest p is tested at alpha / J,
-the next at alpha / (J - 1), until one fails, whose level is that of all others. So an interval at
-its level leaves out 0 exactly where the claim is made.
-
-Throughout, NaN is unscored; shapes other than named, and infinities, are a ValueError.
+NaN is unscored; shapes other than named, and infinities, are a ValueError.
 """
 
 from __future__ import annotations
@@ -22,14 +16,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.intervals.arrays import Floats, checked, divide
-from judgelab.stats.intervals.ends import mean_ends, mean_p, share_ends, share_p
+from judgelab.stats.intervals.ends import (
+    FEWEST,
+    LEVEL,
+    Ends,
+    mean_ends,
+    mean_p,
+    share_ends,
+    share_p,
+)
 from judgelab.stats.intervals.estimate import Estimate
 
 Kind = Literal["items", "percentile"]
 """Whose interval: from what each item adds, or the papers' percentile bootstrap over items."""
 
 Bounds = tuple[float, float]
-LEVEL = 0.95  # of every percentile interval
 
 
 def item_mean(values: ArrayLike, bounds: Bounds | None = None) -> Estimate:
@@ -41,11 +42,7 @@ def item_mean(values: ArrayLike, bounds: Bounds | None = None) -> Estimate:
             all items are equal.
     """
     items = checked(values, 1, "The values of a mean over items")
-    if bounds is None:
-        low, high = mean_ends(items)
-    else:
-        low, high = share_ends(items, bounds=bounds)
-    return _estimate(items, float(low), float(high))
+    return _estimate(items, share_ends(items, bounds=bounds) if bounds else mean_ends(items))
 
 
 def item_change(values: ArrayLike, limit: float | None = None) -> Estimate:
@@ -56,8 +53,7 @@ def item_change(values: ArrayLike, limit: float | None = None) -> Estimate:
             with it there is an interval where no item changes, too.
     """
     items = checked(values, 1, "The changes of items")
-    low, high = mean_ends(items, bounds=None if limit is None else (-limit, limit))
-    return _estimate(items, float(low), float(high))
+    return _estimate(items, mean_ends(items, bounds=_around_0(limit)))
 
 
 def with_p(
@@ -82,13 +78,17 @@ def with_p(
         estimate = bootstrap_mean(items, draws, seed)
         return replace(estimate, p=sign_flip_p(items - null, draws, seed))
     if bounds is None:
-        p = mean_p(items - null, None if limit is None else (-limit, limit))
+        p = mean_p(items - null, _around_0(limit))
         return replace(item_change(items, limit), p=float(p))
     return replace(item_mean(items, bounds), p=float(share_p(items, null, bounds)))
 
 
-def _estimate(items: Floats, low: float, high: float) -> Estimate:
-    known = items[~np.isnan(items)]
+def _around_0(limit: float | None) -> Bounds | None:
+    return None if limit is None else (-limit, limit)
+
+
+def _estimate(items: Floats, ends: Ends | tuple[float, float]) -> Estimate:
+    known, (low, high) = items[~np.isnan(items)], map(float, ends)
     value = float(known.mean()) if known.size else float("nan")
     return Estimate(value, low, high, known.size, items.size - known.size)
 
@@ -121,10 +121,9 @@ def percentile_interval(samples: ArrayLike) -> tuple[float, float]:
     """Central 95 % interval of the samples that are not NaN; (NaN, NaN) where none is left."""
     drawn = np.asarray(samples, dtype=np.float64).ravel()
     drawn = drawn[~np.isnan(drawn)]
-    if drawn.size == 0:
-        return float("nan"), float("nan")
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
+    ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+    low, high = np.quantile(drawn, ends).tolist() if drawn.size else (np.nan, np.nan)
+    return low, high
 
 
 def bootstrap_mean(values: ArrayLike, draws: int = 2000, seed: int = 0) -> Estimate:
@@ -133,14 +132,10 @@ def bootstrap_mean(values: ArrayLike, draws: int = 2000, seed: int = 0) -> Estim
     Nominally 95 %, it covers about .90 on 12 items and .93 on 30.
     """
     items = checked(values, 1, "The values of a bootstrap mean")
-    scored = ~np.isnan(items)
-    n = int(np.count_nonzero(scored))
-    low = high = float("nan")
-    if n > 2:
-        samples = resampled_means(items, item_weights(len(items), draws, seed))
-        low, high = percentile_interval(samples)
-    value = float(items[scored].mean()) if n else float("nan")
-    return Estimate(value, low, high, n, len(items) - n)
+    if (~np.isnan(items)).sum() < FEWEST:
+        return _estimate(items, (np.nan, np.nan))
+    samples = resampled_means(items, item_weights(len(items), draws, seed))
+    return _estimate(items, percentile_interval(samples))
 
 
 def sign_flip_p(values: ArrayLike, permutations: int = 2000, seed: int = 0) -> float:
@@ -168,7 +163,10 @@ def sign_flip_p(values: ArrayLike, permutations: int = 2000, seed: int = 0) -> f
 
 
 def holm(p: ArrayLike) -> Floats:
-    """[tests] adjusted p values; NaN, where there is no test, stays and counts for nothing."""
+    """[tests] p values raised so that one claim in twenty is wrong at most (Holm 1979).
+
+    NaN, where there is no test, stays and counts for nothing.
+    """
     # Not statsmodels' multipletests: it collects garbage at each call, a half second in a process
     # with torch, and sequences are looked at hundreds of times.
     adjusted = np.array(p, dtype=np.float64)
@@ -180,16 +178,16 @@ def holm(p: ArrayLike) -> Floats:
 
 
 def holm_levels(p: ArrayLike, alpha: float = 0.05) -> Floats:
-    """[tests] level of each test's interval."""
+    """[tests] levels at which intervals leave out 0 exactly where ``holm`` makes the claim.
+
+    The smallest p is tested at alpha / J, the next at alpha / (J - 1), until one fails, whose level
+    is that of all others.
+    """
     values = np.asarray(p, dtype=np.float64)
     levels = np.ones(len(values))
-    left = len(values)
     for each in np.unique(values):  # tests with one p have one level
-        share = alpha / max(left, 1)
-        alike = values == each
-        levels[alike] = 1 - share
+        share = alpha / (values >= each).sum()
+        levels[values >= each] = 1 - share
         if each > share:
-            levels[values > each] = 1 - share
             break
-        left -= int(alike.sum())
     return levels

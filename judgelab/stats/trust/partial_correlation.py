@@ -21,8 +21,7 @@ from judgelab.stats.intervals.ends import (
     t_ends,
 )
 from judgelab.stats.intervals.estimate import Estimate, Estimates
-
-Places = NDArray[np.intp]
+from judgelab.stats.trust.agreement import Places
 
 
 def partial_correlation(scores: Floats, truth: Floats, group: Places, cluster: Places) -> Estimate:
