@@ -31,7 +31,6 @@ MANY = 4
 """Classes from which on each has no card of its own."""
 PAIRS = 20
 """Pairs below which the two orders show nothing of how verdicts were written."""
-PASSES = ({"pass", "passed"}, {"fail", "failed"})
 STANDINGS = {"met": "met", "broken": "not met", "open": "not known yet"}
 REPORT: dict[AverageWord, str] = {
     "as it is": "right as it is",
@@ -90,7 +89,7 @@ def answer(audit: AuditFacts) -> tuple[str, list[tuple[str, str]]]:
     }
     if len(ranked) == 1:
         ((one, average),) = ranked
-        facts |= {"one": _judge_facts(audit.design, one), "average": _average_facts(average)}
+        facts |= {"one": _judge_facts(audit.design, one), "average": average}
     else:
         words = Counter(sorted(average.word for _, average in ranked if average is not None))
         facts |= {"averages": [f"{n} {REPORT[word]}" for word, n in words.most_common()]}
@@ -131,28 +130,20 @@ def fault(one: Evidence, design: Design) -> str:
     known = [k for k, x in enumerate(table.levels) if design.labels_of_class[x] >= CLASS]
     if confusion is None or not known:
         return ""
+    wrong = confusion.sum(axis=1) - confusion.diagonal()
 
     def worst_first(k: int) -> tuple[float, bool, float, str]:
-        level, row = table.levels[k], confusion[k]
-        return one.recall[level].value, level == table.positive, row[k] - row.sum(), level
+        level = table.levels[k]
+        return one.recall[level].value, level == table.positive, -wrong[k], level
 
     k = min(known, key=worst_first)
-    row, level = confusion[k], table.levels[k]
-    wrong, total = float(row.sum() - row[k]), float(row.sum())
-    if not total > 0:
+    row, level = confusion[k].tolist(), table.levels[k]
+    if not sum(row) > 0:
         return ""
-    of = f"{hundredth(wrong / total)} % of the texts"
-    if wrong % 1 == 0 and total % 1 == 0:
-        of = f"{wrong:.0f} of the {total:.0f} texts"
     others = [name for name in design.classes if name != level]
     other = others[0] if len(others) == 1 else ""
-    if level.casefold() in PASSES[1] and other.casefold() in PASSES[0]:
-        return f"passes {of} that people failed"
-    if level.casefold() in PASSES[0] and other.casefold() in PASSES[1]:
-        return f"fails {of} that people passed"
-    if other and float(row[table.levels.index(other)]) == wrong:
-        return f"calls {of} '{other}' that people called '{level}'"
-    return f"does not find {of} that people called '{level}'"
+    said = row[table.levels.index(other)] if other else None
+    return say("fault", level, other, wrong[k], sum(row), said)
 
 
 def cards(one: Evidence) -> list[Card]:
@@ -266,26 +257,3 @@ def _ties(table: JudgmentTable) -> tuple[float, float] | None:
     people, judges = (x[~np.isnan(x)] for x in (table.labels, table.verdicts))
     share = float((people == 0.5).mean()) if people.size else 0.0
     return (share, float((judges == 0.5).mean())) if share >= 0.1 and judges.size else None
-
-
-def _average_facts(one: AverageAnswer | None) -> dict[str, Any] | None:
-    if one is None or one.corrected.n < 2:
-        return None
-    near_an_end = one.rate and min(one.corrected.value, 1 - one.corrected.value) < 0.1
-
-    def shown(value: float) -> str:
-        if one.rate:
-            return f"{100 * value:.1f}" if near_an_end else hundredth(value)
-        return f"{value:.2f}"
-
-    unit = " %" if one.rate else ""
-    return {
-        **vars(one),
-        "own": shown(one.own.value) + unit,
-        "source": "people's labels say" if one.all_labelled else "corrected by labels it is",
-        "corrected": shown(one.corrected.value) + unit,
-        "ends": f"{shown(one.corrected.low)} to {shown(one.corrected.high)}{unit}",
-        "direction": "high" if one.off.value > 0 else "low",
-        "surely_off": one.off.low > 0 or one.off.high < 0,
-        "tells_as": f"{100 / (1 - min(one.saving.value, 0.99)):.0f}",
-    }
