@@ -113,8 +113,10 @@ class Before:
 
     def drifts(
         self, design: Design, origins: Mapping[str, Origin], criterion: str = ""
-    ) -> list[JudgeDrift]:
-        """Every judge of both runs, by name; one judge in each is the same one, whatever its name.
+    ) -> tuple[list[JudgeDrift], list[str]]:
+        """Every judge of both runs; and the judges of either that were not compared.
+
+        Judges go by name; one judge in each run is the same one, whatever its name.
 
         Raises:
             DataError: the runs have no judge, or no text or pair, in common.
@@ -140,16 +142,12 @@ class Before:
                 f"{self.name} and this run have no text or pair in common that a judge was asked "
                 "about in both: their ids and systems must be the same."
             )
-        return drifts
-
-    def alone(
-        self, drifts: Sequence[JudgeDrift], names: Sequence[str], criterion: str
-    ) -> list[str]:
-        """Judges of either run that were not compared; of the earlier one first."""
-        then = dict.fromkeys(self.verdicts_on(criterion)["by"].astype(str))
-        done = {one.earlier for one in drifts}, {one.judge for one in drifts}
-        left = [name for name in then if name not in done[0]]
-        return [*left, *(name for name in names if name not in done[1] and name not in left)]
+        done = [{one.earlier for one in drifts}, {one.judge for one in drifts}]
+        left = [
+            *(x for x in names if x not in done[0]),
+            *(x for x in table.names if x not in done[1]),
+        ]
+        return drifts, list(dict.fromkeys(left))
 
     def _aligned(self, table: JudgmentTable, rows: pd.DataFrame) -> tuple[JudgmentTable, Floats]:
         """The table with all levels, and [units, orders, 2] the value then and whether asked."""

@@ -14,7 +14,7 @@ from judgelab.core.bounds import Count
 from judgelab.core.errors import ChoiceError, ConfigError, DataError, some
 from judgelab.core.judgments import Floats, JudgmentTable
 from judgelab.core.panel import Panel
-from judgelab.core.result import Result, Value
+from judgelab.core.result import Result
 from judgelab.engine.context import Context
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.report import label_page
@@ -187,7 +187,7 @@ class Audit(JudgesStudy):
         judged = zip(evidence(design, probes), averages(design, sampled), strict=True)
         several = (judge_noise(design, k) for k in range(len(table.judges)))
         origins = {one.name: one.origin for one in asked if one.estimator}
-        drifts = [] if before is None else before.drifts(design, origins, criterion)
+        drifts, alone = before.drifts(design, origins, criterion) if before else ([], [])
         return AuditFacts(
             design,
             list(judged),
@@ -195,15 +195,12 @@ class Audit(JudgesStudy):
             stopped,
             trials,
             sum(one.open for one in asked),
-            {one.name: self._cost(one) for one in asked},
+            {x.name: spent(x.log, x.context.evaluation_lm, self.prices) for x in asked},
             {one.name: one for one in several if one is not None},
-            "" if before is None else before.name,
+            before.name if before else "",
             drifts,
-            [] if before is None else before.alone(drifts, table.names, criterion),
+            alone,
         )
-
-    def _cost(self, one: Inquiry) -> Mapping[str, Value]:
-        return spent(one.log, one.context.evaluation_lm, self.prices)
 
 
 def _maybe_labels(panel: Panel) -> dict[str, list[str]]:
