@@ -354,7 +354,7 @@ def layout(
     if "reference" not in given:
         own.take_reference(fits["reference"])
     if "id" not in own.columns:
-        own.take_items(fits["ids"])
+        own.take_items([] if "id" in own.none else fits["ids"])
     own.check()
     return own
 

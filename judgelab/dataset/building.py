@@ -1,0 +1,312 @@
+"""The panel and its judgments, as rows say who said what of which text or pair."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isnan
+from typing import Any, Self
+
+import numpy as np
+
+from judgelab.core.errors import DataError
+from judgelab.core.judgments import JudgeFacts, JudgmentTable, Units
+from judgelab.core.panel import Agent, Item, Panel
+from judgelab.dataset.files import number, refuse
+from judgelab.dataset.meaning import NO_VERDICT, RATERS, Meaning, readings_line
+from judgelab.dataset.rows import PAIR, TEXT, JudgedRow, near, shortened
+
+Key = tuple[str, str, str]
+"""Item, first and second system; the second is empty where one text is judged."""
+
+
+@dataclass(slots=True)
+class PanelBuilder:
+    """What rows say so far, and the panel of it.
+
+    Attributes:
+        meaning: how cells are read.
+        where, noun: the table, and what a row is called in it, for messages.
+    """
+
+    meaning: Meaning
+    where: str
+    noun: str = "line"
+    # items, agents: in the order in which they first appear
+    items: dict[str, None] = field(default_factory=dict)
+    agents: dict[str, None] = field(default_factory=dict)
+    # texts and pairs, numbered as they first appear
+    units: dict[Key, int] = field(default_factory=dict)
+    # (what, whose) -> (value, line)
+    facts: dict[tuple[str, ...], tuple[Any, int | str]] = field(default_factory=dict)
+    # (unit, rater) -> (value, line)
+    labels: dict[tuple[int, str], tuple[float, int | str]] = field(default_factory=dict)
+    # (judge, unit, order) -> run -> (value, NaN where it is missing; line)
+    verdicts: dict[tuple[str, int, int], dict[str, tuple[float, int | str]]] = field(
+        default_factory=dict
+    )
+    # (judge, unit, order, run) -> why it is missing
+    reasons: dict[tuple[str, int, int, str], str] = field(default_factory=dict)
+    # who (``RATERS``, or a judge) -> what cells were read as -> how often
+    readings: dict[str, Counter[float | str]] = field(default_factory=lambda: defaultdict(Counter))
+    lines: dict[object, int | str] = field(default_factory=dict)
+
+    def add(self, rows: Iterable[JudgedRow]) -> Self:
+        """Take what rows say.
+
+        Raises:
+            DataError: rows contradict or repeat each other, or a label cannot be read.
+        """
+        faults = list[str]()
+        for row in rows:
+            try:
+                self._add(row)
+            except DataError as cause:
+                faults.append(f"{self.noun} {row.line}: {cause}")
+        refuse(self.where, faults)
+        return self
+
+    def _add(self, row: JudgedRow) -> None:
+        item, one, two = row.id, row.agent, row.other
+        if two and self.meaning.kind != "preference":
+            raise DataError(f"a {self.meaning.kind} is of one text: leave other empty")
+        swapped = bool(two) and (item, two, one) in self.units
+        key = (item, two, one) if swapped else (item, one, two)
+        raters = tuple(label.who for label in row.labels)
+        judges = tuple((verdict.who, verdict.order, verdict.run) for verdict in row.verdicts)
+        first = self.lines.setdefault((key, swapped, raters, judges), row.line)
+        if first != row.line and (raters or judges):  # a row of facts alone may come again
+            ways = ["who wrote it (dataset.columns.agent=COLUMN)"] * (one in (TEXT, PAIR[0]))
+            ways += ["which text was shown first (dataset.columns.order=COLUMN)"] * bool(two)
+            ways += ["who said it (dataset.columns.rater=COLUMN)"] * bool(raters)
+            ways += ["which run it is (dataset.columns.run=COLUMN)"] * bool(judges)
+            raise DataError(
+                f"says once more what {self.noun} {first} is about: keep one of them, or say "
+                f"{' or '.join(ways)}"
+            )
+        self.items[item] = None
+        self._add_facts(row, key, swapped)
+        if one:
+            self.agents |= dict.fromkeys(filter(None, (one, two)))
+            self._add_opinions(row, self.units.setdefault(key, len(self.units)), swapped)
+
+    def _add_facts(self, row: JudgedRow, key: Key, swapped: bool) -> None:
+        """Keep texts and facts; what contradicts an earlier line is a fault."""
+        item, one, two = row.id, row.agent, row.other
+        words = (row.words, row.other_words)[:: -1 if swapped else 1]
+        facts: dict[tuple[str, ...], Any] = {
+            ("source", item): row.source,
+            ("reference", item): row.reference,
+            ("synopsis", item): row.synopsis,
+            ("category", one): row.category,
+            ("text", item, one): row.text,
+            **({("text", item, two): row.other_text} if two else {}),
+            ("words", *key): words[0],
+            ("other_words", *key): words[1],
+            ("stratum", *key): row.stratum,
+            ("cluster", *key): row.cluster,
+        }
+        for (name, *whose), value in facts.items():
+            if value != value or not str(value).strip():
+                continue
+            known, line = self.facts.setdefault((name, *whose), (value, row.line))
+            if known != value:
+                them = " / ".join(filter(None, whose))
+                unnamed = name == "text" and row.agent == TEXT
+                more = " (dataset.columns.agent=COLUMN says who wrote it)" if unnamed else ""
+                raise DataError(f"{name} is not what {self.noun} {line} says of {them}{more}")
+        if row.turn == row.turn:  # the last label's counts
+            self.facts["turn", *key] = (row.turn, row.line)
+
+    def _add_opinions(self, row: JudgedRow, unit: int, swapped: bool) -> None:
+        """Keep labels, and verdicts or why they are missing."""
+        pair = (row.agent, row.other) if row.other else None
+
+        def keep(
+            values: dict[Any, tuple[float, int | str]], key: object, value: float, who: str
+        ) -> None:
+            value = 1 - value if swapped else value
+            before, line = values.setdefault(key, (value, row.line))
+            if before != value and not (before != before and value != value):
+                raise DataError(f"{who} said something else of the same in {self.noun} {line}")
+
+        def note(who: str, cell: str, value: float | str) -> None:
+            self.readings[who][self.meaning.reading(cell, value, pair is not None)] += 1
+
+        for who, cell, *_ in row.labels:
+            if self.meaning.missing(cell):
+                continue
+            value = self.meaning.read(cell, pair, 0)
+            if isinstance(value, str):
+                hint = near(cell.strip(), pair or self.meaning.levels)
+                why = value.removeprefix("the verdict ")
+                raise DataError(f"{who} said {shortened(cell)}, which {why}{hint}")
+            if (unit, who) not in self.labels:  # once, in however many rows it stands
+                note(RATERS, cell, value)
+            keep(self.labels, (unit, who), value, who)
+        for who, cell, order, reason, run in row.verdicts:
+            value = reason or NO_VERDICT
+            if cell.strip():
+                value = self.meaning.read(cell, pair, order)
+            note(who, cell, value)
+            place = who, unit, 1 - order if swapped else order
+            if isinstance(value, str):
+                self.reasons.setdefault((*place, run), value)
+                value = np.nan
+            keep(self.verdicts.setdefault(place, {}), run, value, who)
+
+    def fact(self, name: str, *whose: str) -> str | None:
+        """What rows say of an item, agent or text; None where they say nothing."""
+        value = self.facts.get((name, *whose))
+        return value[0] if value else None
+
+    def panel(
+        self, facts: Mapping[str, object], limit: int | None, task: str, agents: Sequence[Agent]
+    ) -> Panel:
+        """The first so many items, with their texts, labels and judgments.
+
+        Grades that judges gave to texts are also scores of the items; ``Item.human`` is the mean
+        of the raters' grades, or of preferences the share that a text won. Of two categories the
+        grades are 1 and 0, or the numbers that they are.
+
+        Args:
+            facts: of its provenance.
+            agents: all of them, in order.
+
+        Raises:
+            DataError: it holds nothing that can be judged.
+        """
+        items = list(self.items)[:limit]
+        kept = set(items)
+        keys = [key for key in self.units if key[0] in kept]
+        pairs = self.meaning.kind == "preference"
+        units = [key for key in keys if bool(key[2]) == pairs]
+        if pairs and not units:
+            raise DataError(
+                f"{self.where} has no pairs of texts: kind=preference needs the columns agent and "
+                "other."
+            )
+        self._compare(units)
+        table = self._table(units)
+        human, scores = self._human(keys), self._scores(keys)
+        counts = {"rows": len(items), "units": len(units), "raters": list(table.raters)}
+        counts |= {"judges": list(table.names), "labelled": int(table.labelled.sum())}
+        return Panel(
+            tuple(
+                Item(
+                    name,
+                    self.fact("source", name) or "",
+                    self.fact("reference", name),
+                    self.fact("synopsis", name),
+                    human=human.get(name, {}),
+                    scores=scores.get(name, {}),
+                )
+                for name in items
+            ),
+            tuple(agents),
+            tuple(tuple(self.fact("text", item, one.name) for one in agents) for item in items),
+            task,
+            {**facts, **counts},
+            table if units else None,
+        )
+
+    def _compare(self, units: Sequence[Key]) -> None:
+        """Give a pair that a rater has graded, and not compared, to the text of higher grade."""
+        for key in filter(lambda key: key[2], units):
+            one, two = (self.units.get((key[0], name, ""), -1) for name in key[1:])
+            for rater in dict.fromkeys(rater for _, rater in self.labels):
+                if (one, rater) in self.labels and (two, rater) in self.labels:
+                    by = self.labels[one, rater][0] - self.labels[two, rater][0]
+                    value = (float(np.sign(by)) + 1) / 2
+                    self.labels.setdefault((self.units[key], rater), (value, 0))
+
+    def _table(self, keys: Sequence[Key]) -> JudgmentTable:
+        """The judgments of these units, by all judges of such units."""
+        pairs = self.meaning.kind == "preference"
+        place = {self.units[key]: k for k, key in enumerate(keys)}
+        alike = {unit for key, unit in self.units.items() if bool(key[2]) == pairs}
+        verdicts = {at: runs for at, runs in self.verdicts.items() if at[1] in alike}
+        raters = tuple(dict.fromkeys(rater for _, rater in self.labels))
+        judges = tuple(dict.fromkeys(judge for judge, *_ in verdicts))
+        column, row = ({name: k for k, name in enumerate(names)} for names in (raters, judges))
+        labels = np.full((len(keys), len(raters)), np.nan)
+        for (unit, rater), (value, _) in self.labels.items():
+            if unit in place:
+                labels[place[unit], column[rater]] = value
+        most = max(map(len, self.verdicts.values()), default=1)
+        values = np.full((len(judges), len(keys), 1 + pairs, most), np.nan)
+        asked = np.zeros(values.shape[:3], np.bool_)
+        reasons: dict[str, Counter[str]] = {}
+        for (judge, unit, order), runs in verdicts.items():
+            by_run = sorted(runs, key=_run_place)
+            if why := self.reasons.get((judge, unit, order, by_run[0])):
+                reasons.setdefault(judge, Counter())[why] += 1
+            if unit in place:
+                at = row[judge], place[unit], order
+                asked[at] = True
+                values[at][: len(runs)] = [runs[run][0] for run in by_run]
+
+        def facts(name: str, default: Any) -> list[Any]:
+            return [self.facts.get((name, *key), (default, 0))[0] for key in keys]
+
+        item, first, second = zip(*keys, strict=True) if keys else ((), (), ())
+        units = Units.of(
+            *(item, first, second),
+            cluster=[own or id_ for own, id_ in zip(facts("cluster", ""), item, strict=True)],
+            stratum=facts("stratum", ""),
+            words=np.array([facts("words", np.nan), facts("other_words", np.nan)]).T,
+            turn=np.array(facts("turn", np.nan)),
+        )
+        return JudgmentTable(
+            self.meaning.kind,
+            units,
+            raters,
+            labels,
+            tuple(JudgeFacts(name, pointwise=not pairs) for name in judges),
+            values[..., 0],
+            asked,
+            {name: dict(reasons[name]) for name in judges if name in reasons},
+            self.meaning.levels,
+            {"read": readings_line(self.readings)},
+            self.meaning.positive,
+            values[..., 1:],
+        )
+
+    def _human(self, keys: Iterable[Key]) -> dict[str, dict[str, float]]:
+        """Item -> system -> the mean grade; without grades, the share of its pairs that it won."""
+        grades: dict[int, list[float]] = defaultdict(list)
+        for (unit, _), (value, _) in self.labels.items():
+            if (grade := self.meaning.grade(value)) == grade:
+                grades[unit].append(grade)
+        means = {
+            key: float(np.mean(grades[self.units[key]]))
+            for key in keys
+            if self.units[key] in grades
+        }
+        graded = {key: mean for key, mean in means.items() if not key[2]}
+        won: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for (item, one, two), mean in (graded or means).items():
+            won[item][one].append(mean)
+            if two:
+                won[item][two].append(1 - mean)
+        return {
+            item: {name: float(np.mean(its)) for name, its in own.items()}
+            for item, own in won.items()
+        }
+
+    def _scores(self, keys: Iterable[Key]) -> dict[str, dict[str, dict[str, float]]]:
+        """Item -> judge -> system -> grade, where judges graded texts."""
+        texts = {self.units[key]: key for key in keys if not key[2]}
+        scores: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+        for (judge, unit, _), runs in self.verdicts.items():
+            value, _ = runs[min(runs, key=_run_place)]
+            if unit in texts and (grade := self.meaning.grade(value)) == grade:
+                item, agent, _ = texts[unit]
+                scores[item][judge][agent] = grade
+        return scores
+
+
+def _run_place(run: str) -> tuple[bool, bool, float, str]:
+    """Runs stand by number or else by name; the first one is the verdict."""
+    return bool(run), isnan(number(run)), number(run), run
