@@ -1,14 +1,24 @@
-"""What cells mean: preferences, grades or categories, which spellings are one, and the good one."""
+"""What the cells of labels and verdicts mean, in four rules.
+
+1. Of pairs they are preferences: names of the two texts, usual words, or numbers of one coding.
+2. Of texts they are categories where people say a yes or a no, or two words, or two whole numbers,
+   unless a judge answers these with more than two numbers; else grades, if most are numbers.
+3. A word is what a cell says, however it is spelled (``word``). Where nobody says two words for yes
+   all of these are one category, and so with no.
+4. A category is what people say, and a short word that judges say twice.
+
+A judge that shares no word with people is refused: ``dataset.labels`` says which mean the same.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from judgelab.core.errors import ConfigError, DataError, did_you_mean, some
+from judgelab.core.errors import ConfigError, some
 from judgelab.core.judgments import Kind
 from judgelab.core.resources import words
 from judgelab.dataset.files import MISSING, cell_text, number
@@ -26,8 +36,10 @@ NO_GRADE = "the verdict is beyond 1e12, as no grade is"
 NO_TEXT = "the verdict names neither text"
 NO_CATEGORY = "the verdict is none of the categories"
 
-MOST_GRADE = 1e12
-"""Numbers beyond this are identifiers or faults."""
+MOST_GRADE = 1e12  # numbers beyond this are identifiers or faults
+MOST = 50  # more categories than these are free text
+LONGEST = 40  # what a judge says in more letters is an explanation, and no category
+STRAY = 20  # one in so many cells of somebody may be another number, and the others keep meaning
 
 CODINGS: Mapping[str, Mapping[float, float]] = {
     "1 first, 2 second, 0 or 1.5 neither": {1: 1.0, 2: 0.0, 0: 0.5, 0.5: 0.5, 1.5: 0.5},
@@ -48,21 +60,7 @@ MEANINGS: Mapping[str, float] = {"first": 1.0, "second": 0.0, "tie": 0.5}
 BETTER = {1.0: "first", 0.0: "second", 0.5: "neither"}
 
 WORDS = words("dataset/words/table.yaml")
-YES, NO = (frozenset(WORDS[name].split()) for name in ("yes", "no"))
-PLAIN = frozenset({"1", "0", "true", "false"})
-"""Words that name a level only where nobody has a better one."""
-
-MOST = 50
-"""More categories than these are free text."""
-
-VOID = frozenset({"", "nan"})
-"""Cells that name no category; None may well be one."""
-
-LONGEST = 40
-"""What a judge says in more letters is an explanation, and no category."""
-
-STRAY = 20
-"""Numbers that are at most one in so many of somebody's cells do not say what the others mean."""
+SIDES = YES, NO = tuple(frozenset(WORDS[name].split()) for name in ("yes", "no"))
 
 
 def is_figure(one: str) -> bool:
@@ -139,20 +137,82 @@ def readings_line(readings: Mapping[str, Counter[float | str]]) -> str:
     Args:
         readings: who (``RATERS``, or a judge) -> ``Meaning.reading`` -> how often.
     """
-    judges = {f"judge {who[:30]}": readings[who] for who in sorted(readings) if who != RATERS}
-    if len(judges) > 3:
-        judges = {f"{len(judges)} judges": sum(judges.values(), Counter[float | str]())}
+    its = {f"judge {who[:30]}": readings[who] for who in sorted(readings) if who != RATERS}
+    if len(its) > 3:
+        its = {f"{len(its)} judges": sum(its.values(), Counter[float | str]())}
     lines = []
-    for who, its in ({"people": readings.get(RATERS, Counter[float | str]())} | judges).items():
-        grades = {one: n for one, n in its.items() if isinstance(one, float)}
-        ordered = sorted((-n, one) for one, n in its.items() if one and isinstance(one, str))
+    for who, counts in ({"people": readings.get(RATERS, Counter[float | str]())} | its).items():
+        grades = {one: n for one, n in counts.items() if isinstance(one, float)}
+        ordered = sorted((-n, one) for one, n in counts.items() if one and isinstance(one, str))
         parts = [f"{one} ({-n})" for n, one in ordered]
         if grades:
-            low, high = min(grades), max(grades)
-            parts.insert(0, f"grades from {low:g} to {high:g} ({sum(grades.values())})")
+            span = f"grades from {min(grades):g} to {max(grades):g}"
+            parts.insert(0, f"{span} ({sum(grades.values())})")
         lines += [f"{who}: {some(parts, 6)}"] if parts else []
     line = "; ".join(lines)
     return line if len(line) <= 300 else line[:297] + "..."
+
+
+def kind_of(cells: Cells, ordered: bool) -> Kind:
+    """Whether texts have grades or categories, by what people say (without people: judges).
+
+    Args:
+        ordered: whether a setting says which of two words the higher number is.
+    """
+    main = [its for its in [words_of(cells.get(RATERS, Counter()))] if its]
+    main = main or [its for given in cells.values() if (its := words_of(given))]
+    counts = sum(main, Counter[str]())
+    figures = Counter({one: n for one, n in counts.items() if is_figure(one)})
+    known = bool(main) and all(map(_yes_or_no, main))
+    whole = len(figures) == 2 and all(number(one) % 1 == 0 for one in figures)
+    if known or (len(counts) == 2 and (whole or not figures)):
+        ranked = ordered or known or whole
+        graded = ranked and any(_graded(words_of(its), figures) for its in cells.values())
+        return "grade" if graded else "category"
+    return "grade" if 2 * figures.total() >= counts.total() else "category"
+
+
+def words_of(cells: Counter[str], blank: Collection[str] = MISSING) -> Counter[str]:
+    """Word -> how often, of what is said."""
+    counts = Counter[str]()
+    for cell, n in cells.items():
+        counts[word(cell)] += n
+    return Counter({one: n for one, n in counts.items() if one not in blank})
+
+
+def _yes_or_no(said: Collection[str]) -> bool:
+    """Whether these are a yes, a no, or both, in words that everybody knows."""
+    its = set(said)
+    return bool(its) and its <= YES | NO and max(len(its & YES), len(its & NO)) == 1
+
+
+def _graded(said: Counter[str], two: Collection[str]) -> bool:
+    """Whether these are mostly numbers, and more than two with the figures ``two`` of people."""
+    figures = {one: n for one, n in said.items() if is_figure(one)}
+    others = sorted((n for one, n in figures.items() if one not in two), reverse=True)
+    beyond = sum(others[max(0, 2 - len(two)) :])
+    return 2 * sum(figures.values()) >= said.total() and beyond * STRAY > said.total()
+
+
+def grades(cells: Cells, positive: object) -> Meaning:
+    """Grades; where people say two words as pass and fail, and judges give numbers, 1 and 0.
+
+    Raises:
+        ConfigError: positive is none of two words.
+    """
+    people = set(words_of(cells.get(RATERS, Counter())))
+    figures = len(people) > 2 or all(map(is_figure, people))
+    if positive is None:
+        if figures or not _yes_or_no(people):
+            return Meaning("grade")
+        return Meaning("grade", words=dict.fromkeys(YES, 1.0) | dict.fromkeys(NO, 0.0))
+    top = spellings_of(positive)
+    if figures or not top & people:
+        raise ConfigError(
+            f"dataset.positive={positive!r} names a category, but this table holds grades or "
+            "preferences: leave it out, or set dataset.kind=category."
+        )
+    return Meaning("grade", words={one: float(one in top) for one in top | people})
 
 
 def preferences(
@@ -184,9 +244,13 @@ def preferences(
             f"Numbers seem to mean several things ({fits[:300]}): say what cells mean with "
             "'dataset.preferences={first: 1, second: 2, tie: 0}'."
         )
-    coding = next(iter(codings.values()), next(iter(CODINGS)))
-    distinct = {word(cell) for its in cells.values() for cell in its}
-    values = {one: _preference(one, CODINGS[coding]) for one in distinct}
+    numbers = CODINGS[next(iter(codings.values()), next(iter(CODINGS)))]
+    values = {}
+    for one in {word(cell) for its in cells.values() for cell in its}:
+        bare = one if one.startswith("tie") else one.strip("[]().\"' ")
+        places = (value for value, usual in PLACES.items() if usual.fullmatch(bare))
+        by_word = next(places, math.nan)
+        values[one] = numbers.get(number(one), math.nan) if is_figure(one) else by_word
     return Meaning("preference", values, words, shown=shown)
 
 
@@ -200,303 +264,15 @@ def _coding(numbers: set[float]) -> str | None:
     return one_zero if 0.0 in numbers else None
 
 
-def _preference(one: str, numbers: Mapping[float, float]) -> float:
-    if is_figure(one):
-        return numbers.get(number(one), math.nan)
-    bare = one if one.startswith("tie") else one.strip("[]().\"' ")
-    return next((v for v, words in PLACES.items() if words.fullmatch(bare)), math.nan)
-
-
-def kind_of(cells: Cells, ordered: bool) -> Kind:
-    """Categories where people (without people: judges) say two things; grades where numbers.
-
-    Two things are two words or whole numbers; a yes or no alone is one of two. They are grades
-    where a judge answers them with more than two numbers.
-
-    Args:
-        ordered: whether a setting says which of two words the higher number is.
-    """
-    main = [_words(cells.get(RATERS, Counter()))]
-    if not main[0]:
-        main = [its for given in cells.values() if (its := _words(given))]
-    counts = sum(main, Counter[str]())
-    known = bool(main) and all(map(_yes_or_no, main))
-    forms = {number(one) % 1 if is_figure(one) else None for one in counts}
-    if known or (len(counts) == 2 and forms in ({None}, {0.0})):
-        ordered = ordered or known or all(map(is_figure, counts))
-        graded = ordered and any(_graded(_words(its), counts) for its in cells.values())
-        return "grade" if graded else "category"
-    figures = sum(n for one, n in counts.items() if is_figure(one))
-    return "grade" if 2 * figures >= counts.total() else "category"
-
-
-def grades(cells: Cells, positive: object) -> Meaning:
-    """Grades; where people say two words as pass and fail, and judges give numbers, 1 and 0.
-
-    Raises:
-        ConfigError: positive is none of two words.
-    """
-    people = set(_words(cells.get(RATERS, Counter())))
-    figures = len(people) > 2 or all(map(is_figure, people))
-    top, rest = set(YES), set(NO)
-    if positive is not None:
-        top = _spellings(positive)
-        rest = people - top
-        if figures or not top & people:
-            raise ConfigError(
-                f"dataset.positive={positive!r} names a category, but this table holds grades or "
-                "preferences: leave it out, or set dataset.kind=category."
-            )
-    elif figures or not _yes_or_no(people):
-        return Meaning("grade")
-    return Meaning("grade", words={one: float(one in top) for one in top | rest})
-
-
-def _words(
-    cells: Counter[str], same: Mapping[str, str] | None = None, blank: Collection[str] = MISSING
-) -> Counter[str]:
-    """What cells say -> how often: words, or the levels that ``same`` makes of them."""
-    words = Counter[str]()
-    for cell, n in cells.items():
-        if (one := word(cell)) not in blank:
-            words[(same or {}).get(one, one)] += n
-    return words
-
-
-def _yes_or_no(words: Collection[str]) -> bool:
-    """Whether these are a yes, a no, or both, in words that everybody knows."""
-    its = set(words)
-    return bool(its) and its <= YES | NO and max(len(its & YES), len(its & NO)) == 1
-
-
-def _graded(words: Counter[str], two: Collection[str]) -> bool:
-    """Whether somebody gives numbers, and more than two with those among ``two``."""
-    figures = {one: n for one, n in words.items() if is_figure(one)}
-    base = sum(map(is_figure, two))
-    others = sorted((n for one, n in figures.items() if one not in two), reverse=True)
-    beyond = sum(others[max(0, 2 - base) :])
-    return 2 * sum(figures.values()) >= words.total() and beyond * STRAY > words.total()
-
-
-def categories(
-    where: str,
-    cells: Cells,
-    given: Sequence[object] | None,
-    labels: Mapping[object, object] | None,
-    positive: object,
-) -> Meaning:
-    """Categories that cells say and settings name.
-
-    Where people have one known yes (``YES``) and a judge has one, they are the same, and so with
-    no. A short word that judges say twice is a level, though people never say it.
-
-    Args:
-        where: the table, for messages.
-        given: names, in order; there are no others.
-        labels: name -> its spellings.
-        positive: the level that matters; None: of two the yes.
-
-    Raises:
-        ConfigError: a setting contradicts itself, or names what there is not.
-        DataError: a judge shares no word with people, or cells are free text.
-    """
-    order, same, names = _settings(given, labels)
-    same = _merge([_words(its, same, VOID) for its in cells.values()], order, same)
-    order = [same.get(one, one) for one in order]
-    counted = {who: _words(its, same, VOID) for who, its in cells.items()}
-    own, more = (set(order), set[str]()) if given is not None else _levels(where, counted, order)
-    names = {same.get(one, one): name for one, name in names.items()}
-    if people := counted.get(RATERS) if given is None else Counter(order):
-        _refuse_strangers(where, cells, counted, people, {x: names.get(x, x) for x in own})
-    names = _names(cells, same, own | more) | names
-
-    def place(one: str) -> tuple[bool, int, float, str]:
-        value = number(names[one])
-        listed = order.index(one) if one in order else len(order)
-        return one in more, listed, value if value == value else math.inf, names[one].casefold()
-
-    ranked = sorted(own | more, key=place)
-    two = ranked[:2] if len(own) == 2 or len(ranked) <= 2 else []
-    good = _good(two, same)
-    top = good if positive is None else _positive(positive, ranked, two, same, names)
-    worth = {one: float(one == (good or top)) for one in two if good or top}
-    if all(is_figure(names[one]) for one in two):
-        worth = {one: number(names[one]) for one in two}
-    levels = {one: one for one in ranked} | same
-    return Meaning(
-        "category",
-        {one: float(ranked.index(level)) for one, level in levels.items() if level in ranked},
-        levels=tuple(names[one] for one in ranked),
-        positive=names.get(top, ""),
-        grades=tuple(worth.get(one, math.nan) for one in ranked),
-    )
-
-
-def same_levels(others: Iterable[str], levels: Sequence[str]) -> dict[str, str]:
-    """Name of a level elsewhere -> its name here: the same word, or the only yes or no of these.
-
-    A name that is none of them stays what it is.
-    """
-    here, found = {word(level): level for level in levels}, dict[str, str]()
-    for name in others:
-        one = word(name)
-        alike = [level for key, level in here.items() for x in (YES, NO) if one in x and key in x]
-        found[name] = here.get(one) or (alike[0] if len(alike) == 1 else name)
-    return found
-
-
-def _name(value: object) -> str:
+def name_of(value: object) -> str:
+    """A category as a setting names it."""
     text = str(value).lower() if isinstance(value, bool) else cell_text(value)
     if not text or not text.strip():
         raise ConfigError(f"{value!r} is no name of a category: write a word or a number.")
     return text.strip()
 
 
-def _spellings(value: object) -> set[str]:
+def spellings_of(value: object) -> set[str]:
     """What a setting means; YAML reads yes and no as true and false."""
     more = {("no", "yes")[value]} if isinstance(value, bool) else set[str]()
-    return {word(_name(value))} | more
-
-
-def _settings(
-    categories: Sequence[object] | None, labels: Mapping[object, object] | None
-) -> tuple[list[str], dict[str, str], dict[str, str]]:
-    """The words of the levels in order; word -> level; level -> its name."""
-    listed = {_name(key): its for key, its in (labels or {}).items()}
-    given = [_name(name) for name in categories or listed]
-    names = {word(name): name for name in given}
-    if len(names) < len(given) or not {word(name) for name in listed} <= names.keys():
-        raise ConfigError(
-            "dataset.categories must name each category once, and each name of dataset.labels."
-        )
-    same = dict[str, str]()
-    for name, its in listed.items():
-        one = word(name)
-        for value in its if isinstance(its, Sequence) and not isinstance(its, str) else [its]:
-            for spelling in _spellings(value):
-                level = same.setdefault(spelling, spelling if spelling in names else one)
-                if level != one:
-                    raise ConfigError(
-                        f"dataset.labels: {spelling!r} is {names[level]!r} and {name!r}, too: "
-                        "leave it out of one of them."
-                    )
-    return list(names), same, names
-
-
-def _polar(words: Counter[str], side: Collection[str]) -> set[str]:
-    """Words of one side; 1 and 0 are none where they stand in a scale."""
-    odd = sum(n for one, n in words.items() if is_figure(one) and one not in PLAIN)
-    scale = odd * STRAY > words.total()
-    return {one for one in words if one in side and not (scale and is_figure(one))}
-
-
-def _merge(
-    voices: Sequence[Counter[str]], order: Iterable[str], same: Mapping[str, str]
-) -> dict[str, str]:
-    """Word -> level; where nobody says two yeses all of them are one level, and so with no."""
-    merged = dict[str, str]()
-    for side in (YES, NO):
-        polar = [_polar(its, side) for its in (Counter(order), *voices)]
-        if all(len(its) <= 1 for its in polar):
-            joined = set[str]().union(*polar)
-            merged |= {one: min(joined) for one in joined}
-    return merged | {one: merged.get(level, level) for one, level in same.items()}
-
-
-def _levels(
-    where: str, counted: Mapping[str, Counter[str]], order: Iterable[str]
-) -> tuple[set[str], set[str]]:
-    """Levels of people (without people: of judges), and those that only judges say."""
-    people = counted.get(RATERS, Counter[str]())
-    counts = sum((its for who, its in counted.items() if who != RATERS), Counter[str]())
-    short = set(filter(_short, counts))
-    own = set(people) if people else short
-    if all(is_figure(one) or one in PLAIN for one in own - MISSING):
-        own -= MISSING  # beside words, None may well be a category
-    own |= set(order)
-    more = {one for one in short if counts[one] > 1} - own
-    many = own if len(own) > MOST else own | more
-    if len(many) > MOST:
-        raise DataError(
-            f"{where} has {len(many):,} different labels, such as {min(many)[:30]!r}, which look "
-            "like free text: name the column of labels with dataset.columns.human=COLUMN (of "
-            "verdicts: dataset.columns.verdict=COLUMN), or group them with "
-            "dataset.labels='{NAME: [SPELLING, ...], ...}'."
-        )
-    return own, more
-
-
-def _short(one: str) -> bool:
-    return len(one) <= LONGEST and one not in MISSING
-
-
-def _refuse_strangers(
-    where: str,
-    cells: Cells,
-    counted: Mapping[str, Counter[str]],
-    main: Counter[str],
-    own: Mapping[str, str],
-) -> None:
-    """Refuse a judge that says nothing of what people say, or has another yes or no.
-
-    Args:
-        own: level of people -> its name.
-    """
-    for who in (who for who in counted if who != RATERS):
-        mine = set(filter(_short, counted[who]))
-        sides = [_polar(counted[who], side) & mine for side in (YES, NO) if _polar(main, side)]
-        if not any(words and not words & own.keys() for words in [mine, *sides]):
-            continue
-        people, judge = (
-            some([repr(x.strip()[:LONGEST]) for x, _ in cells[one].most_common() if x.strip()])
-            for one in (RATERS, who)
-        )
-        names = [own[one] for one in sorted(own)[:4]]
-        groups = ", ".join(f"{name[:20]}: [...]" for name in names)
-        raise DataError(
-            f"{where}: people say {people or ', '.join(names)}, judge {who!r} says {judge}, and "
-            f"nothing shows which mean the same: write dataset.labels='{{{groups}}}' with the "
-            "judge's words for each (or, if it gives grades, dataset.positive=NAME for high ones)."
-        )
-
-
-def _names(cells: Cells, same: Mapping[str, str], levels: Collection[str]) -> dict[str, str]:
-    """Level -> its word: of the judge with most verdicts, of other judges, of people."""
-    voices = sorted(cells, key=lambda who: (who == RATERS, -cells[who].total(), who))
-    ranked = sorted(
-        (word(cell) in PLAIN, place, -n, cell)
-        for place, who in enumerate(voices)
-        for cell, n in cells[who].items()
-    )
-    names = dict[str, str]()
-    for plain, _, _, cell in ranked:
-        one = word(cell)
-        if (level := same.get(one, one)) in levels:
-            names.setdefault(level, one if plain or is_figure(one) else cell.strip())
-    return names
-
-
-def _good(two: Sequence[str], same: Mapping[str, str]) -> str:
-    """Of two levels the yes, or what is not the no, by any spelling; "" where neither is known."""
-    spelled = Counter([*two, *(one for one, level in same.items() if level in two)])
-    yes, no = ({same.get(one, one) for one in _polar(spelled, side)} for side in (YES, NO))
-    good = yes or (set(two) - no if len(no) == 1 else set())
-    return good.pop() if len(good) == 1 else ""
-
-
-def _positive(
-    positive: object,
-    levels: Sequence[str],
-    two: Sequence[str],
-    same: Mapping[str, str],
-    names: Mapping[str, str],
-) -> str:
-    """The level that a setting means: by any of its spellings, of two by yes or no."""
-    spelled = _spellings(positive)
-    named = {same.get(one, one) for one in spelled} & set(levels)
-    for side in (YES, NO):
-        named = named or (_polar(Counter(two), side) if spelled & side else set())
-    if len(named) != 1:
-        hint = did_you_mean(_name(positive), (names[one] for one in levels))
-        raise ConfigError(f"dataset.positive={positive!r} is no category.{hint}")
-    return named.pop()
+    return {word(name_of(value))} | more

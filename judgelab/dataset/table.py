@@ -13,10 +13,11 @@ from judgelab.core.judgments import Kind
 from judgelab.core.panel import Agent, Panel
 from judgelab.dataset import LimitedDataset
 from judgelab.dataset.building import PanelBuilder
+from judgelab.dataset.categories import categories
 from judgelab.dataset.columns import COLUMNS, Layout, Wide, labels_layout, layout
 from judgelab.dataset.files import Records, of_frame, refuse
 from judgelab.dataset.logs import Log, file_facts, opened
-from judgelab.dataset.meaning import RATERS, Meaning, categories, grades, kind_of, preferences
+from judgelab.dataset.meaning import RATERS, Meaning, grades, kind_of, preferences
 from judgelab.dataset.provenance import check_keys
 from judgelab.dataset.rows import Category, JudgedRow, labels_of, near, table_rows
 

@@ -18,7 +18,7 @@ import pandas as pd
 from judgelab.core.errors import ConfigError, DataError, some
 from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Kind
 from judgelab.core.result import Row, Value
-from judgelab.dataset.meaning import same_levels
+from judgelab.dataset.categories import same_levels
 from judgelab.stats.intervals.ends import cluster_sums
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.agreement import Shares, Target

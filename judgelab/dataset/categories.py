@@ -1,0 +1,239 @@
+"""Categories: which words are one level, whose words count, and which level is the good one."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from judgelab.core.errors import ConfigError, DataError, did_you_mean, some
+from judgelab.dataset.files import MISSING, number
+from judgelab.dataset.meaning import (
+    LONGEST,
+    MOST,
+    RATERS,
+    SIDES,
+    STRAY,
+    Cells,
+    Meaning,
+    is_figure,
+    name_of,
+    spellings_of,
+    word,
+    words_of,
+)
+
+VOID = frozenset({"", "nan"})  # cells that name no category; None may well be one
+PLAIN = frozenset({"1", "0", "true", "false"})
+"""Words that name a level only where nobody has a better one."""
+
+
+def categories(
+    where: str,
+    cells: Cells,
+    given: Sequence[object] | None,
+    labels: Mapping[object, object] | None,
+    positive: object,
+) -> Meaning:
+    """Categories that cells say and settings name.
+
+    Args:
+        where: the table, for messages.
+        given: names, in order; there are no others.
+        labels: name -> its spellings.
+        positive: the level that matters; None: of two the yes.
+
+    Raises:
+        ConfigError: a setting contradicts itself, or names what there is not.
+        DataError: a judge shares no word with people, or cells are free text.
+    """
+    named, same = _settings(given, labels)
+    said = {who: words_of(its, VOID) for who, its in cells.items()}
+    level_of = _levels_of(named, same, said)
+    said = {who: _joined(its, level_of) for who, its in said.items()}
+    names = {level_of[one]: name for one, name in named.items()}
+    order = list(names)
+    people, judges = said.pop(RATERS, Counter[str]()), sum(said.values(), Counter[str]())
+    short = set(filter(_short, judges))
+    own, more = set(order), set[str]()
+    if given is None:
+        voiced = set(people) or short
+        if all(is_figure(one) or one in PLAIN for one in voiced - MISSING):
+            voiced -= MISSING  # beside words, None may well be a category
+        own |= voiced
+        more = {one for one in short if judges[one] > 1} - own
+        _refuse_prose(where, own if len(own) > MOST else own | more)
+    names = _names(cells, level_of) | names
+    main = people if given is None else Counter(order)
+    for who, its in said.items() if main else ():
+        _refuse_stranger(where, cells, (who, its), main, {one: names[one] for one in own})
+
+    def place(one: str) -> tuple[bool, int, float, str]:
+        value = number(names[one])
+        listed = order.index(one) if one in order else len(order)
+        return one in more, listed, value if value == value else math.inf, names[one].casefold()
+
+    ranked = sorted(own | more, key=place)
+    two = ranked[:2] if len(own) == 2 or len(ranked) <= 2 else []
+    spelled = Counter(one for one, level in level_of.items() if level in two)
+    yes, no = ({level_of[one] for one in side} for side in _sides(spelled))
+    good = yes or (set(two) - no if len(no) == 1 else set[str]())
+    top = good if len(good) == 1 else set[str]()
+    if positive is not None:
+        top = _positive(positive, level_of, ranked, two, names)
+    best = good if len(good) == 1 else top
+    worth = {one: float(one in best) for one in two if best}
+    if all(is_figure(names[one]) for one in two):
+        worth = {one: number(names[one]) for one in two}
+    return Meaning(
+        "category",
+        {one: float(ranked.index(its)) for one, its in level_of.items() if its in ranked},
+        levels=tuple(names[one] for one in ranked),
+        positive="".join(names[one] for one in top),
+        grades=tuple(worth.get(one, math.nan) for one in ranked),
+    )
+
+
+def same_levels(others: Iterable[str], levels: Sequence[str]) -> dict[str, str]:
+    """Name of a level elsewhere -> its name here: the same word, or the only yes or no of these.
+
+    A name that is none of them stays what it is.
+    """
+    here, same = {word(level): level for level in levels}, dict[str, str]()
+    for name in others:
+        one = word(name)
+        alike = [level for key, level in here.items() for side in SIDES if {one, key} <= side]
+        same[name] = here.get(one) or (alike[0] if len(alike) == 1 else name)
+    return same
+
+
+def _settings(
+    categories: Sequence[object] | None, labels: Mapping[object, object] | None
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Word of a level -> its name, in order; spelling -> word of its level."""
+    listed = {name_of(key): its for key, its in (labels or {}).items()}
+    given = [name_of(name) for name in categories or listed]
+    names, same = {word(name): name for name in given}, dict[str, str]()
+    if len(names) < len(given) or not {word(name) for name in listed} <= names.keys():
+        raise ConfigError(
+            "dataset.categories must name each category once, and each name of dataset.labels."
+        )
+    for name, its in listed.items():
+        for value in its if isinstance(its, Sequence) and not isinstance(its, str) else [its]:
+            for spelling in spellings_of(value):
+                level = same.setdefault(spelling, spelling if spelling in names else word(name))
+                if level != word(name):
+                    raise ConfigError(
+                        f"dataset.labels: {spelling!r} is {names[level]!r} and {name!r}, too: "
+                        "leave it out of one of them."
+                    )
+    return names, same
+
+
+def _sides(said: Counter[str]) -> list[set[str]]:
+    """The words for yes, and those for no; 1 and 0 are none where they stand in a scale."""
+    odd = sum(n for one, n in said.items() if is_figure(one) and one not in PLAIN)
+    scale = odd * STRAY > said.total()
+    words = {one for one in said if not (scale and is_figure(one))}
+    return [words & side for side in SIDES]
+
+
+def _joined(said: Counter[str], level_of: Mapping[str, str]) -> Counter[str]:
+    """How often levels are said."""
+    counts = Counter[str]()
+    for one, n in said.items():
+        counts[level_of[one]] += n
+    return counts
+
+
+def _levels_of(
+    order: Iterable[str], same: Mapping[str, str], said: Mapping[str, Counter[str]]
+) -> dict[str, str]:
+    """Word -> its level; where nobody says two yeses all of them are one, and so with no."""
+    words = [*order, *same, *(one for its in said.values() for one in its)]
+    level_of = {one: same.get(one, one) for one in words}
+    voices = [Counter([*order]), *(_joined(its, level_of) for its in said.values())]
+    merged = dict[str, str]()
+    for side in zip(*map(_sides, voices), strict=True):  # a set of each voice
+        if all(len(its) <= 1 for its in side):
+            one = set[str]().union(*side)
+            merged |= dict.fromkeys(one, min(one, default=""))
+    return {one: merged.get(level, level) for one, level in level_of.items()}
+
+
+def _short(one: str) -> bool:
+    return len(one) <= LONGEST and one not in MISSING
+
+
+def _refuse_prose(where: str, levels: Collection[str]) -> None:
+    if len(levels) > MOST:
+        raise DataError(
+            f"{where} has {len(levels):,} different labels, such as {min(levels)[:30]!r}, which "
+            "look like free text: name the column of labels with dataset.columns.human=COLUMN (of "
+            "verdicts: dataset.columns.verdict=COLUMN), or group them with "
+            "dataset.labels='{NAME: [SPELLING, ...], ...}'."
+        )
+
+
+def _refuse_stranger(
+    where: str,
+    cells: Cells,
+    judge: tuple[str, Counter[str]],
+    main: Counter[str],
+    own: Mapping[str, str],
+) -> None:
+    """Refuse a judge that says nothing of what people say, or has another yes or no.
+
+    Args:
+        judge: its name and words.
+        main: the levels of people.
+        own: level of people -> its name.
+    """
+    who, said = judge
+    mine = set(filter(_short, said))
+    sides = [its & mine for its, theirs in zip(_sides(said), _sides(main), strict=True) if theirs]
+    if any(words and not words & own.keys() for words in [mine, *sides]):
+        theirs, its = (
+            some([repr(x.strip()[:LONGEST]) for x, _ in cells[one].most_common() if x.strip()])
+            for one in (RATERS, who)
+        )
+        names = [own[one] for one in sorted(own)[:4]]
+        groups = ", ".join(f"{name[:20]}: [...]" for name in names)
+        raise DataError(
+            f"{where}: people say {theirs or ', '.join(names)}, judge {who!r} says {its}, and "
+            f"nothing shows which mean the same: write dataset.labels='{{{groups}}}' with the "
+            "judge's words for each (or, if it gives grades, dataset.positive=NAME for high ones)."
+        )
+
+
+def _names(cells: Cells, level_of: Mapping[str, str]) -> dict[str, str]:
+    """Level -> its usual word: of the judge with most verdicts, of other judges, of people."""
+    voices = sorted(cells, key=lambda who: (who == RATERS, -cells[who].total(), who))
+    ranked = sorted(
+        (word(cell) in PLAIN, place, -n, cell)
+        for place, who in enumerate(voices)
+        for cell, n in cells[who].items()
+    )
+    names = dict[str, str]()
+    for plain, _, _, cell in ranked:
+        one = word(cell)
+        names.setdefault(level_of.get(one, ""), one if plain or is_figure(one) else cell.strip())
+    return names
+
+
+def _positive(
+    positive: object,
+    level_of: Mapping[str, str],
+    levels: Sequence[str],
+    two: Sequence[str],
+    names: Mapping[str, str],
+) -> set[str]:
+    """The level that a setting means: by any of its spellings, of two by yes or no."""
+    spelled = spellings_of(positive)
+    named = {level_of.get(one, one) for one in spelled} & set(levels)
+    for side, its in zip(SIDES, _sides(Counter(two)), strict=True):
+        named = named or (its if spelled & side else set())
+    if len(named) != 1:
+        hint = did_you_mean(name_of(positive), (names[one] for one in levels))
+        raise ConfigError(f"dataset.positive={positive!r} is no category.{hint}")
+    return named
