@@ -12,6 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal, NoReturn
 
 from judgelab.config.composing import written
@@ -69,62 +70,58 @@ class Layout:
     records: Records
     where: str
     columns: dict[str, str]
-    raters: dict[str, Sequence[str]]
-    judges: dict[str, Sequence[str]]
+    raters: Mapping[str, Sequence[str]]
+    judges: Mapping[str, Sequence[str]]
     none: Set[str]
     numbers: Literal["", "rows", "sources"] = ""
     _words: dict[str, Counter[str]] = field(default_factory=dict)
 
+    def called(self, *roles: str) -> list[str]:
+        """The columns of these roles, as the table calls them."""
+        return [self.columns[role] for role in roles if role in self.columns]
+
     @property
     def people(self) -> list[str]:
         """The columns of people's labels."""
-        own = [self.columns[x] for x in ("preference", "human") if x in self.columns]
-        return own + [name for names in self.raters.values() for name in names]
+        return [*self.called("preference", "human"), *chain(*self.raters.values())]
 
     @property
     def verdicts(self) -> list[str]:
-        """The columns of what judges say, for all judges or of one."""
-        own = [self.columns[x] for x in ("verdict", "score") if x in self.columns]
-        return own + [name for names in self.judges.values() for name in names]
-
-    @property
-    def used(self) -> set[str]:
-        """The table's columns that are read."""
-        return {*self.columns.values(), *self.people, *self.verdicts}
+        """The columns of what judges say."""
+        return [*self.called("verdict", "score"), *chain(*self.judges.values())]
 
     @property
     def unread(self) -> list[str]:
-        """The other columns."""
-        used = self.used
+        """The columns without a role."""
+        used = {*self.columns.values(), *self.people, *self.verdicts}
         return [name for name in self.records.columns if name not in used]
 
     @property
     def free(self) -> list[str]:
-        """Columns that may have a role yet."""
+        """Those that may have one yet."""
         return [name for name in sorted(self.unread) if _plain(name) not in self.none]
 
     @property
     def labels(self) -> list[str]:
         """Columns that were not taken for people's labels, and could be."""
-        unnamed = [self.columns[x] for x in ("score", "verdict") if x in self.columns]
-        either = [name for name in unnamed if _plain(name) in EITHER]
+        either = [name for name in self.called("score", "verdict") if _plain(name) in EITHER]
         return [*filter(self.holds_labels, self.free), *either]
 
     @property
     def pairs(self) -> bool:
         """Whether a row is of two texts."""
-        return bool(self.columns.keys() & {"other", "other_text", "preference"})
+        return bool(self.called("other", "other_text", "preference"))
 
     @property
     def line(self) -> str:
         """What was taken for what, in one line."""
-        roles = {x: [self.columns[x]] for x in FACTS if x in self.columns}
+        roles = {role: self.called(role) for role in FACTS}
         if self.numbers:
             alike = " (those of one source count as one item)" if "source" in self.columns else ""
-            roles = {"id": [f"numbers of {self.numbers}{alike}"]} | roles
-        own = [self.columns[x] for x in ("verdict", "score") if x in self.columns]
-        roles["labels of people"] = self.people[len(roles.get("preference", ())) :]
-        roles["verdicts of judges"] = own + [" + ".join(its) for its in self.judges.values()]
+            roles["id"] = [f"numbers of {self.numbers}{alike}"]
+        judges = [" + ".join(names) for names in self.judges.values()]
+        roles["labels of people"] = [x for x in self.people if x not in roles["preference"]]
+        roles["verdicts of judges"] = self.called("verdict", "score") + judges
         roles["not read"] = self.unread
         return "; ".join(f"{role}: {some(names)}" for role, names in roles.items() if names)
 
@@ -162,7 +159,7 @@ class Layout:
         5. A name with the word id: ``ids``.
         """
         plain, parts = _plain(column), set(_parts(column))
-        role = _usual(column)
+        role = usual_role(column)
         labels = role == "score" or (role == "rater" and self.yes_or_no(column))
         topics = role == "category" and KINDS.isdisjoint(self.words(column))
         if role and not labels and not topics:
@@ -174,7 +171,7 @@ class Layout:
             return "human" if self.holds_labels(column) else "reference"
         if plain in EITHER and self.holds_labels(column):
             return "either"
-        return "ids" if "id" in _tokens(column) else ""
+        return "ids" if "id" in tokens(column) else ""
 
     def fits(self) -> dict[str, list[str]]:
         """Role -> the columns without a role that fit it."""
@@ -207,10 +204,13 @@ class Layout:
             kinds.setdefault(" ".join(_parts(name)), []).append(name)
         if len(kinds) > 1:
             groups = (*kinds.values(), people)
-            choices = {f"people: {listed(its)}": [_people(its)] for its in groups}
+            choices = {f"people: {listed(its)}": [people_word(its)] for its in groups}
             for name in people if not machines else ():
                 rest = [one for one in people if one != name]
-                choices[f"people: {listed(rest)}; judge: {name}"] = [_people(rest), _judges(name)]
+                choices[f"people: {listed(rest)}; judge: {name}"] = [
+                    people_word(rest),
+                    _judges(name),
+                ]
             self.refuse(f"people's labels may stand in {listed(people)}", choices)
         if len(people) > 1:
             self.raters = {name: [name] for name in people}
@@ -221,7 +221,7 @@ class Layout:
         """A column for each judge; the first one without a judge's name is of ``judge``."""
         whose = dict[tuple[str, ...], list[str]]()
         for name in judges:
-            who = tuple(one for one in _tokens(name) if one not in SAID)
+            who = tuple(one for one in tokens(name) if one not in SAID)
             whose.setdefault(who[:1] if self.pairs else who, []).append(name)
         for names in (names for names in whose.values() if len(names) > 1):
             choices = {f"judge: {one}": [_judges(one)] for one in names}
@@ -232,7 +232,7 @@ class Layout:
             self.refuse(f"{listed(names)} seem to be of one judge", choices)
         for name in judges:
             plain = _plain(name)
-            unnamed = plain in EITHER or _usual(name) == "verdict"
+            unnamed = plain in EITHER or usual_role(name) == "verdict"
             if unnamed and not self.columns.keys() & {"verdict", "score"}:
                 self.columns["score" if plain == "score" else "verdict"] = name
             else:
@@ -242,13 +242,12 @@ class Layout:
         """The columns of verdicts and scores beside one of judges, whose rows these are."""
         for role in ("verdict", "score"):
             if role not in self.columns:
-                self.take(role, [x for x in self.unread if _usual(x) == role])
-        judge = self.columns.get("judge")
-        if judge and (not self.verdicts or self.yes_or_no(judge)):
-            human = [self.columns["human"]] if "human" in self.columns else []
-            beside = self.verdicts or [*human, *filter(self.holds_labels, self.free)][:4]
-            choices = {f"verdicts: {judge}": [*map(_people, [human] * len(human)), _judges(judge)]}
-            for name in beside:
+                self.take(role, [x for x in self.unread if usual_role(x) == role])
+        for judge in self.called("judge"):
+            if self.verdicts and not self.yes_or_no(judge):
+                return
+            choices = {f"verdicts: {judge}": [_judges(judge)]}
+            for name in self.verdicts or [*self.called("human"), *self.labels][:4]:
                 choices[f"judges: {judge}; their verdicts: {name}"] = [_column("verdict", name)]
             self.refuse(f"{judge!r} may hold verdicts, or names of judges beside verdicts", choices)
 
@@ -256,7 +255,7 @@ class Layout:
         """The column of references; a yes or no beside verdicts alone may be people's."""
         one = names[0] if len(names) == 1 and _plain(names[0]) != "reference" else None
         if one and self.yes_or_no(one) and self.verdicts and not self.people:
-            choices = {f"people: {one}": [_people([one])]}
+            choices = {f"people: {one}": [people_word([one])]}
             choices[f"reference: {one}"] = [_column("reference", one)]
             self.refuse(f"{one!r} may hold people's labels, or right answers", choices)
         self.take("reference", names)
@@ -359,61 +358,26 @@ def layout(
     return own
 
 
-def labels_layout(
-    records: Records, main: Mapping[str, str], human: str | bool | None, raters: Wide, where: str
-) -> Layout:
-    """Which column of a file of labels says what.
-
-    Args:
-        main: column, as judgelab calls it -> its name in the table that the labels belong to.
-        human, raters: the settings.
-        where: the file of labels, for messages.
-
-    Raises:
-        ChoiceError: several columns may hold the labels.
-        DataError: no column says which item, or holds labels.
-    """
-    columns: dict[str, str | bool | None] = {"verdict": False, "score": False, "human": human}
-    names = ("id", "agent", "other", "criterion")
-    columns |= {name: main[name] for name in names if main.get(name) in records.columns}
-    if "id" not in columns:
-        ids = [x for x in records.columns if "id" in (_usual(x), *_tokens(x))]
-        if len(ids) != 1:
-            raise DataError(
-                f"{where} (dataset.people) does not say which item a label is about: give it a "
-                f"column {main.get('id', 'id')!r}. Columns are: {listed(records.columns)[:300]}."
-            )
-        columns["id"] = ids[0]
-    own = layout(records, columns, raters, None, where)
-    if own.people:
-        return own
-    if len(own.labels) == 1:
-        return layout(records, columns | {"human": own.labels[0]}, raters, None, where)
-    choices = {f"labels: {name}": [_people([name])] for name in own.labels}
-    there = f"{listed(own.labels)} may each hold labels" if choices else "none holds labels"
-    raise ChoiceError(f"{where} (dataset.people): call a column human; here {there}.", choices)
-
-
-def _usual(name: str) -> str:
+def usual_role(name: str) -> str:
     """The role of which this is a usual name; else ""."""
     return NAMES.get(_plain(name), ("", ""))[0]
 
 
-def _tokens(name: str) -> list[str]:
+def tokens(name: str) -> list[str]:
     """``gpt4_verdict`` and ``gpt4Verdict`` as gpt, 4, verdict."""
     return [one.casefold() for one in TOKEN.findall(name)]
 
 
 def _parts(name: str) -> list[str]:
     """The same without numbers and single letters, which tell apart what is of one kind."""
-    return [one for one in _tokens(name) if len(one) > 1 and not one.isdigit()]
+    return [one for one in tokens(name) if len(one) > 1 and not one.isdigit()]
 
 
 def _column(name: str, column: str | bool) -> str:
     return f"dataset.columns.{name}={written(column)}"
 
 
-def _people(names: Sequence[str]) -> str:
+def people_word(names: Sequence[str]) -> str:
     """The word that says whose labels these columns hold."""
     if len(names) == 1:
         return _column("human", names[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal, NamedTuple, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from judgelab.core.errors import DataError, did_you_mean, some
+from judgelab.core.errors import did_you_mean
 from judgelab.dataset.columns import Layout
 from judgelab.dataset.files import MISSING, Records, cell_text, number, refuse
 
@@ -123,7 +123,7 @@ def table_rows(records: Records, layout: Layout, where: str) -> list[JudgedRow]:
     Raises:
         DataError: rows are no records or not as a row must be; cells are no text.
     """
-    used = [name for name in records.columns if name in layout.used]
+    used = [name for name in records.columns if name not in layout.unread]
     words = {column for name, column in layout.columns.items() if name not in FIGURES}
     rows, faults, sources = list[JudgedRow](), list(records.faults), dict[str, int]()
     for k, (line, record) in enumerate(records.rows, start=1):
@@ -185,52 +185,6 @@ def _table_row(
         verdicts.append((judge, verdict, order, facts.get("reason", ""), run))
     said = {"line": line, "labels": labels, "verdicts": verdicts}
     return JudgedRow.model_validate(facts | said)
-
-
-def labels_of(
-    rows: Sequence[JudgedRow], people: Sequence[JudgedRow], whose: str
-) -> tuple[list[JudgedRow], int]:
-    """What people say in another file of the texts and pairs of these rows.
-
-    A label that names no agent is of the only text of its item.
-
-    Args:
-        whose: the other file, for messages.
-
-    Returns:
-        rows with labels alone; and how many are of items that ``rows`` lack.
-
-    Raises:
-        DataError: it is not clear which text, or which criterion, a label is about.
-    """
-    units: dict[str, dict[tuple[str, str], None]] = {}
-    for row in rows:
-        units.setdefault(row.id, {})[row.agent, row.other] = None
-    texts = {(row.id, row.agent): row.text for row in rows if row.text}
-    criteria = list(dict.fromkeys(row.criterion for row in rows if row.verdicts))
-    labels, unknown = list[JudgedRow](), 0
-    for row in (row for row in people if row.labels):
-        known, unit = list(units.get(row.id, ())), (row.agent, row.other)
-        if not known:
-            unknown += 1
-            continue
-        unnamed = row.agent in (TEXT, PAIR[0])
-        unit = known[0] if unnamed and len(known) == 1 else unit
-        criterion = row.criterion or (criteria[0] if len(criteria) == 1 else "")
-        why = ""
-        if not {unit, unit[::-1]} & {*known}:
-            why = f"item {row.id!r} has texts of {some([name for name, _ in known])}: "
-            why += "say whose in a column agent" if unnamed else f"none is of {row.agent}"
-        elif row.text and row.text.split() != texts.get((row.id, unit[0]), row.text).split():
-            why = f"the text of item {row.id!r} is another one there: ids mean something else"
-        elif criteria and criterion not in criteria:
-            why = f"judges answer {some(criteria)}: say which one a label does in column criterion"
-        if why:
-            raise DataError(f"{whose}, line {row.line}: {why}.")
-        names = {"line": f"{row.line} of {whose}", "agent": unit[0], "other": unit[1]}
-        kept = {"id": row.id, "turn": row.turn, "labels": row.labels, "criterion": criterion}
-        labels.append(JudgedRow.model_validate(names | kept))
-    return labels, unknown
 
 
 def fault_of(cause: ValidationError) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean, listed, some
@@ -14,12 +13,13 @@ from judgelab.core.panel import Agent, Panel
 from judgelab.dataset import LimitedDataset
 from judgelab.dataset.building import PanelBuilder
 from judgelab.dataset.categories import categories
-from judgelab.dataset.columns import COLUMNS, Layout, Wide, labels_layout, layout
+from judgelab.dataset.columns import COLUMNS, Layout, Wide, layout
 from judgelab.dataset.files import Records, of_frame, refuse
 from judgelab.dataset.logs import Log, file_facts, opened
 from judgelab.dataset.meaning import RATERS, Meaning, grades, kind_of, preferences
+from judgelab.dataset.people import with_labels
 from judgelab.dataset.provenance import check_keys
-from judgelab.dataset.rows import Category, JudgedRow, labels_of, near, table_rows
+from judgelab.dataset.rows import Category, JudgedRow, near, table_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -89,77 +89,59 @@ class LabelledTable(LimitedDataset):
             ConfigError, DataError: as of the class.
         """
         if isinstance(source, Log):
-            self._check_log(source, where)
-            rows, joined = self._with_people(source.rows(where), where, {}, source)
-            judged = self._judged(rows, where, "entry")
-            sentence = f"{source.sentence} {joined[:1].upper()}{joined[1:]}.".removesuffix(" .")
-            return self._named(judged, {**facts, "log": sentence}, limit)
+            return self._of_log(source, where, facts, limit)
         if not source.rows:
             refuse(where, source.faults)
-        given, raters = self.columns or {}, self.raters
+        given, raters, added = self.columns or {}, self.raters, ""
         if self.people:  # settings of labels are of its file
             given, raters = {**given, "human": False, "preference": False}, None
         own = layout(source, given, raters, self.judges, where)
         rows = table_rows(source, own, where)
-        if self.people and own.numbers:
-            raise DataError(
-                f"{where} has no column of ids by which labels could be joined: name it with "
-                "dataset.columns.id=COLUMN."
-            )
-        rows, joined = self._with_people(rows, where, own.columns)
+        if self.people:
+            if own.numbers:
+                raise DataError(
+                    f"{where} has no column of ids by which labels could be joined: name it with "
+                    "dataset.columns.id=COLUMN."
+                )
+            rows, added = self._with_people(rows, where, own.columns)
         judged = self._judged(rows, where, source.noun)
         _refuse_silent(judged, own)
         unread = {name: False for name, column in (self.columns or {}).items() if column is False}
         named = {
             "columns": own.columns | unread,
             "columns_not_read": own.unread,
-            "columns_taken": "; ".join(filter(None, [own.line, joined])),
+            "columns_taken": "; ".join(filter(None, [own.line, added])),
             "columns_of_labels": own.labels,
         }
         return self._named(judged, {**facts, **named}, limit)
 
-    def _check_log(self, log: Log, where: str) -> None:
-        """Refuse settings of columns, but for those of the file ``people``."""
+    def _of_log(
+        self, log: Log, where: str, facts: Mapping[str, object], limit: int | None
+    ) -> Panel:
+        """The panel of another tool's log, whose columns are known."""
         columns = {name for name, own in (self.columns or {}).items() if own is not None}
         settings = {"columns": columns, "judges": self.judges, "raters": self.raters}
-        if self.people:
+        if self.people:  # settings of labels are of its file
             settings |= {"columns": columns - {"human"}, "raters": None}
         for name in (name for name, given in settings.items() if given):
             raise ConfigError(
                 f"dataset.{name} is for tables; {where} was read as {log.tool}, which says who "
                 "people and judges are: leave it out."
             )
+        rows, sentence = log.rows(where), log.sentence
+        if self.people:
+            rows, added = self._with_people(rows, where, {})
+            several = {item for (item, *_), its in log.answers.items() if len(its) > 1}
+            if first := sorted({row.id for row in rows if row.labels} & several):
+                added += f"; labels of {some(first)} are taken to be of the first answer"
+            sentence += f" {added[0].upper()}{added[1:]}."
+        return self._named(self._judged(rows, where, "entry"), {**facts, "log": sentence}, limit)
 
     def _with_people(
-        self, rows: list[JudgedRow], where: str, columns: Mapping[str, str], log: Log | None = None
+        self, rows: Sequence[JudgedRow], where: str, columns: Mapping[str, str]
     ) -> tuple[list[JudgedRow], str]:
-        """The rows, labelled by ``people`` alone where it is given; and in words what it added.
-
-        Args:
-            columns: of the table, as ``Layout.columns``.
-        """
-        if not self.people:
-            return rows, ""
-        source, whose, read = opened(self.people), repr(Path(self.people).name), ""
-        if isinstance(source, Log):
-            own = source.rows(whose)
-        else:
-            human = (self.columns or {}).get("human")
-            layout = labels_layout(source, columns, human, self.raters, whose)
-            own, read = table_rows(source, layout, whose), f" ({layout.line})"
-        labels, unknown = labels_of(rows, own, whose)
-        if not labels:
-            raise DataError(
-                f"{whose} (dataset.people) labels no item of {where}: ids there are "
-                f"{some([row.id for row in rows])}, and here {some([row.id for row in own])}."
-            )
-        joined = f"labels: {len(labels)} rows of {Path(self.people).name}{read}"
-        if unknown:
-            joined += f"; {unknown} rows of items that are not judged are left out"
-        several = {item for (item, *_), its in log.answers.items() if len(its) > 1} if log else ()
-        if first := sorted({row.id for row in labels} & {*several}):
-            joined += f"; labels of {some(first)} are taken to be of the first answer"
-        return [*(row.model_copy(update={"labels": ()}) for row in rows), *labels], joined
+        human = (self.columns or {}).get("human")
+        return with_labels(rows, where, str(self.people), columns, human, self.raters)
 
     def _judged(self, rows: Sequence[JudgedRow], where: str, noun: str) -> dict[str, PanelBuilder]:
         """What rows say by each criterion; of several the texts alone, under "", come first.

@@ -1,0 +1,105 @@
+"""People's labels in a file of their own, joined to the texts or pairs of a table by id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from judgelab.core.errors import ChoiceError, DataError, listed, some
+from judgelab.dataset.columns import Layout, Wide, layout, people_word, tokens, usual_role
+from judgelab.dataset.files import Records
+from judgelab.dataset.logs import Log, opened
+from judgelab.dataset.rows import PAIR, TEXT, JudgedRow, table_rows
+
+
+def with_labels(
+    rows: Sequence[JudgedRow],
+    where: str,
+    file: str,
+    columns: Mapping[str, str],
+    human: str | bool | None,
+    raters: Wide,
+) -> tuple[list[JudgedRow], str]:
+    """The rows, labelled by a file alone; and in words what it added.
+
+    Args:
+        where: the table of the rows, for messages.
+        file: a table, or another tool's log.
+        columns: of the table of the rows, as ``Layout.columns``.
+        human, raters: the columns of labels in the file, as settings name them.
+
+    Raises:
+        ChoiceError: several columns of the file may hold labels.
+        DataError: it is not clear which text a label is about, or all are about other items.
+    """
+    source, name, read = opened(file), Path(file).name, ""
+    if isinstance(source, Log):
+        said = source.rows(repr(name))
+    else:
+        own = _labels_layout(source, columns, human, raters, repr(name))
+        said, read = table_rows(source, own, repr(name)), f" ({own.line})"
+    said = [row for row in said if row.labels]
+    labels = list(_labels(rows, said, repr(name)))
+    if not labels:
+        raise DataError(
+            f"{name!r} (dataset.people) labels no item of {where}: ids there are "
+            f"{some([row.id for row in rows])}, and here {some([row.id for row in said])}."
+        )
+    added = f"labels: {len(labels)} rows of {name}{read}"
+    if unknown := len(said) - len(labels):
+        added += f"; {unknown} rows of items that are not judged are left out"
+    return [*(row.model_copy(update={"labels": ()}) for row in rows), *labels], added
+
+
+def _labels_layout(
+    records: Records, main: Mapping[str, str], human: str | bool | None, raters: Wide, where: str
+) -> Layout:
+    """Which column of the file says what; ``main`` are those of the table of the rows."""
+    columns: dict[str, str | bool | None] = {"verdict": False, "score": False, "human": human}
+    names = ("id", "agent", "other", "criterion")
+    columns |= {name: main[name] for name in names if main.get(name) in records.columns}
+    ids = [x for x in records.columns if "id" in (usual_role(x), *tokens(x))]
+    if "id" not in columns and len(ids) != 1:
+        raise DataError(
+            f"{where} (dataset.people) does not say which item a label is about: give it a column "
+            f"{main.get('id', 'id')!r}. Columns are: {listed(records.columns)[:300]}."
+        )
+    columns.setdefault("id", *ids[:1])
+    own = layout(records, columns, raters, None, where)
+    if own.people:
+        return own
+    if len(own.labels) == 1:
+        return layout(records, columns | {"human": own.labels[0]}, raters, None, where)
+    choices = {f"labels: {name}": [people_word([name])] for name in own.labels}
+    there = f"{listed(own.labels)} may each hold labels" if choices else "none holds labels"
+    raise ChoiceError(f"{where} (dataset.people): call a column human; here {there}.", choices)
+
+
+def _labels(
+    rows: Sequence[JudgedRow], said: Iterable[JudgedRow], where: str
+) -> Iterator[JudgedRow]:
+    """Rows with labels alone, of items that are judged; one that names no agent is of the only
+    text of its item."""
+    units: dict[str, dict[tuple[str, str], None]] = {}
+    for row in rows:
+        units.setdefault(row.id, {})[row.agent, row.other] = None
+    texts = {(row.id, row.agent): row.text for row in rows if row.text}
+    criteria = list(dict.fromkeys(row.criterion for row in rows if row.verdicts))
+    for row in (row for row in said if row.id in units):
+        known, unit = units[row.id], (row.agent, row.other)
+        unnamed = row.agent in (TEXT, PAIR[0])
+        [unit] = known if unnamed and len(known) == 1 else [unit]
+        criterion = row.criterion or (criteria[0] if len(criteria) == 1 else "")
+        why = ""
+        if unit not in known and unit[::-1] not in known:
+            why = f"item {row.id!r} has texts of {some([name for name, _ in known])}: "
+            why += "say whose in a column agent" if unnamed else f"none is of {row.agent}"
+        elif row.text and row.text.split() != texts.get((row.id, unit[0]), row.text).split():
+            why = f"the text of item {row.id!r} is another one there: ids mean something else"
+        elif criteria and criterion not in criteria:
+            why = f"judges answer {some(criteria)}: say which one a label does in column criterion"
+        if why:
+            raise DataError(f"{where}, line {row.line}: {why}.")
+        names = {"line": f"{row.line} of {where}", "agent": unit[0], "other": unit[1]}
+        kept = {"id": row.id, "turn": row.turn, "labels": row.labels, "criterion": criterion}
+        yield JudgedRow.model_validate(names | kept)
