@@ -70,8 +70,8 @@ class Layout:
     records: Records
     where: str
     columns: dict[str, str]
-    raters: Mapping[str, Sequence[str]]
-    judges: Mapping[str, Sequence[str]]
+    raters: dict[str, Sequence[str]]
+    judges: dict[str, Sequence[str]]
     none: Set[str]
     numbers: Literal["", "rows", "sources"] = ""
     _words: dict[str, Counter[str]] = field(default_factory=dict)
