@@ -87,11 +87,7 @@ def _completion(options: Mapping[str, Sequence[str]]) -> str:
 
 
 def main(words: Sequence[str], name: str) -> None:
-    """Do what the words of a command line say.
-
-    Args:
-        name: of the program, for help.
-    """
+    """Do what the words of a command line say; ``name``: of the program, for help."""
     own = list(words[: words.index("--")]) if "--" in words else list(words)
     given = parser(name).parse_args(own)  # before all that is slow to import
     if given.verb == "completion":
@@ -187,11 +183,8 @@ def _run(given: argparse.Namespace, more: Sequence[str]) -> None:
 
 
 def for_programs(run_dir: RunDir, result: Mapping[str, Any]) -> dict[str, Any]:
-    """A run for programs: verdicts, sentences, figures with interval and n, and where its page is.
-
-    Args:
-        result: the run's result.json.
-    """
+    """A run and its result.json for programs: verdicts, sentences, figures with interval and n, and
+    where its page is."""
     from judgelab.core.result import estimated, read_estimate
 
     first: Any = next((x for x in result["tables"] if x["rows"]), {"name": "rows", "rows": []})

@@ -6,7 +6,6 @@ from judgelab.config.build import (
     WRITER,
     Budget,
     Frame,
-    Paths,
     build,
     fitting,
     frame,
@@ -17,16 +16,5 @@ from judgelab.config.composing import register
 
 register()
 
-__all__ = [
-    "AXES",
-    "ROLES",
-    "WRITER",
-    "Budget",
-    "Frame",
-    "Paths",
-    "build",
-    "fitting",
-    "frame",
-    "resolved",
-    "writer_nodes",
-]
+__all__ = ["AXES", "ROLES", "WRITER", "Budget", "Frame"]
+__all__ += ["build", "fitting", "frame", "resolved", "writer_nodes"]

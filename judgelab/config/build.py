@@ -88,12 +88,8 @@ SHORTEST = 8  # characters: a shorter value is no secret, and may stand in any w
 
 def resolved(cfg: DictConfig) -> dict[str, Any]:
     """The config as plain values; judges that it names by options are composed, and the authors'
-    prompts stand where they are chosen.
-
-    Raises:
-        ConfigError: a mandatory value is missing, an interpolation leads nowhere or to a secret,
-            or a judge is not what the list of judges says.
-    """
+    prompts stand where they are chosen (ConfigError: a mandatory value is missing, an interpolation
+    leads nowhere or to a secret, or a judge is not what the list of judges says)."""
     try:
         missing = sorted(OmegaConf.missing_keys(cfg))
         if missing:
@@ -124,11 +120,8 @@ def _refuse_secrets(config: object) -> None:
 
 
 def frame(config: Mapping[str, Any]) -> Frame:
-    """The settings beside the axes, with their types checked.
-
-    Raises:
-        ConfigError: an unknown key, or a value of the wrong type.
-    """
+    """The settings beside the axes, with their types checked (ConfigError: an unknown key, or a
+    value of the wrong type)."""
     for axis in AXES:
         if not isinstance(config.get(axis), Mapping):
             raise ConfigError(f"{axis} is missing: give {axis}=OPTION ({PROGRAM} --help).")
@@ -153,11 +146,7 @@ def writer_nodes(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def fitting(config: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """The config with the values of ``KEY=VALUE?`` where the class they are for takes them; and a
-    sentence for each that nothing takes.
-
-    Raises:
-        ConfigError: a class is not there, or not trusted.
-    """
+    sentence for each that nothing takes (ConfigError: a class is not there, or not trusted)."""
     sentences = list[str]()
 
     def fit(value: Any, path: str) -> Any:
@@ -221,11 +210,8 @@ def _built(value: Any, path: str) -> Any:
 
 
 def _check(cls: type[Any], given: Mapping[str, Any], path: str, known: Sequence[str] = ()) -> None:
-    """Keys against the parameters of a class; values against their hints and bounds.
-
-    Args:
-        known: other keys that a reader may have meant.
-    """
+    """Keys against the parameters of a class, and other ``known`` ones that may have been meant;
+    values against their hints and bounds."""
     lead = f"{path}." if path else ""
     try:
         parameters = inspect.signature(cls).parameters

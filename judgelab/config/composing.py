@@ -56,20 +56,14 @@ def register() -> None:
 
 
 def composed(words: Sequence[str] = ()) -> DictConfig:
-    """The config of these words of a command line.
-
-    Raises:
-        HydraException: an option or key does not exist.
-    """
+    """The config of these words of a command line (HydraException: an option or key does not
+    exist)."""
     return composed_call(words)[0]
 
 
 def composed_call(words: Sequence[str] = ()) -> tuple[DictConfig, Any]:
-    """The same, and Hydra's own node: the options chosen, and the words.
-
-    Raises:
-        HydraException: an option or key does not exist.
-    """
+    """The same, and Hydra's own node: the options chosen, and the words (HydraException: an option
+    or key does not exist)."""
     with _ONE, _options():
         config = compose("config", overrides=list(words), return_hydra_config=True)
     with open_dict(config):
@@ -119,11 +113,8 @@ def shown(word: str) -> str:
 def differences(
     path: str, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any]]:
-    """(key, value) that turn ``before`` into ``after``; '++' marks a key that is new.
-
-    Args:
-        path: where both stand in the whole config, '' for its root.
-    """
+    """(key, value) that turn ``before`` into ``after``, which stand at ``path`` of the whole config
+    ('' for its root); '++' marks a key that is new."""
     for key, value in after.items():
         name = f"{path}.{key}" if path else str(key)
         if key not in before:

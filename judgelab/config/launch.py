@@ -63,16 +63,14 @@ def guarded(main: Callable[[], Any]) -> None:
     except KeyboardInterrupt:
         say("Interrupted: the same command continues where this run stopped.", sys.stderr)
         sys.exit(130)
-    except PartialRunError as cause:  # its sentence says so itself
-        say(str(cause), sys.stderr)
-        sys.exit(cause.exit_code)
     except BrokenPipeError:  # whoever read the output is gone, as head is after ten lines
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more is written
         sys.exit(141)
     except Exception as cause:
-        if any(word.lstrip("+").lower() == "debug=true" for word in sys.argv):
+        partial = isinstance(cause, PartialRunError)  # its sentence says so itself
+        if not partial and any(word.lstrip("+").lower() == "debug=true" for word in sys.argv):
             raise
-        say(f"error: {sentence(cause)}", sys.stderr)
+        say(sentence(cause) if partial else f"error: {sentence(cause)}", sys.stderr)
         sys.exit(getattr(cause, "exit_code", 1))
 
 
@@ -136,11 +134,8 @@ def _completed(words: Sequence[str], more: Sequence[str]) -> list[str]:
 
 
 def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:
-    """One sentence for the user: what is wrong, where, and what to do.
-
-    Args:
-        words: overrides that were given; None: those of the command line.
-    """
+    """One sentence for the user: what is wrong, where, and what to do. ``words``: the overrides
+    that were given; None: those of the command line."""
     if isinstance(cause, ChoiceError) and words is None:
         commands = (f"  {what}:\n    {_command(more)}" for what, more in cause.choices.items())
         return "\n".join([cause.sentence, *commands])

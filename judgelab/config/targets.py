@@ -87,22 +87,16 @@ def walk(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def check_targets(config: Mapping[str, Any]) -> None:
-    """Look at the name of every class in a config, before anything is imported.
-
-    Raises:
-        ConfigError: one is of a package that is not trusted.
-    """
+    """Look at the name of every class in a config, before anything is imported (ConfigError: one is
+    of a package that is not trusted)."""
     for path, node in walk(config):
         if isinstance(node, Mapping) and isinstance(target := node.get("_target_"), str):
             _check(target, target, path)
 
 
 def located(target: Any, path: str) -> type[Any]:
-    """The class of that name.
-
-    Raises:
-        ConfigError: it is of a package that is not trusted, cannot be imported, or is no class.
-    """
+    """The class of that name (ConfigError: it is of a package that is not trusted, cannot be
+    imported, or is no class)."""
     if not isinstance(target, str):
         raise ConfigError(f"{path}._target_={target!r} cannot be built: name a class.")
     _check(target, target, path)

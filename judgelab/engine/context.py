@@ -90,11 +90,7 @@ class Context(Parts):
         return self._written("preprocessor", panel)
 
     def no_attack(self, study: str) -> None:
-        """For studies of texts as they are.
-
-        Raises:
-            ConfigError: an attack is chosen.
-        """
+        """For studies of texts as they are (ConfigError: an attack is chosen)."""
         if self.attack.name != "none":
             raise ConfigError(f"study={study} looks at texts as they are: set attack=none.")
 
@@ -158,11 +154,8 @@ def _without_texts(panel: Panel) -> bool:
 
 
 def with_references(panel: Panel, names: Sequence[str] | None) -> Panel:
-    """The panel with these agents as its references; None leaves those the data marks.
-
-    Raises:
-        ConfigError: a name that no agent has.
-    """
+    """The panel with these agents as its references; None leaves those the data marks (ConfigError:
+    a name that no agent has)."""
     if names is None:
         return panel
     known = [agent.name for agent in panel.agents]

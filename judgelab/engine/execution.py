@@ -100,10 +100,7 @@ def folder(runs: Path, config: Mapping[str, Any], call: Invocation) -> Path:
 
 def moved(config: Mapping[str, Any], run_dir: RunDir) -> bool:
     """Whether the data or an LM is another one than when the run finished: data of a branch of
-    the Hub, not of a commit, may be.
-
-    What cannot be found now (a Hub out of reach) is taken to be what it was.
-    """
+    the Hub, not of a commit, may be. What is out of reach now is taken to be what it was."""
     made = run_dir.read_json("manifest.json")
     for role, node in {"evaluation_lm": config["evaluation_lm"], **writer_nodes(config)}.items():
         account = made if role == "evaluation_lm" else made.get(role) or {}
@@ -140,11 +137,8 @@ def manifest(
 def tracked(
     run_dir: RunDir, config: Mapping[str, Any], call: Invocation, named_by: Sequence[str]
 ) -> TrackedRun:
-    """A run; a job of a multirun is called by what it alone has, and any other by its folder.
-
-    Args:
-        named_by: of its study; where the mechanism is none of them, the study chooses its judges.
-    """
+    """A run; a job of a multirun is called by what it alone has, and any other by its folder. A
+    study that is not ``named_by`` the mechanism chooses its judges itself."""
     axes = SHOWN if "mechanism" in named_by else ("study", *named_by)
     shown = {axis: call.option(axis, config) for axis in axes}
     if call.sweep is None:

@@ -35,11 +35,8 @@ class Models:
     ``study.judges.NAME`` and others that a study names.
 
     What they spend together is held against the run's one budget. Each keeps a file of its paid
-    calls in ``folder``; what earlier executions of the run wrote there counts. The jobs of a sweep
-    share one budget, and end with the process that started them.
-
-    Args:
-        sweep: the folder of the sweep whose job the run is.
+    calls in ``folder``; what earlier executions of the run wrote there counts. The jobs of a
+    ``sweep`` (its folder) share one budget, and end with the process that started them.
     """
 
     def __init__(self, settings: Frame, folder: Path, sweep: Path | None = None) -> None:

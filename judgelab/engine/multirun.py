@@ -36,11 +36,8 @@ class Multirun(Callback):
     """Prints, writes and mirrors the comparison of the runs; the exit code is that of the worst."""
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
-        """Take a folder for this sweep alone, and forget the jobs of an earlier one in it.
-
-        Raises:
-            JudgelabError: another process is running a sweep in the folder that was named.
-        """
+        """Take a folder for this sweep alone, and forget the jobs of an earlier one in it
+        (JudgelabError: another process is running a sweep in the folder that was named)."""
         folder = Path(config.hydra.sweep.dir)
         written_as: Any = OmegaConf.to_container(config.hydra.sweep)  # interpolations as they are
         named = "${now:" not in written_as["dir"]
@@ -58,11 +55,8 @@ class Multirun(Callback):
         become_parent(config)
 
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
-        """Compare the jobs of the sweep, and show the comparison where its runs are shown.
-
-        Raises:
-            SystemExit: 1 where a job failed, or the comparison itself did (Hydra would only warn);
-                3 where a job is partial.
+        """Compare the jobs of the sweep, and show that where its runs are shown; the exit code is
+        1 where a job or the comparison failed (Hydra would only warn), 3 where a job is partial.
         """
         if config.get("dry_run") is True:  # every job has said what it would ask
             return

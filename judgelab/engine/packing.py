@@ -100,11 +100,8 @@ def _with_stand_ins(node: Any, path: str = "") -> Any:
 
 @dataclass(frozen=True)
 class Replayed(EvaluationLM):
-    """Speaks for the LM of a packed run; whoever asks it what the pack does not hold is refused.
-
-    Raises:
-        DataError: a call is asked that the packed run did not make.
-    """
+    """Speaks for the LM of a packed run; whoever asks it what the pack does not hold is refused
+    (DataError: a call is asked that the packed run did not make)."""
 
     name: str  # the LM's identity, which is part of every key
     able: list[str]  # its capabilities
@@ -126,11 +123,8 @@ class Replayed(EvaluationLM):
 
 
 def replay(file: Path, root: Path) -> bool:
-    """Make a packed run again below ``root``, without its LMs; whether the result is the same.
-
-    Raises:
-        ConfigError: the file is no pack.
-    """
+    """Make a packed run again below ``root``, without its LMs; whether the result is the same
+    (ConfigError: the file is no pack)."""
     place = root / file.name.removesuffix(END)
     try:
         with zipfile.ZipFile(file) as zipped:

@@ -16,12 +16,8 @@ FEW_ITEMS = 30
 
 
 def sources(context: Context, panel: Panel, last: Panel | None = None) -> Iterator[str]:
-    """Sentences on how the texts and the numbers came about.
-
-    Args:
-        panel: the clean panel.
-        last: the panel that went through every step, an attack included; None for ``panel``.
-    """
+    """Sentences on how the texts of a clean panel and the numbers came about; ``last`` is the panel
+    that went through every step, an attack included (None: the same)."""
     origin = panel.provenance
     references = sum(agent.reference for agent in panel.agents)
     yield (

@@ -146,11 +146,8 @@ def _make(
     tracker: Tracker,
     scale: Scale,
 ) -> None:
-    """Measure, score, write and mirror.
-
-    Raises:
-        PartialRunError: calls are open; what there is has been written, and no tracker shows it.
-    """
+    """Measure, score, write and mirror (PartialRunError: calls are open; what there is has been
+    written, and no tracker shows it)."""
     started, named_by = time.time(), parts.study.named_by
     if not run_dir.done:  # interrupted: the same command continues it, forced or not
         settings = replace(settings, force=False)
@@ -198,11 +195,7 @@ def _write(
     call: Invocation,
 ) -> None:
     """Everything on disk but DONE; the answer is on the console first, as figures and page take
-    longer than a study of arithmetic.
-
-    Args:
-        still: what is open (``open_calls``).
-    """
+    longer than a study of arithmetic. ``still``: what is open (``open_calls``)."""
     written = result.to_json()
     if still is not None:
         written |= {"notes": [still["sentence"], *result.notes], "partial": still}

@@ -62,14 +62,8 @@ class Study(Protocol):
 
     @classmethod
     def gate(cls, result: Mapping[str, Any]) -> int:
-        """Exit code for a pipeline: 0 use, 4 do not use, 5 not known yet.
-
-        Args:
-            result: result.json of one of its runs.
-
-        Raises:
-            ConfigError: its answer is none of these.
-        """
+        """Exit code for a pipeline, by the result.json of one of its runs: 0 use, 4 do not use, 5
+        not known yet (ConfigError: its answer is none of these)."""
         raise ConfigError(f"{cls.__name__} gives no verdict that a pipeline could stop at.")
 
     @abstractmethod

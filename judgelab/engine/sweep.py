@@ -32,22 +32,19 @@ GRACE = 0.25  # seconds to write what the last calls brought
 class SweepName:
     """What a multirun is called and what its jobs differ in: written at its start, read by its
     jobs.
+
+    The name is the folder's, where the user named it. Else it is the paper's sweep, or what is
+    varied and on which data, with six digits that are the same whenever the same sweep runs again:
+    so one that was interrupted continues in its group.
     """
 
-    # the folder's, where the user named it. Else the paper's sweep, or what is varied and on which
-    # data, with six digits that are the same whenever the same sweep runs again: so one that was
-    # interrupted continues in its group.
     name: str
     varies: tuple[str, ...]  # keys of the settings that its jobs differ in
 
     @classmethod
     def of(cls, config: DictConfig, *, named: bool) -> SweepName:
-        """Of the config that Hydra composed for a multirun.
-
-        Args:
-            config: with the node ``hydra``.
-            named: whether the user chose the folder.
-        """
+        """Of the config that Hydra composed for a multirun, with its node ``hydra``; ``named``
+        where the user chose the folder."""
         given = list(_settings(config))
         varies = tuple(key for key, _, many in given if many)
         if named:

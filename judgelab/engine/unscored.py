@@ -79,13 +79,10 @@ def with_reasons(result: Result, log: CallLog, run_dir: RunDir, mechanism: str) 
 
 
 def open_calls(log: CallLog, until: float | None) -> dict[str, Any] | None:
-    """What the same command asks again of a run: how many calls are ``open`` of how many
-    ``calls``, for which ``reasons``, ``until`` when a server wants to be asked again (UTC), and a
-    ``sentence`` for the top of page and console. None where every call is settled.
-
-    Raises:
-        JudgelabError: no call was answered, so there is nothing to show.
-    """
+    """What the same command asks again of a run: how many calls are ``open`` of how many ``calls``,
+    for which ``reasons``, ``until`` when a server wants to be asked again (UTC), and a ``sentence``
+    for the top of page and console. None where every call is settled (JudgelabError: no call was
+    answered, so there is nothing to show)."""
 
     def kinds(calls: Iterable[LoggedCall]) -> Counter[str]:
         reasons = (str(what.reason) for what in calls)  # why nothing was sent is one for all
@@ -228,8 +225,7 @@ def missing_verdicts(
 
     Args:
         missing: [units, orders] of the table.
-        of_pairs: whether a call is about two texts; else a verdict on two rests on calls about
-            each.
+        of_pairs: whether a call is about two texts, or a verdict on two rests on calls about each.
     """
     lost: dict[About, list[LoggedCall]] = defaultdict(list)
     for (about, _), key in log.questions.items():

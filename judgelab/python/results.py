@@ -78,11 +78,8 @@ class RunResult:
 
     @classmethod
     def read(cls, folder: Folder) -> RunResult:
-        """Of a finished run, or a partial one.
-
-        Raises:
-            DataError: there is no run in the folder, or it has not finished.
-        """
+        """Of a finished run, or a partial one (DataError: there is no run in the folder, or it has
+        not finished)."""
         path = Path(folder).expanduser()
         if not (path / "config.yaml").is_file():
             raise DataError(
@@ -113,11 +110,8 @@ class RunResult:
         return {": ".join(filter(None, who)): verdict for *who, verdict in named if verdict}
 
     def assert_usable(self) -> None:
-        """Of an audit: AssertionError with its first sentence, unless every judge may be used.
-
-        Raises:
-            ConfigError: its study gives no such verdict.
-        """
+        """Of an audit: AssertionError with its first sentence, unless every judge may be used
+        (ConfigError: its study gives no such verdict)."""
         __tracebackhide__ = True  # pytest shows the test, and not these lines
         config = yaml.safe_load(RunDir(self.path).read_text("config.yaml"))
         if located(config["study"]["_target_"], "study").gate(self.content) != 0:
@@ -217,11 +211,7 @@ def _parts(flat: Mapping[str, Any]) -> set[str]:
 
 @dataclass(frozen=True)
 class RunComparison:
-    """Runs side by side.
-
-    Attributes:
-        jobs: the runs, in their order.
-    """
+    """Runs side by side, in their order."""
 
     jobs: Sequence[SweepJob]
 

@@ -178,11 +178,8 @@ def _data(data: Any, base: Any, words: Sequence[str]) -> Iterator[str]:
 
 
 def _path_of(data: Any, root: Path) -> str:
-    """The path of the data; a frame is written below the root, under a name of its content.
-
-    Raises:
-        DataError: it is neither, or holds what no table can.
-    """
+    """The path of the data; a frame is written below the root, under a name of its content
+    (DataError: it is neither, or holds what no table can)."""
     if isinstance(data, str | os.PathLike):
         return os.fspath(data)
     if not callable(getattr(data, "to_parquet", None)):

@@ -208,11 +208,8 @@ def drawings_of(runs: Iterable[Path | None]) -> dict[str, Drawing]:
 
 
 def study_of(run: Path) -> Any | None:
-    """The class of the study of a run, by its config; None where that is not to be had here.
-
-    A study of the user's own is known in the process that trusts it; read again without, its runs
-    have what every run has.
-    """
+    """The class of the study of a run, by its config; None where that is not to be had here: one of
+    the user's own is known in the process that trusts it alone."""
     try:
         config = yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))
         return located(config["study"]["_target_"], "study")

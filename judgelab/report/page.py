@@ -27,11 +27,8 @@ UNLISTED = ("tracker", "overrides", "choices", "named_by")  # of the manifest: i
 
 def write(run_dir: RunDir) -> Path:
     """Write figures/*.png and *.svg, tables/*.csv, items.html where there are texts, label.html
-    where these are judged, and report.html; returns the latter.
-
-    Raises:
-        JudgelabError: result.json, manifest.json or config.yaml is missing or damaged.
-    """
+    where these are judged, and report.html; returns the latter (JudgelabError: result.json,
+    manifest.json or config.yaml is missing or damaged)."""
     from markupsafe import Markup
 
     result, manifest = run_dir.read_json("result.json"), run_dir.read_json("manifest.json")

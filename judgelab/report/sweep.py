@@ -60,11 +60,8 @@ def conclude(folder: Path) -> int:
 
 
 def write(folder: Path) -> Path:
-    """Write comparison.csv, the tables that studies add, figures and report.html (returned).
-
-    Raises:
-        JudgelabError: there are no jobs, or a result cannot be read.
-    """
+    """Write comparison.csv, the tables that studies add, figures and report.html, which is
+    returned (JudgelabError: there are no jobs, or a result cannot be read)."""
     ranked, into = best_first(jobs(folder)), RunDir(folder)
     sections = comparisons(ranked)
     write_csv(into, "comparison.csv", table(ranked))

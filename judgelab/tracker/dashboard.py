@@ -94,11 +94,7 @@ def _compared(keys: Sequence[str]) -> Iterator[Any]:
 
 def save(entity: str | None, project: str) -> list[str]:
     """Save a project's workspace (the user's own, without an entity) and a report for each sweep;
-    returns their addresses.
-
-    Raises:
-        JudgelabError: a package is missing, or the server refused.
-    """
+    returns their addresses (JudgelabError: a package is missing, or the server refused)."""
     wandb = require("wandb", extra="wandb")
     require("wandb_workspaces", EXTRA)
     try:
