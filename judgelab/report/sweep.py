@@ -100,7 +100,7 @@ def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
     for heading, sentences in answer(found, sections):
         parts += ["", console.line(heading, console.HEADING), console.line(sentences)]
     title = f"{_rehearsal(found)}Comparison of {format.counted(len(found), 'run')}"
-    parts += console.section(title, shown(found), "comparison.csv")
+    parts += console.section(title, shown(found), "comparison.csv", longest=console.SENTENCE)
     for one in (one for one in sections if one.tables):
         title, columns = next(iter(one.tables.items()))
         few = [replace(each, cells=each.cells[: console.SCREEN]) for each in columns]
