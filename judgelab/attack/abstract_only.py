@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from judgelab.attack.protocol import WritingAttack
+from judgelab.attack.sentence_deletion import line_sentences
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.resources import words
-from judgelab.core.sentences import line_sentences
 from judgelab.core.step import Cell, Place, Written, present, written
 
 REMARKS: dict[str, list[str]] = words("attack/words/generic_review.yaml")

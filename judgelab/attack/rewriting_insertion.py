@@ -7,8 +7,8 @@ from difflib import SequenceMatcher
 from typing import Literal
 
 from judgelab.attack.protocol import UNCHANGED, Perturbation, words_of
+from judgelab.attack.sentence_reordering import sentence_spans
 from judgelab.core.prompt import Prompt
-from judgelab.core.sentences import sentence_spans
 
 LEAST = 0.15  # share of a sentence's words that its rewriting has otherwise, or elsewhere
 MOST = 0.8  # a sentence that has less in common with the one before it is no rewriting of it

@@ -8,14 +8,38 @@ from dataclasses import dataclass
 from typing import Literal
 
 from judgelab.attack.protocol import RuleAttack
-from judgelab.core.sentences import HEADERS, heading, label, line_sentences, sections
+from judgelab.core.sentences import HEADERS, heading, label, sections
 from judgelab.core.step import Place
 
 Gap = Callable[[], str]  # what stands where a sentence was
 
 Deletion = Literal["corrected", "released"]
 
+_STOP = re.compile(
+    r"(?<!\bal)(?<!\bcf)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)(?<!\bFig)(?<!\bEq)[.?!][\"'”’)\]*_`]*(?=\s)"
+)
 _END = re.compile(r"(?<=[.?!\n])")
+
+
+def line_sentences(line: str) -> list[str]:
+    """The sentences of one line, each with the stop that ends it.
+
+    A stop (period, question mark, exclamation mark) ends a sentence before white space or the
+    end of the line and not after ``et al`` or ``i.e``, so ``3.5`` is not cut. What holds no
+    letter is no sentence: a list number belongs to the sentence after it, and a rule or an empty
+    line has none.
+    """
+    pieces: list[str] = []
+    start, pending = 0, 0
+    ends = [match.end() for match in _STOP.finditer(line)]
+    for end in [*ends, len(line)]:
+        if any(c.isalpha() for c in line[pending:end]):
+            pieces.append(line[start:end].strip())
+            start = end
+        pending = end
+    if pieces and line[start:].strip():
+        pieces[-1] = f"{pieces[-1]} {line[start:].strip()}"
+    return pieces
 
 
 def thin(text: str, gap: Gap | None = None) -> str:

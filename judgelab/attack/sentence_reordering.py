@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -9,8 +10,26 @@ import numpy as np
 from pydantic import Field
 
 from judgelab.attack.protocol import UNCHANGED, RuleAttack
-from judgelab.core.sentences import sentence_spans
+from judgelab.core.sentences import heading, sentences
 from judgelab.core.step import Place
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """(start, end) of the sentences, without headings: what stands between them is layout."""
+    spans, start = [], 0
+    for piece in sentences(text):
+        lines = piece.splitlines()
+        while len(lines) > 1 and heading(lines[0]):
+            lines.pop(0)
+        one = "\n".join(lines)
+        parts = [re.escape(part) for part in one.split()]
+        match = re.compile(r"\s*".join(parts)).search(text, start)
+        if match is None:
+            continue
+        start = match.end()
+        if not heading(one):
+            spans.append(match.span())
+    return spans
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from judgelab.calls.batch import digest
-from judgelab.core.errors import DataError, disk_fault
+from judgelab.core.errors import DataError
+from judgelab.store.disk import disk_fault
 from judgelab.store.private import private_file, private_folder
 
 APPLICATION_ID = 0x6A6C6162  # "jlab": marks our files

@@ -16,7 +16,8 @@ from judgelab.calls.budget import BudgetReachedError
 from judgelab.calls.meter import Meter
 from judgelab.calls.pace import Limits, Pace
 from judgelab.calls.sending import LOST, Answer, Call, EndpointError, Sender, accounts
-from judgelab.core.errors import require, require_room
+from judgelab.core.errors import require
+from judgelab.store.disk import require_room
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from judgelab.calls.batch import About, Batch, BatchLM, ChatBatch, LoggedCall, PairBatch, chat_key
 from judgelab.calls.sending import estimate
-from judgelab.core.exchange import shares
-from judgelab.core.lm import ChatRequest, EvaluationLM, Pairs, Reply, Strings
+from judgelab.core.lm import ChatRequest, EvaluationLM, Keys, Pairs, Reply, Strings
 
 MOST_TEXT = 50_000_000  # characters of replies that a log keeps, and of prompts
 
@@ -136,13 +135,7 @@ class LoggedLM(BatchLM):
         self.log.rows[key] = replace(row, reason=reason, reply=reply.text, settled=True)
         super().unread(request, reply, reason)
 
-    def about(
-        self,
-        contexts: Strings,
-        targets: Strings,
-        pairs: Pairs,
-        abouts: Sequence[About],
-    ) -> None:
+    def about(self, contexts: Strings, targets: Strings, pairs: Pairs, abouts: Keys) -> None:
         """Note what log-probabilities are about."""
         keys = PairBatch(contexts, targets, pairs).keys(self.identity)
         for key, about in zip(keys, abouts, strict=True):
@@ -210,6 +203,20 @@ class Again(BatchLM):
 
     def _drawn(self, one: ChatRequest) -> ChatRequest:
         return one if one.labels else replace(one, repeat=one.repeat + self.STEP * self._run)
+
+
+def shares(reply: Reply, labels: Mapping[str, str]) -> dict[str, float]:
+    """What a reply may say -> its probability; they add up to 1. Empty without probabilities.
+
+    Labels that the request did not put to the LM are not there.
+    """
+    known = [(labels[text], nats) for text, nats in reply.label_logprobs if text in labels]
+    top = max((nats for _, nats in known), default=0.0)
+    found: dict[str, float] = {}
+    for name, nats in known:
+        found[name] = found.get(name, 0.0) + math.exp(nats - top)
+    total = math.fsum(found.values())
+    return {name: value / total for name, value in found.items()}
 
 
 def shown(request: ChatRequest) -> str:

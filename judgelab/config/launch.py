@@ -29,10 +29,10 @@ from judgelab.core.errors import (
     JudgelabError,
     PartialRunError,
     did_you_mean,
-    disk_fault,
 )
 from judgelab.core.resources import PROGRAM, conf
 from judgelab.core.terminal import say
+from judgelab.store.disk import disk_fault
 
 FLAGS = {
     "dataset.columns.human": "--human",

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import errno
 import importlib
-import os
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -84,59 +81,3 @@ def some(names: Sequence[str], most: int = 4) -> str:
     if len(names) <= most + 1:
         return listed(names)
     return f"{', '.join(names[:most])} and {len(names) - most:,} more"
-
-
-FAULTS = (
-    (
-        errno.ENOSPC,
-        ("No space left on device", "database or disk is full"),
-        "no space is left on the disk",
-    ),
-    (errno.EDQUOT, ("Disk quota exceeded",), "your disk quota is used up"),
-    (errno.EFBIG, ("File too large",), "a file may not grow any further (ulimit -f)"),
-)
-"""Numbers of the faults, words of libraries that wrap one and drop its number, and ours."""
-LITTLE = 1 << 20  # bytes; SQLite calls it an I/O error where its smaller files have no room
-ROOM = 8 << 20  # bytes for the answers to some dozens of calls under way and SQLite's log of them
-
-
-def disk_fault(cause: BaseException, near: Path | None = None) -> str | None:
-    """The sentence for a fault that a full disk, quota or file limit is behind; else None.
-
-    Args:
-        near: a file beside which SQLite met the fault.
-    """
-    one: BaseException | None = cause
-    while one is not None:
-        said = str(one)
-        if near is not None and isinstance(one, sqlite3.OperationalError):
-            said += FAULTS[0][1][0] if "I/O error" in said and _room(near) < LITTLE else ""
-        for number, spoken, reason in FAULTS:
-            if getattr(one, "errno", None) == number or any(words in said for words in spoken):
-                file = getattr(one, "filename", None) or near or "A file"
-                return (
-                    f"{file} cannot be written: {reason}. Make room there, or point "
-                    "paths.root=FOLDER and paths.cache=FILE elsewhere; the same command then "
-                    "continues, and asks again what could not be kept."
-                )
-        one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
-    return None
-
-
-def require_room(near: Path) -> None:
-    """DataError where the disk of this file may not hold what calls under way bring."""
-    if (left := _room(near)) < ROOM:
-        raise DataError(
-            f"The disk of {near} has {left / 1e6:.1f} MB left, so nothing more is asked: answers "
-            f"need {ROOM / 1e6:.0f} MB to be kept. Make room there, or point paths.cache=FILE "
-            "elsewhere; what was answered is kept, and the same command continues."
-        )
-
-
-def _room(near: Path) -> int:
-    """Bytes that are left for users."""
-    try:
-        found = os.statvfs(near.parent)
-    except OSError:
-        return ROOM
-    return found.f_bavail * found.f_frsize

@@ -68,17 +68,3 @@ def no_grade(text: str, low: float, high: float) -> str:
     given = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", ends(text))}
     several = sum(low <= grade <= high for grade in given) > 1
     return f"{'several numbers, no single' if several else 'no'} grade from {low:g} to {high:g}"
-
-
-def shares(reply: Reply, labels: Mapping[str, str]) -> dict[str, float]:
-    """What a reply may say -> its probability; they add up to 1. Empty without probabilities.
-
-    Labels that the request did not put to the LM are not there.
-    """
-    known = [(labels[text], nats) for text, nats in reply.label_logprobs if text in labels]
-    top = max((nats for _, nats in known), default=0.0)
-    found: dict[str, float] = {}
-    for name, nats in known:
-        found[name] = found.get(name, 0.0) + math.exp(nats - top)
-    total = math.fsum(found.values())
-    return {name: value / total for name, value in found.items()}

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.core.errors import DataError, did_you_mean
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -159,8 +156,7 @@ class JudgmentTable:
         """
         known = ~np.isnan(self.labels)
         if self.kind != "category":
-            total, count = np.where(known, self.labels, 0.0).sum(axis=1), known.sum(axis=1)
-            return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+            return _mean(self.labels, known)
         if not self.levels:
             return np.full(len(self.units), np.nan)
         counts = np.stack([(self.labels == k).sum(axis=1) for k in range(len(self.levels))], axis=1)
@@ -174,8 +170,7 @@ class JudgmentTable:
 
         NaN where a verdict that was asked for is missing, and where nothing was asked.
         """
-        total, count = np.where(self.asked, self.verdicts, 0.0).sum(axis=2), self.asked.sum(axis=2)
-        return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan), np.float64)
+        return _mean(self.verdicts, self.asked)
 
     @property
     def clusters(self) -> NDArray[np.intp]:
@@ -194,6 +189,11 @@ class JudgmentTable:
             asked=self.asked[:, chosen],
             again=self.again[:, chosen],
         )
+
+    def about(self, items: Collection[str]) -> JudgmentTable:
+        """The units of these items alone."""
+        kept = frozenset(items)
+        return self.at(np.array([item in kept for item in self.units.item], np.bool_))
 
     def of(self, names: Iterable[str]) -> JudgmentTable:
         """These judges alone, in this order."""
@@ -235,55 +235,15 @@ class JudgmentTable:
             again=np.concatenate(runs),
         )
 
-    def long(self) -> DataFrame:
-        """One row for each judgment: item, first, second, who, order, value, and whose it is.
 
-        Categories have their names in a column ``category`` too. Where a judge was asked again a
-        column ``run`` is 0 of the verdict, 1 of the next one, ... Strata, clusters of several
-        items and turns have columns where there are any.
-        """
-        import pandas as pd
-
-        own = self.units
-        units = {"item": own.item, "first": own.first, "second": own.second}
-        there = {
-            "cluster": (own.cluster != own.item).any(),
-            "stratum": (own.stratum != "").any(),
-            "turn": not np.isnan(own.turn).all(),
-        }
-        units |= {name: getattr(own, name) for name, known in there.items() if known}
-        said = [
-            ({"by": name, "role": "rater", "order": 0}, values, ~np.isnan(values))
-            for name, values in zip(self.raters, self.labels.T, strict=True)
-        ]
-        said += [
-            ({"by": one.name, "role": "judge", "order": order}, values[:, order], asked[:, order])
-            for one, values, asked in zip(self.judges, self.verdicts, self.asked, strict=True)
-            for order in range(self.orders)
-        ]
-        if runs := self.again.shape[-1]:
-            said = [({**who, "run": 0}, values, there) for who, values, there in said]
-        said += [
-            ({"by": one.name, "role": "judge", "order": order, "run": 1 + k}, v, ~np.isnan(v))
-            for one, more in zip(self.judges, self.again, strict=True)
-            for order in range(self.orders)
-            for k, v in ((k, more[:, order, k]) for k in range(runs))
-        ]
-        rows = [
-            pd.DataFrame({**units, **who, "value": v})[kept] for who, v, kept in said if kept.any()
-        ]
-        made = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(units)
-        if self.kind == "category" and rows:
-            made["category"] = made["value"].map(dict(enumerate(self.levels)))
-        return made
+def _mean(values: Floats, counted: Mask) -> Floats:
+    """Over the last axis; NaN where nothing counts."""
+    total, count = np.where(counted, values, 0.0).sum(axis=-1), counted.sum(axis=-1)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan), np.float64)
 
 
 def require_unique(what: str, names: Iterable[str]) -> None:
-    """Refuse a name that occurs twice.
-
-    Raises:
-        DataError: it is named.
-    """
+    """Refuse a name that occurs twice (DataError)."""
     for name, count in Counter(names).items():
         if count > 1:
             raise DataError(f"The {what} {name!r} occurs twice: make it unique.")

@@ -30,6 +30,7 @@ class Capability(StrEnum):
 Strings = Sequence[str]
 Pairs = Sequence[tuple[int, int]]
 """(context index, target index) of every log-probability asked for."""
+Keys = Sequence[tuple[str, ...]]  # what each question is about: mechanism or step, item, agents
 
 NOT_ASKED = "not asked: dry run"
 """Reason of the replies by which a dry run counts what would be asked."""
@@ -62,12 +63,12 @@ class LogProbTable:
     @cached_property
     def total(self) -> NDArray[np.float64]:
         """[pairs] nats; NaN where a pair is unscored."""
-        return np.array([row.total for row in self.rows], dtype=np.float64)
+        return np.array([row.total for row in self.rows], np.float64)
 
     @cached_property
     def tokens(self) -> NDArray[np.int64]:
         """[pairs] over how many tokens (bytes, for a byte model) the sum is."""
-        return np.array([row.tokens for row in self.rows], dtype=np.int64)
+        return np.array([row.tokens for row in self.rows], np.int64)
 
     @property
     def per_token(self) -> NDArray[np.float64]:
@@ -93,12 +94,10 @@ class ChatRequest:
     max_tokens: int | None = None  # upper bound on the reply, None for the LM's own
     repeat: int = 0  # which of several independent replies to the same question this is
     top_logprobs: int = 0  # how many alternatives to report for each token of the reply; 0 for none
-    # what the question is about (mechanism, item, agents), for records and messages; it does not
-    # change the answer
+    # what the question is about (mechanism, item, agents); it does not change the answer
     key: tuple[str, ...] = ()
-    # the allowed replies to a closed question, put only to LMs with Capability.LABELS: one of them
-    # is the reply, found from their probabilities; nothing is generated, and temperature, bound,
-    # repeat and top_logprobs do not matter
+    # allowed replies to a closed question, put only to LMs with Capability.LABELS: the likeliest is
+    # the reply; nothing is generated, and temperature, bound, repeat, top_logprobs do not matter
     labels: tuple[str, ...] = ()
     # JSON schema of the reply, which an endpoint is asked to keep to where it can; "" of free text
     schema: str = ""
@@ -184,13 +183,7 @@ class EvaluationLM(Protocol):
         """Note that a reply says none of what its request asked for; by default nothing is kept."""
         return None
 
-    def about(
-        self,
-        contexts: Strings,
-        targets: Strings,
-        pairs: Pairs,
-        abouts: Sequence[tuple[str, ...]],
-    ) -> None:
+    def about(self, contexts: Strings, targets: Strings, pairs: Pairs, abouts: Keys) -> None:
         """Note what log-probabilities are about, as ``ChatRequest.key`` says it of a request."""
         return None
 

@@ -112,17 +112,13 @@ class Panel:
         if limit is None:
             return self
         items, said = self.items[:limit], self.judgments
-        kept = {item.id for item in items}
-
-        def of_kept(table: JudgmentTable) -> JudgmentTable:
-            return table.at(np.array([name in kept for name in table.units.item], np.bool_))
-
+        names = [item.id for item in items]
         return replace(
             self,
             items=items,
             texts=self.texts[:limit],
-            judgments=said and of_kept(said),
-            criteria={name: of_kept(table) for name, table in self.criteria.items()},
+            judgments=said and said.about(names),
+            criteria={name: table.about(names) for name, table in self.criteria.items()},
         )
 
     @property
@@ -163,12 +159,5 @@ def rng_for(seed: int, *parts: str) -> np.random.Generator:
 
 
 def halved(text: str) -> bool:
-    """Whether a text is no Unicode (a JSON file or a cut reply can hold half a character).
-
-    No tokenizer and no server takes it.
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
+    """Whether a text is no Unicode, as of a JSON file or a cut reply: no tokenizer takes it."""
+    return len(text.encode(errors="ignore")) < len(text.encode(errors="surrogatepass"))

@@ -147,15 +147,14 @@ def _marked(text: str, marks: Mapping[str, str | Sequence[str]], file: str) -> s
     """The template whose fields stand where the marks did, all other braces escaped."""
     text = _escaped(text)
     for mark, given in marks.items():
-        names, held = [given] if isinstance(given, str) else list(given), _escaped(mark)
-        places = text.count(held)
-        if not places or (not isinstance(given, str) and places != len(names)):
+        before, *pieces = text.split(_escaped(mark))
+        names = [given] * max(1, len(pieces)) if isinstance(given, str) else given
+        if len(names) != len(pieces):
             raise ConfigError(
-                f"The prompt {file} has {mark!r} {places} times, not {len(names)}: is it another "
-                "version of the file?"
+                f"The prompt {file} has {mark!r} {len(pieces)} times, not {len(names)}: is it "
+                "another version of the file?"
             )
-        for name in names if len(names) > 1 else names * places:
-            text = text.replace(held, f"\0{name}\1", 1)
+        text = before + "".join(f"\0{n}\1{rest}" for n, rest in zip(names, pieces, strict=True))
     return text.replace("\0", "{").replace("\1", "}")
 
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from jinja2 import BytecodeCache
+from typing import Any
 
 PACKAGE = Path(str(files("judgelab")))  # the folder of the package
 
@@ -44,19 +39,6 @@ def own_or_shipped(file: str, folder: Path) -> Path:
     """
     ours = folder / file
     return ours if Path(file).name == file and ours.is_file() else Path(file).expanduser()
-
-
-def compiled_templates() -> BytecodeCache | None:
-    """Where jinja2 keeps what it compiles, a tenth of a short run: beside Python's own files.
-
-    None where Python writes none: the folder is another user's, or that is switched off.
-    """
-    from jinja2 import FileSystemBytecodeCache
-
-    folder = PACKAGE / "__pycache__"
-    if sys.dont_write_bytecode or not os.access(folder, os.W_OK):
-        return None
-    return FileSystemBytecodeCache(str(folder))
 
 
 def words(file: str) -> Any:

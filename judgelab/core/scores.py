@@ -99,12 +99,6 @@ def weaker_of_two(quality: xr.DataArray) -> xr.DataArray:
     """
     import xarray as xr
 
-    values = np.minimum(quality.values[:, :, None], quality.values[:, None, :])
-    diagonal = np.arange(quality.sizes["agent"])
-    values[:, diagonal, diagonal] = np.nan
-    names = quality["agent"].values
-    return xr.DataArray(
-        values,
-        dims=("item", "agent", "peer"),
-        coords={"item": quality["item"].values, "agent": names, "peer": names},
-    )
+    alone = quality.reset_coords(drop=True)
+    pair: xr.DataArray = xr.apply_ufunc(np.minimum, alone, alone.rename(agent="peer"))
+    return pair.where(pair["agent"] != pair["peer"])

@@ -1,4 +1,4 @@
-"""Sections of a review under their headers, headings inside them, sentences of a line or text."""
+"""Sections of a review under their headers, headings and labels inside them, and sentences."""
 
 from __future__ import annotations
 
@@ -18,9 +18,6 @@ HEADERS = (
 """The four sections of an ICLR 2023 review; the paper spells the second one otherwise than the
 reviews themselves do."""
 
-_STOP = re.compile(
-    r"(?<!\bal)(?<!\bcf)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)(?<!\bFig)(?<!\bEq)[.?!][\"'”’)\]*_`]*(?=\s)"
-)
 _MARKDOWN = r"[ \t]*#{1,6}[ \t]+\S[^\n]*"
 _TABLES = words("core/words/headings.yaml")
 _TOPICS = frozenset(_TABLES["topics"].split())
@@ -126,45 +123,6 @@ def _topical(name: str) -> bool:
         and all(word in _TOPICS or word in _BESIDE for word in found)
         and any(word in _TOPICS for word in found)
     )
-
-
-def line_sentences(line: str) -> list[str]:
-    """The sentences of one line, each with the stop that ends it.
-
-    A stop (period, question mark, exclamation mark) ends a sentence before white space or the
-    end of the line and not after ``et al`` or ``i.e``, so ``3.5`` is not cut. What holds no
-    letter is no sentence: a list number belongs to the sentence after it, and a rule or an empty
-    line has none.
-    """
-    pieces: list[str] = []
-    start, pending = 0, 0
-    ends = [match.end() for match in _STOP.finditer(line)]
-    for end in [*ends, len(line)]:
-        if any(c.isalpha() for c in line[pending:end]):
-            pieces.append(line[start:end].strip())
-            start = end
-        pending = end
-    if pieces and line[start:].strip():
-        pieces[-1] = f"{pieces[-1]} {line[start:].strip()}"
-    return pieces
-
-
-def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """(start, end) of the sentences, without headings: what stands between them is layout."""
-    spans, start = [], 0
-    for piece in sentences(text):
-        lines = piece.splitlines()
-        while len(lines) > 1 and heading(lines[0]):
-            lines.pop(0)
-        one = "\n".join(lines)
-        parts = [re.escape(part) for part in one.split()]
-        match = re.compile(r"\s*".join(parts)).search(text, start)
-        if match is None:
-            continue
-        start = match.end()
-        if not heading(one):
-            spans.append(match.span())
-    return spans
 
 
 def sentences(text: str) -> list[str]:

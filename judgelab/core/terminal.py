@@ -1,4 +1,4 @@
-"""What leaves to a terminal or a spreadsheet: foreign texts (a server's, a file's) control none."""
+"""What leaves to a terminal: foreign texts (a server's, a file's) control none."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ _CONTROL = re.compile(
     "\u202a-\u202e\u2066-\u2069"  # overrides of the direction of reading
     "\ud800-\udfff]"  # halves of characters
 )
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def harmless(text: str) -> str:
@@ -31,26 +30,3 @@ def say(text: str, stream: TextIO | None = None) -> None:
     encoding = stream.encoding or "utf-8"
     line = harmless(text).encode(encoding, "replace").decode(encoding)
     print(line, file=stream, flush=True)
-
-
-def quoted(cell: object) -> object:
-    """The cell; text that a spreadsheet would calculate begins with a ``'`` (OWASP's advice).
-
-    Numbers stay numbers, also those that are written out: ``-0.5``.
-    """
-    return f"'{cell}" if isinstance(cell, str) and _formula(cell) else cell
-
-
-def unquoted(cell: str) -> str:
-    """The text that was written so."""
-    return cell[1:] if cell[:1] == "'" and _formula(cell[1:]) else cell
-
-
-def _formula(text: str) -> bool:
-    if not text.startswith(FORMULA):
-        return False
-    try:
-        float(text)
-    except ValueError:
-        return True
-    return text.startswith(FORMULA[4:])

@@ -40,7 +40,7 @@ from judgelab.core.lm import (
     Reply,
     Strings,
 )
-from judgelab.scoring.encode import FramedLM, Framing, Template
+from judgelab.scoring.encode import FramedLM, Template
 from judgelab.scoring.source import ModelSource, find_tokenizer
 
 SEVERAL = 3  # replies without what was asked for, after which it is no accident
@@ -82,7 +82,6 @@ class OpenAI(FramedLM, Remote):
                 "evaluation_lm.base_url holds a user, password or query: put the key into the "
                 "environment variable that evaluation_lm.api_key_env names."
             )
-        self.framing = Framing.of(self.template, self.system, self.end_token)
         if self.logprobs == "none" and not self.framing.plain:
             raise ConfigError(
                 f"evaluation_lm.template={self.template} and end_token say how log-probabilities "

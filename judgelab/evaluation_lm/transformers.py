@@ -14,19 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from judgelab.core.bounds import Count
 from judgelab.core.errors import require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import (
-    UNKNOWN,
-    Capability,
-    ChatRequest,
-    LogProb,
-    LogProbTable,
-    Pairs,
-    Reply,
-    Strings,
-)
+from judgelab.core.lm import Capability, ChatRequest, Reply
 from judgelab.core.terminal import say
 from judgelab.scoring import load, source
-from judgelab.scoring.encode import DATE, IMITATING, FramedLM, Framing, Template
+from judgelab.scoring.encode import DATE, LocalLM, Template
 from judgelab.scoring.prefix_tree import Job
 from judgelab.scoring.source import ModelSource, other_base
 
@@ -39,7 +30,7 @@ SHORT = 8  # letters of an adapter's hash that tell it from others in a table
 
 
 @dataclass(eq=False)
-class Transformers(FramedLM):
+class Transformers(LocalLM):
     """log P(y | x) for all pairs, chat, and label probabilities, by one local model.
 
     Building it loads nothing; the model is found when its identity is asked for, and its weights
@@ -66,8 +57,8 @@ class Transformers(FramedLM):
     hint: str | None = None
 
     def __post_init__(self) -> None:
-        self.framing = Framing.of(self.template, self.system, self.end_token)
         self._engine: Engine | None = None
+        self._shown = False
 
     @property
     def at_hand(self) -> bool:
@@ -90,7 +81,7 @@ class Transformers(FramedLM):
             "chat": "yes" if self.framing.template == "chat" else "no",
             "system": self.framing.system_name,
             "template_date": DATE.isoformat(),
-            "end_token": "yes" if self.framing.end_token else "no",
+            "end_token": "yes" if self.framing.ended else "no",
             "max_tokens": self.max_tokens,
         }
         return "transformers " + " ".join(f"{key}={value}" for key, value in parts.items())
@@ -120,67 +111,36 @@ class Transformers(FramedLM):
             "adapter_base": self._other_base,
         }
 
-    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
-        """log P(targets[t] | contexts[c]) in nats; tokens are the model's.
-
-        Raises:
-            ConfigError: the model cannot be loaded.
-            DriftError: a named back end disagrees with one sequence at a time.
-        """
-        jobs, first = self._encoder.encode(contexts, targets, pairs), self._engine is None
-        if first and jobs and jobs[0] is not None:  # a doubled token is noticed
-            context, target = (self._tokenizer.decode(ids) for ids in jobs[0])
-            logger.info("first pair: context %r target %r", context[-200:], target[:200])
-        return self._table(jobs)
-
-    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        """One reply per request, in order; a reply without text says why.
-
-        Requests with labels are answered together, from the labels' probabilities; all others are
-        generated one by one.
-
-        Raises:
-            ConfigError: the model cannot be loaded, or has no chat template.
-        """
-        prompts = self.rendered(requests)
-        from judgelab.scoring.replies import answer_closed, generate
-
-        engine, words, replies = self._ready(), self._tokenizer, dict[int, Reply]()
-        closed = dict[int, str]()
-        for i, (prompt, request) in enumerate(zip(prompts, requests, strict=True)):
-            if isinstance(prompt, Reply):
-                replies[i] = prompt
-            elif request.labels:
-                closed[i] = prompt
-            else:
-                replies[i] = generate(engine.model, words, prompt, request, self.max_tokens)
-        if closed:
-            asked = [requests[i] for i in closed]
-            answers = answer_closed(engine, words, self._template, list(closed.values()), asked)
-            replies |= zip(closed, answers, strict=True)
-        return [replies[i] for i in range(len(requests))]
-
     def close(self) -> None:
         """Give the weights' memory back."""
         self._engine = None
 
-    def _table(self, jobs: Sequence[Job | None]) -> LogProbTable:
-        engine = self._ready()
-        longest = load.positions(engine.model)
-        rows, scored = [UNKNOWN] * len(jobs), dict[int, Job]()
-        for i, job in enumerate(jobs):
-            if job is None:
-                rows[i] = LogProb(math.nan, 0, IMITATING, settled=True)
-            elif longest is not None and len(job[0]) + len(job[1]) > longest:
-                rows[i] = LogProb(math.nan, 0, f"longer than the model's {longest} tokens", True)
-            elif not job[1]:
-                rows[i] = LogProb(0.0, 0)  # nothing to predict: P of the empty text is 1
-            else:
-                scored[i] = job
-        totals = engine.score(list(scored.values())).tolist()
-        for (i, job), nats in zip(scored.items(), totals, strict=True):
-            rows[i] = LogProb(nats, len(job[1]))
-        return LogProbTable(rows)
+    @property
+    def _longest(self) -> float:
+        return load.positions(self._ready().model) or math.inf
+
+    def _scores(self, jobs: Sequence[Job]) -> list[float]:
+        if not self._shown:  # a doubled token is noticed
+            context, target = (self._tokenizer.decode(ids) for ids in jobs[0])
+            logger.info("first pair: context %r target %r", context[-200:], target[:200])
+            self._shown = True
+        return self._ready().score(jobs).tolist()
+
+    def _replies(self, prompts: Sequence[str], requests: Sequence[ChatRequest]) -> list[Reply]:
+        """Those with labels together, from the labels' probabilities; others one by one."""
+        from judgelab.scoring.replies import answer_closed, generate
+
+        engine, words, replies = self._ready(), self._tokenizer, dict[int, Reply]()
+        closed = [k for k, request in enumerate(requests) if request.labels]
+        if closed:
+            asked = [prompts[k] for k in closed], [requests[k] for k in closed]
+            replies |= zip(
+                closed, answer_closed(engine, words, self._template, *asked), strict=True
+            )
+        for k, (prompt, request) in enumerate(zip(prompts, requests, strict=True)):
+            if not request.labels:
+                replies[k] = generate(engine.model, words, prompt, request, self.max_tokens)
+        return [replies[k] for k in range(len(requests))]
 
     def _ready(self) -> Engine:
         if self._engine is None:

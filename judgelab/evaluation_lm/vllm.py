@@ -10,15 +10,16 @@ from typing import Any
 
 from judgelab.core.errors import require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import Capability, ChatRequest, LogProb, LogProbTable, Pairs, Reply, Strings
-from judgelab.scoring.encode import DATE, IMITATING, FramedLM, Framing, Template
+from judgelab.core.lm import Capability, ChatRequest, Reply
+from judgelab.scoring.encode import DATE, LocalLM, Template, no_room
+from judgelab.scoring.prefix_tree import Job
 from judgelab.scoring.source import ModelSource, fetch_weights, find, stored_quantization
 
 LONGEST = 1024  # tokens of a reply whose request sets no bound
 
 
 @dataclass(eq=False)
-class VLLM(FramedLM):
+class VLLM(LocalLM):
     """Chat and log-probabilities of given texts by vLLM's offline engine.
 
     Every pair is a prompt of its own: vLLM computes the log-probabilities of a prompt's tokens
@@ -39,9 +40,6 @@ class VLLM(FramedLM):
     template: Template = "none"
     system: str | None = None
     end_token: bool | None = None
-
-    def __post_init__(self) -> None:
-        self.framing = Framing.of(self.template, self.system, self.end_token)
 
     @cached_property
     def _source(self) -> ModelSource:
@@ -76,82 +74,43 @@ class VLLM(FramedLM):
             trust_remote_code=False,
         )
 
-    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
-        """Sum over the target's tokens given the context's, nats: those of
-        ``evaluation_lm=transformers``, as our own encoder makes the tokens.
-        """
-        jobs = self._encoder.encode(contexts, targets, pairs)
-        values = self._prompts([() if job is None else (*job[0], *job[1]) for job in jobs])
-        rows = [
-            LogProb(math.nan, 0, IMITATING, settled=True)
-            if job is None
-            else _row(math.fsum(row[len(job[0]) :]), len(job[1]))
-            for job, row in zip(jobs, values, strict=True)
-        ]
-        return LogProbTable(rows)
-
-    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        """One reply per request; one that is cut, empty or imitates control tokens is unscored."""
-        parameters = require("vllm", extra="gpu").SamplingParams
-        inputs = self.prompts(requests)
-        for k, prompt in enumerate(inputs):
-            if not isinstance(prompt, Reply) and len(prompt) >= self._longest:  # stops them all
-                reason = f"the prompt's {len(prompt)} tokens leave the model no room to answer"
-                inputs[k] = Reply(None, reason, settled=True)
-        asked = [(p, r) for p, r in zip(inputs, requests, strict=True) if not isinstance(p, Reply)]
-        settings = [
-            parameters(
-                temperature=request.temperature,
-                max_tokens=request.max_tokens or LONGEST,
-                seed=request.repeat,
-                logprobs=request.top_logprobs or None,
-            )
-            for _, request in asked
-        ]
-        prompts = [{"prompt_token_ids": ids} for ids, _ in asked]
-        outputs = self._engine.generate(prompts, settings, use_tqdm=False) if asked else []
-        fresh = (_reply(output, r) for output, (_, r) in zip(outputs, asked, strict=True))
-        return [p if isinstance(p, Reply) else next(fresh) for p in inputs]
-
-    def prompts(self, requests: Sequence[ChatRequest]) -> list[list[int] | Reply]:
-        """The tokens that each request is put to the model in, or why it is not.
-
-        The template is rendered here and not by vLLM, which would print the day of the run.
-        """
-        return [
-            list(self._tokenizer(one, add_special_tokens=False)["input_ids"])
-            if isinstance(one, str)
-            else one
-            for one in self.rendered(requests)
-        ]
-
     def close(self) -> None:
         """Let go of the engine and its memory."""
         self.__dict__.pop("_engine", None)
 
-    def _prompts(self, prompts: Sequence[Sequence[int]]) -> list[list[float]]:
-        """log P of every token of every prompt given those before it; NaN for the first."""
-        parameters = require("vllm", extra="gpu").SamplingParams
-        settings = parameters(max_tokens=1, temperature=0.0, prompt_logprobs=0)
-        fit = [i for i, ids in enumerate(prompts) if 0 < len(ids) < self._longest]
-        asked = [{"prompt_token_ids": list(prompts[i])} for i in fit]
-        outputs = self._engine.generate(asked, settings, use_tqdm=False)
-        values = [[math.nan] * len(ids) for ids in prompts]  # too long: one would stop them all
-        for i, output in zip(fit, outputs, strict=True):
-            rows = zip(output.prompt_logprobs, prompts[i], strict=True)
-            values[i] = [float(row[t].logprob) if row else math.nan for row, t in rows]
-        return values
-
     @property
     def _longest(self) -> int:
-        return int(self._engine.llm_engine.model_config.max_model_len)
+        return int(self._engine.llm_engine.model_config.max_model_len) - 1  # one is generated
 
+    def _scores(self, jobs: Sequence[Job]) -> list[float]:
+        parameters = require("vllm", extra="gpu").SamplingParams
+        settings = parameters(max_tokens=1, temperature=0.0, prompt_logprobs=0)
+        prompts = [{"prompt_token_ids": [*context, *target]} for context, target in jobs]
+        outputs = self._engine.generate(prompts, settings, use_tqdm=False)
+        sums = []
+        for (context, target), output in zip(jobs, outputs, strict=True):
+            tokens = zip(output.prompt_logprobs[len(context) :], target, strict=True)
+            sums.append(math.fsum(float(row[token].logprob) for row, token in tokens))
+        return sums
 
-def _row(nats: float, tokens: int) -> LogProb:
-    """A sum; one that holds an unknown value is of a prompt that the model is too short for."""
-    if math.isnan(nats):
-        return LogProb(nats, tokens, "longer than evaluation_lm.max_length", settled=True)
-    return LogProb(nats, tokens)
+    def _replies(self, prompts: Sequence[str], requests: Sequence[ChatRequest]) -> list[Reply]:
+        """The template is rendered here and not by vLLM, which would print the day of the run."""
+        parameters = require("vllm", extra="gpu").SamplingParams
+        coded = self._tokenizer(list(prompts), add_special_tokens=False)["input_ids"]
+        fit = [k for k, ids in enumerate(coded) if len(ids) <= self._longest]  # one stops them all
+        settings = [
+            parameters(
+                temperature=requests[k].temperature,
+                max_tokens=requests[k].max_tokens or LONGEST,
+                seed=requests[k].repeat,
+                logprobs=requests[k].top_logprobs or None,
+            )
+            for k in fit
+        ]
+        inputs = [{"prompt_token_ids": list(coded[k])} for k in fit]
+        outputs = self._engine.generate(inputs, settings, use_tqdm=False) if fit else []
+        fresh = {k: _reply(one, requests[k]) for k, one in zip(fit, outputs, strict=True)}
+        return [fresh.get(k) or no_room(len(ids)) for k, ids in enumerate(coded)]
 
 
 def _reply(output: Any, request: ChatRequest) -> Reply:

@@ -10,8 +10,9 @@ from typing import Literal
 
 import numpy as np
 
+from judgelab.calls.log import shares
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.exchange import Exchange, no_label, shares
+from judgelab.core.exchange import Exchange, no_label
 from judgelab.core.lm import WITHOUT_PROBABILITIES, Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt

@@ -177,7 +177,7 @@ def examples(panel: Panel, settings: Settings, folder: Path) -> Examples:
         for side in ([context for context, _ in asked], [target for _, target in asked])
     )
     pairs = [(contexts[context], targets[target]) for context, target in asked]
-    framing = Framing.of("chat" if settings.chat else "none", settings.system, settings.end_token)
+    framing = Framing("chat" if settings.chat else "none", settings.system, settings.end_token)
     encoder = framing.encoder(load_tokenizer(folder))
     rows, cut = [], 0
     for job in encoder.encode(list(contexts), list(targets), pairs):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import sys
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from judgelab.core import resources
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import BytecodeCache, Environment
 
 NOTHING = "–"
 
@@ -116,8 +118,20 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_printable,
         keep_trailing_newline=True,
-        bytecode_cache=resources.compiled_templates(),
+        bytecode_cache=compiled_templates(),
     )
+
+
+def compiled_templates() -> BytecodeCache | None:
+    """Where jinja2 keeps what it compiles, a tenth of a short run: beside Python's own files.
+
+    None where Python writes none: the folder is another user's, or that is switched off.
+    """
+    from jinja2 import FileSystemBytecodeCache
+
+    folder = resources.PACKAGE / "__pycache__"
+    kept = os.access(folder, os.W_OK) and not sys.dont_write_bytecode
+    return FileSystemBytecodeCache(str(folder)) if kept else None
 
 
 def _printable(value: Any) -> Any:

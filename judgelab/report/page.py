@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core.estimator import lines
-from judgelab.core.terminal import quoted
 from judgelab.report import format, items_page, label_page, style
 from judgelab.report.console import alarms
 from judgelab.report.items_page import linked
@@ -149,3 +148,29 @@ def write_csv(into: RunDir, name: str, data: DataFrame) -> None:
     texts = {str(name): data[name].map(quoted) for name in names}
     safe = data.assign(**texts).rename(columns=quoted)
     into.write_text(name, safe.to_csv(index=False, lineterminator="\n"))
+
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet calculates begins so
+
+
+def quoted(cell: object) -> object:
+    """The cell; text that a spreadsheet would calculate begins with a ``'`` (OWASP's advice).
+
+    Numbers stay numbers, also those that are written out: ``-0.5``.
+    """
+    return f"'{cell}" if isinstance(cell, str) and _formula(cell) else cell
+
+
+def unquoted(cell: str) -> str:
+    """The text that was written so."""
+    return cell[1:] if cell[:1] == "'" and _formula(cell[1:]) else cell
+
+
+def _formula(text: str) -> bool:
+    if not text.startswith(FORMULA):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return True
+    return text.startswith(FORMULA[4:])

@@ -11,6 +11,7 @@ log P(xy) - log P(x)).
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -21,7 +22,17 @@ from typing import Any, Literal
 
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.estimator import Presentation
-from judgelab.core.lm import ChatRequest, EvaluationLM, Message, Pairs, Reply, Strings
+from judgelab.core.lm import (
+    UNKNOWN,
+    ChatRequest,
+    EvaluationLM,
+    LogProb,
+    LogProbTable,
+    Message,
+    Pairs,
+    Reply,
+    Strings,
+)
 from judgelab.core.panel import HALVED, halved
 from judgelab.scoring.load import load_tokenizer
 from judgelab.scoring.prefix_tree import Ids, Job
@@ -165,24 +176,19 @@ class ChatText(RawText):
 
 @dataclass(frozen=True)
 class Framing:
-    """How contexts and targets become one text; see ``of``."""
+    """How contexts and targets become one text."""
 
+    # none: as they are; chat: the context is a user's message and the target the reply, by the
+    # model's own chat template
     template: Template
-    system: str | None
-    end_token: bool
+    system: str | None  # system message of the chat; None for the template's own
+    # whether the sum includes the token that ends the text, or the turn; None: in a chat alone
+    end_token: bool | None
 
-    @classmethod
-    def of(cls, template: Template, system: str | None, end_token: bool | None) -> Framing:
-        """From an LM's settings.
-
-        Args:
-            template: ``none``: as they are; ``chat``: the context is a user's message and the
-                target the reply, by the model's own chat template.
-            system: system message of the chat; None for the template's own.
-            end_token: whether the sum includes the token that ends the text, or the turn; None
-                means yes in a chat and no for raw text.
-        """
-        return cls(template, system, template == "chat" if end_token is None else end_token)
+    @property
+    def ended(self) -> bool:
+        """Whether the sum includes an end token."""
+        return self.template == "chat" if self.end_token is None else self.end_token
 
     def encoder(self, tokenizer: Any) -> Encoder:
         """Contexts and targets to tokens.
@@ -193,18 +199,18 @@ class Framing:
         """
         if self.template == "chat":
             frame = ChatText(ChatTemplate(tokenizer), self.system)
-            return Encoder(tokenizer, frame, self.end_token)
-        if self.end_token and tokenizer.eos_token_id is None:
+            return Encoder(tokenizer, frame, self.ended)
+        if self.ended and tokenizer.eos_token_id is None:
             raise ConfigError(
                 "evaluation_lm.end_token=true: the model's tokenizer has no eos_token that could "
                 "end a text: set evaluation_lm.end_token=null, or give one that names it."
             )
-        return Encoder(tokenizer, RawText(), self.end_token)
+        return Encoder(tokenizer, RawText(), self.ended)
 
     @property
     def plain(self) -> bool:
         """Texts as they are, without an end token: what an LM without these settings does."""
-        return self.template == "none" and not self.end_token
+        return self.template == "none" and not self.ended
 
     def presentation(self, model: str, dtype: str = "", quantization: str = "none") -> Presentation:
         """The same for an estimator's identity; precision as ``bf16`` or ``nf4 in bf16``."""
@@ -212,13 +218,13 @@ class Framing:
         if quantization != "none":
             precision = f"{quantization} in {precision or 'a dtype not known'}"
         system = "" if self.template == "none" or self.system is None else self.system_name
-        counted = "counted" if self.end_token else "not counted"
+        counted = "counted" if self.ended else "not counted"
         return Presentation(model, self.template, counted, system, precision)
 
     @property
     def identity(self) -> str:
         """Whatever of it can change an answer."""
-        ends = f"template={self.template} end_token={'yes' if self.end_token else 'no'}"
+        ends = f"template={self.template} end_token={'yes' if self.ended else 'no'}"
         if self.template == "none":
             return ends
         return f"{ends} system={self.system_name} template_date={DATE.isoformat()}"
@@ -234,7 +240,14 @@ class Framing:
 class FramedLM(EvaluationLM):
     """An LM that puts texts to a model by a framing, and knows the model's tokenizer."""
 
-    framing: Framing
+    template: Template
+    system: str | None
+    end_token: bool | None
+
+    @cached_property
+    def framing(self) -> Framing:
+        """By its settings."""
+        return Framing(self.template, self.system, self.end_token)
 
     @property
     @abstractmethod
@@ -246,12 +259,65 @@ class FramedLM(EvaluationLM):
         return load_tokenizer(self._source.folder)
 
     @cached_property
+    def _encoder(self) -> Encoder:
+        return self.framing.encoder(self._tokenizer)
+
+
+class LocalLM(FramedLM):
+    """A causal LM of this machine: it scores tokens, and replies to rendered conversations."""
+
+    @property
+    @abstractmethod
+    def _longest(self) -> float:
+        """Tokens of context and target that it takes together."""
+
+    @abstractmethod
+    def _scores(self, jobs: Sequence[Job]) -> Sequence[float]:
+        """log P(target | context) of each, nats."""
+
+    @abstractmethod
+    def _replies(self, prompts: Sequence[str], requests: Sequence[ChatRequest]) -> list[Reply]:
+        """To each conversation as the model is to see it."""
+
+    @cached_property
     def _template(self) -> ChatTemplate:
         return ChatTemplate(self._tokenizer)
 
-    @cached_property
-    def _encoder(self) -> Encoder:
-        return self.framing.encoder(self._tokenizer)
+    def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
+        """log P(targets[t] | contexts[c]) in nats; tokens are the model's.
+
+        Raises:
+            ConfigError: the model cannot be loaded.
+            DriftError: a named back end disagrees with one sequence at a time.
+        """
+        jobs = self._encoder.encode(contexts, targets, pairs)
+        rows, scored = [UNKNOWN] * len(jobs), dict[int, Job]()
+        for k, job in enumerate(jobs):
+            if job is None:
+                rows[k] = LogProb(math.nan, 0, IMITATING, settled=True)
+            elif len(job[0]) + len(job[1]) > self._longest:
+                reason = f"longer than the model's {self._longest} tokens"
+                rows[k] = LogProb(math.nan, 0, reason, settled=True)
+            elif not job[1]:
+                rows[k] = LogProb(0.0, 0)  # nothing to predict: P of the empty text is 1
+            else:
+                scored[k] = job
+        sums = self._scores(list(scored.values())) if scored else ()
+        for (k, job), nats in zip(scored.items(), sums, strict=True):
+            rows[k] = LogProb(nats, len(job[1]))
+        return LogProbTable(rows)
+
+    def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        """One reply per request, in order; a reply without text says why.
+
+        Raises:
+            ConfigError: the model cannot be loaded, or has no chat template.
+        """
+        prompts = self.rendered(requests)
+        asked = {k: one for k, one in enumerate(prompts) if isinstance(one, str)}
+        given = [requests[k] for k in asked]
+        replies = iter(self._replies(list(asked.values()), given) if asked else ())
+        return [next(replies) if isinstance(one, str) else one for one in prompts]
 
     def rendered(self, requests: Sequence[ChatRequest]) -> list[str | Reply]:
         """Each conversation as the model is to see it; or why it is not put to the model: texts
@@ -262,6 +328,12 @@ class FramedLM(EvaluationLM):
             text = self._template.render(request.messages, reply_follows=True)
             prompts.append(text if reason is None else Reply(None, reason, settled=True))
         return prompts
+
+
+def no_room(tokens: int) -> Reply:
+    """To a prompt of so many tokens, where a model can write none more."""
+    reason = f"the prompt's {tokens} tokens leave the model no room to answer"
+    return Reply(None, reason, settled=True)
 
 
 class Encoder:

@@ -18,7 +18,7 @@ import torch
 
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.lm import ChatRequest, Reply
-from judgelab.scoring.encode import ChatTemplate, Encoder, RawText, differs
+from judgelab.scoring.encode import ChatTemplate, Encoder, RawText, differs, no_room
 from judgelab.scoring.engine import Engine
 from judgelab.scoring.load import positions
 from judgelab.scoring.prefix_tree import Ids
@@ -188,8 +188,7 @@ def answer_closed(
         prompt = own[0][0][:start]
         ends = tuple((context + target)[start:] for context, target in own)
         if len(prompt) + max(map(len, ends)) >= longest:
-            reason = f"the prompt's {len(prompt)} tokens leave the model no room to answer"
-            replies[index] = Reply(None, reason, settled=True)
+            replies[index] = no_room(len(prompt))
         else:
             questions[index] = prompt, _trie(ends, stops)
     answers = choose(engine, list(questions.values()))
@@ -245,8 +244,7 @@ def generate(
     if longest is not None:
         room = min(room, longest - count)
     if room < 1:
-        reason = f"the prompt's {count} tokens leave the model no room to answer"
-        return Reply(None, reason, settled=True)
+        return no_room(count)
     ends = end_tokens(model, tokenizer)
     config = library.GenerationConfig(
         do_sample=request.temperature > 0,

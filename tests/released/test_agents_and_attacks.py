@@ -18,8 +18,8 @@ from judgelab.attack.format import Format
 from judgelab.attack.padding import Padding
 from judgelab.attack.pattern import Pattern
 from judgelab.attack.repetition import Repetition
-from judgelab.attack.sentence_deletion import thin, thin_as_released
-from judgelab.core.sentences import HEADERS, heading, label, line_sentences, sections
+from judgelab.attack.sentence_deletion import line_sentences, thin, thin_as_released
+from judgelab.core.sentences import HEADERS, heading, label, sections
 from judgelab.preprocessor.judgments import VERBS, judgment_lines
 from judgelab.preprocessor.rules import judged
 from tests.scripted import NOBODY

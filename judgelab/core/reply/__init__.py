@@ -42,9 +42,7 @@ def answer_of(text: str | None) -> str:
     if answer is None:
         return ""
     plain = unicodedata.normalize("NFKC", ends(answer))
-    plain = "".join(
-        str(unicodedata.digit(c)) if c.isdigit() and not c.isascii() else c for c in plain
-    )
+    plain = re.sub(r"\d", lambda found: str(unicodedata.digit(found[0])), plain)
     plain = _narrow(_TOKENS.sub(" ", ends(plain)))  # one character may become eighteen
     turn = _NEXT_TURN.search(plain)
     return plain if turn is None else plain[: turn.start()]

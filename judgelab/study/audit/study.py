@@ -30,7 +30,12 @@ from judgelab.study.audit.manipulation import Manipulation
 from judgelab.study.audit.page import chart, page, stacked
 from judgelab.study.audit.words import AuditFacts
 from judgelab.study.common.judges import JudgesStudy, spent
-from judgelab.study.common.panels import text_records, write_replies, write_sources
+from judgelab.study.common.panels import (
+    judgment_records,
+    text_records,
+    write_replies,
+    write_sources,
+)
 from judgelab.study.common.stopping import Elimination, Stop
 
 NO_LABELS = "Nobody labelled anything, so there is nothing to hold a judge against: "
@@ -122,7 +127,7 @@ class Audit(JudgesStudy):
         table, asked, stopped = gather(
             context, panel, self.judges, self.stop, self.rules, self.repeats
         )
-        context.run_dir.write_table("records/judgments.parquet", table.long())
+        context.run_dir.write_table("records/judgments.parquet", judgment_records(table))
         write_replies(context, panel, {one.name: one.lm.log for one in asked})
         if not table.labelled.any():
             there = label_page.write(context.run_dir)
@@ -146,7 +151,9 @@ class Audit(JudgesStudy):
                 f"The data hold several criteria ({names}), and a judge is asked about one: choose "
                 "it with dataset.criterion=NAME."
             )
-        tables = [table.long().assign(criterion=name) for name, table in panel.criteria.items()]
+        tables = [
+            judgment_records(table).assign(criterion=name) for name, table in panel.criteria.items()
+        ]
         context.run_dir.write_table("records/judgments.parquet", pd.concat(tables))
         audits, left = dict[str, AuditFacts](), list[str]()
         for name, table in panel.criteria.items():

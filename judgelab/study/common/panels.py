@@ -11,6 +11,7 @@ import xarray as xr
 
 from judgelab.calls.log import CallLog, LoggedLM
 from judgelab.core.errors import DataError
+from judgelab.core.judgments import JudgmentTable
 from judgelab.core.panel import GIVE_REFERENCES, Panel
 from judgelab.core.result import Value
 from judgelab.core.scores import Scores
@@ -172,11 +173,47 @@ def score_records(panel: Panel, scores: Scores) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def judgment_records(said: JudgmentTable) -> pd.DataFrame:
+    """One row for each judgment: item, first, second, who, order, value, and whose it is.
+
+    Categories have their names in a column ``category`` too. Where a judge was asked again a
+    column ``run`` is 0 of the verdict, 1 of the next one, ... Strata, clusters of several
+    items and turns have columns where there are any.
+    """
+    own = said.units
+    columns = {"item": own.item, "first": own.first, "second": own.second}
+    more = {
+        "cluster": (own.cluster != own.item).any(),
+        "stratum": (own.stratum != "").any(),
+        "turn": not np.isnan(own.turn).all(),
+    }
+    columns |= {name: getattr(own, name) for name, known in more.items() if known}
+    labels, again = said.labels.T[:, None, None], said.again.transpose(0, 2, 3, 1)
+    verdicts, asked = (x.transpose(0, 2, 1)[:, :, None] for x in (said.verdicts, said.asked))
+    frames = []
+    for role, names, values, there, run in (  # [who, order, run, unit]
+        ("rater", said.raters, labels, ~np.isnan(labels), 0),
+        ("judge", said.names, verdicts, asked, 0),
+        ("judge", said.names, again, ~np.isnan(again), 1),
+    ):
+        who, order, k, unit = np.nonzero(there)
+        frame = pd.DataFrame({name: column[unit] for name, column in columns.items()})
+        frame["by"], frame["role"] = np.array(names, object)[who], role
+        frame["order"], frame["run"], frame["value"] = order, run + k, values[there]
+        frames.append(frame)
+    table = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
+    if not again.size:
+        del table["run"]
+    if said.kind == "category":
+        table["category"] = table["value"].map(dict(enumerate(said.levels)))
+    return table
+
+
 def label_records(panel: Panel) -> pd.DataFrame:
     """One row per grade of a person: item, agent, rater, value. Preferences as shares of wins."""
     known = panel.judgments
     if known is not None and known.kind == "grade" and known.raters:
-        rows = known.long()
+        rows = judgment_records(known)
         rows = rows[rows["role"] == "rater"].rename(columns={"first": "agent", "by": "rater"})
         return rows[["item", "agent", "rater", "value"]].reset_index(drop=True)
     grades = [

@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core.errors import listed, some
-from judgelab.core.resources import compiled_templates
 from judgelab.core.result import Row, Table, read_estimate
 from judgelab.report import format
 from judgelab.report.style import Drawn, with_n
@@ -77,7 +76,7 @@ def _environment(package: str) -> Environment:
         ),  # a package of the user's too
         autoescape=lambda name: bool(name and name.endswith(".svg.j2")),
         undefined=StrictUndefined,
-        bytecode_cache=compiled_templates(),
+        bytecode_cache=format.compiled_templates(),
         trim_blocks=True,
         lstrip_blocks=True,
     )

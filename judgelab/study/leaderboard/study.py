@@ -15,13 +15,13 @@ from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import GIVE_REFERENCES, Agent, Panel
 from judgelab.core.resources import conf, own_or_shipped
 from judgelab.core.result import Result, Table, Value, read_estimate
-from judgelab.core.terminal import unquoted
 from judgelab.engine.context import Context, estimators
 from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.report import format, style
 from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, marked, scorer, setting
+from judgelab.report.page import unquoted
 from judgelab.report.style import Drawn, Mark, Tables
 from judgelab.report.tables import estimates, frame, records
 from judgelab.stats.discrimination.correlation import METHODS

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from judgelab.attack.deletion_completion import FILLERS, MARKER
 from judgelab.attack.random_replacement import ALONE, SHORT
-from judgelab.attack.sentence_deletion import thin, thin_as_released
+from judgelab.attack.sentence_deletion import line_sentences, thin, thin_as_released
 from judgelab.config import build
 from judgelab.core.errors import DataError
 from judgelab.core.lm import ChatRequest
 from judgelab.core.panel import Panel
-from judgelab.core.sentences import HEADERS, heading, label, line_sentences, sections
+from judgelab.core.sentences import HEADERS, heading, label, sections
 from tests.scripted import NOBODY, ScriptedChat, panel_of
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "attack"

@@ -13,11 +13,12 @@ import pandas as pd
 import pytest
 
 from judgelab.config.launch import guarded, sentence
-from judgelab.core.errors import ConfigError, disk_fault
-from judgelab.core.terminal import harmless, quoted, say, unquoted
+from judgelab.core.errors import ConfigError
+from judgelab.core.terminal import harmless, say
 from judgelab.report import console
-from judgelab.report.page import write_csv
+from judgelab.report.page import quoted, unquoted, write_csv
 from judgelab.report.progress import Progress
+from judgelab.store.disk import disk_fault
 from judgelab.store.run_dir import RunDir
 from judgelab.study.leaderboard import read_benchmarks
 from judgelab.tracker.protocol import Careful, Mirror, TrackedRun

@@ -19,6 +19,7 @@ import judgelab
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.dataset.logs import Log, opened
 from judgelab.dataset.table import LabelledTable
+from judgelab.study.common.panels import judgment_records
 
 Said = dict[tuple[str, ...], str]
 ANSWERS = {"q1": "It is blue.", "q2": "Wet.", "q3": "Grey."}
@@ -366,7 +367,7 @@ def test_labels_in_a_file_of_their_own_are_of_the_first_answer(tmp_path: Path) -
     words = {"correct": "C", "incorrect": "I"}
     panel = LabelledTable(path=path, people=str(labels), labels=words).load()
     assert panel.judgments is not None
-    said = panel.judgments.long().query("role == 'rater'")[["item", "category"]]
+    said = judgment_records(panel.judgments).query("role == 'rater'")[["item", "category"]]
     assert said.values.tolist() == [["q1", "correct"], ["q2", "incorrect"]]
     assert "of q1 are taken to be of the first answer" in str(panel.provenance["log"])
 
@@ -382,7 +383,7 @@ def test_labels_of_another_tool_are_joined_by_its_fields_and_not_by_its_numbers(
     people = str(written(tmp_path, tasks, "tasks.json"))
     panel = LabelledTable(path=path, people=people).load()
     assert panel.judgments is not None
-    assert set(panel.judgments.long().query("role == 'rater'")["item"]) == set(ANSWERS)
+    assert set(judgment_records(panel.judgments).query("role == 'rater'")["item"]) == set(ANSWERS)
     tasks[0]["data"]["sample_id"] = "q1"
     people = str(written(tmp_path, tasks, "tasks.json"))
     with pytest.raises(DataError, match="the text of item 'q1' is another one there"):

@@ -12,6 +12,7 @@ import pytest
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Panel
 from judgelab.dataset.table import LabelledTable
+from judgelab.study.common.panels import judgment_records
 
 JUDGED = "id,verdict\n" + "".join(f"q{k},{'pass' if k % 3 else 'fail'}\n" for k in range(12))
 LABELS = "id,label\n" + "".join(f"q{k},{'pass' if k % 2 else 'fail'}\n" for k in range(12))
@@ -27,7 +28,7 @@ def joined(folder: Path, judged: str, labels: str) -> Panel:
 
 def cells(panel: Panel) -> pd.DataFrame:
     assert panel.judgments is not None
-    rows = panel.judgments.long()[["item", "first", "role", "by", "category"]]
+    rows = judgment_records(panel.judgments)[["item", "first", "role", "by", "category"]]
     return rows.sort_values(list(rows.columns)).reset_index(drop=True)
 
 

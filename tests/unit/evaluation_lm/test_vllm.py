@@ -37,17 +37,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_template_prints_one_date_and_how_texts_are_put_is_in_the_identity(folder: Path) -> None:
-    words = transformers.AutoTokenizer.from_pretrained(folder)
     lms = [VLLM(str(folder), **m) for m in ({}, {"template": "chat"}, {"end_token": True})]
     assert len({lm.identity for lm in lms}) == 3
-    (ids,) = lms[0].prompts([ask("Is it?")])
-    assert not isinstance(ids, Reply)
-    assert words.decode(ids) == "<|begin|>26 Jul 2024\n<|user|>\nIs it?<|end|><|assistant|>\n"
+    (text,) = lms[0].rendered([ask("Is it?")])
+    assert text == "<|begin|>26 Jul 2024\n<|user|>\nIs it?<|end|><|assistant|>\n"
 
 
 def test_a_request_that_could_end_its_own_turn_is_not_put_to_the_model(folder: Path) -> None:
     lm = VLLM(str(folder))
-    found = lm.prompts([ask("Is it?<|end|>"), ask("\ud83d"), ask("Is it?")])
+    found = lm.rendered([ask("Is it?<|end|>"), ask("\ud83d"), ask("Is it?")])
     assert [isinstance(p, Reply) and p.settled for p in found] == [True, True, False]
 
 

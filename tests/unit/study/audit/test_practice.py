@@ -18,6 +18,7 @@ from judgelab.python.results import RunResult
 from judgelab.study.audit.drift import UNKNOWN
 from judgelab.study.audit.graded import as_classes, as_grades
 from judgelab.study.audit.words import _crossed
+from judgelab.study.common.panels import judgment_records
 from tests.judgment_tables import KINDS, audited, doubled, pairs, renamed, rows, shuffled, swapped
 from tests.unit.study.audit.test_asking import asked
 from tests.unit.study.audit.test_asking import audited as asked_now
@@ -148,7 +149,7 @@ def test_pairs_may_be_stored_the_other_way_round_since(tmp_path: Path) -> None:
 
 
 def _frame(table: Any) -> pd.DataFrame:
-    long = table.long()
+    long = judgment_records(table)
     names = {1.0: long["first"], 0.0: long["second"], 0.5: "tie"}
     said = pd.Series("", index=long.index)
     for value, name in names.items():
