@@ -12,10 +12,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from judgelab.core.exchange import no_grade, no_label
 from judgelab.core.reply import read_choice
-from judgelab.core.reply.grade import stated_grade
-from judgelab.core.reply.label import stated_label
+from judgelab.core.reply.grade import no_grade, stated_grade
+from judgelab.core.reply.label import no_label, stated_label
 
 LIMIT = 0.1  # seconds of computing that one reader may take for one reply
 LABELS = {"a": 1.0, "b": 0.0, "c": 0.5}

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgelab.core.errors import CapabilityError
 from judgelab.core.estimator import Presentation
+
+Key = TypeVar("Key", bound=Hashable)
+EMPTY = "empty reply"
 
 
 class Capability(StrEnum):
@@ -73,8 +76,7 @@ class LogProbTable:
     @property
     def per_token(self) -> NDArray[np.float64]:
         """[pairs] mean nats per token; NaN where there is no token."""
-        tokens = np.where(self.tokens > 0, self.tokens, np.nan)
-        return np.asarray(self.total / tokens, dtype=np.float64)
+        return self.total / np.where(self.tokens > 0, self.tokens, np.nan)
 
 
 @dataclass(frozen=True)
@@ -190,6 +192,45 @@ class EvaluationLM(Protocol):
     def close(self) -> None:
         """Give back processes, memory and connections; by default there are none."""
         return None
+
+
+@dataclass(frozen=True)
+class Exchange(Generic[Key]):
+    """Questions and replies. Mechanisms and exams read replies by it alone, so that no reply that
+    cannot be read goes without a reason.
+    """
+
+    lm: EvaluationLM  # who was asked
+    # the questions, by cell; none where the replies follow from a rule
+    requests: Mapping[Key, ChatRequest]
+    replies: Mapping[Key, Reply]  # what was answered, in the same order
+
+    @classmethod
+    def put(cls, lm: EvaluationLM, requests: Mapping[Key, ChatRequest]) -> Exchange[Key]:
+        """Ask, in one batch: the cache of calls keeps what was answered before an interruption."""
+        answers = lm.chat(list(requests.values())) if requests else []
+        return cls(lm, requests, dict(zip(requests, answers, strict=True)))
+
+    def read(
+        self, read: Callable[[Key, Reply], float], why: Callable[[Key, str], str]
+    ) -> dict[Key, float]:
+        """What each reply says; NaN, and noted, where it says none of what was asked.
+
+        Args:
+            read: the value of a reply.
+            why: of the text of a reply without one; '' where nothing is wrong with it.
+        """
+        found = {key: read(key, reply) for key, reply in self.replies.items()}
+        for key, value in found.items():
+            text = self.replies[key].text
+            if text is not None and math.isnan(value):
+                self.unread(key, why(key, text) if text.strip() else EMPTY)
+        return found
+
+    def unread(self, key: Key, reason: str) -> None:
+        """Note a reply as unread; without a reason, or of a rule, there is nothing to note."""
+        if reason and key in self.requests:
+            self.lm.unread(self.requests[key], self.replies[key], reason)
 
 
 def is_lm(value: object) -> bool:

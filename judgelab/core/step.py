@@ -15,8 +15,7 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVa
 import numpy as np
 
 from judgelab.core.bounds import Count, NotNegative
-from judgelab.core.exchange import EMPTY, Exchange
-from judgelab.core.lm import Capability, ChatRequest, EvaluationLM
+from judgelab.core.lm import EMPTY, Capability, ChatRequest, EvaluationLM, Exchange
 from judgelab.core.panel import Agent, Item, Panel, rng_for
 from judgelab.core.prompt import Prompt
 

@@ -124,7 +124,7 @@ class Transformers(LocalLM):
             context, target = (self._tokenizer.decode(ids) for ids in jobs[0])
             logger.info("first pair: context %r target %r", context[-200:], target[:200])
             self._shown = True
-        return self._ready().score(jobs).tolist()
+        return list(self._ready().score(jobs).tolist())
 
     def _replies(self, prompts: Sequence[str], requests: Sequence[ChatRequest]) -> list[Reply]:
         """Those with labels together, from the labels' probabilities; others one by one."""

@@ -12,11 +12,18 @@ import numpy as np
 
 from judgelab.calls.log import shares
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.exchange import Exchange, no_label
-from judgelab.core.lm import WITHOUT_PROBABILITIES, Capability, ChatRequest, EvaluationLM, Reply
+from judgelab.core.lm import (
+    WITHOUT_PROBABILITIES,
+    Capability,
+    ChatRequest,
+    EvaluationLM,
+    Exchange,
+    Reply,
+)
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply import read_choice
+from judgelab.core.reply.label import no_label
 from judgelab.exam.protocol import (
     Answers,
     Exam,

@@ -12,12 +12,11 @@ import xarray as xr
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
-from judgelab.core.exchange import Exchange, no_grade, no_label
-from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Exchange, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
-from judgelab.core.reply.grade import stated_grade
-from judgelab.core.reply.label import stated_label
+from judgelab.core.reply.grade import no_grade, stated_grade
+from judgelab.core.reply.label import no_label, stated_label
 from judgelab.core.scores import Scores, filled, measured
 from judgelab.core.step import present
 from judgelab.mechanism.judge import CHOICES, pair_questions, win_rates

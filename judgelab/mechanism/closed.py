@@ -18,11 +18,10 @@ from typing import Any, Literal, TypeVar
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import CapabilityError, ConfigError
-from judgelab.core.exchange import Exchange, no_label
-from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Exchange, Reply
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply import without_thoughts
-from judgelab.core.reply.label import stated_label
+from judgelab.core.reply.label import no_label, stated_label
 from judgelab.mechanism.protocol import Mechanism
 
 Key = TypeVar("Key", bound=Hashable)

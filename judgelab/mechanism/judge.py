@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import DataError
-from judgelab.core.exchange import Exchange
-from judgelab.core.lm import EvaluationLM
+from judgelab.core.lm import EvaluationLM, Exchange
 from judgelab.core.panel import Panel
 from judgelab.core.scores import (
     Scores,

@@ -11,10 +11,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.core.errors import ConfigError
-from judgelab.core.exchange import Exchange, no_grade
-from judgelab.core.lm import EvaluationLM
+from judgelab.core.lm import EvaluationLM, Exchange
 from judgelab.core.panel import Item, Panel
-from judgelab.core.reply.grade import stated_grade
+from judgelab.core.reply.grade import no_grade, stated_grade
 from judgelab.core.scores import filled, measured
 from judgelab.core.step import present
 from judgelab.mechanism.closed import ClosedMechanism, whole_grades

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.errors import ConfigError, did_you_mean
-from judgelab.core.exchange import Exchange, no_grade
-from judgelab.core.lm import ChatRequest, EvaluationLM, Reply
+from judgelab.core.lm import ChatRequest, EvaluationLM, Exchange, Reply
 from judgelab.core.panel import Panel
-from judgelab.core.reply.grade import stated_grade
+from judgelab.core.reply.grade import no_grade, stated_grade
 from judgelab.core.reply.label import stated_label
 from judgelab.core.scores import Scores, filled, mean_over, measured, weaker_of_two
 from judgelab.core.step import present

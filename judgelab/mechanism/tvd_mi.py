@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
-from judgelab.core.exchange import Exchange
-from judgelab.core.lm import Capability, EvaluationLM
+from judgelab.core.lm import Capability, EvaluationLM, Exchange
 from judgelab.core.panel import Panel, rng_for
 from judgelab.core.scores import (
     Scores,

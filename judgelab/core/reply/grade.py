@@ -12,6 +12,7 @@ from judgelab.core.reply import (
     agreed,
     alternatives,
     answer_of,
+    ends,
     lone_lines,
     named_contents,
     without_marks,
@@ -209,3 +210,10 @@ def _value(match: re.Match[str], text: str, high: float) -> float | None:
         return None
     said = match["n"].casefold()
     return _WORDS[said] if said in _WORDS else float(said.replace(",", "."))
+
+
+def no_grade(text: str, low: float, high: float) -> str:
+    """Why a text states no grade of this scale."""
+    given = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", ends(text))}
+    several = sum(low <= grade <= high for grade in given) > 1
+    return f"{'several numbers, no single' if several else 'no'} grade from {low:g} to {high:g}"

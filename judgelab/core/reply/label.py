@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import islice
 
@@ -13,7 +13,9 @@ from judgelab.core.reply import (
     agreed,
     alternatives,
     answer_of,
+    ends,
     lone_lines,
+    named,
     named_contents,
     without_marks,
 )
@@ -211,3 +213,10 @@ def _compared(
             yield None
         else:
             yield value if judged["better"] else 1 - value
+
+
+def no_label(text: str, labels: Iterable[str]) -> str:
+    """Why a text states none of these labels."""
+    known = tuple(dict.fromkeys(labels))
+    found = "no single one" if named(ends(text), known) else "none"
+    return f"{found} of the labels {', '.join(known)}"

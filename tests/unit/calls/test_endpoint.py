@@ -108,7 +108,7 @@ def test_a_disk_that_fills_up_ends_a_run_before_what_is_paid_finds_no_room(
                 """As much, until the server has seen calls."""
                 return (room << 20) if room != 9 or not server.seen() else 1 << 20
 
-            monkeypatch.setattr("judgelab.core.errors._room", left)
+            monkeypatch.setattr("judgelab.store.disk._room", left)
             lm = Cached(
                 OpenAI("m", server.url, Limits(concurrency=8), server="s"),
                 CallCache(tmp_path / "c.sqlite"),
