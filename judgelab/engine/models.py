@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from judgelab.calls.budget import Ledger, budget_file
 from judgelab.calls.cache import CallCache
@@ -146,12 +146,8 @@ class Models:
 
 def calls_file(role: str) -> str:
     """The file of a role's paid calls: another one for each role, whatever a model is called."""
-    if role == FIRST:
-        return "calls.jsonl"
     name = role.removeprefix("agents.models.").replace("study.judges.", "judge_")
-    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
-    mark = "" if plain == name else f"-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-    return f"calls_{plain}{mark}.jsonl"
+    return "calls.jsonl" if role == FIRST else f"calls_{quote(name, safe=' ')}.jsonl"
 
 
 VERSION = re.compile(r"[-@](\d{3,}(-\d+)*|latest|v\d+|(preview|exp)(-\d+)*)")

@@ -7,6 +7,7 @@ import json
 import tempfile
 import zipfile
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -46,7 +47,7 @@ def pack(folder: Path, into: Path | None = None, texts: bool = False) -> Path:
     run_dir = RunDir(folder)
     if not run_dir.done:
         raise ConfigError(f"{folder} holds no finished run: give a folder below outputs/runs.")
-    config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    config = yaml.safe_load(run_dir.read_text("config.yaml"))
     source = Path(str((config["dataset"] or {}).get("path") or "")).expanduser()
     if texts and not source.is_file():
         raise ConfigError(
@@ -61,40 +62,35 @@ def pack(folder: Path, into: Path | None = None, texts: bool = False) -> Path:
             "this run: pack it where it was made."
         )
     path = into or folder.with_name(f"{folder.name}{END}")
+    choices = run_dir.read_json("manifest.json")["choices"]
+    packed = dict(config) | {"paths": None, "tracker": None, "choices": choices}
     with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(path, "w") as zipped:
         whole, part = CallCache(Path(config["paths"]["cache"]), True), CallCache(Path(place, CALLS))
-        part.add(whole.get(keys))
-        part.close()
-        whole.close()
-        choices = run_dir.read_json("manifest.json")["choices"]
-        packed = dict(config) | {"paths": None, "tracker": None, "choices": choices}
-        packed = _with_stand_ins(packed)
+        with closing(whole), closing(part):
+            part.add(whole.get(keys))
         if texts:
             zipped.write(source, f"{DATA}/{source.name}")
-        zipped.writestr(CONFIG, json.dumps(packed))
+        zipped.writestr(CONFIG, json.dumps(_with_stand_ins(packed)))
         zipped.write(Path(place, CALLS), CALLS, zipfile.ZIP_DEFLATED)
         zipped.write(folder / RESULT, RESULT, zipfile.ZIP_DEFLATED)
     say(f"{len(keys)} calls of {folder.name}: {path} ({path.stat().st_size / 1e6:.1f} MB)")
     return path
 
 
-def _with_stand_ins(node: Any, path: str = "") -> Any:
+def _with_stand_ins(node: Any) -> Any:
     """The config with a ``Replayed`` in the place of every LM."""
     if isinstance(node, list):
-        return [_with_stand_ins(one, f"{path}[{k}]") for k, one in enumerate(node)]
+        return [_with_stand_ins(one) for one in node]
     if not isinstance(node, Mapping):
         return node
-    if "_target_" in node and EvaluationLM in located(node["_target_"], path).__mro__:
-        lm = build(node, path)
-        return {
-            "_target_": f"{Replayed.__module__}.{Replayed.__qualname__}",
-            "name": lm.identity,
-            "able": sorted(lm.capabilities),
-            "shown": vars(lm.presentation),
-        }
+    if "_target_" not in node or EvaluationLM not in located(node["_target_"], CONFIG).__mro__:
+        return {key: _with_stand_ins(one) for key, one in node.items()}
+    lm = build(node, CONFIG)
     return {
-        key: _with_stand_ins(one, f"{path}.{key}" if path else str(key))
-        for key, one in node.items()
+        "_target_": f"{Replayed.__module__}.{Replayed.__qualname__}",
+        "name": lm.identity,
+        "able": sorted(lm.capabilities),
+        "shown": vars(lm.presentation),
     }
 
 

@@ -45,7 +45,7 @@ def write(run_dir: RunDir) -> bool:
     if judgments is None or rows is None:
         (run_dir.path / FILE).unlink(missing_ok=True)
         return False
-    config = yaml.safe_load((run_dir.path / "config.yaml").read_text(encoding="utf-8"))
+    config = yaml.safe_load(run_dir.read_text("config.yaml"))
     seed, table, texts = int(config.get("seed", 0)), rows.table, _texts(run_dir)
     units = table.units
     drawn = _draw(list(zip(units.item, units.first, units.second, strict=True)), seed, texts)
