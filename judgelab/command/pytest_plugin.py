@@ -39,15 +39,11 @@ def judge_audit(tmp_path: Path) -> Callable[..., RunResult]:
         """
         from judgelab.python import audit as run
 
-        own = {"dataset__judges": judges, "dataset__raters": humans}
-        given: dict[str, Any] = {
-            key: [names] if isinstance(names, str) else list(names)
-            for key, names in own.items()
-            if names
-        }
-        if minimum is not None:
-            given["study__rules__minimum"] = minimum
-        result = run(data, **{"paths__root": str(tmp_path / "judgelab"), **given, **settings})
+        columns = {"dataset__judges": judges, "dataset__raters": humans}
+        lists = {key: [x] if isinstance(x, str) else list(x) for key, x in columns.items() if x}
+        given = {"paths__root": str(tmp_path / "judgelab"), **lists, **settings}
+        given |= {} if minimum is None else {"study__rules__minimum": minimum}
+        result = run(data, **given)
         assert result is not None  # of a dry run there is nothing to hold on to
         return result
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import re
 import sys
@@ -93,13 +92,9 @@ def main(words: Sequence[str], name: str) -> None:
     if given.verb == "completion":
         print(_completion(given.options))
         return
-    gc.disable()  # imports make objects that live on: a collector would search them in vain
-    try:
-        from judgelab.config.launch import guarded
+    from judgelab.config.launch import guarded
 
-        guarded(partial(_carry_out, given, list(words[len(own) + 1 :])))
-    finally:
-        gc.enable()
+    guarded(partial(_carry_out, given, list(words[len(own) + 1 :])))
 
 
 def _carry_out(given: argparse.Namespace, more: list[str]) -> None:
@@ -158,8 +153,6 @@ def _run(given: argparse.Namespace, more: Sequence[str]) -> None:
         cfg, hydra = composed_call(words)
     except HydraException as cause:
         raise ConfigError(sentence(cause, words)) from cause
-    gc.freeze()  # nothing that is there now will be garbage
-    gc.enable()
     trusted = list(cfg.trusted_packages) if "trusted_packages" in keys else []
     call, still = Invocation.of(hydra, quiet=given.json), None
     with redirect_stdout(sys.stderr if given.json else sys.stdout):

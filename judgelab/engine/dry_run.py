@@ -20,8 +20,7 @@ from judgelab.calls.remote import Remote
 from judgelab.config import Frame
 from judgelab.core.errors import JudgelabError
 from judgelab.core.lm import NOT_ASKED, EvaluationLM
-from judgelab.engine.context import Context
-from judgelab.engine.parts import Parts
+from judgelab.engine.context import Context, Parts
 from judgelab.report import console
 from judgelab.report.tables import columns
 from judgelab.store.run_dir import RunDir

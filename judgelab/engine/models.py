@@ -20,8 +20,7 @@ from judgelab.config import Frame, writer_nodes
 from judgelab.core.errors import some
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.result import Result, Value
-from judgelab.engine.context import Context
-from judgelab.engine.parts import Parts
+from judgelab.engine.context import Context, Parts
 from judgelab.engine.sweep import watch_parent
 from judgelab.report.progress import Progress
 from judgelab.scale.local import Scale

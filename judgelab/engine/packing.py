@@ -23,9 +23,9 @@ from judgelab.core.errors import ConfigError, DataError, some
 from judgelab.core.estimator import Presentation
 from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.terminal import say
+from judgelab.engine.context import build_parts
 from judgelab.engine.dry_run import counted
 from judgelab.engine.execution import Invocation
-from judgelab.engine.parts import build_parts
 from judgelab.engine.run import carry_out
 from judgelab.store.run_dir import RunDir
 

@@ -1,18 +1,51 @@
-"""What every result says first: the data, who measured, who wrote, and what is missing."""
+"""What a result says of itself: the data, who measured, who wrote; and by the log of its calls,
+which have no result and why, what the same command asks again, and what judges said."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from judgelab.calls.batch import About, LoggedCall
+from judgelab.calls.caller import stamp
+from judgelab.calls.log import CallLog
 from judgelab.config import WRITER
+from judgelab.core.errors import JudgelabError
+from judgelab.core.judgments import JudgmentTable, Mask
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
+from judgelab.core.result import Result, Row, Table, Value
 from judgelab.engine.context import Context
+from judgelab.report import format
 from judgelab.scoring.source import trained_on
+from judgelab.store.run_dir import RunDir
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 FEW_ITEMS = 30
+RECORD = "records/unscored.parquet"
+LOUD = 0.05
+"""Share of calls without a result above which a reader is warned before anything else."""
+LONGEST = 80  # characters of a reply, and of a reason, that the table shows
+WORDS = 4  # of a server's message that tell one reason from another
+RARE = 0.01  # calls are lost unevenly where agents' shares differ as they do so rarely by chance
+NOTE = (
+    "Share: of all calls to LMs, each counted once. records/unscored.parquet has every call with "
+    "its whole reason and reply."
+)
+FAILED = ("HTTP ", "malformed answer")
+"""How reasons begin of settled calls whose answers were not a model's."""
+NO_REASON = "no value"  # why a verdict is missing of which nothing more is known
+NOT_KEPT = "not kept here, as there are too many replies: the call cache has it"
 
 
 def sources(context: Context, panel: Panel, last: Panel | None = None) -> Iterator[str]:
@@ -75,3 +108,231 @@ def origin_of(panel: Panel, attrs: Mapping[str, object]) -> dict[str, object]:
     made = {**panel.provenance, "digest": panel.digest, **attrs}
     origin: dict[str, object] = json.loads(json.dumps(made, default=str))
     return origin
+
+
+def with_reasons(result: Result, log: CallLog, run_dir: RunDir, mechanism: str) -> Result:
+    """The result with an account of the run's calls without a result, each with its reason.
+
+    Writes ``records/unscored.parquet`` where there are any. The summary gets ``lm_calls``
+    (different questions put to LMs), ``unscored_calls`` and ``unscored_share``.
+
+    Args:
+        mechanism: what log-probabilities are asked for.
+    """
+    (run_dir.path / RECORD).unlink(missing_ok=True)  # of an earlier execution
+    if not log.calls:
+        return result
+    agents = _agents(log.abouts)
+    rows = [_row(key, what, agents, mechanism) for key, what in log.by_key.items()]
+    rows.sort(key=lambda row: [str(value or "") for value in row.values()])
+    share = len(rows) / log.calls
+    counts: dict[str, Value] = {"lm_calls": log.calls, "unscored_calls": len(rows)}
+    summary = {**result.summary, **counts, "unscored_share": share}
+    if not rows:
+        return replace(result, summary=summary)
+    import pandas as pd
+
+    kept = pd.DataFrame([{k: writable(v) for k, v in row.items()} for row in rows])
+    types = {name: "boolean" if name == "settled" else "string" for name in kept}
+    run_dir.write_table(RECORD, kept.astype(types))
+    kinds = Counter(grouped(str(row["reason"])) for row in rows)
+    table = Table("unscored", "Why calls have no result", _reasons(rows, log.calls), NOTE)
+    notes, tables = [*result.notes, *_uneven(log)], [*result.tables, table]
+    if share > LOUD:
+        warning = (
+            f"{100 * share:.0f} % of calls ({len(rows):,} of {log.calls:,}) have no result: "
+            f"{_by_reason(kinds)}. See the table “Why calls have no result”."
+        )
+        summary["unscored_warning"] = warning
+        notes, tables = [warning, *_uneven(log), *result.notes], [table, *result.tables]
+    return replace(result, summary=summary, notes=notes, tables=tables)
+
+
+def open_calls(log: CallLog, until: float | None) -> dict[str, Any] | None:
+    """What the same command asks again of a run: how many calls are ``open`` of how many ``calls``,
+    for which ``reasons``, ``until`` when a server wants to be asked again (UTC), and a ``sentence``
+    for the top of page and console. None where every call is settled (JudgelabError: no call was
+    answered, so there is nothing to show)."""
+
+    def kinds(calls: Iterable[LoggedCall]) -> Counter[str]:
+        reasons = (str(what.reason) for what in calls)  # why nothing was sent is one for all
+        return Counter(one if one.startswith("not sent: ") else grouped(one) for one in reasons)
+
+    failed = [w for w in log.unscored if not w.settled or str(w.reason).startswith(FAILED)]
+    wait = stamp(until) if until else None
+    again = f" not before {wait}" if wait else ""
+    if failed and len(failed) == log.calls:
+        if all(what.settled for what in failed):
+            again = " with retry=unscored, once the cause is mended"
+        raise JudgelabError(
+            f"None of {len(failed):,} calls was answered ({_by_reason(kinds(failed))}): "
+            f"ask again{again}."
+        )
+    still = kinds(log.unsettled)
+    if not still:
+        return None
+    sentence = (
+        f"PARTIAL: {still.total():,} of {log.calls:,} calls are open ({_by_reason(still)}), and "
+        f"all numbers lack them: the same command asks these alone again{again}."
+    )
+    counts = {"open": still.total(), "calls": log.calls, "reasons": dict(still.most_common())}
+    return counts | {"until": wait, "sentence": sentence}
+
+
+def grouped(reason: str) -> str:
+    """The reason without what differs from call to call: numbers and ids in a server's message."""
+    reason = re.sub(r" after \d+ attempts$", "", format.text(reason))
+    kind, colon, message = reason.partition(": ")
+    if not colon or kind == "refused":
+        return format.shorten(kind, LONGEST)
+    words = takewhile(lambda word: not re.search(r"\d", word), message.split()[:WORDS])
+    return format.shorten(f"{kind}: {' '.join(words)}".rstrip(" :,;("), LONGEST)
+
+
+def writable(value: Value) -> Value:
+    """As a file can hold it: half a character is none."""
+    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
+
+
+def _by_reason(reasons: Counter[str]) -> str:
+    """``refused (15); no label (7); other reasons (3)``."""
+    first = dict(reasons.most_common(3))
+    rest = {"other reasons": reasons.total() - sum(first.values())}
+    return "; ".join(f"{reason} ({n:,})" for reason, n in (first | rest).items() if n)
+
+
+def _agents(abouts: Iterable[About]) -> frozenset[str]:
+    """Names of agents: what stands third in what some call is about."""
+    return frozenset(about[2] for about in abouts if len(about) > 2)
+
+
+def _row(key: bytes, what: LoggedCall, agents: Collection[str], mechanism: str) -> dict[str, Value]:
+    """A call as a row of the record; a log-probability that nobody named is about nothing known."""
+    about = what.about if len(what.about) > 1 else ()
+    step, item, agent, peer, detail = _subject(about, agents)
+    return {
+        "judge": what.role,
+        "mechanism": (step or mechanism) if about or what.verb == "logprob" else "",
+        "item": item or None,
+        "agent": agent or None,
+        "peer": peer or None,
+        "detail": detail or None,
+        "verb": what.verb,
+        "reason": what.reason,
+        "settled": what.settled,
+        "reply": what.reply,
+        "call": key.hex(),
+    }
+
+
+def _subject(about: About, agents: Collection[str]) -> tuple[str, str, str, str, str]:
+    """Step, item, agent, peer, and what else a call is about; "" for what it is not."""
+    step, item, agent, *rest = (*about, *("",) * (3 - len(about)))
+    peer = rest.pop(0) if rest and rest[0] in agents else ""
+    return step, item, agent, peer, ", ".join(rest)
+
+
+def _reasons(rows: Sequence[Row], calls: int) -> list[Row]:
+    """Each judge's reasons, the most frequent first, each with an example."""
+    groups: dict[tuple[Value, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["judge"], grouped(str(row["reason"]))), []).append(row)
+    ordered = sorted(groups.items(), key=lambda one: (-len(one[1]), str(one[0])))
+    return [
+        {
+            "judge": judge,
+            "reason": reason,
+            "calls": len(own),
+            "share": len(own) / calls,
+            "asked_again": sum(not row["settled"] for row in own),
+            "example": _example(own[0]),
+        }
+        for (judge, reason), own in ordered
+    ]
+
+
+def _example(row: Row) -> str:
+    """``q1, gpt and human: "beginning of the reply…"``."""
+    who = " and ".join(str(row[key]) for key in ("agent", "peer") if row[key])
+    about = ", ".join(str(part) for part in (row["item"], who, row["detail"]) if part)
+    about = format.text(about or row["mechanism"] or row["verb"])
+    if row["reply"] is None:
+        return about
+    return f"{about}: “{format.shorten(format.text(row['reply']), LONGEST)}”"
+
+
+def _uneven(log: CallLog) -> list[str]:
+    """A sentence where calls about some agents are lost more often than about others."""
+    agents, lost_calls = _agents(log.abouts), (what.about for what in log.unscored)
+    asked, lost = (
+        Counter(name for about in abouts for name in {*about[2:4]} & agents)
+        for abouts in (log.abouts, lost_calls)
+    )
+    table = [[lost[agent], n - lost[agent]] for agent, n in asked.items()]
+    if len(table) < 2 or not all(map(sum, zip(*table, strict=True))):  # none is lost, or all are
+        return []
+    from scipy.stats import chi2_contingency
+
+    if chi2_contingency(table).pvalue > RARE:
+        return []
+    by_share = sorted(asked, key=lambda agent: lost[agent] / asked[agent])
+    most, least = (
+        f"{100 * lost[agent] / asked[agent]:.0f} % of those about {agent} "
+        f"({lost[agent]:,} of {asked[agent]:,})"
+        for agent in (by_share[-1], by_share[0])
+    )
+    return [
+        f"Calls are lost unevenly: {most} and {least} have no result, so comparisons of agents may "
+        "be biased."
+    ]
+
+
+def missing_verdicts(
+    log: CallLog, table: JudgmentTable, missing: Mask, *, of_pairs: bool
+) -> tuple[Mask, dict[str, int]]:
+    """[units, orders] which missing verdicts are of calls that the same command asks again; and
+    reason -> how many of the others are missing for it.
+
+    Args:
+        missing: [units, orders] of the table.
+        of_pairs: whether a call is about two texts, or a verdict on two rests on calls about each.
+    """
+    lost: dict[About, list[LoggedCall]] = defaultdict(list)
+    for (about, _), key in log.questions.items():
+        if log.rows[key].reason:
+            lost[about[1:4] if of_pairs else about[1:3]].append(log.rows[key])
+    unsent, counts, units = np.zeros(missing.shape, np.bool_), Counter[str](), table.units
+    for k, order in np.argwhere(missing):
+        item, texts = str(units.item[k]), [str(units.first[k]), str(units.second[k])]
+        shown = texts if order == 0 else texts[::-1]
+        subjects = [(item, *shown)] if of_pairs else [(item, text) for text in shown]
+        calls = [lost[subject] for subject in subjects if subject in lost]
+        if any(not call.settled for several in calls for call in several):
+            unsent[k, order] = True
+        else:
+            counts[grouped(str(calls[0][-1].reason)) if calls else NO_REASON] += 1
+    return unsent, dict(counts.most_common())
+
+
+def reply_records(log: CallLog, judge: str, agents: Collection[str]) -> DataFrame:
+    """One row for each reply about a text or pair, and for each call about one without a value.
+
+    Columns: judge, item, agent, peer (of a pair: ``agent`` was shown first), detail (what else
+    was asked about), draw, reply, reason (why there is none, or it could not be read),
+    probabilities, prompt.
+    """
+    import pandas as pd
+
+    known, rows = frozenset(agents), []
+    for (about, draw), key in log.questions.items():
+        call = log.rows[key]
+        if len(about) < 3 or about[2] not in known:
+            continue
+        if call.verb == "logprob" and call.reason is None:
+            continue
+        reason = call.reason or ("" if call.reply is not None else NOT_KEPT)
+        words = writable(call.reply), writable(reason), call.probabilities, writable(call.prompt)
+        rows.append((judge, *_subject(about, known)[1:], draw, *words))
+    names = ("judge", "item", "agent", "peer", "detail", "draw", "reply", "reason")
+    table = pd.DataFrame(rows, columns=[*names, "probabilities", "prompt"])
+    return table.astype({name: "string" for name in table if name != "draw"})

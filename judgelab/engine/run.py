@@ -26,7 +26,7 @@ from judgelab.config.targets import check_targets, named_by_user, trusting
 from judgelab.core.errors import DataError, PartialRunError, some
 from judgelab.core.result import Result
 from judgelab.core.terminal import say
-from judgelab.engine.context import Context
+from judgelab.engine.context import Context, Parts, assigned, build_parts
 from judgelab.engine.execution import (
     Invocation,
     catch_up,
@@ -37,8 +37,7 @@ from judgelab.engine.execution import (
     tracked,
 )
 from judgelab.engine.models import Models
-from judgelab.engine.parts import Parts, assigned, build_parts
-from judgelab.engine.unscored import open_calls, with_reasons
+from judgelab.engine.provenance import open_calls, with_reasons
 from judgelab.report import console, page
 from judgelab.scale.local import Scale
 from judgelab.store.run_dir import RunDir

@@ -294,8 +294,7 @@ def _rows(
         changed = attacked.get((item, agents[0]))
         own = {r: replies[r] for agent in agents for r in spoken.get((item, agent), ())}
         if len(agents) > 1:  # of a pair, only what was said of these two
-            own = {r: one for r, one in own.items() if not one["peer"] or one["peer"] in agents}
-            own = {r: one for r, one in own.items() if one["agent"] in agents}
+            own = {r: x for r, x in own.items() if {x["agent"], x["peer"] or ""} <= {"", *agents}}
         yield {
             "at": at,
             "item": items[item],

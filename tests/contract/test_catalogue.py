@@ -15,7 +15,7 @@ import yaml
 from experiments import catalogue
 from judgelab.config import frame, resolved
 from judgelab.config.composing import composed
-from judgelab.engine.parts import build_parts
+from judgelab.engine.context import build_parts
 from tests.browser import looked_at
 
 OPTIONS = [one for axis in catalogue.AXES for one in catalogue.options(axis)]

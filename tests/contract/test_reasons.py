@@ -19,10 +19,9 @@ from judgelab.config import build, frame, resolved
 from judgelab.config.composing import composed, read_option
 from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.result import Result
-from judgelab.engine.context import Context
+from judgelab.engine.context import Context, Parts
 from judgelab.engine.models import Models
-from judgelab.engine.parts import Parts
-from judgelab.engine.unscored import RECORD, grouped, with_reasons
+from judgelab.engine.provenance import RECORD, grouped, with_reasons
 from judgelab.store.run_dir import RunDir
 from tests.contract.test_floors import TREES
 from tests.failing_lm import FailingEndpoint, FailingLM

@@ -15,7 +15,7 @@ from experiments.catalogue import CONF
 from judgelab.config import fitting, frame, resolved
 from judgelab.config.composing import composed
 from judgelab.config.launch import rehearsed
-from judgelab.engine.parts import assigned, build_parts
+from judgelab.engine.context import assigned, build_parts
 from tests import sweeps
 
 FIGURES = {  # those that show data: the others are drawings, examples, or a survey's

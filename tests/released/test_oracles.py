@@ -20,8 +20,7 @@ from experiments.peer_prediction.release import read_domain
 from experiments.ranking_confidence.data import summeval_table
 from judgelab.config import resolved
 from judgelab.config.composing import composed
-from judgelab.engine.context import Context
-from judgelab.engine.parts import build_parts
+from judgelab.engine.context import Context, build_parts
 from judgelab.store.run_dir import RunDir
 
 

@@ -18,7 +18,7 @@ from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Kind, Mas
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel, rng_for
 from judgelab.engine.context import Context
-from judgelab.engine.unscored import missing_verdicts
+from judgelab.engine.provenance import missing_verdicts
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.scale.local import Spread
 from judgelab.stats.trust.agreement import Places

@@ -16,8 +16,7 @@ from judgelab.core.panel import GIVE_REFERENCES, Panel
 from judgelab.core.result import Value
 from judgelab.core.scores import Scores
 from judgelab.engine.context import Context
-from judgelab.engine.provenance import origin_of
-from judgelab.engine.unscored import reply_records
+from judgelab.engine.provenance import origin_of, reply_records
 from judgelab.mechanism.protocol import Definition
 from judgelab.mechanism.texts import judged_pairs
 from judgelab.stats.intervals.arrays import Floats

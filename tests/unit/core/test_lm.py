@@ -16,8 +16,7 @@ from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM
 from judgelab.core.panel import rng_for
 from judgelab.core.prompt import Prompt
-from judgelab.engine.context import Context
-from judgelab.engine.parts import build_parts
+from judgelab.engine.context import Context, build_parts
 from judgelab.engine.study import Study
 from judgelab.evaluation_lm.transformers import Transformers
 from tests.scripted import NOBODY, panel_of

@@ -14,8 +14,8 @@ from judgelab.config.composing import composed, shown, spelled
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest
 from judgelab.engine import dry_run
+from judgelab.engine.context import assigned, build_parts
 from judgelab.engine.dry_run import minutes_here, pace
-from judgelab.engine.parts import assigned, build_parts
 from judgelab.evaluation_lm.compression import Compression
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.store.fingerprint import fingerprint

@@ -14,8 +14,7 @@ from judgelab.config import resolved
 from judgelab.config.composing import composed
 from judgelab.core.errors import ConfigError
 from judgelab.core.result import Result
-from judgelab.engine.context import Context
-from judgelab.engine.parts import build_parts
+from judgelab.engine.context import Context, build_parts
 from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.store.run_dir import RunDir
 from judgelab.study.validation import Validation

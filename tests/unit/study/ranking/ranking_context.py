@@ -11,8 +11,7 @@ import pandas as pd
 from judgelab.config import resolved
 from judgelab.config.composing import composed
 from judgelab.core.result import Result
-from judgelab.engine.context import Context
-from judgelab.engine.parts import build_parts
+from judgelab.engine.context import Context, build_parts
 from judgelab.report.tables import frame
 from judgelab.store.run_dir import RunDir
 

@@ -14,8 +14,7 @@ from judgelab.calls.batch import LoggedCall
 from judgelab.calls.log import CallLog
 from judgelab.core.judgments import JudgmentTable, Units
 from judgelab.core.result import Result
-from judgelab.engine.provenance import trained
-from judgelab.engine.unscored import RECORD, grouped, missing_verdicts, with_reasons
+from judgelab.engine.provenance import RECORD, grouped, missing_verdicts, trained, with_reasons
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.scoring import source as record
 from judgelab.store.run_dir import RunDir
