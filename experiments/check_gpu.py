@@ -37,7 +37,7 @@ import numpy as np
 from experiments.command import aligned
 from experiments.random_llama import SHAPES, save_model, texts
 from judgelab.core.errors import ConfigError, JudgelabError, require
-from judgelab.finetune.card import versions
+from judgelab.finetune.settings import versions
 
 SIDES = ("rows", "tree", "rows nf4", "tree nf4", "vllm")
 AGAINST = {"tree": "rows", "tree nf4": "rows nf4", "vllm": "rows"}

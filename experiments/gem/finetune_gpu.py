@@ -30,9 +30,8 @@ import yaml
 from experiments.random_llama import SHAPES, save_model, texts
 from judgelab.config import build
 from judgelab.core.errors import ConfigError, JudgelabError, require
-from judgelab.finetune.card import versions
 from judgelab.finetune.fit import RECORD, release
-from judgelab.finetune.settings import Settings
+from judgelab.finetune.settings import Settings, versions
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = ROOT / "conf" / "finetune" / "gem_lora.yaml"

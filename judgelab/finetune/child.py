@@ -3,9 +3,9 @@
 unsloth must be imported before transformers, and replaces the forward methods of its classes for
 the whole process: scored there, a model would not be the one that a later run scores. So whatever
 trains, by either back end, trains here; the parent scores before and after. ``python -m
-judgelab.finetune.child BACKEND`` reads a pickled ``Job`` from stdin and writes events, one JSON
-object a line, to stdout. It ends when its parent does, with whatever it has started: stdin is
-closed then.
+judgelab.finetune.child BACKEND`` reads a pickled ``Job`` from stdin and writes events to stdout, a
+JSON list of kind and value a line. It ends when its parent does, with whatever it has started:
+stdin is closed then.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def main() -> int:
     stream = os.fdopen(os.dup(1), "w", encoding="utf-8")  # the pipe to the parent
     os.dup2(2, 1)  # what libraries print goes to stderr instead
 
-    def send(**event: Any) -> None:
-        print(json.dumps(event), file=stream, flush=True)
+    def send(kind: str, value: Any) -> None:
+        print(json.dumps([kind, value]), file=stream, flush=True)
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     try:
@@ -47,13 +47,13 @@ def main() -> int:
             _import_unsloth()
         job: Job = pickle.load(sys.stdin.buffer)
         threading.Thread(target=_end_with_the_parent, daemon=True).start()
-        send(kind="done", training=asdict(carry_out(job, send)))
+        send("done", asdict(carry_out(job, send)))
     except JudgelabError as cause:
-        send(kind="refused", error=type(cause).__name__, message=str(cause))
+        send("refused", {"error": type(cause).__name__, "message": str(cause)})
         return 1
     except Exception as cause:
         message = f"{type(cause).__name__}: {cause}"
-        send(kind="failed", message=message, traceback=traceback.format_exc())
+        send("failed", {"message": message, "traceback": traceback.format_exc()})
         return 1
     return 0
 

@@ -14,7 +14,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -36,21 +35,22 @@ COLUMNS = ("step", "epoch", "training_loss", "learning_rate", "held_out_loss")
 
 Row = Mapping[str, float]
 
-Send = Callable[..., None]
-"""Sends an event to the process that follows the training: its ``kind`` and values by name. The
-kinds of a training are the methods of ``TrainingWatch``."""
+Send = Callable[[str, Any], None]
+"""Sends an event, its kind and value, to the process that follows the training."""
+
+Watch = Mapping[str, Callable[[Any], None]]
+"""What is done with events by kind: a ``line`` of progress, a ``point`` (row) of the curve."""
 
 
 @dataclass(frozen=True)
 class Job:
     """What to train."""
 
-    settings: Settings  # settings, base, backend: as for ``child.load``
+    settings: Settings
     base: ModelSource
-    backend: str
-    # rows, held_out: sequences that train, and those whose loss is followed; perhaps none
-    rows: Sequence[Example]
-    held_out: Sequence[Example]
+    backend: str  # peft or unsloth
+    rows: Sequence[Example]  # sequences that train
+    held_out: Sequence[Example]  # those whose loss is followed; perhaps none
     checkpoints: Path  # their folder; it must belong to the same base, rows and settings
     adapter: Path  # the folder that will hold the trained weights
 
@@ -83,36 +83,6 @@ def curve(history: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
     return tuple(rows[step] for step in sorted(rows))
 
 
-class TrainingWatch:
-    """How far a training is: on the run's progress line, and as a curve that grows.
-
-    Args:
-        tell: shows a stage of the run.
-        point: takes a point of the curve while the training lasts: step, epoch, what is known.
-    """
-
-    def __init__(
-        self,
-        tell: Callable[[str, int], None],
-        point: Callable[[Row], None] = lambda row: None,
-    ) -> None:
-        self._tell, self.point = tell, point
-        self._first, self._steps, self._began = 0, 0, time.monotonic()
-
-    def begin(self, step: int, steps: int) -> None:
-        """Training begins at ``step`` of ``steps``."""
-        self._first, self._steps, self._began = step, steps, time.monotonic()
-
-    def at(self, step: int, loss: float) -> None:
-        """So many steps are done; ``loss`` in nats per token."""
-        line = f"fine-tuning: step {step} of {self._steps}, loss {loss:.3f}"
-        if step > self._first:
-            spent = time.monotonic() - self._began
-            left = spent / (step - self._first) * (self._steps - step)
-            line += f", {left / 60:.0f} min left"
-        self._tell(line, 0)
-
-
 def fit(
     settings: Settings,
     base: ModelSource,
@@ -121,7 +91,7 @@ def fit(
     held_out: Sequence[Example],
     run_dir: RunDir,
     key: str,
-    watch: TrainingWatch,
+    watch: Watch,
 ) -> Training:
     """Train in a child process, and leave ``adapter/`` and training.json in the run directory.
 
@@ -156,7 +126,7 @@ def release() -> None:
         torch.cuda.empty_cache()
 
 
-def train_apart(job: Job, watch: TrainingWatch) -> Training:
+def train_apart(job: Job, watch: Watch) -> Training:
     """Carry out a job in a child process, which ends with this one however this one ends.
 
     The child finds this judgelab first, and leaves unsloth's generated code among checkpoints.
@@ -184,7 +154,7 @@ def train_apart(job: Job, watch: TrainingWatch) -> Training:
 
 
 def carry(
-    command: Sequence[str], job: object, environment: Mapping[str, str], watch: TrainingWatch
+    command: Sequence[str], job: object, environment: Mapping[str, str], watch: Watch
 ) -> tuple[dict[str, Any] | None, int]:
     """The training that a child process reported, None where it reported none, and its exit code.
 
@@ -197,7 +167,7 @@ def carry(
         command, stdin=pipe, stdout=pipe, env=environment, start_new_session=True
     ) as child:
         assert child.stdin is not None
-        threading.Thread(target=_end_with, args=(child,), daemon=True).start()
+        threading.Thread(target=_kill_with, args=(child,), daemon=True).start()
         try:
             with suppress(BrokenPipeError):  # it ended before it was asked; an event says why
                 pickle.dump(job, child.stdin)
@@ -211,7 +181,7 @@ def carry(
     return training, code
 
 
-def _end_with(child: subprocess.Popen[bytes]) -> None:
+def _kill_with(child: subprocess.Popen[bytes]) -> None:
     child.wait()
     _kill_group(child)
 
@@ -221,20 +191,19 @@ def _kill_group(child: subprocess.Popen[bytes]) -> None:
         os.killpg(child.pid, signal.SIGKILL)
 
 
-def _follow(child: subprocess.Popen[bytes], watch: TrainingWatch) -> dict[str, Any] | None:
+def _follow(child: subprocess.Popen[bytes], watch: Watch) -> dict[str, Any] | None:
     """Pass events on up to the last one; the training, if one was reported."""
     for line in child.stdout or ():
-        event = json.loads(line)
-        kind = event.pop("kind")
+        kind, value = json.loads(line)
         if kind == "done":
-            training: dict[str, Any] = event["training"]
+            training: dict[str, Any] = value
             return training
         if kind == "refused":
-            refusal: type[JudgelabError] = getattr(errors, event["error"], ConfigError)
-            raise refusal(event["message"])
+            refusal: type[JudgelabError] = getattr(errors, value["error"], ConfigError)
+            raise refusal(value["message"])
         if kind == "failed":
-            fault = RuntimeError(f"in the training process: {event['message']}")
-            fault.add_note(event["traceback"])
+            fault = RuntimeError(f"in the training process: {value['message']}")
+            fault.add_note(value["traceback"])
             raise fault
-        getattr(watch, kind)(**event)
+        watch[kind](value)
     return None

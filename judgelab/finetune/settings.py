@@ -6,18 +6,23 @@ import hashlib
 import importlib.util
 import json
 import math
+import platform
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+import judgelab
 from judgelab.core.bounds import Count, Positive
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.prompt import Prompt
 from judgelab.scoring.load import Dtype, Quantization, quiet
 from judgelab.scoring.source import ModelSource, fetch_weights, find
+from judgelab.store.fingerprint import version_of
 
 WHERE = "study.settings"  # where the settings stand in a config, for messages
+
+PACKAGES = ("torch", "transformers", "peft", "accelerate", "bitsandbytes", "unsloth")
 
 METRICS: tuple[Literal["gem", "gem_s"], ...] = ("gem", "gem_s")
 """The ways in which a text is predicted: without the synopsis, and with it."""
@@ -105,6 +110,12 @@ class Settings:
         """A hash of what can change the adapter."""
         kept = {k: v for k, v in self.plain.items() if k not in ("name", "hint")}
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def versions() -> dict[str, str]:
+    """What takes part in a training, by version."""
+    known = {"judgelab": judgelab.__version__, "python": platform.python_version()}
+    return known | {name: version for name in PACKAGES if (version := version_of(name))}
 
 
 def source(settings: Settings) -> ModelSource:

@@ -158,28 +158,31 @@ class _Callback(transformers.TrainerCallback):
 
     def __init__(self, send: Send, folder: Path, spent: float) -> None:
         self._send, self._folder, self._spent = send, folder, spent
-        self._started = time.monotonic()
+        self._first, self._started = 0, time.monotonic()
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self._started = time.monotonic()
-        self._send(kind="begin", step=state.global_step, steps=state.max_steps)
+        self._first, self._started = state.global_step, time.monotonic()
+        self._send("line", f"fine-tuning: step {self._first} of {state.max_steps}")
         for row in curve(state.log_history):  # of the executions before this one
-            self._send(kind="point", row=row)
+            self._send("point", row)
 
     def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         logs: Mapping[str, float] = kwargs["logs"]
-        loss = logs.get("loss", logs.get("eval_loss"))
+        loss, step = logs.get("loss", logs.get("eval_loss")), state.global_step
         if loss is None:
             return
         if not math.isfinite(loss):
             raise ConfigError(
-                f"The loss is not a number after {state.global_step} steps: lower "
+                f"The loss is not a number after {step} steps: lower "
                 f"{WHERE}.learning_rate={args.learning_rate}."
             )
-        self._send(kind="at", step=state.global_step, loss=loss)
-        place = {"step": state.global_step, "epoch": state.epoch or 0.0}
-        for row in curve([{**place, **logs}]):
-            self._send(kind="point", row=row)
+        line = f"fine-tuning: step {step} of {state.max_steps}, loss {loss:.3f}"
+        if step > self._first:
+            a_step = (time.monotonic() - self._started) / (step - self._first)
+            line += f", {a_step * (state.max_steps - step) / 60:.0f} min left"
+        self._send("line", line)
+        for row in curve([{"step": step, "epoch": state.epoch or 0.0, **logs}]):
+            self._send("point", row)
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         seconds = self._spent + time.monotonic() - self._started

@@ -38,7 +38,6 @@ class BartScore(ConditionalMechanism):
         return measure_conditional(panel, lm, setting, wanted, alone=False)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """The same under every definition."""
         recall = measured["conditional"]  # [item, x, y]
         if self.per == "token":
             tokens = measured["tokens"].where(measured["tokens"] > 0)

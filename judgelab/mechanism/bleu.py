@@ -30,7 +30,6 @@ class Bleu(ReferenceMechanism):
     name = "bleu"
 
     def comparison(self) -> Compare:
-        """Sentence BLEU / 100, or NLTK's in [0, 1]."""
         if self.by == "nltk":
             return _nltk()
         metric = require("sacrebleu.metrics.bleu", extra="metrics").BLEU(effective_order=True)

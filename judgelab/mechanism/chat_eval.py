@@ -118,7 +118,6 @@ class ChatEval(Debate):
         return data.assign_attrs(prompt=self.prompt.identity)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """Win rates, the same under every definition; diagnostics hold position bias."""
         return win_rates(measured["verdict"])
 
 

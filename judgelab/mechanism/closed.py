@@ -177,7 +177,6 @@ class TwoPromptMechanism(ClosedMechanism):
 
     @property
     def label_prompt(self) -> Prompt | None:
-        """The prompt for replies by labels, if there is one."""
         return self.prompt_labels
 
 

@@ -31,16 +31,13 @@ class Gem(ConditionalMechanism):
 
     @property
     def setting(self) -> Setting:
-        """How a text is predicted from another one."""
         return Setting(self.prompt, self.synopsis, self.truncate)
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """Candidates' texts before each reference, and each reference alone."""
         whole = self.truncate is not None
         return measure_conditional(panel, lm, self.setting, judged_pairs(panel), whole=whole)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """Pointwise mutual information; diagnostics hold its mean per token beside it."""
         uncut = definition == "released" and "marginal_whole" in measured
         marginal = measured["marginal_whole" if uncut else "marginal"].values
         gain = measured["conditional"] - marginal[:, None, :]

@@ -26,7 +26,6 @@ class GptScore(TextMechanism):
     requires = BY_LOGPROB
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``value`` [item, agent]; NaN for absent texts and those the LM could not score."""
         task, questions = panel.task_description, Questions[Cell]()
         for (k, j), text in present(panel).items():
             item = panel.items[k]

@@ -80,7 +80,6 @@ class PairMechanism(ClosedMechanism):
         return data.assign_attrs(self.attrs(lm))
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """Win rates, the same under every definition; diagnostics hold position bias."""
         return win_rates(measured["verdict"])
 
 
@@ -100,21 +99,17 @@ class Judge(PairMechanism, TwoPromptMechanism):
 
     @property
     def name(self) -> str:
-        """judge, or judge_no_context."""
         return "judge" if self.context else "judge_no_context"
 
     @property
     def measurement(self) -> str:
-        """Which recorded verdicts are ours."""
         return "judge_with_context" if self.context else "judge_without_context"
 
     def fields(self, values: Mapping[str, str]) -> Mapping[str, str]:
-        """Both texts, and the source where the judge sees it."""
         shown = {"task": values["task"], "a": values["one"], "b": values["two"]}
         return shown | ({"source": values["source"]} if self.context else {})
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """Win rates; diagnostics hold position bias and how often the orders disagree."""
         first = measured["verdict"]
         if definition == "corrected":
             agent = quality = win_rates(first).agent

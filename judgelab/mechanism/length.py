@@ -19,5 +19,4 @@ class Length(TextMechanism):
     measurement = "text"
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``value`` [item, agent], a count."""
         return measure_texts(panel, lambda text, item, agent: len(text.split()))

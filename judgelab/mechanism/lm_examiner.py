@@ -34,9 +34,7 @@ class LmExaminer(GradeMechanism, TwoPromptMechanism):
         return frozenset({"peer_review"} if self.prompt.shipped or self.prompt.marked else ())
 
     def source(self, item: Item) -> str:
-        """The source, or that there is none."""
         return item.source if item.source.strip() else ABSENT
 
     def graded(self, panel: Panel) -> NDArray[np.bool_]:
-        """All agents but the references."""
         return np.asarray(judged_pairs(panel).any(axis=1))

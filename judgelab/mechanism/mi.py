@@ -35,7 +35,6 @@ class Mi(LogprobMechanism):
     name: str = "mi"  # mi, or mi_sum (per text)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """The same under every definition."""
         gain = pointwise_mi(measured, self.per)
         return Scores(agent=both_directions(gain), pair=symmetric(gain))
 

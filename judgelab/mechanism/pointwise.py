@@ -33,11 +33,9 @@ class GradeMechanism(ClosedMechanism, TextMechanism):
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """The whole numbers of the scale."""
         return whole_grades(*self.bounds)
 
     def source(self, item: Item) -> str:
-        """The item's source, as the prompt shows it."""
         return item.source
 
     def graded(self, panel: Panel) -> NDArray[np.bool_]:
@@ -88,5 +86,4 @@ class Pointwise(GradeMechanism):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """As set."""
         return self.low, self.high

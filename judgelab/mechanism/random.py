@@ -19,7 +19,6 @@ class Random(TextMechanism):
     measurement = "text"
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``value`` [item, agent], uniform."""
         return measure_texts(
             panel,
             lambda text, item, agent: float(rng_for(seed, "random", item.id, agent.name).random()),

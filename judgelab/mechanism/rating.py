@@ -33,7 +33,6 @@ class MetricMechanism(Mechanism):
 
     @property
     def tasks(self) -> frozenset[str]:
-        """Those with criteria; any where the criteria are given."""
         return criteria_tasks() if self.criteria is None else frozenset()
 
     @property
@@ -48,7 +47,6 @@ class MetricMechanism(Mechanism):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """Of a rubric of one's own."""
         return () if self.criteria is None else load_criteria(self.criteria).levels
 
     def rated(self, panel: Panel) -> tuple[Criteria, tuple[Metric, ...]]:

@@ -27,11 +27,9 @@ class Rouge(ReferenceMechanism):
 
     @property
     def name(self) -> str:
-        """rouge (unigrams), rouge_2 or rouge_l."""
         return {"rouge1": "rouge", "rouge2": "rouge_2", "rougeL": "rouge_l"}[self.kind]
 
     def comparison(self) -> Compare:
-        """F1 of the runs of words, or of the longest sequence, in common, as rouge-score has it."""
         words, longest = _words(), self.kind == "rougeL"
         n = 1 if longest else int(self.kind.removeprefix("rouge"))
 

@@ -79,7 +79,6 @@ class ReferenceMechanism(TextMechanism):
         return measured(part, directed=(("item", "agent", "peer"), directed))
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """The value itself, or its mean over peers."""
         if "directed" in measured:
             return score_directed(measured["directed"])
         return super().score(measured, definition)

@@ -58,7 +58,6 @@ class Judgments(AskingStep):
     name: ClassVar[str] = "judgments"
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """Rewrite every text, by one batch."""
         if self.prompt.shipped or self.prompt.marked:
             check_reviews(panel, self.name, self.task)
         texts = present(panel)

@@ -76,7 +76,6 @@ class RuleJudgments(PanelStep):
     name: ClassVar[str] = "rules"
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """Rewrite every text."""
         check_reviews(panel, self.name)
         dropped: Counter[str] = Counter()
         rewritten, shares = {}, dict[Cell, float]()

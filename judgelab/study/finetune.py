@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from judgelab.config.composing import read_option
+from judgelab.config.composing import differences, read_option, written
 from judgelab.config.targets import located
 from judgelab.core.bounds import Positive
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Panel
-from judgelab.core.resources import conf
+from judgelab.core.prompt import Prompt
+from judgelab.core.resources import PROGRAM, conf
 from judgelab.core.result import Headline, Result, Table, Value
 from judgelab.core.step import Step
 from judgelab.dataset import Dataset
@@ -23,19 +25,18 @@ from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.finetune import data
-from judgelab.finetune.card import PROMPT, card, usage, versions
 from judgelab.finetune.data import examples, part, refuse_overlap, split
-from judgelab.finetune.fit import ADAPTER, COLUMNS, Row, TrainingWatch, discard, fit, release
-from judgelab.finetune.settings import Settings, check, source
+from judgelab.finetune.fit import ADAPTER, COLUMNS, Row, discard, fit, release
+from judgelab.finetune.settings import Settings, check, source, versions
 from judgelab.preprocessor.identity import Identity
 from judgelab.report import style
 from judgelab.report.style import Drawn, Tables
-from judgelab.scoring.source import TRAINED_ON, TrainedOn
+from judgelab.scoring.source import LONG, TRAINED_ON, TrainedOn
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.means import item_mean
 from judgelab.study.common.panels import measurement_records, text_records
 from judgelab.study.common.tables import WITHOUT_P, entries, estimate_rows, read_by
-from judgelab.study.common.templates import paragraphs, sentences
+from judgelab.study.common.templates import paragraphs, render, sentences
 
 TEMPLATE = "finetune.md.j2"
 MEANING = {
@@ -71,8 +72,9 @@ def losses(tables: Tables) -> Drawn:
     return Drawn("Loss during training", figure, caption)
 
 
-BYTES = 4
-"""Of a token, in a forecast: as dry runs count calls."""
+BYTES = 4  # of a token, in a forecast: as dry runs count calls
+PROMPT = "prompt.txt"  # the file beside the adapter that holds the prompt of the training
+SPEED = frozenset({"workers", "limits", "threads", "hint", "device_map"})  # they change no text
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,10 @@ class Finetune(Study):
         before = self._measure(context, "before", held_out, None)
         parts = (settings.digest, base.name, train.digest, held_out.digest, backend)
         key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
-        watch = TrainingWatch(context.tell, point=lambda row: context.draw("loss_curve", row))
+        watch = {
+            "line": lambda text: context.tell(text, 0),
+            "point": lambda row: context.draw("loss_curve", row),
+        }
         training = fit(settings, base, backend, rows.rows, held.rows, run_dir, key, watch)
         context.tell("held-out papers, after", 0)
         after = self._measure(context, "after", held_out, str(run_dir.path / ADAPTER))
@@ -280,8 +285,10 @@ class Finetune(Study):
         run_dir, settings = context.run_dir, self.settings
         outcome = dict(paragraphs(__package__, TEMPLATE, part="outcome", **words))
         whole = {**facts, "Held-out papers": outcome, "Versions": versions()}
-        text = card(settings, usage(settings, _steps(context)), whole)
-        run_dir.write_text(f"{ADAPTER}/README.md", text)
+        command = usage(settings, _steps(context), "THIS_FOLDER")
+        values = {"base": settings.model, "command": command, "facts": whole}
+        card = render(__package__, "finetune_card.md.j2", **values, record=TRAINED_ON, long=LONG)
+        run_dir.write_text(f"{ADAPTER}/README.md", card)
         run_dir.write_text(f"{ADAPTER}/{PROMPT}", f"{settings.prompt.template}\n")
         loaded = context.dataset.load(limit=context.limit)
         record = TrainedOn.of(settings.model, words["base"].name, words["train"], loaded)
@@ -296,12 +303,25 @@ def _steps(context: Context) -> dict[str, str]:
 
 def option_of(preprocessor: Step) -> str:
     """The option of conf/preprocessor that is of its class and its task; else its name."""
+    kind, task = type(preprocessor), vars(preprocessor).get("task")
     for file in sorted((conf() / "preprocessor").glob("*.yaml")):
         option = read_option(file)
-        task = vars(preprocessor).get("task")
-        if (
-            located(option["_target_"], file.stem) is type(preprocessor)
-            and option.get("task") == task
-        ):
+        if located(option["_target_"], file.stem) is kind and option.get("task") == task:
             return file.stem
     return preprocessor.name
+
+
+def usage(settings: Settings, steps: Mapping[str, str], adapter: str) -> str:
+    """The command that scores with an adapter, without a dataset.
+
+    Args:
+        steps: synopsis and preprocessor of the texts that trained it, by their options.
+    """
+    option = read_option(conf() / "evaluation_lm" / "transformers.yaml")
+    scoring = {key: value for key, value in settings.scoring.items() if key not in SPEED}
+    given: dict[str, Any] = {**steps, **dict(differences("evaluation_lm", option, scoring))}
+    given["evaluation_lm.adapter"] = adapter
+    if settings.prompt.identity != Prompt("second_opinion.txt").identity:  # mechanism=gem's own
+        given["mechanism.prompt.file"] = f"{adapter}/{PROMPT}"
+    words = [f"{key}={written(value)}" for key, value in given.items()]
+    return f"{PROGRAM} mechanism=gem evaluation_lm=transformers {shlex.join(words)}"

@@ -43,14 +43,12 @@ class Assw(SynopsisStep):
     name: ClassVar[str] = "assw"
 
     def rule(self, item: Item) -> Written:
-        """Sentences that claim or concede."""
         if not item.source.strip():
             return NO_SOURCE
         claimed, conceded = claims(item.source)
         return _compose(item, claimed[: self.most], conceded[: self.most])
 
     def read(self, item: Item, reply: str) -> Written:
-        """Both lists, from between their tags."""
         lists = [_between(tag, reply) for tag in TAGS]
         if None in lists:
             return Written(None, "the reply does not hold both lists in their tags")

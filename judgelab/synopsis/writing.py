@@ -35,19 +35,16 @@ class SynopsisStep(WritingStep[int]):
     axis: ClassVar[str] = "synopsis"
 
     @abstractmethod
-    def rule(self, item: Item) -> Written:
-        """The offline variant."""
+    def rule(self, item: Item) -> Written: ...
 
     @abstractmethod
     def read(self, item: Item, reply: str) -> Written:
         """The synopsis in an LM's reply."""
 
     def by_rules(self, panel: Panel, seed: int) -> dict[int, Written]:
-        """Every synopsis by the rule."""
         return {i: self.rule(item) for i, item in enumerate(panel.items)}
 
     def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[int, Written]:
-        """One question an item."""
         requests = {
             i: self.request(item.id, source=item.source)
             for i, item in enumerate(panel.items)
@@ -57,7 +54,6 @@ class SynopsisStep(WritingStep[int]):
         return dict.fromkeys(range(len(panel.items)), NO_SOURCE) | synopses
 
     def placed(self, panel: Panel, made: Mapping[int, Written], **facts: object) -> Panel:
-        """The panel with these synopses."""
         items = tuple(replace(item, synopsis=made[i].text) for i, item in enumerate(panel.items))
         return replace(panel, items=items, provenance={**panel.provenance, **facts})
 
@@ -74,13 +70,11 @@ class Abstract(SynopsisStep):
     name: ClassVar[str] = "abstract"
 
     def rule(self, item: Item) -> Written:
-        """The first sentences."""
         first = (sentence for _, sentence in outline(item.source))
         text = " ".join(islice(first, self.sentences))
         return Written(text) if text else NO_SOURCE
 
     def read(self, item: Item, reply: str) -> Written:
-        """The reply as it is."""
         return Written(reply)
 
 

@@ -78,8 +78,8 @@ def training_here() -> Iterator[None]:
 
     from judgelab.finetune import child, fit
 
-    def train(job: fit.Job, watch: fit.TrainingWatch) -> fit.Training:
-        return child.carry_out(job, lambda kind, **event: getattr(watch, kind)(**event))
+    def train(job: fit.Job, watch: fit.Watch) -> fit.Training:
+        return child.carry_out(job, lambda kind, value: watch[kind](value))
 
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -14,7 +14,7 @@ from judgelab.core.errors import ConfigError, JudgelabError
 from judgelab.core.prompt import Prompt
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.finetune.data import Example
-from judgelab.finetune.fit import Job, TrainingWatch, train_apart
+from judgelab.finetune.fit import Job, train_apart
 from judgelab.finetune.settings import Settings
 from judgelab.scoring.source import find
 from judgelab.study import finetune as study
@@ -83,15 +83,14 @@ def test_without_unsloth_the_sentence_says_what_to_do(
     monkeypatch.setenv("PYTHONPATH", str(broken))
     said = r"unsloth cannot be imported here \(You need a GPU\.\).*backend=peft"
     with pytest.raises(ConfigError, match=said):
-        train_apart(job(base, tmp_path, "unsloth"), TrainingWatch(lambda line, calls: None))
+        train_apart(job(base, tmp_path, "unsloth"), {})
 
 
 def test_a_child_that_is_killed_leaves_a_sentence(base: Path, tmp_path: Path) -> None:
-    class Killing(TrainingWatch):
-        def begin(self, step: int, steps: int) -> None:
-            (child,) = trainers(os.getpid())
-            os.kill(child, 9)
+    def kill(line: str) -> None:
+        (child,) = trainers(os.getpid())
+        os.kill(child, 9)
 
     with pytest.raises(JudgelabError, match=r"ended early \(signal SIGKILL\).*continues"):
-        train_apart(job(base, tmp_path, "peft"), Killing(lambda line, calls: None))
+        train_apart(job(base, tmp_path, "peft"), {"line": kill})
     assert not (tmp_path / "adapter").exists()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from judgelab.core.resources import PACKAGE
-from judgelab.finetune.fit import TrainingWatch, carry
+from judgelab.finetune.fit import carry
 
 START = """
 import fcntl, os, sys, time
@@ -31,8 +31,8 @@ def start(apart):
     os.read(ready, 1)
 """
 REPORT = """
-print('{"kind": "at", "step": 1, "loss": 0.5}')
-print('{"kind": "done", "training": {"steps": 1}}', flush=True)
+print('["line", "loss 0.500"]')
+print('["done", {"steps": 1}]', flush=True)
 os._exit(3)
 """
 
@@ -53,9 +53,8 @@ def gone(held: Path) -> bool:
 @pytest.mark.parametrize("apart", [False, True])
 def test_a_process_that_outlives_the_child_is_not_waited_for(tmp_path: Path, apart: bool) -> None:
     held, lines, start = tmp_path / "held", list[str](), time.monotonic()
-    watch = TrainingWatch(lambda line, calls: lines.append(line))
     command = [sys.executable, "-c", f"{START}\nstart({apart})\n{REPORT}", str(held)]
-    done, code = carry(command, "a job", os.environ, watch)
+    done, code = carry(command, "a job", os.environ, {"line": lines.append})
     assert (done, code, len(lines)) == ({"steps": 1}, 3, 1) and "loss 0.500" in lines[0]
     assert time.monotonic() - start < 40
     if apart:  # in a session of its own it cannot be found
@@ -68,8 +67,7 @@ def test_a_killed_child_is_the_end_though_a_process_of_its_own_holds_the_pipe(
 ) -> None:
     held, start = tmp_path / "held", time.monotonic()
     program = f"{START}\nstart(False)\nos.kill(os.getpid(), 9)"
-    watch = TrainingWatch(lambda line, calls: None)
-    assert carry([sys.executable, "-c", program, str(held)], "a job", os.environ, watch) == (
+    assert carry([sys.executable, "-c", program, str(held)], "a job", os.environ, {}) == (
         None,
         -signal.SIGKILL,
     )

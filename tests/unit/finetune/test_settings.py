@@ -18,15 +18,14 @@ from judgelab.config.composing import composed, read_option
 from judgelab.core.errors import ConfigError
 from judgelab.core.prompt import Prompt
 from judgelab.finetune import fit
-from judgelab.finetune.card import usage
 from judgelab.finetune.child import load
 from judgelab.finetune.data import Example
-from judgelab.finetune.fit import Job, Training, TrainingWatch, train_apart
+from judgelab.finetune.fit import Job, Training, train_apart
 from judgelab.finetune.settings import Settings, check
 from judgelab.finetune.train import train
 from judgelab.scoring.load import Form
 from judgelab.scoring.source import ModelSource
-from judgelab.study.finetune import option_of
+from judgelab.study.finetune import option_of, usage
 from tests.tiny_reviews import REVIEWER
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -152,7 +151,7 @@ def test_steps_batch_and_loss_are_those_of_one_gpu(
         one = job(tmp_path / str(gpus))
         form = Form.of("float32", "none", "cpu", REVIEWER)
         model = load(one.settings, REVIEWER, form, "peft")
-        trainings.append(train(model, form, one, lambda **event: None))
+        trainings.append(train(model, form, one, lambda kind, value: None))
     assert [training.steps for training in trainings] == [2, 2, 2]
     assert trainings[0].curve == trainings[1].curve == trainings[2].curve
 
@@ -179,5 +178,5 @@ def test_the_process_that_trains_sees_one_gpu(
     if visible is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
     one = job(tmp_path, device_map=device_map)
-    assert isinstance(train_apart(one, TrainingWatch(lambda line, calls: None)), Training)
+    assert isinstance(train_apart(one, {}), Training)
     assert environments[0].get("CUDA_VISIBLE_DEVICES") == given
