@@ -43,17 +43,29 @@ def transposed(pair: xr.DataArray) -> xr.DataArray:
     return pair.copy(data=np.swapaxes(pair.values, 1, 2))
 
 
-def measured(panel: Panel, **variables: tuple[tuple[str, ...], ArrayLike]) -> xr.Dataset:
+TEXT, PAIR = ("item", "agent"), ("item", "agent", "peer")  # dims of what is measured
+
+
+def measured(
+    panel: Panel, **variables: tuple[tuple[str, ...], ArrayLike | Mapping[Any, float]]
+) -> xr.Dataset:
     """A dataset of raw measurements, ``name=(dims, values)``, on the panel's items and agents.
 
-    The coordinate ``reference`` [agent] marks the human text, so that a mechanism can be scored
-    from the measurements alone, without the panel and without a model.
+    Values by their index are NaN elsewhere. The coordinate ``reference`` [agent] marks the human
+    text, so that a mechanism can be scored from the measurements alone, without the panel and
+    without a model.
     """
     import xarray as xr
 
     names = [agent.name for agent in panel.agents]
+    sizes = {"item": len(panel.items), "agent": len(names), "peer": len(names)}
+
+    def array(dims: tuple[str, ...], values: Any) -> NDArray[Any]:
+        by_index = isinstance(values, Mapping)
+        return filled([sizes[dim] for dim in dims], values) if by_index else np.asarray(values)
+
     return xr.Dataset(
-        {name: (dims, np.asarray(values)) for name, (dims, values) in variables.items()},
+        {name: (dims, array(dims, values)) for name, (dims, values) in variables.items()},
         coords={
             "item": [item.id for item in panel.items],
             "agent": names,

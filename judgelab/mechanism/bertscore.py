@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.scores import Scores, filled, measured
+from judgelab.core.scores import PAIR, Scores, measured
 from judgelab.mechanism.protocol import Definition, Mechanism
 from judgelab.mechanism.texts import judged_texts, score_directed
 
@@ -61,9 +61,8 @@ class BertScore(Mechanism):
             for cell, x, y in judged_texts(panel)
             if x.strip() and y.strip()
         }
-        pair, shape = ("item", "agent", "peer"), (len(panel.items), *[len(panel.agents)] * 2)
-        parts = [filled(shape, {cell: two[k] for cell, two in both.items()}) for k in (0, 1)]
-        data = measured(panel, precision=(pair, parts[0]), recall=(pair, parts[1]))
+        precision, recall = ({cell: two[k] for cell, two in both.items()} for k in (0, 1))
+        data = measured(panel, precision=(PAIR, precision), recall=(PAIR, recall))
         return data.assign_attrs(attrs)
 
     def _units(self, texts: Sequence[str]) -> tuple[Mapping[str, Units], dict[str, str]]:

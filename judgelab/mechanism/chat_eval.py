@@ -17,7 +17,7 @@ from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply.grade import no_grade, stated_grade
 from judgelab.core.reply.label import no_label, stated_label
-from judgelab.core.scores import Scores, filled, measured
+from judgelab.core.scores import PAIR, TEXT, Scores, measured
 from judgelab.core.step import present
 from judgelab.mechanism.judge import CHOICES, pair_questions, win_rates
 from judgelab.mechanism.protocol import Definition, Mechanism
@@ -113,8 +113,7 @@ class ChatEval(Debate):
             lambda text: no_label(text, CHOICES),
         )
         majority = {k: float(np.sign(np.mean(each) - 0.5) + 1) / 2 for k, each in votes.items()}
-        verdict = filled((len(panel.items), *[len(panel.agents)] * 2), majority)
-        data = measured(panel, verdict=(("item", "agent", "peer"), verdict))
+        data = measured(panel, verdict=(PAIR, majority))
         return data.assign_attrs(prompt=self.prompt.identity)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
@@ -158,6 +157,4 @@ class ChatEvalPointwise(Debate, TextMechanism):
             lambda text: no_grade(text, self.low, self.high),
         )
         means = {cell: float(np.mean(each)) for cell, each in grades.items()}
-        value = filled((len(panel.items), len(panel.agents)), means)
-        data = measured(panel, value=(("item", "agent"), value))
-        return data.assign_attrs(prompt=self.prompt.identity)
+        return measured(panel, value=(TEXT, means)).assign_attrs(prompt=self.prompt.identity)

@@ -9,7 +9,7 @@ import xarray as xr
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
-from judgelab.core.scores import filled, measured
+from judgelab.core.scores import TEXT, measured
 from judgelab.core.step import Cell, present
 from judgelab.mechanism.logprob import Questions
 from judgelab.mechanism.protocol import BY_LOGPROB
@@ -33,6 +33,4 @@ class GptScore(TextMechanism):
             questions.ask((k, j), context, text, item.id, panel.agents[j].name)
         answers = questions.put(lm).items()
         scored = {cell: nats / tokens for cell, (nats, tokens) in answers if tokens > 0}
-        value = filled((len(panel.items), len(panel.agents)), scored)
-        data = measured(panel, value=(("item", "agent"), value))
-        return data.assign_attrs(prompt=self.prompt.identity)
+        return measured(panel, value=(TEXT, scored)).assign_attrs(prompt=self.prompt.identity)

@@ -16,8 +16,8 @@ from judgelab.core.errors import DataError
 from judgelab.core.lm import EvaluationLM, Exchange
 from judgelab.core.panel import Panel
 from judgelab.core.scores import (
+    PAIR,
     Scores,
-    filled,
     mean_over,
     measured,
     transposed,
@@ -75,9 +75,7 @@ class PairMechanism(ClosedMechanism):
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``verdict`` [item, agent, peer]: 1 if agent, shown first, beat peer; NaN if unread."""
         read = self.read_labels(self.ask(panel, lm), self.verdicts)
-        dims, agents = ("item", "agent", "peer"), len(panel.agents)
-        data = measured(panel, verdict=(dims, filled((len(panel.items), agents, agents), read)))
-        return data.assign_attrs(self.attrs(lm))
+        return measured(panel, verdict=(PAIR, read)).assign_attrs(self.attrs(lm))
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         return win_rates(measured["verdict"])

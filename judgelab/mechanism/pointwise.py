@@ -14,7 +14,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM, Exchange
 from judgelab.core.panel import Item, Panel
 from judgelab.core.reply.grade import no_grade, stated_grade
-from judgelab.core.scores import filled, measured
+from judgelab.core.scores import TEXT, measured
 from judgelab.core.step import present
 from judgelab.mechanism.closed import ClosedMechanism, whole_grades
 from judgelab.mechanism.texts import TextMechanism
@@ -44,8 +44,7 @@ class GradeMechanism(ClosedMechanism, TextMechanism):
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``value`` [item, agent]: the grade; NaN for absent texts and unread replies."""
-        graded, dims = self.graded(panel), ("item", "agent")
-        requests = {}
+        graded, requests = self.graded(panel), {}
         for (k, j), text in present(panel).items():
             if graded[j]:
                 item = panel.items[k]
@@ -59,9 +58,7 @@ class GradeMechanism(ClosedMechanism, TextMechanism):
             lambda _, text: no_grade(text, *self.bounds),
             lambda _: {grade: float(grade) for grade in self.labels},
         )
-        shape = len(panel.items), len(panel.agents)
-        data = measured(panel, value=(dims, filled(shape, value)))
-        return data.assign_attrs(self.attrs(lm))
+        return measured(panel, value=(TEXT, value)).assign_attrs(self.attrs(lm))
 
 
 @dataclass(frozen=True)

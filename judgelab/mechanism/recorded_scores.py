@@ -10,7 +10,7 @@ import xarray as xr
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.scores import measured
+from judgelab.core.scores import TEXT, measured
 from judgelab.mechanism.texts import TextMechanism
 
 
@@ -40,12 +40,12 @@ class RecordedScores(TextMechanism):
                 "that reads texts."
             )
         name = self._chosen(whole)
-        values = [
-            [item.scores.get(name, {}).get(agent.name, np.nan) for agent in part.agents]
-            for item in part.items
-        ]
-        data = measured(part, value=(("item", "agent"), np.array(values, dtype=np.float64)))
-        return data.assign_attrs(metric=name)
+        values = {
+            (i, j): item.scores.get(name, {}).get(agent.name, np.nan)
+            for i, item in enumerate(part.items)
+            for j, agent in enumerate(part.agents)
+        }
+        return measured(part, value=(TEXT, values)).assign_attrs(metric=name)
 
     def _chosen(self, panel: Panel) -> str:
         known = list(dict.fromkeys(name for item in panel.items for name in item.scores))

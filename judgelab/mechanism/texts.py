@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import GIVE_REFERENCES, Agent, Item, Panel
-from judgelab.core.scores import Scores, filled, mean_over, measured, symmetric, weaker_of_two
+from judgelab.core.scores import PAIR, TEXT, Scores, mean_over, measured, symmetric, weaker_of_two
+from judgelab.core.step import present
 from judgelab.mechanism.protocol import Definition, Mechanism
 
 if TYPE_CHECKING:
@@ -75,8 +76,7 @@ class ReferenceMechanism(TextMechanism):
                 "other agents' (mechanism.peers=true)."
             )
         scores = {cell: compare(x, y) for cell, x, y in judged_texts(part)}
-        directed = filled((len(part.items), *[len(part.agents)] * 2), scores)
-        return measured(part, directed=(("item", "agent", "peer"), directed))
+        return measured(part, directed=(PAIR, scores))
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         if "directed" in measured:
@@ -86,14 +86,11 @@ class ReferenceMechanism(TextMechanism):
 
 def measure_texts(panel: Panel, score: TextScore) -> xr.Dataset:
     """``value`` [item, agent]: ``score`` of every present text; NaN for absent ones."""
-    values = [
-        [
-            np.nan if text is None else score(text, item, agent)
-            for text, agent in zip(row, panel.agents, strict=True)
-        ]
-        for item, row in zip(panel.items, panel.texts, strict=True)
-    ]
-    return measured(panel, value=(("item", "agent"), np.array(values, dtype=np.float64)))
+    values = {
+        (i, j): score(text, panel.items[i], panel.agents[j])
+        for (i, j), text in present(panel).items()
+    }
+    return measured(panel, value=(TEXT, values))
 
 
 def judged_pairs(panel: Panel) -> NDArray[np.bool_]:
