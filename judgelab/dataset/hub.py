@@ -17,7 +17,7 @@ from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Item, Panel
 from judgelab.core.sentences import sentences
 from judgelab.dataset.files import Row, each_row, row_faults, text_at, value_at
-from judgelab.dataset.provenance import SourcedDataset, find_rows, settings_of
+from judgelab.dataset.provenance import SourcedDataset, settings_of
 
 REST = "less than a passage, at the end"
 FIELD = re.compile(r"\{([^{}]+)\}")
@@ -94,57 +94,55 @@ class Hub(SourcedDataset):
         return settings_of(Selection, self.select or {}, "dataset.select")
 
     def _panel(self, limit: int | None) -> Panel:
-        found = find_rows(self.name, self.source, self.path, self.hub)
+        origin = self._find(self.name)
         read, count = list[Item | str](), 0
-        for k, row in enumerate(each_row(found.files)):
+        for k, row in enumerate(each_row(origin.files)):
             if self.select is None and count == limit:
                 break
-            read.append(self._item(k, row, found.where))
+            read.append(self._item(k, row, origin.where))
             count += isinstance(read[-1], Item)
         rows = len(read)
         if self._selection.join:
             read = _join(read, self._selection.characters or 0)
-        items, left_out = self._selected(read)
-        if not items:
+        selected, left_out = self._selected(read)
+        if not selected:
             raise DataError(
-                f"Dataset {self.name!r} ({found.where}): none of {rows} rows is left "
+                f"Dataset {self.name!r} ({origin.where}): none of {rows} rows is left "
                 f"({dict(left_out)}): correct the file, or loosen dataset.select."
             )
-        items = items[:limit]
+        items = tuple(selected[:limit])
         facts = {
             "dataset": self.name,
             "source": self.source,
-            **found.facts,
+            **origin.facts,
             "rows": len(items),
             "task_description": self.task_description,
-            "content": Panel(items=tuple(items)).digest,
+            "content": Panel(items).digest,
             "rows_left_out": dict(left_out),
             "selection": None if self.select is None else self._selection.model_dump(),
         }
-        return Panel(items=tuple(items), task=self.task, provenance=facts)
+        return Panel(items, task=self.task, provenance=facts)
 
     def _selected(self, read: Sequence[Item | str]) -> tuple[list[Item], Counter[str]]:
         """Items in the order of the rows, and why the other rows are not among them."""
-        chosen = self._selection
-        why: Counter[str] = Counter()
-        kept: list[Item] = []
-        seen: set[tuple[str, str | None]] = set()
-        for item in read:
+        chosen, why = self._selection, Counter[str]()
+        kept: dict[object, Item] = {}
+        for row, item in enumerate(read):
             if isinstance(item, str):
                 why[item] += 1
-            elif chosen.characters and len(item.reference or "") <= chosen.characters:
+                continue
+            key = (item.source, item.reference) if chosen.unique else row
+            if chosen.characters and len(item.reference or "") <= chosen.characters:
                 why[f"not longer than {chosen.characters} characters"] += 1
-            elif chosen.unique and (item.source, item.reference) in seen:
+            elif kept.setdefault(key, item) is not item:
                 why["repeated"] += 1
-            else:
-                seen.add((item.source, item.reference))
-                kept.append(item)
-        if chosen.draw is not None and chosen.draw < len(kept):
-            why["not drawn"] = len(kept) - chosen.draw
+        items = list(kept.values())
+        if chosen.draw is not None and chosen.draw < len(items):
+            why["not drawn"] = len(items) - chosen.draw
             rng = np.random.default_rng(chosen.seed)
-            drawn = np.sort(rng.choice(len(kept), size=chosen.draw, replace=False))
-            kept = [kept[k] for k in drawn]
-        return kept, why
+            drawn = np.sort(rng.choice(len(items), size=chosen.draw, replace=False))
+            items = [items[k] for k in drawn]
+        return items, why
 
     def _item(self, number: int, row: Row, where: str) -> Item | str:
         """The item of a row, or why it has none."""

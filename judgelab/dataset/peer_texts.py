@@ -14,7 +14,7 @@ from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.dataset.files import Row, each_row, row_faults, sections, text_at, unpacked, value_at
 from judgelab.dataset.jsonl import Jsonl
-from judgelab.dataset.provenance import SourcedDataset, find_rows, settings_of
+from judgelab.dataset.provenance import SourcedDataset, settings_of
 
 PeerItem = tuple[Item, tuple[str, ...]]
 """An item, and the texts about it."""
@@ -112,7 +112,7 @@ class PeerTexts(SourcedDataset):
             )
 
     def _panel(self, limit: int | None) -> Panel:
-        found = find_rows(self.name, self.source, self.path, self.hub)
+        found = self._find(self.name)
         facts = {"dataset": self.name, "source": self.source, **found.facts}
         facts["task_description"] = self.task_description
         own = found.files[0].suffix != ".parquet" and "responses" in next(each_row(found.files), {})

@@ -30,8 +30,7 @@ class Provenance:
     """Files with the rows."""
 
     files: tuple[Path, ...]  # in order
-    # for the panel: hub id, revision asked and commit found, or the file
-    facts: Mapping[str, object]
+    facts: Mapping[str, object]  # for the panel: hub id, revision asked, commit found; or the file
     where: str  # for messages
 
 
@@ -63,6 +62,16 @@ class SourcedDataset(LimitedDataset):
         if (self.source == "path") != bool(self.path):
             raise ConfigError("dataset.path and dataset.source=path go together: give both.")
 
+    def _find(self, name: str) -> Provenance:
+        """The files: the sample of this name, downloaded from the Hub, or the user's own."""
+        if self.source == "hub":
+            return fetch(self.hub or {})
+        if self.source == "path":
+            file, shown = Path(str(self.path)).expanduser(), str(self.path)
+        else:
+            file, shown = SAMPLES / f"{name}.jsonl", f"judgelab/dataset/samples/{name}.jsonl"
+        return Provenance((file,), {"file": shown}, str(file))
+
 
 def check_keys(given: Mapping[str, Any], known: Iterable[str], where: str) -> None:
     """Refuse a mapping of settings with an unknown key."""
@@ -87,19 +96,7 @@ def settings_of(model: type[Settings], given: Mapping[str, Any], where: str) -> 
         raise ConfigError(f"{where}.{key}={given.get(key)!r} {must}.") from None
 
 
-def find_rows(
-    name: str, source: str, path: str | None, hub: Mapping[str, Any] | None
-) -> Provenance:
-    """The files of a dataset: its sample, downloaded from the Hub, or the user's own."""
-    if source == "hub":
-        return fetch(hub)
-    shipped = SAMPLES / f"{name}.jsonl"
-    file = shipped if source == "sample" else Path(str(path)).expanduser()
-    shown = f"judgelab/dataset/samples/{file.name}" if source == "sample" else str(path)
-    return Provenance((file,), {"file": shown}, str(file))
-
-
-def fetch(hub: Mapping[str, Any] | None) -> Provenance:
+def fetch(hub: Mapping[str, Any]) -> Provenance:
     """Download the files of ``hub`` (id, config, revision, split, data_files), or find them cached.
 
     The files, not the rows, are cached: ``huggingface_hub`` keys them by commit, so that a later
@@ -112,11 +109,10 @@ def fetch(hub: Mapping[str, Any] | None) -> Provenance:
             not exist there.
         MissingExtraError: the package ``huggingface_hub`` is absent.
     """
-    hub = hub or {}
     for key in ("id", "revision", "split"):
         if not hub.get(key):
             raise ConfigError(f"dataset.source=hub needs dataset.hub.{key}, which is not set.")
-    patterns = split_patterns(hub)
+    patterns = _patterns(hub)
     try:
         folder, obstacle = hub_folder(
             hub["id"], hub["revision"], patterns, kind="dataset", extra="hub"
@@ -137,18 +133,13 @@ def fetch(hub: Mapping[str, Any] | None) -> Provenance:
     return Provenance(files, {"hub": asked, "commit": folder.name}, str(hub["id"]))
 
 
-def split_patterns(hub: Mapping[str, Any]) -> list[str]:
-    """Where the parquet files of a split lie inside the repository.
-
-    ``data_files`` if given; else the two layouts the Hub itself writes: one folder per config
+def _patterns(hub: Mapping[str, Any]) -> list[str]:
+    """``data_files`` if given; else the two layouts the Hub itself writes: one folder per config
     with ``<split>-*.parquet`` (``data`` for the config ``default``) as ``push_to_hub`` does, and
-    ``<config>/<split>/*.parquet`` as on the branch ``refs/convert/parquet``.
-    """
-    given = hub.get("data_files")
-    if given:
+    ``<config>/<split>/*.parquet`` as on the branch ``refs/convert/parquet``."""
+    if given := hub.get("data_files"):
         patterns = [given] if isinstance(given, str) else [str(one) for one in given]
-        wrong = [one for one in patterns if not one.endswith(".parquet")]
-        if wrong:
+        if wrong := [one for one in patterns if not one.endswith(".parquet")]:
             raise ConfigError(f"dataset.hub.data_files={wrong[0]!r} must name parquet files.")
         return patterns
     config, split = hub.get("config") or "default", hub["split"]

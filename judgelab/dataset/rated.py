@@ -12,7 +12,7 @@ from pydantic import ValidationError as Invalid
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.panel import Panel
 from judgelab.dataset.files import cell_text, of_frame, read_rows
-from judgelab.dataset.provenance import SAMPLES, SourcedDataset, check_keys, find_rows
+from judgelab.dataset.provenance import SAMPLES, SourcedDataset, check_keys
 from judgelab.dataset.rows import fault_of
 from judgelab.dataset.table import LabelledTable
 
@@ -103,7 +103,7 @@ class RatedSummaries(SourcedDataset):
         """A row for each text, and what a record says of the files."""
         import pandas as pd
 
-        found = find_rows(self.name, "hub", None, self.hub)
+        found = self._find(self.name)
         texts = []
         for k, row in enumerate(read_rows(found.files, limit), start=1):
             given = {key: row.get(str(field)) for key, field in self.fields.items() if field}

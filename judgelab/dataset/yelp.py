@@ -13,7 +13,7 @@ from judgelab.core.bounds import Count
 from judgelab.core.errors import DataError
 from judgelab.core.panel import Item, Panel, rng_for
 from judgelab.dataset.peer_texts import PeerItem, own_panel, peer_panel, with_references
-from judgelab.dataset.provenance import SourcedDataset, find_rows
+from judgelab.dataset.provenance import SourcedDataset
 
 PREFIXES = ("", "yelp_academic_dataset_")  # of the names of Yelp's files
 KIND = "Restaurants"
@@ -40,7 +40,7 @@ class Yelp(SourcedDataset):
     seed: int = 0
 
     def _panel(self, limit: int | None) -> Panel:
-        found = find_rows("yelp", self.source, self.path, None)
+        found = self._find("yelp")
         facts = {"dataset": "yelp", "source": self.source, **found.facts}
         facts["task_description"] = self.task_description
         if self.source == "sample":
