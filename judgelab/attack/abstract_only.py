@@ -11,9 +11,8 @@ from judgelab.core.panel import Panel
 from judgelab.core.resources import words
 from judgelab.core.step import Cell, Place, Written, present, written
 
+# what can be said of a paper by a reader of its synopsis alone
 REMARKS: dict[str, list[str]] = words("attack/words/generic_review.yaml")
-"""What can be said of a paper by a reader of its synopsis alone."""
-
 LONGEST = 160  # characters of a quotation
 
 
@@ -34,8 +33,8 @@ class AbstractOnly(WritingAttack):
         for and four against."""
 
         def drawn(kind: str, count: int = 1) -> list[str]:
-            options = REMARKS[kind]
-            return [options[k] for k in at.rng.choice(len(options), size=count, replace=False)]
+            chosen = at.rng.choice(len(REMARKS[kind]), size=count, replace=False)
+            return [REMARKS[kind][k] for k in chosen]
 
         synopsis = (at.item.synopsis or "").strip()
         sentences = [piece for line in synopsis.splitlines() for piece in line_sentences(line)]

@@ -15,8 +15,8 @@ from judgelab.core.resources import words
 from judgelab.core.step import Cell, Place, Written, present, written
 
 MARKER = "[There is one missing sentence]"
+# could stand in any review, and say nothing about any paper
 FILLERS: list[str] = words("attack/words/fillers.yaml")
-"""Sentences that could stand in any review and say nothing about any paper."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class DeletionCompletion(WritingAttack):
 
     def gapped(self, text: str, gap: Gap) -> str:
         """The text with ``gap()`` in the place of every other sentence."""
-        corrected = self.definition == "corrected"
-        return thin(text, gap) if corrected else thin_as_released(text, gap, bold=True)
+        released = self.definition == "released"
+        return thin_as_released(text, gap, bold=True) if released else thin(text, gap)
 
     def rule(self, text: str, at: Place) -> str:
         return self.gapped(text, filler(at.rng))

@@ -24,6 +24,7 @@ from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply import read_choice
 from judgelab.core.reply.label import no_label
+from judgelab.core.scores import filled
 from judgelab.exam.protocol import (
     Answers,
     Exam,
@@ -186,10 +187,7 @@ def _silent(replies: Iterable[Reply]) -> bool:
 
 def _cells(panel: Panel, confidence: Mapping[Cell, float]) -> Floats:
     """[items, orders] by (item, first, second) of each question."""
-    values = np.full((len(panel.items), 2), np.nan)
-    for (k, i, _), value in confidence.items():
-        values[k, i] = value
-    return values
+    return filled((len(panel.items), 2), {(k, i): one for (k, i, _), one in confidence.items()})
 
 
 def emitted(reply: Reply) -> float:

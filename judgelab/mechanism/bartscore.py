@@ -13,7 +13,7 @@ from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, transposed
 from judgelab.mechanism.logprob import ConditionalMechanism, Setting, measure_conditional
 from judgelab.mechanism.protocol import Definition
-from judgelab.mechanism.texts import judged_pairs, only_judged, score_directed
+from judgelab.mechanism.texts import judged, judged_pairs, score_directed
 
 
 @dataclass(frozen=True)
@@ -44,4 +44,6 @@ class BartScore(ConditionalMechanism):
             recall = recall / tokens.values[:, None, :]
         precision = transposed(recall)
         parts = {"recall": recall, "precision": precision, "f1": (recall + precision) / 2}
-        return score_directed(only_judged(parts[self.part]))
+        # f1 exists for the pairs (y, x) too, which nobody asked for
+        asked = xr.DataArray(judged(measured["reference"].values), dims=("agent", "peer"))
+        return score_directed(parts[self.part].where(asked))

@@ -145,11 +145,9 @@ class ChatEvalPointwise(Debate, TextMechanism):
         task, scale = panel.task_description, {"low": f"{self.low:g}", "high": f"{self.high:g}"}
         questions = []
         for (k, j), text in present(panel).items():
-            item = panel.items[k]
-            key = (self.name, item.id, panel.agents[j].name)
-            questions.append(
-                ((k, j), key, {"task": task, "source": item.source, "text": text} | scale)
-            )
+            item, agent = panel.items[k], panel.agents[j]
+            fields = {"task": task, "source": item.source, "text": text, **scale}
+            questions.append(((k, j), (self.name, item.id, agent.name), fields))
         grades = self.debated(
             lm,
             questions,

@@ -99,7 +99,7 @@ def judged_pairs(panel: Panel) -> NDArray[np.bool_]:
     Where the panel marks references, candidates are scored against them (GEM paper, section 4.2);
     where it marks none, all texts against all others (section 4.1).
     """
-    return _judged(np.array([agent.reference for agent in panel.agents], dtype=np.bool_))
+    return judged(np.array([agent.reference for agent in panel.agents], dtype=np.bool_))
 
 
 def judged_texts(panel: Panel) -> Iterator[tuple[tuple[int, int, int], str, str]]:
@@ -112,18 +112,8 @@ def judged_texts(panel: Panel) -> Iterator[tuple[tuple[int, int, int], str, str]
                 yield (k, i, j), x, y
 
 
-def only_judged(directed: xr.DataArray) -> xr.DataArray:
-    """The entries that ``judged_pairs`` names; NaN elsewhere.
-
-    For scores that are computed from both directions and so exist for the pairs (y, x) too.
-    """
-    import xarray as xr
-
-    mask = _judged(directed["reference"].values.astype(np.bool_))
-    return directed.where(xr.DataArray(mask, dims=("agent", "peer")))
-
-
-def _judged(reference: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def judged(reference: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The same, from [agent] whether it is a reference."""
     alone = ~np.eye(len(reference), dtype=np.bool_)
     return ~reference[:, None] & reference[None, :] if reference.any() else alone
 
