@@ -48,7 +48,6 @@ _STOP = re.compile(r"(?<=[.!?])\s+")
 _REFERENCES = re.compile(r"\n\W*(?:\d+\W+)?(?:references|bibliography)\W*\n.*", re.I | re.DOTALL)
 _LONGEST = 90  # words in one unit: text without punctuation is cut here
 
-_MOST_NAMES = 40
 _TOKEN = re.compile(r"[\w'’-]+|[^\w\s]")
 _TOPIC = re.compile(r"[^\W\d_]{4,}(?<!ing)(?<!ed)(?<!ly)")
 _LONGEST_NAME = 4
@@ -177,24 +176,12 @@ class Source:
         )
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Speakers, then capitalised names by frequency; at most 40."""
-        plain = {word for s in self.sentences for word in words(s.text) if word[0].islower()}
-        counts = Counter(name for s in self.sentences for name in _names_in(s.text, plain))
-        inner = {token for name in counts for token in name.split()}
-        for sentence in self.sentences:  # a lone first word is a name if it is one elsewhere
-            first = WORD.search(sentence.text)
-            starts = any(" " in name and sentence.text.startswith(name) for name in counts)
-            if first and first.group() in inner and not starts:
-                counts[first.group()] += 1
-        speakers = (s.speaker for s in self.sentences if s.speaker)
-        names = dict.fromkeys([*speakers, *(name for name, _ in counts.most_common())])
-        return tuple(names)[:_MOST_NAMES]
-
-    @cached_property
     def proper(self) -> frozenset[str]:
-        """Words that keep their capital inside a sentence."""
-        return frozenset(token for name in self.names for token in words(name))
+        """Words that keep their capital inside a sentence: those of speakers and other names."""
+        plain = {word for s in self.sentences for word in words(s.text) if word[0].islower()}
+        names = [s.speaker for s in self.sentences if s.speaker]
+        names += [name for s in self.sentences for name in _names_in(s.text, plain)]
+        return frozenset(token for name in names for token in words(name))
 
     @cached_property
     def topics(self) -> tuple[str, ...]:

@@ -44,6 +44,6 @@ class BartScore(ConditionalMechanism):
             recall = recall / tokens.values[:, None, :]
         precision = transposed(recall)
         parts = {"recall": recall, "precision": precision, "f1": (recall + precision) / 2}
-        # f1 exists for the pairs (y, x) too, which nobody asked for
+        # parts exist for the pairs (y, x), too
         asked = xr.DataArray(judged(measured["reference"].values), dims=("agent", "peer"))
         return score_directed(parts[self.part].where(asked))

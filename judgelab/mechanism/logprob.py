@@ -15,7 +15,8 @@ from judgelab.core.bounds import Count
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Item, Panel
 from judgelab.core.prompt import Prompt
-from judgelab.core.scores import measured
+from judgelab.core.scores import PAIR, TEXT, filled, measured
+from judgelab.core.step import Cell
 from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism
 from judgelab.stats.intervals.arrays import Mask
 
@@ -92,10 +93,9 @@ def measure_logprob(
         the peer on a partner item). NaN where a text is absent and on the diagonal.
     """
     delimiter = DELIMITERS.get(panel.task, "Responses:\n")
-    n, m = len(panel.items), len(panel.agents)
-    draws = 0 if partner is None else partner.shape[1]
-    marginal, tokens = np.full((n, m), np.nan), np.full((n, m), np.nan)
-    pairs = np.full((n, m, m, 1 + draws), np.nan)  # the first source is the item itself
+    marginal, tokens = dict[Cell, float](), dict[Cell, float]()
+    # by item, agent, peer and source, of which the first is the item itself
+    nats = dict[tuple[int, int, int, int], float]()
     names = [agent.name for agent in panel.agents]
     for k, item in enumerate(panel.items):
         questions = Questions[tuple[int, int, int]]()
@@ -112,16 +112,17 @@ def measure_logprob(
             if i == j:
                 marginal[k, i], tokens[k, i] = total, count
             else:
-                pairs[k, i, j, s] = total
-    pair = ("item", "agent", "peer")
+                nats[k, i, j, s] = total
+    agents, draws = len(names), 0 if partner is None else partner.shape[1]
+    pairs = filled((len(panel.items), agents, agents, 1 + draws), nats)
     data = measured(
         panel,
-        conditional=(pair, pairs[..., 0]),
-        marginal=(("item", "agent"), marginal),
-        tokens=(("item", "agent"), tokens),
+        conditional=(PAIR, pairs[..., 0]),
+        marginal=(TEXT, marginal),
+        tokens=(TEXT, tokens),
     )
     if partner is not None:
-        data["negative"] = ((*pair, "draw"), pairs[..., 1:])
+        data["negative"] = ((*PAIR, "draw"), pairs[..., 1:])
     return data
 
 
@@ -180,9 +181,8 @@ def measure_conditional(
         ``tokens`` [item, agent]: length of that sum; with ``whole``, ``marginal_whole``. NaN
         where a text is absent, or a synopsis is that the setting shows.
     """
-    n, m = len(panel.items), len(panel.agents)
-    conditional = np.full((n, m, m), np.nan)
-    marginal, tokens, uncut = (np.full((n, m), np.nan) for _ in range(3))
+    conditional = dict[tuple[int, int, int], float]()
+    marginal, tokens, uncut = (dict[Cell, float]() for _ in range(3))
     names = [agent.name for agent in panel.agents]
     for k, item in enumerate(panel.items):
         if setting.synopsis and not item.synopsis:
@@ -203,14 +203,14 @@ def measure_conditional(
                 conditional[k, i, j] = total
             else:
                 (marginal if kind == "alone" else uncut)[k, j] = total
-            if kind != "whole" and np.isnan(tokens[k, j]) and not np.isnan(total):
-                tokens[k, j] = count
+            if kind != "whole" and not np.isnan(total):
+                tokens.setdefault((k, j), count)
+    more = {"marginal_whole": (TEXT, uncut)} if whole else {}
     data = measured(
         panel,
-        conditional=(("item", "agent", "peer"), conditional),
-        marginal=(("item", "agent"), marginal),
-        tokens=(("item", "agent"), tokens),
+        conditional=(PAIR, conditional),
+        marginal=(TEXT, marginal),
+        tokens=(TEXT, tokens),
+        **more,
     )
-    if whole:
-        data["marginal_whole"] = (("item", "agent"), uncut)
     return data.assign_attrs(prompt=setting.prompt.identity)
