@@ -200,20 +200,16 @@ def preference_target(
         leave_out: each person in turn, on units that two or more labelled.
     """
     known = ~np.isnan(labels)
-    k = known.sum(axis=1)
-    total = np.where(known, labels, 0.0).sum(axis=1)
-    if not leave_out:
-        side = np.sign(np.round(np.nan_to_num(divide(total, k), nan=0.5) - 0.5, 9))
-        mass = np.stack([side > 0, side < 0], axis=1).astype(float)
-        return Target(weight[:, None] * mass, np.full(mass.shape, np.nan), cluster)
-    rest = divide(total[:, None] - labels, (k - 1)[:, None])
-    side = np.sign(np.round(np.where(known, np.nan_to_num(rest, nan=0.5), 0.5) - 0.5, 9))
-    share = (weight / np.maximum(k, 1))[:, None]
-    own = np.where(known, labels, 0.0)
+    own, k, share = np.where(known, labels, 0.0), known.sum(axis=1, keepdims=True), weight[:, None]
+    total = own.sum(axis=1, keepdims=True)
+    if leave_out:
+        share, rest = share / np.maximum(k, 1), divide(total - labels, k - 1)
+    else:
+        own, rest = np.full(k.shape, np.nan), divide(total, k)
+    side = np.sign(np.round(np.nan_to_num(rest, nan=0.5) - 0.5, 9))
     mass = np.stack([(share * (side > 0)).sum(axis=1), (share * (side < 0)).sum(axis=1)], axis=1)
     earned = share * own * (side > 0), share * (1 - own) * (side < 0)
-    people = np.stack([x.sum(axis=1) for x in earned], axis=1)
-    return Target(mass, people, cluster)
+    return Target(mass, np.stack([x.sum(axis=1) for x in earned], axis=1), cluster)
 
 
 @dataclass(frozen=True)

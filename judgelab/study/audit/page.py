@@ -39,23 +39,24 @@ HEADLINES = (
 
 def page(audit: AuditFacts, show_all: bool, estimators: Sequence[Estimator]) -> Result:
     """Everything as one result; ``show_all``: whether nothing is folded away."""
-    design, ranked = audit.design, audit.ranked
+    design, ranked, kind = audit.design, audit.ranked, audit.design.table.kind
     single = ranked[0][0] if len(ranked) == 1 else None
     judges, conditions = _judges(audit), _conditions(audit)
     agreement, averages = _agreement(audit), _averages(audit)
-    trials = [] if audit.trials is None else [audit.trials]
     if single is None:
-        top, folded = [judges], [conditions, agreement, averages, *trials]
+        top, folded = [judges], [conditions, agreement, averages]
+    elif single.recall:
+        top = [_confusion(design, single), _classes(design, single), averages]
+        folded = [judges, conditions]
     else:
-        top, folded = [agreement, averages], [judges, conditions, *trials]
-        if single.recall:
-            top[:1] = [_confusion(design, single), _classes(design, single)]
-    kind, noun = design.table.kind, "pair" if design.table.kind == "preference" else "text"
+        top, folded = [agreement, averages], [judges, conditions]
+    folded += [audit.trials] if audit.trials else []
     noises = [row for one in audit.noises.values() for row in noise_rows(kind, one)]
-    top.append(table(__package__, "noise", noises, noun=noun))
-    changes = drift_rows(audit.drifts)
-    top.append(table(__package__, "drift", changes, noun=noun, before=audit.before))
-    top.append(_disagreements(design, [one.name for one, _ in ranked]))
+    top += [
+        table(__package__, "noise", noises, noun=audit.noun),
+        table(__package__, "drift", drift_rows(audit.drifts), noun=audit.noun, before=audit.before),
+        _disagreements(design, [one.name for one, _ in ranked]),
+    ]
     top, folded = ([one for one in tables if one.rows] for tables in (top, folded))
     rest = [one for one in (*top, *folded) if one is not judges]
     title, paragraphs = answer(audit)
@@ -96,9 +97,8 @@ def _judges(audit: AuditFacts) -> Table:
             row["labels_more_to_decide"] = int(verdict.more)
         row |= {"labelled_items": one.labelled, "without_verdict": one.lost}
         rows.append(row | {**audit.costs.get(one.name, {})})
-    noun = "pair" if design.table.kind == "preference" else "text"
-    categories, several = design.table.kind == "category", len(rows) > 1
-    return table(__package__, "judges", rows, noun=noun, categories=categories, several=several)
+    facts = {"categories": design.table.kind == "category", "several": len(rows) > 1}
+    return table(__package__, "judges", rows, noun=audit.noun, **facts)
 
 
 def _conditions(audit: AuditFacts) -> Table:
@@ -120,23 +120,24 @@ def _conditions(audit: AuditFacts) -> Table:
 def _agreement(audit: AuditFacts) -> Table:
     """Judges, people and rules that know nothing, on the same items against the same people."""
     design, rows = audit.design, list[Row]()
-
-    def add(who: str, one: Estimate) -> None:
-        rows.append({"who": who, **columns("agreement", one), "items": one.n})
-
     for one, _ in audit.ranked:
-        add(one.name, one.agreement)
+        shares = {one.name: one.agreement}
+        if one.people and not design.leaves_out:
+            shares[f"{one.name}, where several people labelled"] = one.people[0]
         if one.people:
-            own, people, _ = one.people
-            if not design.leaves_out:
-                add(f"{one.name}, where several people labelled", own)
-            add("people with each other", people)
-        for rule, share in one.controls.items():
-            items = one.agreement.n
-            rows.append({"who": f"rule: {rule}", "agreement": share, "items": items})
-    strangers = isinstance(design.beside, GradedRows) and design.beside.strangers
-    facts = {"leaves_out": design.leaves_out, "strangers": strangers}
-    return table(__package__, "agreement", rows, weighted=design.weight is not None, **facts)
+            shares["people with each other"] = one.people[1]
+        rows += [{"who": who, **columns("agreement", x), "items": x.n} for who, x in shares.items()]
+        items = one.agreement.n
+        rows += [
+            {"who": f"rule: {rule}", "agreement": share, "items": items}
+            for rule, share in one.controls.items()
+        ]
+    facts = {
+        "leaves_out": design.leaves_out,
+        "strangers": isinstance(design.beside, GradedRows) and design.beside.strangers,
+        "weighted": design.weight is not None,
+    }
+    return table(__package__, "agreement", rows, **facts)
 
 
 def _confusion(design: Design, one: Evidence) -> Table:

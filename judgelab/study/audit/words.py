@@ -58,6 +58,11 @@ class AuditFacts(NamedTuple):
     alone: Sequence[str] = ()  # judges of one of the two runs, who were not compared
 
     @property
+    def noun(self) -> str:
+        """What is judged."""
+        return "pair" if self.design.table.kind == "preference" else "text"
+
+    @property
     def ranked(self) -> list[tuple[Evidence, AverageAnswer | None]]:
         """The best first: by word, then by agreement, then by name."""
 
@@ -74,7 +79,7 @@ def answer(audit: AuditFacts) -> tuple[str, list[tuple[str, str]]]:
     table, ranked = audit.design.table, audit.ranked
     facts: dict[str, Any] = {
         **audit._asdict(),
-        "noun": "pair" if table.kind == "preference" else "text",
+        "noun": audit.noun,
         "kind": table.kind,
         "untested": _untested(audit),
         "read": str(table.facts.get("read", "")),
