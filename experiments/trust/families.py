@@ -9,8 +9,8 @@ from experiments.trust.cells import known
 from experiments.trust.tables import Seed, right, table_of
 from judgelab.core.judgments import JudgmentTable, Units
 from judgelab.stats.intervals.ends import t_ends
-from judgelab.study.audit.answers import answers_of, rules_of
 from judgelab.study.audit.conditions import Evidence
+from judgelab.study.audit.design import rules_of
 
 LONGER = 0.65
 """How often the longer text is the better one, and how often judges of no gain are right."""
@@ -50,9 +50,8 @@ def rows(n: int, half: bool, draws: range) -> list[Row]:
         gain = GAINS[n] * (0.6 if half else 1)
         design, (one,) = known(family(n, rng, half, gain, judges=1))
         audit += _better(one)
-        asked, target = design.judged, design.target
-        own = target.shares(answers_of(design.table), asked)
-        rules = (target.shares(its, asked) for its in rules_of(design.table).values())
-        student += bool(min(t_ends((own - one).adds[0])[0] for one in rules) > 0)
+        said = rules_of(design.table).values()
+        rules = (design.target.shares(its, design.judged) for its in said)
+        student += bool(min(t_ends((design.own - rule).adds[0])[0] for rule in rules) > 0)
     row = {"credits": "0, 1/2 or 1" if half else "0 or 1", "items": n, "families": len(draws)}
     return [row | {"no gain, yet better": wrong, "gain found": audit, "by t": student}]

@@ -22,7 +22,6 @@ from judgelab.engine.provenance import missing_verdicts
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.scale.local import Spread
 from judgelab.stats.trust.agreement import Places
-from judgelab.study.audit.answers import answers_of
 from judgelab.study.audit.design import LEVEL, Bars, Design, single_grades
 from judgelab.study.audit.graded import (
     as_classes,
@@ -239,9 +238,7 @@ def _until_clear(
         so_far = table
         for one in judges:
             so_far = one.into(so_far)
-        design = Design.of(so_far, rules, looks=True)
-        own = design.target.shares(answers_of(so_far), design.judged)
-        return own.adds[-len(judges) :].T
+        return Design.of(so_far, rules, looks=True).own.adds[-len(judges) :].T
 
     sizes, who = np.bincount(list(place.values())).tolist(), [one.name for one in judges]
     return until_clear(stop, sizes, who, ask, scores, LEVEL, (0.0, 1.0), rules.labels), table

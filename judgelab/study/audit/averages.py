@@ -21,8 +21,7 @@ from judgelab.stats.trust.prediction_powered import (
     people_alone,
     shift,
 )
-from judgelab.study.audit.answers import PLACES, shares_of_people
-from judgelab.study.audit.design import Design
+from judgelab.study.audit.design import PLACES, Design, shares_of_people
 
 AverageWord = Literal["not known", "people alone", "with labels", "as it is"]
 WORDS: Sequence[AverageWord] = ("not known", "people alone", "with labels", "as it is")

@@ -24,8 +24,7 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.agreement import Shares, Target
 from judgelab.stats.trust.biases import Noise, noise, several
 from judgelab.store.run_dir import RunDir
-from judgelab.study.audit.answers import answers_of
-from judgelab.study.audit.design import Design
+from judgelab.study.audit.design import Design, answers_of
 from judgelab.study.common.tables import named_columns as columns
 
 Origin = Mapping[str, Any]
@@ -222,10 +221,9 @@ def _drift(
     other = known & (np.round(values[0] - values[1], 9) != 0)
     counts = (cluster_sums(x.sum(axis=1).astype(float), pair.cluster) for x in (other, known))
     changed = Shares.of(*counts).estimates().at()
-    answers, judged, classes = answers_of(two), pair.judged, list[Change]()
-    agreement = _change("", pair.target.shares(answers, judged))
+    agreement, classes = _change("", pair.own), list[Change]()
     if isinstance(pair.target, Target):
-        recall = pair.target.recall(answers, judged)
+        recall = pair.target.recall(answers_of(two), pair.judged)
         classes = [_change(x, recall, two.levels.index(x)) for x in pair.classes]
     return JudgeDrift(name, earlier, changed, agreement, classes, model)
 

@@ -11,9 +11,8 @@ from judgelab.stats.intervals.estimate import Estimate, Estimates
 from judgelab.stats.trust.agreement import Target, cohens_kappa
 from judgelab.stats.trust.biases import position_bias
 from judgelab.stats.trust.partial_correlation import given_system
-from judgelab.study.audit.answers import answers_of, rules_of, shares_of_people, systems_of
 from judgelab.study.audit.conditions import Condition, Evidence
-from judgelab.study.audit.design import Design
+from judgelab.study.audit.design import Design, answers_of, rules_of, shares_of_people, systems_of
 
 
 def evidence(
