@@ -43,16 +43,11 @@ CUT = (0.5, 0.75)
 CAREFUL = 10
 """Bets before the spread is known a little: large ones would ruin on coins, small ones waste time
 on values that hardly differ."""
-HALVINGS = 30
-"""Of [0, 1] to find an end."""
-EFFECT_VARIANCE = 1 / 16
-"""Of the effect sizes (mean / sd) that the mixture expects."""
-FIRST = 20
-"""Values before the first look at a t, which says little of fewer that are not normal."""
-BOLDEST = 0.75
-"""Largest share of the wealth in one bet of ``betting_p``."""
-PSEUDO_SQUARE = 0.25
-"""The one pseudo-value of the mean square; the one of the mean is 0."""
+HALVINGS = 30  # of [0, 1] to find an end
+EFFECT_VARIANCE = 1 / 16  # of the effect sizes (mean / sd) that the mixture expects
+FIRST = 20  # values before the first look at a t, which says little of fewer that are not normal
+BOLDEST = 0.75  # largest share of the wealth in one bet of ``betting_p``
+PSEUDO_SQUARE = 0.25  # the one pseudo-value of the mean square; the one of the mean is 0
 
 
 def sequence_ends(values: ArrayLike, level: float, bounds: Bounds | None) -> Ends:

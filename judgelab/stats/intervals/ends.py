@@ -22,8 +22,7 @@ from scipy.special import stdtr, stdtrit
 from judgelab.stats.intervals.arrays import ROUNDING, Floats, divide
 
 LEVEL = 0.95
-FEWEST = 3
-"""Items below which the spread between items is not known well enough for any interval."""
+FEWEST = 3  # items below which the spread between items is not known well enough for any interval
 
 TIED = 1 / 3
 """From this share of equal items on, the skewness of a sample says little of its source."""
@@ -32,8 +31,7 @@ SKEWEST = 0.4
 """Of skewness / sqrt(items): above, the cubic is so flat that one item moves an end by many
 standard errors, and the coverage is no better for it."""
 
-NEARLY_ONE = 1 - 1e-9
-"""Correlations are cut off here before Fisher's z, which is infinite at 1."""
+NEARLY_ONE = 1 - 1e-9  # correlations are cut off here before Fisher's z, which is infinite at 1
 
 Ends = tuple[Floats, Floats]
 

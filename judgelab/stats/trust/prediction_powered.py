@@ -180,8 +180,7 @@ def judge_alone(pool: LabelledPool) -> Estimates:
     return Estimates.of(pool.mean, t_interval(pool.mean, error, groups), pool.size)
 
 
-RARE = 5
-"""Labelled clusters that differ from the judge below which Student's t says too little."""
+RARE = 5  # labelled clusters that differ from the judge below which Student's t says too little
 
 
 def shift(pool: LabelledPool) -> Estimates:
@@ -214,8 +213,7 @@ def _few_differ(pool: LabelledPool) -> tuple[Mask, Floats, Floats]:
     return np.asarray((over | under).sum(axis=1) < RARE), low, high
 
 
-PER_STRATUM = 10
-"""Labels that every stratum needs."""
+PER_STRATUM = 10  # labels that every stratum needs
 
 
 def over_strata(

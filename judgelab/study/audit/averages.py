@@ -29,14 +29,10 @@ Sampled = bool | Literal["strata"] | None
 PASSED = {"pass", "passed"}
 AVERAGE = 0.05
 """How far the judge's own share may lie from the corrected one; of a rare class a fifth of it."""
-AVERAGE_SD = 0.25
-"""The same of grades, in standard deviations of people's grades."""
-SAVING = 0.1
-"""Share of the labels that a judge must save to be worth a correction."""
-RARE = 5
-"""Labels of the rarer class below which only people alone (Wilson) hold."""
-SYSTEMS = 20
-"""Systems of which it is known for free who wrote a text."""
+AVERAGE_SD = 0.25  # the same of grades, in standard deviations of people's grades
+SAVING = 0.1  # share of the labels that a judge must save to be worth a correction
+RARE = 5  # labels of the rarer class below which only people alone (Wilson) hold
+SYSTEMS = 20  # systems of which it is known for free who wrote a text
 
 
 class Quantity(NamedTuple):

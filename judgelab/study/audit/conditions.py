@@ -28,10 +28,8 @@ Reason = Literal[
 ]  # fmt: skip
 PRIORITY = ("control", "class", "manipulation", "people", "minimum", "position", "system")
 """Which broken condition is named: what makes all others idle first."""
-FEWEST = 10
-"""Labels below which no number is named: the pilot knows it no better."""
-TIMES = 10
-"""More labels than so many times those at hand are no advice."""
+FEWEST = 10  # labels below which no number is named: the pilot knows it no better
+TIMES = 10  # more labels than so many times those at hand are no advice
 Sides = Sequence[Estimate]
 """The judge's share, that of people on the same units, and the difference."""
 

@@ -28,16 +28,13 @@ from judgelab.stats.trust.agreement import (
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
-LEVEL = 0.95
-"""Of every interval."""
-CLASS = 10
-"""Labels of a class below which nothing is said of how often it is found."""
+LEVEL = 0.95  # of every interval
+CLASS = 10  # labels of a class below which nothing is said of how often it is found
 MOST = 0.5
 """Share of the labelled units with two people from which each is left out in turn throughout; and
 of the items with several texts from which texts of one item are compared."""
 
-PLACES = (("first", "second"), ("output_1", "output_2"))
-"""Names of places, not of systems."""
+PLACES = (("first", "second"), ("output_1", "output_2"))  # names of places, not of systems
 
 
 @dataclass(frozen=True)

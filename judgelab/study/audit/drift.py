@@ -256,7 +256,6 @@ class JudgeNoise(NamedTuple):
     """Of one judge; people, and the judge beside them, on the texts that two people labelled."""
 
     name: str
-    runs: int  # the most times that it was asked about one text
     own: Noise
     beside: Noise | None
     people: Noise | None
@@ -273,11 +272,10 @@ def judge_noise(design: Design, judge: int) -> JudgeNoise | None:
     asked = several(runs).reshape(len(table.units), -1).any(axis=1)
     both = asked & several(table.labels)
     name, own = table.names[judge], noise(runs, cluster)
-    most = int((~np.isnan(runs)).sum(axis=1).max())
     if not both.any():
-        return JudgeNoise(name, most, own, None, None)
+        return JudgeNoise(name, own, None, None)
     beside = noise(np.where(np.repeat(both, table.orders)[:, None], runs, np.nan), cluster)
-    return JudgeNoise(name, most, own, beside, noise(table.labels[both], design.cluster[both]))
+    return JudgeNoise(name, own, beside, noise(table.labels[both], design.cluster[both]))
 
 
 def noise_rows(kind: Kind, one: JudgeNoise) -> list[Row]:

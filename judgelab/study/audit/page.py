@@ -25,8 +25,7 @@ from judgelab.study.common.tables import named_columns as columns
 from judgelab.study.common.templates import render, table
 
 MARKS: Mapping[Word, str] = {"use": "use", "not known yet": "open", "do not use": "no"}
-MOST = 1000
-"""Rows of disagreements that are kept."""
+MOST = 1000  # rows of disagreements that are kept
 APART = (
     "Each criterion is audited by itself: labels of one are never used for another, and intervals "
     "of advantages over rules are adjusted for the judges of a criterion, not over all criteria."

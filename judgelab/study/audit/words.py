@@ -27,10 +27,8 @@ say = partial(spoken, __package__, "conditions.md.j2")
 """A condition or a verdict in a few words: ``say("heading", condition)``."""
 SHOWN = ("verdict", "agreement", "people", "kappa", "labelled", "missed", "unread")
 """What sentences on a judge show as it is."""
-MANY = 4
-"""Classes from which on each has no card of its own."""
-PAIRS = 20
-"""Pairs below which the two orders show nothing of how verdicts were written."""
+MANY = 4  # classes from which on each has no card of its own
+PAIRS = 20  # pairs below which the two orders show nothing of how verdicts were written
 STANDINGS = {"met": "met", "broken": "not met", "open": "not known yet"}
 REPORT: dict[AverageWord, str] = {
     "as it is": "right as it is",

@@ -49,8 +49,7 @@ class ScoredPanel:
         return origin_of(self.panel, self.measured.attrs)
 
 
-PEOPLE = "people"
-"""The one rater of grades that come without names."""
+PEOPLE = "people"  # the one rater of grades that come without names
 
 Panels = Mapping[str, ScoredPanel]
 

@@ -14,8 +14,7 @@ from judgelab.stats.intervals.means import Kind
 PARTS = ("low", "high", "p", "n", "unscored")
 """What stands beside the value of an estimate in a summary."""
 
-WITHOUT_P = ("low", "high", "n", "unscored")
-"""The same of an estimate that was not tested."""
+WITHOUT_P = ("low", "high", "n", "unscored")  # the same of an estimate that was not tested
 
 
 def kind_of(definition: Definition) -> Kind:

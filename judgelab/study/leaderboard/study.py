@@ -32,11 +32,9 @@ from judgelab.study.common.tables import about, estimate_rows, read_by
 from judgelab.study.common.templates import paragraphs, table
 from judgelab.study.leaderboard.race import LOOKS, race, standing_ranks
 
-LEVEL = 0.90
-"""Of the intervals, as in the paper's bars."""
+LEVEL = 0.90  # of the intervals, as in the paper's bars
 SIZE = "parameters"  # column of benchmarks: billions
-NAMES = ("model", "candidate")
-"""Columns that may name the models; the first that is there does."""
+NAMES = ("model", "candidate")  # columns that may name the models; the first that is there does
 NO_BASELINE = "No candidate is marked as human (study.humans)."
 PARTS = ("candidate", "kind", "parameters", "value", "low", "high", "n", "unscored", "rank")
 BOARDS_NOTE = (
