@@ -13,9 +13,8 @@ from experiments.results import Row
 from experiments.trust import tables
 from judgelab.core.judgments import JudgmentTable
 from judgelab.study.audit.averages import AverageAnswer, averages
-from judgelab.study.audit.conditions import Evidence, Verdict
 from judgelab.study.audit.design import Bars, Design
-from judgelab.study.audit.evidence import evidence
+from judgelab.study.audit.evidence import Evidence, Verdict, evidence
 
 SIZES = (30, 100, 300, 1000)
 ENOUGH = 20

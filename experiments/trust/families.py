@@ -9,8 +9,8 @@ from experiments.trust.cells import known
 from experiments.trust.tables import Seed, right, table_of
 from judgelab.core.judgments import JudgmentTable, Units
 from judgelab.stats.intervals.ends import t_ends
-from judgelab.study.audit.conditions import Evidence
 from judgelab.study.audit.design import rules_of
+from judgelab.study.audit.evidence import Evidence
 
 LONGER = 0.65
 """How often the longer text is the better one, and how often judges of no gain are right."""

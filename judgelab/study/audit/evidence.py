@@ -1,18 +1,225 @@
-"""What is known of each judge: estimates of all judges at once, from what they and people say."""
+"""What is known of each judge: estimates; the conditions that it must meet; and a verdict.
+
+Every condition goes by the ends of the 95 % interval that the page shows: met where the whole
+interval lies on the good side of the bar, broken where it lies on the other, else open. A verdict
+is one word, one reason, one next step.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from judgelab.core.judgments import Floats
+from judgelab.stats.intervals.arrays import ROUNDING
 from judgelab.stats.intervals.estimate import Estimate, Estimates
 from judgelab.stats.trust.agreement import Target, cohens_kappa
 from judgelab.stats.trust.biases import position_bias
 from judgelab.stats.trust.partial_correlation import given_system
-from judgelab.study.audit.conditions import Condition, Evidence
-from judgelab.study.audit.design import Design, answers_of, rules_of, shares_of_people, systems_of
+from judgelab.study.audit.design import (
+    CLASS,
+    Design,
+    answers_of,
+    rules_of,
+    shares_of_people,
+    systems_of,
+)
+
+Standing = Literal["met", "broken", "open"]
+Name = Literal["control", "people", "minimum", "class", "system", "position", "manipulation"]
+Word = Literal["use", "not known yet", "do not use"]
+WORDS: tuple[Word, ...] = ("use", "not known yet", "do not use")
+Reason = Literal[
+    "holds", "broken", "reversed", "alike", "too few labels", "left out", "unread", "misaligned",
+    "no room", "no bar", "class", "open",
+]  # fmt: skip
+PRIORITY = ("control", "class", "manipulation", "people", "minimum", "position", "system")
+"""Which broken condition is named: what makes all others idle first."""
+FEWEST = 10  # labels below which no number is named: the pilot knows it no better
+TIMES = 10  # more labels than so many times those at hand are no advice
+Sides = Sequence[Estimate]
+"""The judge's share, that of people on the same units, and the difference."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition of one judge."""
+
+    name: Name  # which
+    about: str  # of a control its name, of a class the class, of a manipulation its name; else ""
+    value: Estimate  # what is held against the bar, with its interval
+    bar: float  # least value; of position and manipulation the most that it may be off
+    own: Estimate  # own, other: for words: the judge's figure, and that of the control or of people
+    other: float = math.nan
+
+    @property
+    def standing(self) -> Standing:
+        """Met, broken or open; of position met, too, where both orders were averaged."""
+        low, high, bar = self.value.low, self.value.high, self.bar
+        if self.name == "position":
+            met = bool(self.about) or (low >= 0.5 - bar and high <= 0.5 + bar)
+            broken = high < 0.5 - bar or low > 0.5 + bar
+        elif self.name == "manipulation":
+            met, broken = high <= bar, low > bar
+        else:
+            met = low > bar if self.name in ("control", "people", "system") else low >= bar
+            broken = high <= bar if self.name in ("control", "system") else high < bar
+        return "met" if met else "broken" if broken else "open"
+
+    @property
+    def short(self) -> float:
+        """How far the value lies on the wrong side of the bar; below 0 on the good side."""
+        if self.name == "position":
+            return abs(self.value.value - 0.5) - self.bar
+        off = self.bar - self.value.value
+        return -off if self.name == "manipulation" else off
+
+    @property
+    def more(self) -> float:
+        """Items more after which it would be met, or broken, if the value stays.
+
+        n grows with the square of how far the end has to come closer; infinite at the bar.
+        """
+        if self.standing != "open":
+            return 0.0
+        if not math.isfinite(self.value.low) or abs(self.short) < 1e-9 or self.name == "position":
+            return math.inf
+        below = (self.short < 0) != (self.name == "manipulation")  # the end that must come closer
+        one = self.value
+        reach = one.value - one.low if below else one.high - one.value
+        return one.n * max((reach / self.short) ** 2 - 1, 0.0)
+
+
+class Verdict(NamedTuple):
+    """May a judge decide on single texts?"""
+
+    word: Word  # use, do not use, or not known yet
+    reason: Reason  # why
+    # the condition that is broken, or falls shortest; None where none decides
+    worst: Condition | None = None
+    # items more that would decide, to two digits; infinite where labels alone do not
+    more: float = math.inf
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of one judge, and what follows."""
+
+    design: Design
+    name: str  # the judge's
+    # clusters with a label that the judge was asked about; missed: that it was never asked about
+    labelled: int
+    missed: int
+    asked: int  # asked, lost: verdicts that it was asked for, and those of them that are missing
+    lost: int
+    agreement: Estimate  # with (the remaining) people
+    controls: Mapping[str, float]  # rule -> its agreement on the same items
+    gains: Mapping[str, Estimate]  # rule -> what the judge agrees more, adjusted for all judges
+    people: Sides  # agreement beside people; empty where too few items have two
+    recall: Mapping[str, Estimate]  # class -> how often it is found
+    recall_beside: Mapping[str, Sides]  # the same beside people, where some items have two
+    system: Estimate | None  # correlation with people given the system
+    position: Estimate | None  # share of the two orders that the text shown first wins
+    averaged: bool  # whether both orders of every pair are averaged, so that they tip no verdict
+    kappa: Estimate | None  # kappa, confusion: of categories
+    # [levels, levels + 1] units by what people (rows, shared among them) and the judge say; the
+    # last column: no verdict
+    confusion: Floats | None
+    misaligned: bool  # whether rows look as if one file had lost their order
+    probes: Sequence[Condition]  # of manipulations that were tried
+
+    @property
+    def unread(self) -> float:
+        """Share of what was asked that has no verdict."""
+        return self.lost / max(self.asked, 1)
+
+    @property
+    def reversed(self) -> bool:
+        """Whether it surely says the opposite of people."""
+        kappa = self.kappa is None or self.kappa.high < -ROUNDING
+        return self.gains["random"].high < 0 and kappa and len(self.design.classes) <= 2
+
+    @property
+    def best_control(self) -> str:
+        """The rule that agrees most, the first by name among equals."""
+        return max(sorted(self.controls), key=lambda name: self.controls[name])
+
+    def of(self, name: Name) -> list[Condition]:
+        """Its conditions of a kind."""
+        return [one for one in self.conditions if one.name == name]
+
+    @cached_property
+    def conditions(self) -> list[Condition]:
+        """All that the data allow."""
+        bars, counts = self.design.bars, self.design.labels_of_class
+        made = [
+            Condition("control", rule, gain, 0.0, self.agreement, self.controls[rule])
+            for rule, gain in self.gains.items()
+        ]
+        if bars.minimum is not None:
+            made.append(Condition("minimum", "", self.agreement, bars.minimum, self.agreement))
+        elif self.people:
+            own, other, gap = self.people
+            made.append(Condition("people", "", gap, -bars.below_people, own, other.value))
+        recall = bars.minimum if bars.recall is None else bars.recall
+        if recall is not None:
+            some = {level: own for level, own in self.recall.items() if counts[level] >= CLASS}
+            made += [Condition("class", level, own, recall, own) for level, own in some.items()]
+        else:
+            made += [
+                Condition("class", level, gap, -bars.below_people, own, other.value)
+                for level, (own, other, gap) in self.recall_beside.items()
+                if min(counts[level], other.n) >= CLASS
+            ]
+        if self.system is not None:
+            made.append(Condition("system", "", self.system, 0.0, self.system))
+        if self.position is not None:
+            about = "averaged over both orders" if self.averaged else ""
+            made.append(Condition("position", about, self.position, bars.position, self.position))
+        return [*made, *self.probes]
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The first that matches."""
+        bars, to_find = self.design.bars, self.design.to_find
+        if self.labelled < bars.labels:
+            return Verdict("not known yet", "too few labels", more=bars.labels - self.labelled)
+        if self.missed > bars.unread * (self.labelled + self.missed):
+            return Verdict("not known yet", "left out")
+        if self.unread > bars.unread:
+            return Verdict("not known yet", "unread")
+        if self.misaligned:
+            return Verdict("not known yet", "misaligned")
+        if not self.agreement.n or len(to_find) == 1:
+            return Verdict("not known yet", "alike")
+        broken = [one for one in self.conditions if one.standing == "broken"]
+        broken.sort(key=lambda one: (PRIORITY.index(one.name), -one.short, one.about))
+        if self.reversed:
+            return Verdict("do not use", "reversed", broken[0] if broken else None)
+        people = self.people[1] if self.people and bars.minimum is None else None
+        simple = max(self.controls.values())
+        if people is not None and people.value <= simple:
+            return Verdict("not known yet", "no room", _shortest(self.conditions))
+        if broken:
+            return Verdict("do not use", "broken", broken[0])
+        if people is not None and people.low <= simple:  # to be as good as they are is no merit yet
+            return Verdict("not known yet", "no room", _shortest(self.conditions))
+        left = [one for one in self.conditions if one.standing == "open"]
+        if not (self.of("people") or self.of("minimum")):
+            left = [one for one in left if one.name == "control"]
+            if not left:
+                return Verdict("not known yet", "no bar", _shortest(self.conditions))
+        elif set(to_find) - {one.about for one in self.of("class")}:
+            return Verdict("not known yet", "class", _shortest(self.conditions))
+        if left:
+            more = _more(left, self.labelled)
+            return Verdict("not known yet", "open", _shortest(left), more)
+        return Verdict("use", "holds")
 
 
 def evidence(
@@ -80,3 +287,28 @@ def evidence(
         )
         known.append(one)
     return known
+
+
+def _shortest(conditions: Sequence[Condition]) -> Condition | None:
+    """The condition that falls shortest of its bar."""
+    left = [one for one in conditions if one.standing != "met"]
+    known = [one for one in left if one.short == one.short] or left  # without an interval
+    return max(known, key=lambda one: (one.short, one.name, one.about), default=None)
+
+
+def _more(conditions: Sequence[Condition], labelled: int) -> float:
+    """Items more until all are met or, where one falls short, until that is sure."""
+    short = [one for one in conditions if one.short > 0]
+    needed = [
+        one.more * labelled / max(one.value.n, 1)  # of a class each label takes several items
+        for one in short or conditions
+    ]
+    more = min(needed) if short else max(needed)
+    return max(two_digits(more), FEWEST) if more <= TIMES * labelled else math.inf
+
+
+def two_digits(n: float) -> int:
+    """Rounded up to two digits, at least one."""
+    whole = max(math.ceil(n - 1e-9), 1)
+    step = int(10 ** max(len(str(whole)) - 2, 0))
+    return -(-whole // step) * step

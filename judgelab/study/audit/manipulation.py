@@ -23,8 +23,8 @@ from judgelab.stats.intervals.ends import means_within
 from judgelab.stats.intervals.estimate import Estimates
 from judgelab.stats.trust.biases import move_ends
 from judgelab.study.audit.asking import only, verdicts_of
-from judgelab.study.audit.conditions import Condition, Standing
 from judgelab.study.audit.design import LEVEL
+from judgelab.study.audit.evidence import Condition, Standing
 from judgelab.study.audit.graded import as_pairs, places
 from judgelab.study.common.tables import named_columns as columns
 from judgelab.study.common.templates import table as worded

@@ -17,9 +17,9 @@ from judgelab.engine.provenance import origin_of
 from judgelab.stats.intervals.arrays import average_ranks
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.trust.agreement import GradedRows
-from judgelab.study.audit.conditions import WORDS, Evidence, Word
 from judgelab.study.audit.design import Design
 from judgelab.study.audit.drift import drift_rows, noise_rows
+from judgelab.study.audit.evidence import WORDS, Evidence, Word
 from judgelab.study.audit.words import STANDINGS, AuditFacts, answer, cards, say
 from judgelab.study.common.tables import named_columns as columns
 from judgelab.study.common.templates import render, table
@@ -279,16 +279,13 @@ def _off(table: JudgmentTable, truth: Floats, value: Floats) -> Floats:
     if table.kind == "preference":
         side = np.abs(truth - value)
         return np.where(truth == 0.5, 0.0, np.where(side > 0.25, side, 0.0))
-    people = table.labels[~np.isnan(table.labels)]
-    inside = value[known].size and value[known].min() >= people.min() - 1e-9
-    if inside and value[known].max() <= people.max() + 1e-9:
-        gap = np.abs(truth - value)
-        return np.where(gap >= max(0.25 * np.ptp(people), 1e-9), gap, 0.0)
-    ranks = [
-        average_ranks(np.where(known, x, np.nan)) / max(known.sum(), 1) for x in (truth, value)
-    ]
-    gap = np.abs(ranks[0] - ranks[1])
-    return np.where(gap >= 0.25, gap, np.where(known, 0.0, np.nan))
+    people, said = table.labels[~np.isnan(table.labels)], value[known]
+    scales, least = (truth, value), max(0.25 * np.ptp(people), 1e-9)
+    if not said.size or said.min() < people.min() - 1e-9 or said.max() > people.max() + 1e-9:
+        ranks = (average_ranks(np.where(known, x, np.nan)) for x in (truth, value))
+        scales, least = tuple(x / max(known.sum(), 1) for x in ranks), 0.25
+    gap = np.abs(scales[0] - scales[1])
+    return np.where(gap >= least, gap, 0.0)
 
 
 def _spelled(table: JudgmentTable, value: float, k: int) -> Value:

@@ -21,10 +21,9 @@ from judgelab.report import label_page
 from judgelab.stats.intervals.arrays import divide
 from judgelab.study.audit.asking import Inquiry, gather
 from judgelab.study.audit.averages import averages
-from judgelab.study.audit.conditions import Word
 from judgelab.study.audit.design import Bars, Design
 from judgelab.study.audit.drift import Before, judge_noise
-from judgelab.study.audit.evidence import evidence
+from judgelab.study.audit.evidence import Word, evidence
 from judgelab.study.audit.graded import judgments_of
 from judgelab.study.audit.manipulation import Manipulation
 from judgelab.study.audit.page import chart, page, stacked

@@ -17,9 +17,9 @@ from judgelab.core.result import Card, Table, Value
 from judgelab.stats.intervals.arrays import row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.averages import AverageAnswer, AverageWord
-from judgelab.study.audit.conditions import WORDS, Evidence
 from judgelab.study.audit.design import CLASS, Design
 from judgelab.study.audit.drift import JudgeDrift, JudgeNoise
+from judgelab.study.audit.evidence import WORDS, Evidence
 from judgelab.study.common.stopping import Elimination
 from judgelab.study.common.templates import hundredth, sentences, spoken
 

@@ -13,9 +13,8 @@ import pytest
 
 from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Units
 from judgelab.core.result import Result
-from judgelab.study.audit.conditions import Condition, Evidence, Name, two_digits
 from judgelab.study.audit.design import Bars, Design
-from judgelab.study.audit.evidence import evidence
+from judgelab.study.audit.evidence import Condition, Evidence, Name, evidence, two_digits
 from tests.judgment_tables import (
     audited,
     made_classes,
