@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 from pydantic import TypeAdapter
 
-from judgelab.calls.cache import PATIENCE, when_unlocked
+from judgelab.calls.cache import PATIENCE, immediate, when_unlocked
 from judgelab.config import Budget
 from judgelab.core.errors import DataError, JudgelabError
 from judgelab.core.resources import conf
@@ -153,8 +153,7 @@ class Ledger:
                 yield accounts
                 self._accounts = accounts
                 return
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
+            with immediate(self._db):
                 accounts = self._kept()
                 before = dict(accounts)
                 yield accounts
@@ -163,10 +162,6 @@ class Ledger:
                     "INSERT OR REPLACE INTO account VALUES (?, ?)",
                     [(name, ACCOUNT.dump_json(account).decode()) for name, account in new],
                 )
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
 
     def close(self) -> None:
         """Close the file; what this process had under way counts as of unknown cost."""

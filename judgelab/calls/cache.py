@@ -180,15 +180,8 @@ class CallCache:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """All of the block is written, or nothing."""
-        with self._guarded():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-            except BaseException:
-                if self._db.in_transaction:  # some faults end it themselves
-                    self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
+        with self._guarded(), immediate(self._db):
+            yield self._db
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -209,6 +202,19 @@ class CallCache:
                 "one, sqlite3's .recover may save most answers), or give another file with "
                 "paths.cache=FILE."
             ) from cause
+
+
+@contextmanager
+def immediate(db: sqlite3.Connection) -> Iterator[None]:
+    """All of the block is written, or nothing; others who write wait."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if db.in_transaction:  # some faults end it themselves
+            db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
 
 
 def rows_of(db: sqlite3.Connection, statement: str, keys: Iterable[bytes]) -> list[Any]:

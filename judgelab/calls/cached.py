@@ -98,7 +98,7 @@ class Cached(LoggedLM):
     def answers(self, batch: Batch) -> Sequence[Any]:
         """As the wrapped LM; only questions never answered before reach it, all of them texts."""
         keys = batch.keys(self.identity)
-        bad = {text for k in range(len(keys)) for text in batch.texts(k) if halved(text)}
+        bad = set(filter(halved, {text for k in range(len(keys)) for text in batch.texts(k)}))
         for k, key in enumerate(keys) if bad else ():
             if not bad.isdisjoint(batch.texts(k)):
                 self._unscored[key] = batch.absent(HALVED, settled=True)

@@ -323,50 +323,46 @@ def refuses_format(answer: Answer) -> bool:
 
 def reply_of(answer: Answer, request: ChatRequest) -> Reply:
     """The reply, or the reason why there is none."""
-    if answer.body is None:
+    if (body := answer.body) is None:
         return Reply(None, answer.reason, settled=answer.settled)
-    name = answer.body.get("model")
-    return replace(_reply(answer.body, request), model=name if isinstance(name, str) else None)
-
-
-def _reply(body: Mapping[str, Any], request: ChatRequest) -> Reply:
-    read, written = usage(body) or (None, None)
-    choices = body.get("choices")
-    if choices == []:
-        return Reply(None, "empty answer (no choice)", read, written, settled=True)
+    (read, written), name = usage(body) or (None, None), body.get("model")
+    reply = Reply(None, None, read, written, model=name if isinstance(name, str) else None)
     try:
-        choice = choices[0]  # type: ignore[index]
-        reason, text = _unusable(choice, request), choice["message"].get("content")
-        if reason is None and not isinstance(text, str):
-            raise TypeError
-    except (KeyError, TypeError, AttributeError, IndexError):
-        reason = "malformed answer (not a chat completion)"
-    if reason is not None:
-        return Reply(None, reason, read, written, settled=True)
-    try:
-        found = _alternatives(choice) if request.top_logprobs else ()
-    except (KeyError, TypeError, AttributeError):
-        return Reply(None, WITHOUT_PROBABILITIES, read, written, settled=True)
+        text, alternatives = _content(body, request)
     except UnusableError as cause:
-        return Reply(None, f"malformed answer ({cause})", read, written, settled=True)
-    return Reply(text, None, read, written, top_logprobs=found)
+        return replace(reply, reason=str(cause), settled=True)
+    return replace(reply, text=text, top_logprobs=alternatives)
 
 
-def _unusable(choice: Mapping[str, Any], request: ChatRequest) -> str | None:
-    message, finish = choice["message"], choice.get("finish_reason")
-    if message.get("refusal"):
-        return f"refused: {' '.join(str(message['refusal']).split())[:SAID]}"
+def _content(
+    body: Mapping[str, Any], request: ChatRequest
+) -> tuple[str, tuple[tuple[tuple[str, float], ...], ...]]:
+    """A reply's text and the alternatives of its tokens; UnusableError, saying why, without."""
+    if body.get("choices") == []:
+        raise UnusableError("empty answer (no choice)")
+    try:
+        choice = body["choices"][0]
+        refusal, finish = choice["message"].get("refusal"), choice.get("finish_reason")
+        text = choice["message"].get("content")
+        blank = not text or not text.strip()
+    except (KeyError, TypeError, AttributeError, IndexError):
+        raise UnusableError("malformed answer (not a chat completion)") from None
+    if refusal:
+        raise UnusableError(f"refused: {' '.join(str(refusal).split())[:SAID]}")
     if finish == "content_filter":
-        return "content filter"
+        raise UnusableError("content filter")
     if finish == "length":
-        return f"cut at {request.max_tokens or 'the longest'} tokens"
-    if not message.get("content") or not message["content"].strip():
-        return "empty answer"
-    return None
-
-
-def _alternatives(choice: Mapping[str, Any]) -> tuple[tuple[tuple[str, float], ...], ...]:
-    return tuple(
-        tuple((str(a["token"]), finite(a["logprob"], LOWEST)) for a in token["top_logprobs"])
-        for token in choice["logprobs"]["content"]
-    )
+        raise UnusableError(f"cut at {request.max_tokens or 'the longest'} tokens")
+    if blank:
+        raise UnusableError("empty answer")
+    if not request.top_logprobs:
+        return text, ()
+    try:
+        return text, tuple(
+            tuple((str(a["token"]), finite(a["logprob"], LOWEST)) for a in token["top_logprobs"])
+            for token in choice["logprobs"]["content"]
+        )
+    except (KeyError, TypeError, AttributeError):
+        raise UnusableError(WITHOUT_PROBABILITIES) from None
+    except UnusableError as cause:
+        raise UnusableError(f"malformed answer ({cause})") from None

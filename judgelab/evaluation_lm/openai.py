@@ -95,7 +95,7 @@ class OpenAI(FramedLM, Remote):
         self._first_schema = asyncio.Lock()
         self._opened: tuple[Caller, CallPool] | None = None
         self._beside: Path | None = None  # the call cache, where processes share a rate
-        self._raw = RawPrompts(self.model, self.logprobs)
+        self._known: PromptCache | None = None
 
     @property
     def identity(self) -> str:
@@ -140,8 +140,9 @@ class OpenAI(FramedLM, Remote):
         """Keep prompts that are paid for, and share the rate with all that keep theirs there."""
         self._forget()
         self._beside = path
-        if self.logprobs != "none":
-            self._raw.cache = PromptCache(path, f"{self.identity} logprobs={self.logprobs}")
+        if self.logprobs != "none" and self.framing.plain:
+            name = f"{self.identity} logprobs={self.logprobs}"
+            self._prompts.cache = self._known = PromptCache(path, name)
 
     def stream_chat(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Reply]]:
         """Replies in the order of arrival; see ``Caller`` for what is retried."""
@@ -214,21 +215,19 @@ class OpenAI(FramedLM, Remote):
         self._meter.close()
 
     def _forget(self) -> None:
-        if self._raw.cache is not None:
-            self._raw.cache.close()
-            self._raw.cache = None
+        if self._known is not None:
+            self._known.close()
+            self._prompts.cache = self._known = None
 
     @cached_property
     def _source(self) -> ModelSource:
         return find_tokenizer(self.tokenizer or self.model)
 
     @cached_property
-    def _framed(self) -> FramedPrompts:
-        return FramedPrompts(self.model, self.logprobs, self._encoder)
-
-    @property
     def _prompts(self) -> RawPrompts:
-        return self._raw if self.framing.plain else self._framed
+        if self.framing.plain:
+            return RawPrompts(self.model, self.logprobs)
+        return FramedPrompts(self.model, self.logprobs, self._encoder)
 
     def _open(self) -> tuple[Caller, CallPool]:
         if self._opened is None:

@@ -100,25 +100,19 @@ def _read(file: Path) -> Any:
 def read_pooling(folder: Path, what: str) -> str:
     """Pooling (mean, cls or lasttoken) of ``modules.json``, the mean without it; ConfigError where
     it has a kind of module or pooling that is not known here."""
-    pooling, listed = "mean", folder / "modules.json"
+    pooling, listed, start = "mean", folder / "modules.json", "pooling_mode_"
     for module in _read(listed) if listed.is_file() else ():
         kind, place = str(module["type"]).rsplit(".", 1)[-1], folder / str(module["path"])
-        if kind == "Pooling":
-            pooling = _pooling(_read(place / "config.json"), what)
-        elif kind not in ("Transformer", "Normalize"):
+        if kind not in ("Pooling", "Transformer", "Normalize"):
             raise ConfigError(f"{what}: its module {kind} cannot be used here.")
+        if kind == "Pooling":
+            config = _read(place / "config.json")
+            names = [key.removeprefix(start) for key, on in config.items() if on and start in key]
+            if isinstance(config.get("pooling_mode"), str):  # the newer form
+                names = [config["pooling_mode"]]
+            if not config.get("include_prompt", True):
+                names.append("of the tokens behind a prompt")
+            pooling = OLDER.get(names[0], names[0]) if len(names) == 1 else ""
+            if pooling not in POOL:
+                raise ConfigError(f"{what}: its pooling {' and '.join(names)} cannot be used here.")
     return pooling
-
-
-def _pooling(config: dict[str, Any], what: str) -> str:
-    """The one pooling of a Pooling module, in its older or newer form of config."""
-    start = "pooling_mode_"
-    chosen = [key.removeprefix(start) for key, on in config.items() if key.startswith(start) and on]
-    if isinstance(config.get("pooling_mode"), str):
-        chosen = [config["pooling_mode"]]
-    if not config.get("include_prompt", True):
-        chosen.append("of the tokens behind a prompt")
-    known = [OLDER.get(name, name) for name in chosen]
-    if len(known) != 1 or known[0] not in POOL:
-        raise ConfigError(f"{what}: its pooling {' and '.join(chosen)} cannot be used here.")
-    return known[0]
