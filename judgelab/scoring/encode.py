@@ -14,7 +14,7 @@ import hashlib
 import math
 import re
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -129,49 +129,32 @@ def differs(undefined: str) -> ConfigError:
     )
 
 
-class RawText:
-    """A context and a target as they are; a control token written out is ordinary characters.
+@dataclass(frozen=True)
+class Frame:
+    """A context and a target as the model is to see them; by default as they are."""
 
-    Attributes:
-        controls: whether control tokens written out in the framed texts are the model's own.
-        guarded: whether a text must not write out control tokens itself.
+    context: Callable[[str], str] = str  # what stands before the target
+    target: Callable[[str], str] = str  # what follows it
+    controls: bool = False  # whether control tokens in the framed texts are the model's own
+    guarded: bool = False  # whether a text must not write out control tokens itself
+
+
+def chat_frame(template: ChatTemplate, system: str | None) -> Frame:
+    """The context as a user's message, the target as the assistant's reply.
+
+    The reply's text begins after the template's generation prompt, and the template writes it (some
+    trim it) with what ends the turn; with an end token the sum includes the token that does, as
+    GEM's. (GEM also counts the line break of the header, whose probability is about 1.) Without a
+    system message the template has its own.
     """
-
-    controls = False
-    guarded = False
-
-    def context(self, text: str) -> str:
-        """What stands before the target."""
-        return text
-
-    def target(self, text: str) -> str:
-        """What follows the context: the target and, in a chat, what ends the turn."""
-        return text
-
-
-class ChatText(RawText):
-    """The context is a user's message, the target the assistant's reply.
-
-    The reply's text begins after the template's generation prompt; with ``end_token`` the sum
-    includes the token that ends the turn, as GEM's does. (GEM also counts the line break of the
-    header, whose probability is about 1.) Without a system message the template has its own.
-    """
-
-    controls = True
-    guarded = True
-
-    def __init__(self, template: ChatTemplate, system: str | None) -> None:
-        self.template = template
-        self._opening = () if system is None else (Message("system", system),)
-
-    def context(self, text: str) -> str:
-        """The conversation up to where the reply begins."""
-        return self.template.render((*self._opening, Message("user", text)), reply_follows=True)
-
-    def target(self, text: str) -> str:
-        """The reply as the template writes it (some trim it), with what ends the turn."""
-        undefined = "log P(reply) is not defined: set evaluation_lm.template=none"
-        return self.template.reply(self._opening, text, undefined)
+    opening = () if system is None else (Message("system", system),)
+    undefined = "log P(reply) is not defined: set evaluation_lm.template=none"
+    return Frame(
+        lambda text: template.render((*opening, Message("user", text)), reply_follows=True),
+        lambda text: template.reply(opening, text, undefined),
+        controls=True,
+        guarded=True,
+    )
 
 
 @dataclass(frozen=True)
@@ -198,14 +181,14 @@ class Framing:
                 or raw text is to end with a token, and the tokenizer names none.
         """
         if self.template == "chat":
-            frame = ChatText(ChatTemplate(tokenizer), self.system)
+            frame = chat_frame(ChatTemplate(tokenizer), self.system)
             return Encoder(tokenizer, frame, self.ended)
         if self.ended and tokenizer.eos_token_id is None:
             raise ConfigError(
                 "evaluation_lm.end_token=true: the model's tokenizer has no eos_token that could "
                 "end a text: set evaluation_lm.end_token=null, or give one that names it."
             )
-        return Encoder(tokenizer, RawText(), self.ended)
+        return Encoder(tokenizer, Frame(), self.ended)
 
     @property
     def plain(self) -> bool:
@@ -342,7 +325,7 @@ class Encoder:
     With ``end_token``, what ends a text (a turn, in a chat) is part of the target.
     """
 
-    def __init__(self, tokenizer: Any, frame: RawText, end_token: bool) -> None:
+    def __init__(self, tokenizer: Any, frame: Frame, end_token: bool) -> None:
         self.tokenizer, self.frame, self.end_token = tokenizer, frame, end_token
         self._controls = frozenset(
             i for i, token in tokenizer.added_tokens_decoder.items() if token.special

@@ -18,7 +18,7 @@ import torch
 
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.lm import ChatRequest, Reply
-from judgelab.scoring.encode import ChatTemplate, Encoder, RawText, differs, no_room
+from judgelab.scoring.encode import ChatTemplate, Encoder, Frame, differs, no_room
 from judgelab.scoring.engine import Engine
 from judgelab.scoring.load import positions
 from judgelab.scoring.prefix_tree import Ids
@@ -176,7 +176,7 @@ def answer_closed(
     labels = dict.fromkeys(label for request in requests for label in request.labels)
     place = {label: index for index, label in enumerate(labels)}
     pairs = [(c, place[label]) for c, request in enumerate(requests) for label in request.labels]
-    encoder = Encoder(tokenizer, LabelText(template), end_token=False)
+    encoder = Encoder(tokenizer, label_frame(template), end_token=False)
     jobs = iter(encoder.encode(prompts, list(labels), pairs))
     longest = positions(engine.model) or math.inf
     questions: dict[int, tuple[Ids, Trie]] = {}
@@ -209,21 +209,18 @@ def _trie(labels: tuple[Ids, ...], stops: Ids) -> Trie:
     return Trie(labels, stops)
 
 
-class LabelText(RawText):
-    """Contexts are rendered conversations already; a target is a reply, without what ends it."""
+def label_frame(template: ChatTemplate) -> Frame:
+    """Contexts are rendered conversations already; a target is a reply without what ends it, behind
+    whatever the template writes before one (a space, in some)."""
 
-    controls = True
-
-    def __init__(self, template: ChatTemplate) -> None:
-        self.template = template
-
-    def target(self, text: str) -> str:
-        """The reply, behind whatever the template writes before one (a space, in some)."""
+    def target(text: str) -> str:
         undefined = "P(label) is not defined: set mechanism.reply=generated"
-        written = self.template.reply((), text, undefined)
+        written = template.reply((), text, undefined)
         if text not in written:
             raise differs(undefined)
         return written[: written.index(text) + len(text)]
+
+    return Frame(target=target, controls=True)
 
 
 def generate(
