@@ -91,8 +91,7 @@ def resolved(cfg: DictConfig) -> dict[str, Any]:
     prompts stand where they are chosen (ConfigError: a mandatory value is missing, an interpolation
     leads nowhere or to a secret, or a judge is not what the list of judges says)."""
     try:
-        missing = sorted(OmegaConf.missing_keys(cfg))
-        if missing:
+        if missing := sorted(OmegaConf.missing_keys(cfg)):
             raise ConfigError(f"{missing[0]} is missing: give {missing[0]}=VALUE.")
         plain = OmegaConf.to_container(cfg, resolve=True)
     except OmegaConfBaseException as cause:
@@ -190,9 +189,8 @@ def build(node: Mapping[str, Any], path: str) -> Any:
     cls = located(node["_target_"], path)
     given = {str(key): value for key, value in node.items() if key != "_target_"}
     _check(cls, given, path)
-    given = {key: _built(value, f"{path}.{key}") for key, value in given.items()}
     try:
-        return cls(**given)
+        return cls(**_built(given, path))
     except JudgelabError:
         raise
     except (TypeError, ValueError) as cause:
@@ -235,10 +233,10 @@ def _check(cls: type[Any], given: Mapping[str, Any], path: str, known: Sequence[
 
 def _check_type(where: str, value: Any, hint: Any) -> None:
     try:
-        try:
-            adapter: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
-        except Exception:  # a type that carries its own pydantic config
-            adapter = TypeAdapter(hint)
+        adapter: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
+    except Exception:  # a type that carries its own pydantic config
+        adapter = TypeAdapter(hint)
+    try:
         adapter.validate_python(value)
     except ValidationError as cause:
         error = cause.errors()[0]

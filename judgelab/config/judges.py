@@ -18,13 +18,9 @@ from judgelab.core.errors import ConfigError, did_you_mean
 
 AXES = ("evaluation_lm", "mechanism", "preprocessor")
 """What a judge may have of its own."""
-
-KEYS = ("name", *AXES)
-"""Of an entry, beside settings of the axes: ``evaluation_lm.model: NAME``."""
-
+KEYS = ("name", *AXES)  # of an entry, beside settings of the axes: ``evaluation_lm.model: NAME``
 RECORDED, COMPARES = "RecordedScores", "pairwise"
 """A run whose mechanism asks nobody has none to lend: its judges compare texts by default."""
-
 FORM = "- {name: mini, evaluation_lm: gpt4o_mini, mechanism: pairwise}"
 
 
@@ -49,7 +45,7 @@ def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(given, str | list):
         return dict(config)
     assert isinstance(study, Mapping)
-    entries, source = (_read(given), given) if isinstance(given, str) else (given, "study.judges")
+    source = given if isinstance(given, str) else "study.judges"
 
     @cache
     def options(axis: str, option: str | None) -> dict[str, Any]:
@@ -59,14 +55,11 @@ def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
         return {name: OmegaConf.to_container(cfg[name], resolve=True) for name in AXES}
 
     judges: dict[str, Any] = {}
-    for k, entry in enumerate(entries, start=1):
-        place = f"{source}, entry {k}"
-        if not isinstance(entry, Mapping):
-            raise ConfigError(f"{place}: {entry!r} is no judge: write {FORM}.")
-        name = entry.get("name")
+    for k, entry in enumerate(_read(given) if isinstance(given, str) else given, start=1):
+        name = entry.get("name") if isinstance(entry, Mapping) else None
         if not isinstance(name, str) or not name.strip():
-            raise ConfigError(f"{place}: a judge needs a name: write {FORM}.")
-        where = f"{place} ({name})"
+            raise ConfigError(f"{source}, entry {k}: {entry!r} is no judge: write {FORM}.")
+        where = f"{source}, entry {k} ({name})"
         if name in judges:
             raise ConfigError(f"{where}: another judge has this name: give each its own.")
         try:
@@ -97,8 +90,7 @@ def _judge(
     target = str(config.get("mechanism", {}).get("_target_", ""))
     if target.endswith(f".{RECORDED}"):
         entry.setdefault("mechanism", COMPARES)
-    for axis in (axis for axis in AXES if axis in entry):
-        option = entry[axis]
+    for axis, option in ((axis, entry[axis]) for axis in AXES if axis in entry):
         if not isinstance(option, str):
             raise ConfigError(
                 f"{where}: {axis}={option!r} is no name of an option: write {axis}: OPTION, and "
@@ -111,12 +103,10 @@ def _judge(
             made["preprocessor"] = own["preprocessor"]
     for key, value in entry.items():
         axis, _, rest = str(key).partition(".")
-        if not rest and key not in KEYS:
-            raise ConfigError(f"{where}: {key} is not a known key.{did_you_mean(str(key), KEYS)}")
-        if rest and axis not in AXES:
-            hint = did_you_mean(axis, AXES)
-            said = f"a judge has settings of {', '.join(AXES)} alone"
-            raise ConfigError(f"{where}: {key}: {said}.{hint}")
+        if axis not in (AXES if rest else KEYS):
+            said = f"{key}: a judge has settings of {', '.join(AXES)} alone" if rest else None
+            hint = did_you_mean(axis, AXES if rest else KEYS)
+            raise ConfigError(f"{where}: {said or f'{key} is not a known key'}.{hint}")
         if rest:
             node = OmegaConf.create(made.get(axis, config[axis]))
             OmegaConf.update(node, rest, value, force_add=True)  # ``build`` knows the keys

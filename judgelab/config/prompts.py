@@ -11,6 +11,7 @@ from judgelab.core.prompt import FOLDER, Prompt
 
 PROMPT = f"{Prompt.__module__}.{Prompt.__qualname__}"
 AUTHORS = "authors"
+FILES = {"file", "system_file"}  # arguments of ``Prompt``
 
 
 def with_prompts(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -24,19 +25,19 @@ def with_prompts(config: Mapping[str, Any]) -> dict[str, Any]:
             or the fine-tuning, has a system message already.
     """
     chosen = config.get("prompts") or {}
-    if chosen and chosen.get("whose") not in ("ours", AUTHORS):
-        raise ConfigError(f"prompts={chosen.get('whose')!r} must be ours or {AUTHORS}.")
-    if chosen.get("whose") == AUTHORS and "stand_in" not in chosen:
-        return dict(config)  # of a run: they are in their places
+    if chosen.get("whose", "ours") not in ("ours", AUTHORS):
+        raise ConfigError(f"prompts={chosen['whose']!r} must be ours or {AUTHORS}.")
     if chosen.get("whose") != AUTHORS:
         return dict(config) | ({"prompts": {"whose": "ours"}} if chosen else {})
+    if "stand_in" not in chosen:
+        return dict(config)  # of a run: they are in their places
     release = Path(str(chosen["release"])).expanduser()
     if not release.is_dir():
         raise ConfigError(f"prompts.release={str(release)!r} is no folder: give a clone.")
     places = {
         name: one
         for name, one in chosen["stand_in"].items()
-        if all(_file(release, one[key]).is_file() for key in ("file", "system_file") if key in one)
+        if all(_file(release, one[key]).is_file() for key in FILES & one.keys())
     }
     replaced: dict[str, Any] = _replaced(dict(config), release, places)
     dataset = (config.get("dataset") or {}).get("name")
@@ -66,13 +67,12 @@ def _replaced(node: Any, release: Path, places: Places, lm: Any = None) -> Any:
         return [_replaced(one, release, places, lm) for one in node]
     if not isinstance(node, Mapping):
         return node
+    if _ours(node, places):
+        place = {key: value for key, value in places[node["file"]].items() if key != "scored"}
+        files = {key: str(_file(release, place[key])) for key in FILES & place.keys()}
+        return dict(node) | place | files
     lm = node.get("evaluation_lm") or lm  # a judge may have its own
-    made = {
-        key: _prompt(value, release, places)
-        if _ours(value, places)
-        else _replaced(value, release, places, lm)
-        for key, value in node.items()
-    }
+    made = {key: _replaced(value, release, places, lm) for key, value in node.items()}
     for key, value in node.items():
         # of a fine-tuning, and of a mechanism that some LM is asked by
         if _scored(value, places) and "system" in node:
@@ -92,12 +92,6 @@ def _ours(value: Any, places: Places) -> bool:
 
 def _scored(value: Any, places: Places) -> bool:
     return _ours(value, places) and "scored" in places[value["file"]]
-
-
-def _prompt(node: Mapping[str, Any], release: Path, places: Places) -> dict[str, Any]:
-    place = {key: value for key, value in places[node["file"]].items() if key != "scored"}
-    files = {key: str(_file(release, place[key])) for key in place.keys() & {"file", "system_file"}}
-    return dict(node) | place | files
 
 
 def _with_system(node: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -54,7 +54,6 @@ def screen(result: Mapping[str, Any], folder: Path) -> list[RenderableType]:
         heading = format.text(table["title"])
         shown = columns(rows, table.get("columns", ()), table.get("level", 0.95))
         parts += section(heading, shown, f"tables/{table['name']}.csv", dropped)
-    parts.append("")
     notes = [note for note in result["notes"] if not any(note in sentence for sentence in warned)]
     estimators = lines(result)
     notes += estimators[:ESTIMATORS]
@@ -62,15 +61,14 @@ def screen(result: Mapping[str, Any], folder: Path) -> list[RenderableType]:
         notes.append(f"{more} estimators more in the report")
     if elsewhere:
         notes.append(f"More in the report: {', '.join(elsewhere)}")
-    parts += [line(format.text(note)) for note in notes]
+    parts += ["", *(line(format.text(note)) for note in notes)]
     return [*parts, f"report   {folder / 'report.html'}", f"records  {folder / 'records'}"]
 
 
 def alarms(result: Mapping[str, Any]) -> list[str]:
     """What must be read before any number: a partial run, an odd LM, much that is unscored."""
-    summary, still = result["summary"], result.get("partial", {})
-    causes = [still.get("sentence")]
-    causes += [summary.get(f"{what}_warning") for what in ("model", "unscored")]
+    summary, still = result["summary"], result.get("partial", {}).get("sentence")
+    causes = [still, summary.get("model_warning"), summary.get("unscored_warning")]
     return [str(sentence) for sentence in causes if sentence]
 
 

@@ -196,9 +196,9 @@ def comparisons(jobs: Sequence[SweepJob]) -> list[Comparison]:
     """What the studies of these jobs, each of its own jobs, have to add."""
     by_study: dict[Any, list[SweepJob]] = {}
     for job in jobs:
-        if job.run is not None and (study := study_of(job.run)) is not None:
-            by_study.setdefault(study, []).append(job)
-    return [one for study, own in by_study.items() for one in study.compare(own)]
+        by_study.setdefault(job.run and study_of(job.run), []).append(job)
+    known = ((study, own) for study, own in by_study.items() if study is not None)
+    return [one for study, own in known for one in study.compare(own)]
 
 
 def drawings_of(runs: Iterable[Path | None]) -> dict[str, Drawing]:
@@ -211,7 +211,7 @@ def study_of(run: Path) -> Any | None:
     """The class of the study of a run, by its config; None where that is not to be had here: one of
     the user's own is known in the process that trusts it alone."""
     try:
-        config = yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))
+        config = yaml.safe_load(RunDir(run).read_text("config.yaml"))
         return located(config["study"]["_target_"], "study")
-    except (OSError, LookupError, TypeError, JudgelabError):
+    except (LookupError, TypeError, JudgelabError):
         return None

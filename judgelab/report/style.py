@@ -6,6 +6,7 @@ They are drawn from the tables of a result alone, so that a page needs no model.
 from __future__ import annotations
 
 import io
+import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -112,9 +113,8 @@ def write(
         into.write_bytes(f"figures/{name}.png", saved(drawn.figure, "png"))
         svg = saved(drawn.figure, "svg")
         into.write_bytes(f"figures/{name}.svg", svg)
-        inline = _inline(name, svg.decode("utf-8"), drawn.title)
-        caption = drawn.caption
-        shown[name] = {"name": name, "title": drawn.title, "svg": inline, "caption": caption}
+        about = {"name": name, "title": drawn.title, "caption": drawn.caption}
+        shown[name] = about | {"svg": _inline(name, svg.decode("utf-8"), drawn.title)}
     return shown
 
 
@@ -126,8 +126,7 @@ def _inline(name: str, svg: str, label: str) -> Markup:
     assert root is not None
     rest = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg[root.end() :], flags=re.DOTALL)
     rest = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}-", rest)
-    colours = {INK: "ink", MUTED: "muted", RULE: "rule", PAPER: "paper"}
-    for colour, variable in colours.items():
+    for colour, variable in ((INK, "ink"), (MUTED, "muted"), (RULE, "rule"), (PAPER, "paper")):
         rest = rest.replace(colour, f"var(--{variable})")
     head = Markup('<svg {} role="img" aria-label="{}">').format(Markup(root[1]), label)
     return head + Markup(rest)
@@ -146,9 +145,7 @@ def new_figure(height: float, columns: int = 1, rows: int = 1, **grid: Any) -> t
 
 def saved(figure: Figure, kind: str) -> bytes:
     """The figure as png or svg; the same figure gives the same bytes."""
-    metadata: Mapping[str, None] = (
-        {"Software": None} if kind == "png" else {"Date": None, "Creator": None, "Format": None}
-    )
+    metadata: Any = dict.fromkeys(("Software",) if kind == "png" else ("Date", "Creator", "Format"))
     buffer = io.BytesIO()
     with look():
         engine = figure.get_layout_engine()
@@ -184,18 +181,15 @@ def interval(
     ``place`` is its height; of an upright one, whose values are heights, where it stands. NaN and
     None are not known.
     """
-    value, low, high = (
-        float("nan") if row.get(part) is None else float(row[part])
-        for part in ("value", "low", "high")
-    )
-    if value != value:
+    parts = (row.get(part) for part in ("value", "low", "high"))
+    value, low, high = (math.nan if part is None else float(part) for part in parts)
+    if math.isnan(value):
         return False
-    ends, across = [low, high], [place, place]
-    if low == low and high == high:
-        line = (across, ends) if upright else (ends, across)
+    way = -1 if upright else 1
+    if not math.isnan(low + high):
+        line = ([low, high], [place, place])[::way]
         axes.plot(*line, color=mark.colour, lw=1.4, alpha=0.75, zorder=2, **_ENDS)
-    point = ([place], [value]) if upright else ([value], [place])
-    axes.plot(*point, **_looks(mark), zorder=3)
+    axes.plot(*([value], [place])[::way], **_looks(mark), zorder=3)
     return True
 
 
@@ -286,18 +280,14 @@ def legend(figure: Figure, entries: list[Any]) -> None:
     figure.legend(handles=entries, loc="outside upper left", ncols=-(-len(entries) // rows))
 
 
-def counted(frame: DataFrame, what: str = "items") -> str:
-    """``n = 132 items, 68 unscored``, a range where rows differ; "" where n is not known."""
+def with_n(said: str, frame: DataFrame, what: str = "items") -> str:
+    """A caption that ends with ``n = 132 items, 68 unscored``, where n is known; a range where rows
+    differ."""
     numbers = frame["n"].dropna().astype(int) if "n" in frame else ()
     if not len(numbers):
-        return ""
+        return said
     low, high = min(numbers), max(numbers)
-    text = f"n\u00a0=\u00a0{low if low == high else f'{low} to {high}'} {what}"
+    text = f"{said} n\u00a0=\u00a0{low if low == high else f'{low} to {high}'} {what}"
     missing = int(frame["unscored"].max()) if "unscored" in frame else 0
-    return f"{text}, {'up to ' if low != high else ''}{missing} unscored" if missing else text
-
-
-def with_n(said: str, frame: DataFrame, what: str = "items") -> str:
-    """A caption that ends with n, where it is known."""
-    n = counted(frame, what)
-    return f"{said} {n}." if n else said
+    most = "up to " if low != high else ""
+    return f"{text}, {most}{missing} unscored." if missing else f"{text}."

@@ -85,7 +85,7 @@ BAD = {
     "[]": "names no judge",
     "mini: {evaluation_lm: gpt4o}": "is no list of judges: begin each with a dash",
     "- gpt4o": "entry 1: 'gpt4o' is no judge",
-    "- {evaluation_lm: gpt4o}": "entry 1: a judge needs a name",
+    "- {evaluation_lm: gpt4o}": "entry 1: .* is no judge: write - {name",
     "- {name: a}\n- {name: a}": r"entry 2 \(a\): another judge has this name",
     "- {name: a, evaluation_lm: gpt4o_min}": r"entry 1 \(a\): evaluation_lm=gpt4o_min does not "
     r"exist. Did you mean 'gpt4o_mini'",
