@@ -56,7 +56,7 @@ def judges_table(found: Sequence[Judged]) -> Table:
     """Each judge: mean over pairs, predicted and observed, and how far single pairs are off."""
     rows: list[dict[str, Value]] = []
     for one in found:
-        made = one.whole.unpaired["algorithm_1"]
+        made = one.whole["unpaired", "algorithm_1"]
         off = np.abs(made - one.pairs.unpaired)
         row: dict[str, Value] = {"data": one.cell.data, "judge": one.cell.judge, "r": one.fit.r}
         row |= {"texts": one.fit.texts, "unscored": one.cell.human.size - one.fit.texts}
@@ -159,7 +159,7 @@ def pooled(
             [numbers.setdefault((family, s), len(numbers)) for s in one.cell.systems],
             dtype=np.int64,
         )
-        values = (made.paired if predicted_paired else made.unpaired)[model]
+        values = made["paired" if predicted_paired else "unpaired", model]
         parts.append([values, one.pairs.paired if observed_paired else one.pairs.unpaired])
         ends.append([place[one.pairs.first], place[one.pairs.second]])
     predicted, observed = (np.concatenate(column) for column in zip(*parts, strict=True))

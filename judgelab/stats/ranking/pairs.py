@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal
 
 import numpy as np
@@ -167,12 +168,8 @@ MODELS: tuple[Model, ...] = ("algorithm_1", "bias", "line")
 """The paper's; with the bias between systems; with that bias about the systems' own line."""
 
 
-@dataclass(frozen=True)
-class Predictions:
-    """Model -> [pairs] predicted confidence (``predicted``)."""
-
-    unpaired: Mapping[Model, Floats]
-    paired: Mapping[Model, Floats]
+Predictions = Mapping[tuple[str, Model], Floats]
+"""(``unpaired`` or ``paired``, model) -> [pairs] predicted confidence."""
 
 
 def predict_pairs(
@@ -201,11 +198,10 @@ def predict_pairs(
         others = np.delete(np.arange(people.shape[1]), [first, second])
         alone = held_out and judge is None
         fits.append(fit_judge(people[:, others], scores[:, others]) if alone else whole)
-    unpaired, paired = (
-        {model: predicted(model, pairs.delta, fits, size, same) for model in MODELS}
-        for same in (False, True)
-    )
-    return Predictions(unpaired, paired)
+    return {
+        (kind, model): predicted(model, pairs.delta, fits, size, kind == "paired")
+        for kind, model in product(("unpaired", "paired"), MODELS)
+    }
 
 
 def predicted(

@@ -34,8 +34,9 @@ class Scored:
     metric: Floats  # [items, systems], NaN where unscored
     human: Floats  # [items, systems], NaN without a human score
     about: Mapping[str, Value]  # what made the scores, for the summary: mechanism, dataset, ...
-    notes: tuple[str, ...]  # sentences on where they come from
-    provenance: Mapping[str, object]  # of the panel and the measurements
+    provenance: Mapping[
+        str, object
+    ]  # of the panel and the measurements, or of the run that is read
     estimators: tuple[Estimator, ...] = ()  # what the scores are estimates by
 
     @property
@@ -63,24 +64,19 @@ def measure(context: Context, name: str = "clean") -> Scored:
     """Measure the context's panel and keep the records under ``name``, as every study does."""
     panels = {name: clean_panel(context)}
     clean = score_panels(context, panels, "corrected")[name]
-    kept, origin = clean.candidates, clean.panel.provenance
+    kept = clean.candidates
     about: dict[str, Value] = {
         "mechanism": context.mechanism.name,
         "metric": str(clean.measured.attrs.get("metric") or context.mechanism.name),
-        "dataset": str(origin.get("dataset", "")),
+        "dataset": str(clean.panel.provenance.get("dataset", "")),
     }
-    notes = [f"Data: {origin.get('dataset', 'unnamed')} ({origin.get('source') or 'as given'})."]
-    if origin.get("synthetic"):
-        notes.append(f"Synthetic: {origin['synthetic']}. The figures show what a study looks like.")
     if any(context.mechanism.requires):
         about["evaluation_lm"] = context.evaluation_lm.identity
-        notes.append(f"Evaluation LM: {context.evaluation_lm.identity}.")
     return Scored(
         tuple(clean.panel.agents[k].name for k in kept),
         clean.values[:, kept],
         np.ascontiguousarray(human_scores(clean.panel)[:, kept]),  # sums run in this order
         about,
-        tuple(notes),
         {"clean": clean.origin},
         estimators(clean.scores),
     )
@@ -114,11 +110,9 @@ def read_run(folder: str, limit: int | None = None, *, key: str = "run") -> Scor
         raise DataError(f"{where} cannot be read: {cause}.") from cause
     keys = ("mechanism", "metric", "dataset", "evaluation_lm", "preprocessor")
     about = {key: summary[key] for key in keys if key in summary}
-    made = f"{summary.get('mechanism', 'unnamed')} on {summary.get('dataset', 'unnamed data')}"
-    notes = (f"Scores are those of a finished run ({made}): {run.path.name}.",)
     provenance = {"run": run.path.name, "summary": summary}
     by = tuple(read_estimators(result))
-    return Scored(systems, metric, human, about, notes, provenance, by)
+    return Scored(systems, metric, human, about, provenance, by)
 
 
 @dataclass(frozen=True)

@@ -187,7 +187,7 @@ def calibration_of(
     if not len(pairs.delta):
         return Calibration()
     made = predict_pairs(scored.human, scored.metric, pairs, items, judge=judge)
-    models = [m for m in MODELS if m == MODELS[0] or not np.isnan(made.unpaired[m]).all()]
+    models = [m for m in MODELS if m == MODELS[0] or not np.isnan(made["unpaired", m]).all()]
     # pairs by the size of their difference, as the paper averages them
     edges = np.linspace(0, float(pairs.delta.max(initial=0.0)), BUCKETS + 1)
     group = np.clip(np.searchsorted(edges, pairs.delta, side="left") - 1, 0, BUCKETS - 1)
@@ -195,10 +195,11 @@ def calibration_of(
     agreement: dict[str, Estimate] = {}
     rows: list[Row] = []
     cells: list[tuple[Row, Estimate]] = []
-    for kind, words, key, observed, predicted in (
-        ("unpaired", "each its own", "agreement", pairs.unpaired, made.unpaired),
-        ("paired", "the same", "agreement_paired", pairs.paired, made.paired),
+    for kind, words, key, observed in (
+        ("unpaired", "each its own", "agreement", pairs.unpaired),
+        ("paired", "the same", "agreement_paired", pairs.paired),
     ):
+        predicted = {model: made[kind, model] for model in MODELS}
         agreement[key] = pair_means(observed, 0 * group, pairs.first, pairs.second)[0]
         for model in models:
             data = Outcomes(predicted[model], observed, pairs.first, pairs.second)
@@ -215,7 +216,7 @@ def calibration_of(
     return Calibration(
         agreement,
         {model: errors["unpaired", model] for model in models},
-        {model: _mean(made.unpaired[model] - pairs.unpaired) for model in models},
+        {model: _mean(made["unpaired", model] - pairs.unpaired) for model in models},
         [
             table(__package__, "calibration_error", rows, by=by),
             table(__package__, "observed", estimate_rows(cells), buckets=BUCKETS, items=items),

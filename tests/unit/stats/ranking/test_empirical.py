@@ -149,10 +149,10 @@ def test_pairs_are_predicted_from_the_other_systems_alone() -> None:
     other = predict_pairs(human, spoilt, pairs)
     inside = predict_pairs(human, spoilt, pairs, held_out=False)
     for model in MODELS:
-        assert clean.unpaired[model][0] == pytest.approx(other.unpaired[model][0])
-        assert clean.unpaired[model][1] != other.unpaired[model][1]
-    assert clean.unpaired["algorithm_1"][0] != inside.unpaired["algorithm_1"][0]
-    assert (clean.paired["algorithm_1"] >= clean.unpaired["algorithm_1"]).all()
+        assert clean["unpaired", model][0] == pytest.approx(other["unpaired", model][0])
+        assert clean["unpaired", model][1] != other["unpaired", model][1]
+    assert clean["unpaired", "algorithm_1"][0] != inside["unpaired", "algorithm_1"][0]
+    assert (clean["paired", "algorithm_1"] >= clean["unpaired", "algorithm_1"]).all()
 
 
 def test_the_bias_term_calibrates_judges_that_have_such_a_bias() -> None:
@@ -164,7 +164,7 @@ def test_the_bias_term_calibrates_judges_that_have_such_a_bias() -> None:
         pairs = ranked_pairs(human, metric, draws=200, seed=k)
         found = predict_pairs(human, metric, pairs)
         for model in MODELS:
-            made[model].append(found.unpaired[model])
+            made[model].append(found["unpaired", model])
         seen.append(pairs.unpaired)
         first.append(pairs.first + 14 * k)
         second.append(pairs.second + 14 * k)
