@@ -15,13 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
-from judgelab.stats.intervals.arrays import (
-    Floats,
-    average_ranks,
-    checked,
-    checked_pair,
-    divide,
-)
+from judgelab.stats.intervals.arrays import Floats, average_ranks, checked, checked_pair, divide
 from judgelab.stats.intervals.ends import NEARLY_ONE, fisher_ends
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind, item_draws, percentile_interval

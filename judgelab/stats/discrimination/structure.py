@@ -14,13 +14,7 @@ from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike
 from scipy.special import fdtrc
 
-from judgelab.stats.intervals.arrays import (
-    ROUNDING,
-    Floats,
-    checked,
-    checked_pair,
-    divide,
-)
+from judgelab.stats.intervals.arrays import ROUNDING, Floats, checked, checked_pair, divide
 from judgelab.stats.intervals.ends import added, of_ratio, t_ends
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean

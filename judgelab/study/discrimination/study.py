@@ -17,19 +17,8 @@ from judgelab.mechanism.protocol import Definition
 from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import bootstrap_mean, item_mean
-from judgelab.study.common.panels import (
-    Panels,
-    missing_pairs,
-    pair_entries,
-    score_panels,
-)
-from judgelab.study.common.tables import (
-    WITHOUT_P,
-    about,
-    entries,
-    estimate_rows,
-    kind_of,
-)
+from judgelab.study.common.panels import Panels, missing_pairs, pair_entries, score_panels
+from judgelab.study.common.tables import WITHOUT_P, about, entries, estimate_rows, kind_of
 from judgelab.study.common.templates import sentences, spoken, table
 from judgelab.study.discrimination import statistics
 from judgelab.study.discrimination.figures import DRAWINGS, HEADLINES, compare
@@ -149,17 +138,13 @@ def _notes(context: Context, states: Panels, known: bool, definition: Definition
     return sentences(
         __package__,
         "notes.md.j2",
-        origin=clean.panel.provenance,
-        items=len(clean.panel.items),
-        agents=len(clean.panel.agents),
+        clean=clean,
         lm=context.evaluation_lm.identity,
         trained=trained(context.evaluation_lm, clean.panel),
-        made=clean.measured.attrs,
         missing=missing_pairs(states),
         scored=int((~np.isnan(clean.values)).any(axis=1).sum()),
         few=FEW_ITEMS,
         corrected=definition == "corrected",
-        paired=clean.scores.pair is not None,
         known=known,
         tag=settings.get("tag") if isinstance(settings, Mapping) else None,
     )
