@@ -309,7 +309,7 @@ def notes(context: Context, case: Case, by: Mapping[str, str]) -> list[str]:
     Args:
         by: judge -> mechanism by which it is asked, where that is not the run's.
     """
-    origin, responses = case.panel.provenance, case.responses
+    responses = case.responses
     ways: dict[str, list[str]] = {}
     for judge in responses.judges:
         ways.setdefault(by.get(judge, context.mechanism.name), []).append(judge)
@@ -317,11 +317,8 @@ def notes(context: Context, case: Case, by: Mapping[str, str]) -> list[str]:
     return templates.sentences(
         __package__,
         "notes.md.j2",
-        dataset=origin.get("dataset", "unnamed"),
-        where=origin.get("domain") or origin.get("source") or "as given",
         case=case,
         folds=FOLDS,
-        pairs=len(responses.pairs),
         ways=ways,
         recorded=context.mechanism.name == RecordedScores.name,
         exams=[_exam_facts(case, exam) for exam in case.marks],
@@ -329,7 +326,6 @@ def notes(context: Context, case: Case, by: Mapping[str, str]) -> list[str]:
         biased=case.known and bool(family_pairs(case.panel, responses.pairs, case.family)[1].any()),
         human=human,
         unpriced=responses.named(np.isnan(responses.cost)),
-        no_annotation_cost=math.isnan(case.annotation_cost) and human,
     )
 
 
