@@ -109,8 +109,7 @@ def metric_weights(metrics: int, weights: Sequence[float] | None) -> Floats:
 
 def level_balanced(values: ArrayLike, levels: Sequence[str]) -> Floats:
     """Mean over levels of the mean within each [...] of values [..., perturbations]; NaN where one
-    has no score. Section 2.3 gives no formula; this is its natural reading.
-    """
+    has no score. Section 2.3 gives no formula; this is its natural reading."""
     scores = np.asarray(values, dtype=np.float64)
     names = np.array(levels)
     means = [scores[..., names == level].mean(axis=-1) for level in dict.fromkeys(levels)]

@@ -85,10 +85,8 @@ def _counted(doubled: NDArray[np.int64], steps: NDArray[np.int64]) -> Floats:
 
 
 def _upper_tails(doubled: NDArray[np.int64], steps: NDArray[np.int64]) -> Floats:
-    """P(sum of a random half of the ranks >= step) for ranks in ascending order.
-
-    The distribution is symmetric: sums are counted from below, only as far as some step needs.
-    """
+    """P(sum of a random half of the ranks >= step) for ranks in ascending order. The distribution
+    is symmetric: sums are counted from below, only as far as some step needs."""
     total = int(doubled.sum())
     at = np.clip(steps, 0, total)
     above = at > total - at

@@ -300,8 +300,7 @@ def _smd_ends(
     x: Floats, y: Floats, item: NDArray[np.intp], clusters: int, d: float
 ) -> tuple[float, float]:
     """The farther ends of two intervals: of d, and of the mean change with sigma as it is (Hall's
-    correction: skewness of the changes shows most where d is small).
-    """
+    correction: skewness of the changes shows most where d is small)."""
     sigma = np.sqrt((x.var(ddof=1) + y.var(ddof=1)) / 2)
     sums = np.bincount(item, y - x, clusters), np.bincount(item, minlength=clusters)
     whole = ratio_ends(d, _smd_without(x, y, item, clusters))

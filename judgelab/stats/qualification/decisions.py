@@ -24,10 +24,8 @@ BOX = ("whisker_low", "quartile_1", "median", "quartile_3", "whisker_high")
 
 
 def votes_of(verdicts: ArrayLike) -> Floats:
-    """Verdicts [..., orders] as votes for the first answer, both orders as one, from -2 to 2.
-
-    An order that is a tie or unread adds nothing. NaN where nothing was read.
-    """
+    """Verdicts [..., orders] as votes for the first answer, both orders as one, from -2 to 2. An
+    order that is a tie or unread adds nothing. NaN where nothing was read."""
     votes = 2 * np.asarray(verdicts, dtype=np.float64) - 1
     return np.where(np.isnan(votes).all(axis=-1), np.nan, np.nansum(votes, axis=-1))
 

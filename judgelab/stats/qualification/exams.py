@@ -123,9 +123,7 @@ class Marks:
 
 def shares(answers: ArrayLike, asked: ArrayLike | None = None) -> ExamShares:
     """Sums and counts of answers [judges, items, ...] between 0 and 1, NaN where unscored.
-
-    ``asked``: whether the question was put; None: all were.
-    """
+    ``asked``: whether the question was put; None: all were."""
     values = np.asarray(answers, dtype=np.float64)
     flat = values.reshape(*values.shape[:2], -1)
     missing = np.isnan(flat)
@@ -172,10 +170,8 @@ def unchanged(before: ArrayLike, after: ArrayLike, *, unread: float = np.nan) ->
 
 
 def tied(before: ArrayLike, after: ArrayLike) -> float:
-    """Share of the cases read both times that are ties both times; NaN without any.
-
-    Ties agree, so a judge that always says "tie" has P_c = 1 and has compared nothing.
-    """
+    """Share of the cases read both times that are ties both times; NaN without any. Ties agree, so
+    a judge that always says "tie" has P_c = 1 and has compared nothing."""
     x, y = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
     both = np.count_nonzero(~np.isnan(x) & ~np.isnan(y))
     return float(divide(np.count_nonzero((x == 0.5) & (y == 0.5)), both))

@@ -164,10 +164,8 @@ def required_n(
     item_correlation: float = 0.0,
     system_bias_sd: float = 0.0,
 ) -> float:
-    """Fewest items that give this confidence; infinite where its ceiling is not above it.
-
-    Arguments as of ``confidence``; the target must lie between .5 and 1. In closed form.
-    """
+    """Fewest items that give this confidence; infinite where its ceiling is not above it. Arguments
+    as of ``confidence``; the target must lie between .5 and 1. In closed form."""
     source, shared = population(scores, sd), item_correlation if paired else 0.0
     rated = source.variance + float(noise_sd(r, source.sd)) ** 2
     room = (delta / float(ndtri(confidence))) ** 2 - 2 * system_bias_sd**2
@@ -242,8 +240,7 @@ def _true_gaps(
 
 def _sums(generator: np.random.Generator, own: NDArray[np.int64], n: int, scores: Floats) -> Floats:
     """[pairs] sum of ``own`` scores drawn with replacement: one by one where N is small, else as
-    how often each value comes up, which does not grow with N.
-    """
+    how often each value comes up, which does not grow with N."""
     values, counts = np.unique(scores, return_counts=True)
     counted = n > SLOWER * len(values)
     step = max(1, CHUNK // (len(values) if counted else n))
@@ -261,8 +258,7 @@ def _sums(generator: np.random.Generator, own: NDArray[np.int64], n: int, scores
 
 def _expected_error(delta: float, common: float, rated: float, draws: Draws) -> float:
     """Standard error of the share if gaps were normal; Owen's T gives how often two evaluations of
-    a pair are both above 0.
-    """
+    a pair are both above 0."""
     p = ndtr(delta / np.sqrt(common + rated))
     both = p - 2 * owens_t(delta / np.sqrt(common + rated), np.sqrt(rated / (2 * common + rated)))
     within = p * (1 - p) / (draws.pairs * draws.evaluations)

@@ -71,10 +71,7 @@ class ExpertWeights:
 
     def unlisted(self, perturbations: Mapping[str, str]) -> list[str]:
         """Perturbations (name -> attack) without an entry; none where the table is empty.
-
-        Raises:
-            ConfigError: no entry is of any of them, so that the file would say nothing.
-        """
+        ConfigError: no entry is of any of them, so that the file would say nothing."""
         absent = [n for n, attack in perturbations.items() if not {n, attack} & self.table.keys()]
         if self.table and len(absent) == len(perturbations):
             raise ConfigError(
@@ -285,11 +282,8 @@ def originals(context: Context) -> Panel:
 
 
 def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:
-    """Perturb the references of ``originals`` by a suite.
-
-    Raises:
-        CapabilityError: perturbations are to be written by an LM that cannot write.
-    """
+    """Perturb the references of ``originals`` by a suite. CapabilityError: perturbations are to be
+    written by an LM that cannot write."""
     ids, before = [item.id for item in base.items], [row[0] for row in base.texts]
     agents, columns, changed = [Agent(ORIGINAL)], [before], [[False] * len(ids)]
     failed, made = dict[str, dict[str, str]](), {}

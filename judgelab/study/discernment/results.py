@@ -145,10 +145,8 @@ class PerturbationResult:
 
     @property
     def seen(self) -> str:
-        """Whether D with weights exceeds its threshold: yes, no, or why there is no answer.
-
-        Too few texts were rated where p would exceed .05 if all of them fell.
-        """
+        """Whether D with weights exceeds its threshold: yes, no, or why there is no answer. Too few
+        texts were rated where p would exceed .05 if all of them fell."""
         if not self.changed:
             return "nothing changed"
         if self.most[0, 1] < 1.0:

@@ -190,10 +190,8 @@ class Discernment(JudgesStudy):
 
 
 def tables_of(judges: Ranked, weights: str) -> list[Table]:
-    """What each judge makes of the perturbations; ``weights`` in words.
-
-    The one judge of a run has no name; several stand in a column of their own.
-    """
+    """What each judge makes of the perturbations; ``weights`` in words. The one judge of a run has
+    no name; several stand in a column of their own."""
     tested = [(name, one) for name, judge in judges.items() for one in judge.tested]
     alike = all(one.d[0, 0] == one.d[0, 1] or one.d[0, 1] != one.d[0, 1] for _, one in tested)
     rows: list[Row] = [

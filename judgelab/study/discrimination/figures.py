@@ -141,9 +141,7 @@ def draw_points(tables: Tables, statistic: str, label: str, null: float) -> Draw
 
 def by_compression(tables: Tables) -> Drawn:
     """d against the compression and against the effective rank, a line for each group's parabola.
-
-    The compression is by human references where every data set has them, else by responses.
-    """
+    The compression is by human references where every data set has them, else by responses."""
     import numpy as np
 
     frame = tables["compression"]

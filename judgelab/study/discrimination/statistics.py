@@ -85,10 +85,8 @@ def groups(panel: Panel, definition: Definition) -> Groups:
 
 
 def in_pairing_order(panel: Panel, mask: Mask) -> NDArray[np.intp]:
-    """Indices of the masked agents, by the rank the release gives them, else as they stand.
-
-    The order matters only to the release's random down-sampling of pairs.
-    """
+    """Indices of the masked agents, by the rank the release gives them, else as they stand. The
+    order matters only to the release's random down-sampling of pairs."""
     ranks = [int(agent.meta.get("pairing_rank", k)) for k, agent in enumerate(panel.agents)]
     chosen = np.flatnonzero(mask)
     return chosen[np.argsort([ranks[k] for k in chosen], kind="stable")]
@@ -126,10 +124,8 @@ def panel_statistics(items: Mapping[str, Floats], how: How) -> Named:
 def changes(
     context: Context, states: Panels, items: Mapping[str, Mapping[str, Floats]], how: How
 ) -> Named:
-    """What the attack does: to the mean score, by who attacked, and to the figures.
-
-    Where no LM is asked and no score differs, the attack cannot change it: 0, from 0 to 0.
-    """
+    """What the attack does: to the mean score, by who attacked, and to the figures. Where no LM is
+    asked and no score differs, the attack cannot change it: 0, from 0 to 0."""
     clean, attacked = states["clean"].values, states["attacked"].values
     change = {"score": score_delta(clean, attacked, *how)}
     found = sides(states["attacked"].panel)
@@ -157,10 +153,8 @@ def changes(
 
 
 def sides(panel: Panel) -> tuple[Mask, Mask] | None:
-    """Masks [agents] of attackers and others; None where everybody attacked, or nobody.
-
-    The human reference is in neither, unless it was attacked.
-    """
+    """Masks [agents] of attackers and others; None where everybody attacked, or nobody. The human
+    reference is in neither, unless it was attacked."""
     names = panel.provenance.get(ATTACKED)
     if not isinstance(names, list):
         return None
@@ -309,10 +303,8 @@ class Figures:
 
 
 def answer(mechanism: str, attack: str, figures: Figures) -> list[tuple[str, str]]:
-    """(heading, sentences): what it tells apart, under attack, who is not, what to do.
-
-    Empty where texts are known to be good or bad, or were graded, and there is no figure of it.
-    """
+    """(heading, sentences): what it tells apart, under attack, who is not, what to do. Empty where
+    texts are known to be good or bad, or were graded, and there is no figure of it."""
     if figures.judged and math.isnan(figures.first.value):
         return []
     return paragraphs(

@@ -95,10 +95,8 @@ class Case:
         return replace(accuracy(correct(sign, gold)), unscored=unscored_pairs(sign, gold))
 
     def rho(self, pool: Pool) -> Estimate:
-        """Spearman's rho with people's grades, mean over items.
-
-        0 where the pool grades all answers of an item alike; items where people do are left out.
-        """
+        """Spearman's rho with people's grades, mean over items. 0 where the pool grades all answers
+        of an item alike; items where people do are left out."""
         scores = answer_scores(self.responses, pool, len(self.panel.agents))
         human = np.where(np.isnan(scores), np.nan, human_scores(self.panel))
         grades = pd.DataFrame(human)
@@ -107,10 +105,8 @@ class Case:
         return item_mean(np.where(np.isnan(each) & differ, 0.0, each), (-1.0, 1.0))
 
     def gain(self, pool: Pool, other: Pool) -> Estimate:
-        """What one method has more accuracy of than another, on the pairs that both decided.
-
-        p: sign flips of whole items.
-        """
+        """What one method has more accuracy of than another, on the pairs that both decided. p:
+        sign flips of whole items."""
         first, second = correct(pool.sign, self.gold), correct(other.sign, self.gold)
         found = difference(first, second, draws=self.draws, seed=self.seed)
         return replace(found, unscored=int((np.abs(self.gold) == 1).sum()) - found.n)

@@ -92,10 +92,7 @@ class JudgeResponses:
 
     def of(self, names: Sequence[str]) -> JudgeResponses:
         """The same of these judges alone, in this order, without exams that none of them took.
-
-        Raises:
-            ConfigError: one is unknown.
-        """
+        ConfigError: one is unknown."""
         for name in names:
             if name not in self.judges:
                 known = did_you_mean(name, self.judges)
@@ -316,12 +313,8 @@ class JudgePrices:
     models: str | None = None  # the run's list of models behind an endpoint; None: conf/prices.yaml
 
     def listed(self, name: str, lm: EvaluationLM) -> Price | None:
-        """The price of a model behind an endpoint; None: there is none.
-
-        Raises:
-            ConfigError: the price is in another currency.
-            DataError: the run's price list cannot be read.
-        """
+        """The price of a model behind an endpoint; None: there is none. ConfigError: the price is
+        in another currency; DataError: the run's price list cannot be read."""
         listed = lm.priced(self.models) if isinstance(lm, Remote) else None
         if listed is not None and listed.currency != self.currency:
             raise ConfigError(
@@ -362,11 +355,7 @@ class JudgePrices:
 
 
 def read_prices(file: str) -> JudgePrices:
-    """A name under conf, or a path.
-
-    Raises:
-        DataError: the list cannot be read.
-    """
+    """A name under conf, or a path. DataError: the list cannot be read."""
     path = own_or_shipped(file, conf())
     try:
         listed = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -27,10 +27,8 @@ MODELS = {
 
 
 def systems(tables: Tables) -> Drawn:
-    """Mean score of each system, best on top, and how sure it is above the next (figure 1).
-
-    Sure is said of people's order where it is known, else of the metric's own.
-    """
+    """Mean score of each system, best on top, and how sure it is above the next (figure 1). Sure is
+    said of people's order where it is known, else of the metric's own."""
     frame = tables["systems"]
     people = "above_next_people" in frame
     figure, side = style.single(0.9 + 0.3 * len(frame))

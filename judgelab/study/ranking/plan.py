@@ -35,12 +35,8 @@ Known = Mapping[str, tuple[Estimate, str]]
 
 
 def _value(known: Known, name: str) -> float:
-    """A number that must not be guessed.
-
-    Raises:
-        ConfigError: nothing says it.
-        DataError: a correlation that is not above 0, or that the data cannot tell.
-    """
+    """A number that must not be guessed. ConfigError: nothing says it; DataError: a correlation
+    that is not above 0, or that the data cannot tell."""
     if name not in known:
         raise ConfigError(
             f"study=plan does not guess the {NAMES[name]}: give study.{name}, or have it read by "

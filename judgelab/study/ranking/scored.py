@@ -51,11 +51,8 @@ class Scored:
 
 
 def clean_panel(context: Context) -> Panel:
-    """What is to be scored.
-
-    Raises:
-        ConfigError: there is an attack: systems are ranked by the texts that they wrote.
-    """
+    """What is to be scored. ConfigError: there is an attack: systems are ranked by the texts that
+    they wrote."""
     context.no_attack("ranking_confidence")
     return context.panels()["clean"]
 
@@ -84,10 +81,7 @@ def measure(context: Context, name: str = "clean") -> Scored:
 
 def read_run(folder: str, limit: int | None = None, *, key: str = "run") -> Scored:
     """The clean scores of a finished run that study.``key`` names; its first ``limit`` items.
-
-    Raises:
-        DataError: the folder is no finished run, or holds no scores of single texts.
-    """
+    DataError: the folder is no finished run, or holds no scores of single texts."""
     run = RunDir(Path(folder).expanduser())
     file, where = run.path / SCORES, f"study.{key}={folder!r}"
     if not run.done:

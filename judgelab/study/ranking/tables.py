@@ -53,10 +53,8 @@ R_NOISE = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
 def systems_table(scored: Scored, pairs: OrderedPairs, model: Model | None) -> Table:
-    """Mean score of each system, best first, and how sure it is above the next (figure 1).
-
-    Systems without a score come last and have no rank.
-    """
+    """Mean score of each system, best first, and how sure it is above the next (figure 1). Systems
+    without a score come last and have no rank."""
     means = [item_mean(scored.metric[:, k]) for k in range(len(scored.systems))]
     human = row_means(scored.human.T)
     known = [k for k, mean in enumerate(means) if mean.n]
