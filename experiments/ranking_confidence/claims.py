@@ -32,9 +32,7 @@ def claims_table(scores: Array | None, sd: float) -> Table:
         draws = Draws(pairs=2000, evaluations=50)
         drawn = confidence(r, n, delta, scores, sd=None if scores is not None else sd, draws=draws)
         closed = partial(confidence, r, n, delta, sd=sd, method="closed_form")
-        paired, without = (
-            float(closed(paired=True, item_correlation=shared).value) for shared in (r**2, 0.5)
-        )
+        paired, without = (float(closed(item_correlation=shared).value) for shared in (r**2, 0.5))
         row: dict[str, Value] = {
             "claim": claim["where"],
             "r": r,

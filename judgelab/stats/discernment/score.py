@@ -155,11 +155,8 @@ def calibrate_summary(
 
     The labels of all texts of an item, the original among them, are shuffled together, as perturbed
     texts share their original; but only among the texts that were scored on a metric, so that
-    thresholds are of the items that the figures are of.
-
-    Args:
-        ratings: [1 + perturbations, items, metrics], the original first; NaN where unscored.
-        weights, levels: of each perturbation.
+    thresholds are of the items that the figures are of. Of ratings [1 + perturbations, items,
+    metrics], the original first, NaN where unscored; weights and levels of each perturbation.
     """
     texts = checked(ratings, 3, "A calibration")
     variants, items, metrics = texts.shape
@@ -221,10 +218,7 @@ def discernment_ends(d: Floats, most: Floats) -> tuple[Floats, Floats]:
     that fell does; that share has Wilson's interval over items (``share_ends``), whose ends are
     turned back into D. Near the largest D, where a metric can fall no further, leaving out an item
     changes little: no item counts for more than ``MOST_EFFECTIVE``. The interval says how far D
-    moves with the items, and tests nothing.
-
-    Args:
-        d, most: [..., 1 + items], as of ``left_out``.
+    moves with the items, and tests nothing. Of [..., 1 + items], as of ``left_out``.
     """
     top, own = _deviate(most), _deviate(d)
     # 0 where no D above that of chance is possible
@@ -319,11 +313,7 @@ def paired_judges(
     out in turn. Of two judges that discern alike, p fell below .05 in .00 to .08 of simulations (12
     to 100 items; least where both see nothing, as D is then cut off at 0). p is never below that of
     a sign test of as many items; below ``FEWEST`` of them, or where every item says the same, there
-    is no interval.
-
-    Args:
-        judges: of the same items and perturbations in the same order.
-        levels: of the perturbations.
+    is no interval. All judges are of the same items and perturbations, in the same order.
     """
     rated = {name: one.rated for name, one in judges.items()}
 

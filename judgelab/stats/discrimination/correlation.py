@@ -40,12 +40,11 @@ def clustered_correlation(
         method: spearman (average ranks), pearson, or kendall (tau-b: corrected for ties).
         interval: from leaving out each item (``fisher_ends``), or the percentile bootstrap.
 
-    Returns:
-        n: items with a cell scored in both; unscored: *cells* where x or y is NaN. No value where x
-            or y is constant, no interval with fewer than three items or where leaving out one makes
-            x or y constant. p: two-sided, of Fisher's z over its jackknife error by t with items -
-            1 degrees; without a correlation it fell below .05 in .02 to .08 of simulations, the p
-            of independent cells in up to .13.
+    n counts items with a cell scored in both, unscored *cells* where x or y is NaN. No value where
+    x or y is constant, no interval with fewer than three items or where leaving out one makes x or
+    y constant. p: two-sided, of Fisher's z over its jackknife error by t with items - 1 degrees;
+    without a correlation it fell below .05 in .02 to .08 of simulations, the p of independent cells
+    in up to .13.
     """
     first, second = _shared(x, y)
     scored = ~np.isnan(first)
@@ -143,14 +142,12 @@ def joint_symmetry(
     Each unordered pair enters once, x being the agent that comes first (the paper: both orders).
 
     Args:
-        conditional: [items, agents x, agents y] log P(y|x), nats summed over y. The diagonal is
-            never read.
+        conditional: [items, agents x, agents y] log P(y|x), nats; the diagonal is never read.
         marginal, tokens: [items, agents] log P(x), nats, and number of scored tokens.
 
     Returns:
-        (per, method) -> estimate. per: ``text`` sums as the paper has them, or ``token``, divided
-            by the tokens of both texts; method: spearman or pearson. n counts items, unscored
-            pairs.
+        (``text``: sums as the paper has them, or ``token``: divided by the tokens of both texts;
+            spearman or pearson) -> estimate; n counts items, unscored pairs.
     """
     cross = np.asarray(conditional, dtype=np.float64)
     alone = checked(marginal, 2, "The marginal log-probabilities")

@@ -215,23 +215,18 @@ def standardized_mean_difference(
 ) -> Estimate:
     """d = (mean' - mean) / sqrt((s^2 + s'^2) / 2) over rows (GEM paper, section 4.2).
 
-    A row is one score before and one after a change of the texts; rows of one item are not
-    independent. Definitions of the interval:
+    A row [rows] is a score before and one after a change of the texts, and the item that they are
+    of (``cluster``: integers, strings); rows of one item are not independent. Intervals:
 
     paper: d +- 1.96 sd(after - before) / (sqrt(rows) sigma), rows taken as independent and sigma as
     known; p of the same normal approximation.
     released: the same with 1.645. No code was released; the printed intervals of two metrics match
     1.645 and not 1.96 (inferred), so "95 %" is 90 %.
-    corrected: from leaving out each item with its rows (``ratio_ends``), p by sign flips of whole
-    items; how often it holds: experiments/coverage.
+    corrected: from leaving out each item with its rows (``ratio_ends``), none below three items; p
+    by sign flips of whole items. How often it holds: experiments/coverage.
 
-    Args:
-        before, after, cluster: [rows], of a metric, and the item of each row (integers, strings).
-
-    Returns:
-        n: rows scored on both sides; unscored: the other rows; clusters: items with a scored row.
-            NaN with fewer than two such rows or without spread; no interval below three items
-            (corrected).
+    n counts rows scored on both sides, unscored the others, clusters items with a scored row. NaN
+    with fewer than two such rows or without spread.
     """
     x, y = checked_pair(before, after, 1, "The standardised mean difference")
     known = ~(np.isnan(x) | np.isnan(y))

@@ -29,12 +29,8 @@ def effective_rank(scores: ArrayLike) -> Estimate:
     together, A where none do; a definition of ours (the TVD-MI paper gives none). Correlations of
     few items are noise as well, which lowers it: to about A n / (n + A) on n items.
 
-    Args:
-        scores: [items, agents]. Agents without spread are left out; correlations are over the items
-            that two agents share.
-
-    Returns:
-        The interval: leaving out each item in turn, t with n - 1 degrees of freedom.
+    Of scores [items, agents]; agents without spread are left out, and correlations are over the
+    items that two agents share. The interval leaves out each item in turn: t with n - 1 degrees.
     """
     table = checked(scores, 2, "The scores")
     table = table[~np.isnan(table).all(axis=1)]
@@ -60,11 +56,8 @@ def _participation(table: Floats) -> float:
 
 
 def compression(source: ArrayLike, text: ArrayLike) -> Estimate:
-    """Characters of the sources for each character of the texts, both summed over items.
-
-    Args:
-        source, text: [items] characters; NaN or 0 for an item that lacks either.
-    """
+    """Characters of the sources for each character of the texts, both summed over [items]; an item
+    that lacks either has NaN or 0 of it."""
     top, bottom = checked_pair(source, text, 1, "Sources and texts")
     there = (top > 0) & (bottom > 0)
     known, kept = np.where(there, top, 0.0), np.where(there, bottom, 0.0)

@@ -121,10 +121,9 @@ def difference(
 def favour_rate(favours: ArrayLike, gold: ArrayLike) -> Estimate:
     """Share of the pairs that a family should not have won which it won (equation 5).
 
-    Args:
-        favours: [items, pairs(, orders)] 1 where the method prefers the family's answer, 0 where
-            it prefers the other or calls it a tie, NaN unscored.
-        gold: [items, pairs] 1 where people prefer the family's answer. Ties count (T_h = 0).
+    Of [items, pairs(, orders)] 1 where the method prefers the family's answer, 0 where it prefers
+    the other or calls it a tie, NaN unscored; gold [items, pairs] is 1 where people prefer the
+    family's answer, and their ties count (T_h = 0).
     """
     chosen, truth = _aligned(favours, gold)
     return accuracy(np.where(truth <= 0, chosen, np.nan))

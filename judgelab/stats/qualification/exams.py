@@ -155,12 +155,9 @@ def over(answers: ArrayLike, control: ArrayLike, asked: ArrayLike | None = None)
 def unchanged(before: ArrayLike, after: ArrayLike, *, unread: float = np.nan) -> Floats:
     """1 where verdicts before and after a change agree, 0 where they do not (equation 2).
 
-    Verdicts are 1 for the first answer, 0 for the second, .5 for neither, NaN unread.
-
-    Args:
-        unread: what a case counts in which either verdict is unread, or (as the authors' code
-            has it, with .5) neither answer was chosen. NaN leaves out unread cases alone, and
-            two ties agree.
+    Verdicts are 1 for the first answer, 0 for the second, .5 for neither, NaN unread. ``unread`` is
+    what a case counts in which either is unread, or (as the authors' code has it, with .5) neither
+    answer was chosen; NaN leaves out unread cases alone, and two ties agree.
     """
     x, y = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
     missing = np.isnan(x) | np.isnan(y)
@@ -200,11 +197,8 @@ def mark(
     where all have the same number, all pass). P_s has no bar to choose (equation 4). And it must be
     better than every control: its lead is above 0 by flipping the sign of whole items. Judges must
     pass every exam of a pool, so no correction for several exams is due; there is none for several
-    judges: each that knows nothing passes an exam with p <= CHANCE / 2.
-
-    Args:
-        controls: control -> the judges' lead over it on every answer; None: there are none, as in
-            the paper.
+    judges: each that knows nothing passes an exam with p <= CHANCE / 2. ``controls``: control ->
+    the judges' lead over it on every answer; the paper has none.
     """
     once, weights = np.ones((1, answers.items)), item_weights(answers.items, draws, seed)
     value, samples = answers.values(once)[0], answers.values(weights)

@@ -9,7 +9,7 @@ bandwidth), and
     confidence = Phi( |delta| / sqrt( 2 v (1 - c) / N + 2 b^2 ) )
 
 Two terms are ours. c, the correlation of two systems' metric scores on one item, counts where both
-answer the same items (``paired``), which the paper's text says but its Algorithm 1 does not do. b
+answer the same items, which the paper's text says but its Algorithm 1 does not do. b
 is the sd over systems of an error that all scores of one system share: it does not average out, and
 caps the confidence at Phi(|delta| / (b sqrt 2)) however large N gets.
 
@@ -96,9 +96,7 @@ def noise_sd(r: ArrayLike, sd: float) -> Floats:
     corr(H, H + noise) = s / sqrt(s^2 + noise^2) (appendix E)."""
     values = np.asarray(r, dtype=np.float64)
     if not ((values > 0) & (values <= 1)).all():
-        raise ValueError(
-            f"A correlation with people must be above 0 and at most 1, got {values.tolist()}."
-        )
+        raise ValueError(f"A correlation with people is above 0 and at most 1: {values.tolist()}.")
     return np.asarray(sd * np.sqrt(1 / values**2 - 1), dtype=np.float64)
 
 
@@ -116,7 +114,6 @@ def confidence(
     *,
     sd: float | None = None,
     method: Method = "monte_carlo",
-    paired: bool = False,
     item_correlation: float = 0.0,
     system_bias_sd: float = 0.0,
     draws: Draws | None = None,
@@ -128,26 +125,25 @@ def confidence(
         delta: difference of the two systems' true means, not 0; its sign does not matter.
         scores, sd: of people, as of ``population``.
         method: ``monte_carlo`` (Algorithm 1), or ``closed_form``.
-        paired, item_correlation: whether both systems answer the same items, and then c.
+        item_correlation: c; 0 where each system answers items of its own.
         system_bias_sd: b, on top of the noise that r implies (an r over texts of several systems
             holds some of it already: its square / N is counted twice).
         draws: size and seed of the simulation; 100 pairs x 200 evaluations as in the paper.
     """
-    source, shared = population(scores, sd), item_correlation if paired else 0.0
+    source = population(scores, sd)
     grid = np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in (r, n, delta)))
     cells = np.stack([part.ravel() for part in grid], axis=-1)
     size, gap = cells[:, 1], np.abs(cells[:, 2])
     if not ((size >= 1) & np.isfinite(size) & (size == np.floor(size))).all():
         raise ValueError("N must be a whole number of items, at least 1.")
     if not (np.isfinite(gap) & (gap != 0)).all():
-        raise ValueError(
-            "delta must be a number other than 0: with equal systems no order is the right one."
-        )
+        raise ValueError("delta must not be 0: with equal systems no order is the right one.")
     if method == "closed_form":
         rated = source.variance + noise_sd(cells[:, 0], source.sd) ** 2
-        value, error = right_order(gap, rated, size, shared, system_bias_sd), np.zeros(len(cells))
+        value = right_order(gap, rated, size, item_correlation, system_bias_sd)
+        error = np.zeros(len(cells))
     else:
-        above, error = simulate(cells, source, draws or Draws(), shared, system_bias_sd)
+        above, error = simulate(cells, source, draws or Draws(), item_correlation, system_bias_sd)
         value = np.where(cells[:, 2] > 0, above, 1 - above)
     limit = gap / (system_bias_sd * math.sqrt(2)) if system_bias_sd else np.full(len(gap), np.inf)
     return Confidence(*(part.reshape(grid[0].shape) for part in (value, error, ndtr(limit))))
@@ -160,16 +156,15 @@ def required_n(
     scores: ArrayLike | None = None,
     *,
     sd: float | None = None,
-    paired: bool = False,
     item_correlation: float = 0.0,
     system_bias_sd: float = 0.0,
 ) -> float:
     """Fewest items that give this confidence; infinite where its ceiling is not above it. Arguments
     as of ``confidence``; the target must lie between .5 and 1. In closed form."""
-    source, shared = population(scores, sd), item_correlation if paired else 0.0
+    source = population(scores, sd)
     rated = source.variance + float(noise_sd(r, source.sd)) ** 2
     room = (delta / float(ndtri(confidence))) ** 2 - 2 * system_bias_sd**2
-    items = 2 * rated * (1 - shared) / room if room > 0 else math.inf
+    items = 2 * rated * (1 - item_correlation) / room if room > 0 else math.inf
     # no number of items, or none that can be written down
     return math.inf if math.isinf(items) else float(max(1, math.ceil(items - 1e-9)))
 

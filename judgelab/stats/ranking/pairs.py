@@ -128,9 +128,7 @@ def ordered_pairs(metric: ArrayLike, bias_sd: float = 0.0) -> OrderedPairs:
     likely beforehand, and multiple comparison is not corrected for: where systems are close to one
     another, orders are less sure than it says.
 
-    Args:
-        metric: [items, systems], NaN where unscored.
-        bias_sd: sd over systems of the error that a system's scores share, in *metric* units.
+    Of scores [items, systems], NaN where unscored; ``bias_sd`` is over systems, in *metric* units.
     """
     values = checked(metric, 2, "Metric scores")
     if not bias_sd >= 0:
@@ -186,10 +184,7 @@ def predict_pairs(
     Only the difference of a pair's human means comes from the pair; correlation, spread, bias and
     pairing come from ``judge``, else from the other systems (``held_out``), or from all.
 
-    Args:
-        human, metric: [items, systems], NaN where unscored.
-        pairs, items: of the same scores (``ranked_pairs``); N, None for the items there are.
-        judge: fitted elsewhere, to be tested on these data.
+    Arguments as of ``ranked_pairs``, of the same scores.
     """
     people, scores = np.asarray(human, np.float64), np.asarray(metric, np.float64)
     size, fits = items or len(people), list[JudgeFit]()
@@ -210,12 +205,8 @@ def predicted(
     """Confidence [pairs] for differences of human means.
 
     NaN where there is no correlation above 0, or too few systems. Below .5 where system means fall
-    as people's rise.
-
-    Args:
-        model: which errors of the judge count.
-        delta, fits: [pairs] above 0, and the judge.
-        paired: whether both systems answer the same items.
+    as people's rise. ``model``: which errors of the judge count; ``delta`` [pairs] is above 0, and
+    ``fits`` [pairs] are the judge; ``paired``: whether both systems answer the same items.
     """
     r, sd, shared = (
         np.array([getattr(fit, name) for fit in fits], dtype=np.float64)

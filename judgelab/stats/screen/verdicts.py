@@ -51,14 +51,8 @@ def pooled(
 
     An agent's own texts take no part in its weights, so that its test stays exact. Where the others
     alone (two, one of whom says nothing) show no critic to be worth anything, all count alike.
-    Critics of one family share the weight of one.
-
-    Args:
-        critics: centred scores [blocks, agents, peers, m, m] of each.
-        families: of each critic, its LM for one.
-
-    Returns:
-        [blocks, peers, m, m] of each agent.
+    Critics of one family (one LM) share the weight of one. From centred scores [blocks, agents,
+    peers, m, m] of each critic, [blocks, peers, m, m] of each agent.
     """
     agents = critics[0].shape[1]
     apart = ~np.eye(agents, dtype=np.bool_)
@@ -80,12 +74,8 @@ def pooled(
 def screen(
     scores: Sequence[Floats], blocks: Sequence[Places], group: NDArray[np.intp], seed: int = 0
 ) -> Screened:
-    """Test, measure and name every agent.
-
-    Args:
-        scores: of each agent as of ``pooled``.
-        group: [agents] as of ``with_peers``.
-    """
+    """Test, measure and name every agent, by scores as of ``pooled`` and ``group`` [agents] as of
+    ``with_peers``."""
     each = [with_peers(cells, agent, group) for agent, cells in enumerate(scores)]
     effect = effects(scores, blocks, group)
     p = np.array([permutation_p(own, DRAWS, seed) for own in each])

@@ -114,13 +114,6 @@ def per_item(scored: ScoredPanel, definition: Definition, state: str) -> dict[st
     return by_statistic
 
 
-def panel_statistics(items: Mapping[str, Floats], how: How) -> Named:
-    """Of a panel's ``per_item``."""
-    d = paired_effect_size(items["effect_size"], *how)
-    aucs = {name: macro_auc(items[name], *how) for name in items if name != "effect_size"}
-    return {"effect_size": d} | aucs
-
-
 def changes(
     context: Context, states: Panels, items: Mapping[str, Mapping[str, Floats]], how: How
 ) -> Named:
@@ -235,7 +228,11 @@ class Figures:
         clean = states["clean"]
         group = groups(clean.panel, definition)
         items = {n: per_item(one, definition, n) for n, one in states.items() if group.known}
-        named = {name: panel_statistics(one, how) for name, one in items.items()}
+        named: dict[str, Named] = {}
+        for state, known in items.items():
+            for name, one in known.items():
+                of_items = paired_effect_size if name == "effect_size" else macro_auc
+                named.setdefault(state, {})[name] = of_items(one, *how)
         change = changes(context, states, items, how) if len(states) > 1 else {}
         good = row_means(clean.values[:, group.good])
         leads = {

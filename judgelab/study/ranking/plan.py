@@ -104,7 +104,7 @@ class Plan(Study):
             for name in ("item_correlation", "system_bias_sd")
         )
         # both systems answer the same items
-        fixed: dict[str, Any] = {"paired": True, "item_correlation": item_correlation}
+        fixed: dict[str, Any] = {"item_correlation": item_correlation}
         fixed |= {"sd": sd} if scores is None else {"scores": scores}
 
         def needed(r: float, bias: float = bias) -> float:

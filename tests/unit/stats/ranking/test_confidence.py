@@ -76,7 +76,7 @@ def test_a_literal_transcription_agrees(scores: NDArray[np.float64]) -> None:
 
 def test_pairing_of_one_half_is_the_paper_without_its_root_of_two() -> None:
     for r, wanted, printed in ((0.42, 0.883, 0.954), (0.20, 0.715, 0.789)):
-        one = confidence(r, 100, 0.1, sd=S, method="closed_form", paired=True, item_correlation=0.5)
+        one = confidence(r, 100, 0.1, sd=S, method="closed_form", item_correlation=0.5)
         assert float(one.value) == pytest.approx(printed, abs=0.0015)
         alone, apart = (
             confidence(r, 100, 0.1, sd=S, method="closed_form", item_correlation=c)

@@ -74,7 +74,7 @@ def test_a_plan_reads_the_judge_and_guesses_no_scale(lab: Context, tmp_path: Pat
     assert summary["required_items_without_bias"] < summary["required_items"]
     human = table["human"].to_numpy()
     assert summary["required_items_without_bias"] == required_n(
-        summary["r"], 0.4, 0.95, human, paired=True, item_correlation=summary["item_correlation"]
+        summary["r"], 0.4, 0.95, human, item_correlation=summary["item_correlation"]
     )
     assert set(found["known"]["from"]) == {"the run run"} and len(found["known"]) == 4
     assert "by Algorithm 1 alone" in said
