@@ -61,12 +61,9 @@ class Plan(Study):
     """The items a ranking needs, what a better judge would save, and what it costs.
 
     Nothing is measured: no dataset is loaded and no LM is asked. The systems answer the same
-    items; a judge that correlates r with people rates every text once.
-
-    Args:
-        item_correlation: None and not read: 0, the careful choice.
-        system_bias_sd: None and not read: 0, as the paper has it, and then the confidence is an
-            upper bound.
+    items; a judge that correlates r with people rates every text once. A correlation of two systems
+    that is neither given nor read is 0, the careful choice; such a bias between systems, too, as
+    the paper has it, and then the confidence is an upper bound.
     """
 
     delta: Positive | None = None

@@ -62,19 +62,8 @@ class Screen(JudgesStudy):
 
     Within blocks of items every text is scored with every other. Critics qualify by telling pairs
     about one item from pairs about two; with those that do each agent is tested (``stats.screen``).
-    Shared words are a critic of their own.
-
-    Args:
-        judges: critics: name -> evaluation_lm, mechanism and preprocessor, each as far as it is
-            not the run's; or an LM alone, a file or a list (``judgelab.config.judges``). Without
-            any the run's mechanism with its evaluation LM is the critic.
-        block: items of a block; n items of A agents take about n x block x A^2 scores.
-        tau, probability: a ranking is shown where ``belief`` gives Kendall's tau with people to be
-            at least ``tau`` at least this probability.
-        attacks: name -> attack; each is tried on one system's texts at a time where ``attacked``
-            says so, which asks four times as much for each. How critics tell texts from what is
-            left of them by those that take information away stands in their exam.
-        belief: what rankings without labels were worth on public sets; null: none is believed.
+    Shared words are a critic of their own; without judges the run's mechanism is one. Blocks of n
+    items of A agents take about n x block x A^2 scores, and each attack four times as many.
     """
 
     judges: Any = None
