@@ -20,7 +20,6 @@ from judgelab.core.step import By
 from judgelab.engine.context import Context, estimators
 from judgelab.engine.provenance import origin_of
 from judgelab.mechanism.protocol import Mechanism
-from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.stats.discernment.score import UNIT, Combine, How, ceiling
 from judgelab.stats.discernment.wilcoxon import Method
 from judgelab.stats.intervals.estimate import Estimate
@@ -71,11 +70,7 @@ class Discernment(JudgesStudy):
     judges: Any = None
     prices: str | None = None
     drawings: ClassVar[Mapping[str, Any]] = DRAWINGS
-
-    @classmethod
-    def compare(cls, runs: Sequence[SweepJob]) -> Sequence[Comparison]:
-        """See Study."""
-        return compare(runs)
+    compare = staticmethod(compare)
 
     def asks(
         self, mechanism: Mechanism, lm: EvaluationLM

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -14,7 +14,6 @@ from judgelab.engine.context import Context, estimators
 from judgelab.engine.provenance import FEW_ITEMS, trained
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
-from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import bootstrap_mean, item_mean
 from judgelab.study.common.panels import Panels, missing_pairs, pair_entries, score_panels
@@ -34,11 +33,7 @@ class Discrimination(Study):
     bootstrap: Count = 2000
     primary: Literal["auc", "pair_auc", "effect_size"] = "auc"
     drawings: ClassVar[Mapping[str, Any]] = DRAWINGS
-
-    @classmethod
-    def compare(cls, runs: Sequence[SweepJob]) -> Sequence[Comparison]:
-        """See Study."""
-        return compare(runs)
+    compare = staticmethod(compare)
 
     def ask(self, context: Context) -> None:
         """See Study."""

@@ -18,7 +18,6 @@ from judgelab.engine.provenance import origin_of
 from judgelab.exam.protocol import place_of
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.recorded_scores import RecordedScores
-from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.stats.qualification.exams import mark, over_chance
 from judgelab.study.common.judges import JudgesStudy, asks_nobody, asks_of
 from judgelab.study.common.panels import text_records
@@ -71,11 +70,7 @@ class Qualification(JudgesStudy):
     annotation_cost: NotNegative | None = None
     bootstrap: Count = 2000
     drawings: ClassVar[Mapping[str, Any]] = DRAWINGS
-
-    @classmethod
-    def compare(cls, runs: Sequence[SweepJob]) -> Sequence[Comparison]:
-        """See Study."""
-        return compare(runs)
+    compare = staticmethod(compare)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -15,7 +15,6 @@ from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.result import Headline, Result, Value
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
-from judgelab.report.jobs import Comparison, SweepJob
 from judgelab.stats.discrimination.correlation import Method, clustered_correlation
 from judgelab.stats.ranking.confidence import Draws
 from judgelab.stats.ranking.pairs import Model, OrderedPairs
@@ -57,11 +56,7 @@ class RankingConfidence(Study):
     """
 
     drawings: ClassVar[Mapping[str, Any]] = DRAWINGS
-
-    @classmethod
-    def compare(cls, runs: Sequence[SweepJob]) -> Sequence[Comparison]:
-        """See Study."""
-        return compare(runs)
+    compare = staticmethod(compare)
 
     def __init__(
         self,
