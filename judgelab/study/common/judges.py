@@ -60,14 +60,19 @@ class JudgesStudy(Study):
 
     def asked(self, context: Context) -> dict[str, Context]:
         """Judge -> the context in which it is asked."""
-        judges: dict[str, NamedJudge] = self.judges
-        return {name: one.within(context) for name, one in judges.items()}
+        return {name: one.within(context) for name, one in self.as_asked.items()}
+
+    @property
+    def as_asked(self) -> Mapping[str, NamedJudge]:
+        """The judges, each with the mechanism that asks it here, if it has one of its own."""
+        judges: Mapping[str, NamedJudge] = self.judges
+        return judges
 
     def asks(
         self, mechanism: Mechanism, lm: EvaluationLM
     ) -> Mapping[str, tuple[Mechanism, EvaluationLM]]:
         """The judges; without any the run's evaluation LM, by its mechanism."""
-        return asks_of(self.judges, mechanism, lm) or {"evaluation_lm": (mechanism, lm)}
+        return asks_of(self.as_asked, mechanism, lm) or {"evaluation_lm": (mechanism, lm)}
 
 
 def named(judges: Mapping[str, Any] | None) -> dict[str, NamedJudge]:

@@ -14,17 +14,15 @@ from judgelab.config import WRITER
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
 from judgelab.core.estimator import LM, mixed
-from judgelab.core.lm import EvaluationLM
 from judgelab.core.result import PageSection, Result, Row, Table, Value, flat_estimate
 from judgelab.core.step import By
 from judgelab.engine.context import Context, estimators
 from judgelab.engine.provenance import origin_of
-from judgelab.mechanism.protocol import Mechanism
 from judgelab.stats.discernment.score import UNIT, Combine, How, ceiling
 from judgelab.stats.discernment.wilcoxon import Method
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common import templates
-from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_nobody, asks_of, spent
+from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_nobody, spent
 from judgelab.study.common.tables import about, columns, entries
 from judgelab.study.discernment.figures import DRAWINGS, HEADLINES, compare
 from judgelab.study.discernment.perturbations import (
@@ -72,14 +70,8 @@ class Discernment(JudgesStudy):
     drawings: ClassVar[Mapping[str, Any]] = DRAWINGS
     compare = staticmethod(compare)
 
-    def asks(
-        self, mechanism: Mechanism, lm: EvaluationLM
-    ) -> Mapping[str, tuple[Mechanism, EvaluationLM]]:
-        """See Study."""
-        return asks_of(self._raters, mechanism, lm) or {"evaluation_lm": (mechanism, lm)}
-
     @property
-    def _raters(self) -> dict[str, NamedJudge]:
+    def as_asked(self) -> Mapping[str, NamedJudge]:
         """The judges; the run's mechanism asks those whose own has an LM compare texts."""
         judges: dict[str, NamedJudge] = self.judges
         return {
@@ -92,8 +84,7 @@ class Discernment(JudgesStudy):
     def _asked(self, context: Context) -> dict[str, Context]:
         """Judge -> the context in which it rates; without judges the run's, which has no name."""
         writers = {WRITER: context.writer(), **context.writers}
-        raters = replace(self, judges=self._raters).asked(replace(context, writers=writers))
-        return raters or {"": context}
+        return self.asked(replace(context, writers=writers)) or {"": context}
 
     def ask(self, context: Context) -> None:
         """See Study."""
@@ -165,7 +156,7 @@ class Discernment(JudgesStudy):
             f"{name} compares texts ({one.mechanism.name}), and was asked to rate each by itself "
             f"({mechanism})."
             for name, one in self.judges.items()
-            if one.mechanism is not None and self._raters[name].mechanism is None
+            if one.mechanism is not None and self.as_asked[name].mechanism is None
         ]
 
     def _degraded(self, context: Context) -> tuple[Degraded, ExpertWeights]:
