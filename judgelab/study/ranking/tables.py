@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtr
 
 from judgelab.core.result import Row, Table, Value
+from judgelab.report.tables import records
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
@@ -85,22 +87,20 @@ def order_table(
     scored: Scored, judge: RankingJudge, pairs: OrderedPairs, model: Model | None
 ) -> Table:
     """Every two systems."""
-    human = row_means(scored.human.T)
-    rows: list[Row] = []
-    for k in np.argsort(-pairs.agreed, kind="stable"):
-        high, low = int(pairs.first[k]), int(pairs.second[k])
-        row: dict[str, Value] = {
-            "higher": scored.systems[high],
-            "lower": scored.systems[low],
-            "gap": float(pairs.gap[k]),
-            "shared_items": int(pairs.shared[k]),
-            "same_metric": float(pairs.sampled[k]),
+    human, systems = row_means(scored.human.T), np.array(scored.systems)
+    frame = pd.DataFrame(
+        {
+            "higher": systems[pairs.first],
+            "lower": systems[pairs.second],
+            "gap": pairs.gap,
+            "shared_items": pairs.shared,
+            "same_metric": pairs.sampled,
+            "people": pairs.agreed if model is not None else np.nan,
+            "human_gap": human[pairs.first] - human[pairs.second],
         }
-        if model is not None:
-            row["people"] = float(pairs.agreed[k])
-        if not np.isnan(human[high] - human[low]):
-            row["human_gap"] = float(human[high] - human[low])
-        rows.append(row)
+    )
+    best_first = frame.iloc[np.argsort(-pairs.agreed, kind="stable")]
+    rows = records(best_first.dropna(axis=1, how="all"))
     return table(
         __package__,
         "ranking",
@@ -236,18 +236,10 @@ def curve_table(
     r, sizes = (np.array(side)[:, None] for side in zip(*cells, strict=True))
     drawn = confidence(r, sizes, delta, judge.scores, draws=draws)
     exact = confidence(r, sizes, delta, judge.scores, method="closed_form")
-    rows: list[Row] = [
-        {
-            "r": one,
-            "n": n,
-            "delta": float(gap),
-            "confidence": float(drawn.value[k, j]),
-            "standard_error": float(drawn.standard_error[k, j]),
-            "closed_form": float(exact.value[k, j]),
-        }
-        for k, (one, n) in enumerate(cells)
-        for j, gap in enumerate(delta)
-    ]
+    cells_of = {"r": r, "n": sizes, "delta": delta, "confidence": drawn.value}
+    cells_of |= {"standard_error": drawn.standard_error, "closed_form": exact.value}
+    flat = {name: np.broadcast_to(x, drawn.value.shape).ravel() for name, x in cells_of.items()}
+    rows = records(pd.DataFrame(flat))
     return table(__package__, f"by_{by}", rows, draws=draws)
 
 
