@@ -304,16 +304,5 @@ def answer(mechanism: str, attack: str, figures: Figures) -> list[tuple[str, str
     texts are known to be good or bad, or were graded, and there is no figure of it."""
     if figures.judged and math.isnan(figures.first.value):
         return []
-    return paragraphs(
-        __package__,
-        "answer.md.j2",
-        mechanism=mechanism,
-        attack=attack,
-        figures=figures,
-        auc=figures.clean.get("auc", NONE),
-        attacked=figures.attacked.get("auc", NONE),
-        agreement=figures.beside.get("human_within", NONE),
-        change=figures.change.get("auc", NONE),
-        d=figures.change.get("effect_size", NONE),
-        fewest=FEWEST,
-    )
+    facts = {"mechanism": mechanism, "attack": attack, "figures": figures}
+    return paragraphs(__package__, "answer.md.j2", **facts, unknown=NONE, fewest=FEWEST)

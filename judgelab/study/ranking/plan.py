@@ -116,11 +116,11 @@ class Plan(Study):
             "confidence": self.confidence,
             "system_bias_sd": bias,
             "ceiling": float(sure.ceiling),
-            "items": items,
+            "required_items": items,
             "required_items_without_bias": needed(r, 0.0),
             "rated_texts": items * self.systems,
-            "price": self.price,
             "cost": self._cost(items),
+            "item_correlation": item_correlation,
         }
         better = (round(r + step, 6) for step in STEPS if r + step <= 1)
         judges = [self._judge(one, needed(one), items) for one in sorted([r, *better])]
@@ -128,16 +128,13 @@ class Plan(Study):
             {"quantity": NAMES[name], **one.as_dict(), "from": origin}
             for name, (one, origin) in known.items()
         ]
-        words = {**plan, "systems": self.systems, "best": judges[-1], "empty": empty}
-        words |= {"scores": None if scores is None else len(scores)}
-        words |= {"bias": known["system_bias_sd"][0] if "system_bias_sd" in known else None}
-        summary = {key: value for key, value in plan.items() if key not in ("items", "price")}
-        summary |= {"required_items": items, "item_correlation": item_correlation}
-        tables: dict[str, list[Row]] = {"plan": [plan], "known": numbers, "judges": judges}
+        words = {**plan, "items": items, "systems": self.systems, "price": self.price}
+        words |= {"best": judges[-1], "known": known, "scores": scores, "empty": empty}
+        tables: dict[str, list[Row]] = {"known": numbers, "judges": judges}
         return Result(
-            summary={"study": "plan", **summary},
+            summary={"study": "plan", **plan},
             primary="required_items",
-            tables=[table(__package__, n, r, systems=self.systems) for n, r in tables.items()],
+            tables=[table(__package__, name, rows) for name, rows in tables.items()],
             answer=paragraphs(__package__, "plan.md.j2", part="answer", **words),
             notes=sentences(__package__, "plan.md.j2", part="notes", **words),
         )
