@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -87,7 +87,8 @@ class JudgeResponses:
     cells: Floats
     cost: Floats  # [judges] of verdicts or grades; NaN where unknown
     exams: Mapping[str, ExamResult]  # an exam that no judge took is absent
-    missing: tuple[str, ...] = ()  # sentences on exams that judges did not take
+    # exam that judges did not take -> why, as a clause, and who did not; nobody: it was not held
+    missing: Sequence[tuple[str, str, Sequence[str]]] = ()
     estimators: tuple[Estimator, ...] = ()  # of verdicts; recorded ones do not say
 
     def of(self, names: Sequence[str]) -> JudgeResponses:
@@ -188,13 +189,9 @@ def recorded(
         )
         spent = np.stack([cost, np.zeros(len(names))])
         taken["consistency"] = ExamResult(answers, {"change": "position"}, spent)
-    missing = (
-        f"Exam {name}: the data hold no answers of judges in it, so that no judge took it and no "
-        "pool requires it."
-        for name in exams
-        if name not in taken
-    )
-    return JudgeResponses(names, pairs, cells, cost, taken, tuple(missing))
+    reason = "the data hold no answers of judges in it"
+    missing = [(name, reason, ()) for name in exams if name not in taken]
+    return JudgeResponses(names, pairs, cells, cost, taken, missing)
 
 
 def ask(
@@ -215,17 +212,14 @@ def ask(
     """
     lms = {name: own.evaluation_lm for name, own in asked.items()}
     _check_able(context, lms, exams)
-    missing: list[str] = []
+    missing: list[tuple[str, str, Sequence[str]]] = []
     papers: dict[str, tuple[ExamPaper, LoggedLM]] = {}  # with who wrote it
     for name, exam in exams.items():
         writer = LoggedLM(context.writer())
         try:
             papers[name] = exam.prepare(panel, writer, seed=context.seed), writer
         except NotHeldError as cause:
-            missing.append(
-                f"Exam {name} was not held: {cause}, or study.{name}=null. No judge took this "
-                "exam, and no pool requires it."
-            )
+            missing.append((name, f"{cause}, or study.{name}=null", ()))
     voting = {judge: LoggedLM(lm) for judge, lm in lms.items()}
     measured: dict[str, xr.Dataset] = {}
     for judge, own in asked.items():
@@ -239,7 +233,9 @@ def ask(
         for judge, lm in logs.items():
             context.tell(f"{judge}, {name}", 0)
             answers[judge] = exams[name].take(paper, lm, seed=context.seed)
-        missing += _absences(name, answers)
+        for reason in dict.fromkeys(one.absence for one in answers.values() if one.absence):
+            who = [judge for judge, one in answers.items() if one.absence == reason]
+            missing.append((name, reason, who))
         if not all(one.absence for one in answers.values()):
             cost = np.stack([prices.asked(logs), prices.asked(logs, voting)])
             writing = float(prices.asked({"the writer": writer})[0])
@@ -251,7 +247,7 @@ def ask(
         _cells(asked, measured, pairs),
         prices.asked(voting),
         results,
-        tuple(missing),
+        missing,
         estimators=tuple(own.estimator(measured[name].attrs) for name, own in asked.items()),
     )
 
@@ -280,16 +276,6 @@ def _check_able(
                 f"study.{name} has texts written by an LM that can chat: choose "
                 "evaluation_lm@writer_lm=OPTION."
             )
-
-
-def _absences(exam: str, answers: Mapping[str, Answers]) -> Iterator[str]:
-    for reason in dict.fromkeys(one.absence for one in answers.values() if one.absence):
-        who = [judge for judge, one in answers.items() if one.absence == reason]
-        nobody = " No judge took this exam, and no pool requires it."
-        yield (
-            f"Exam {exam} was not taken by {', '.join(who)}: {reason}."
-            f"{nobody if len(who) == len(answers) else ''}"
-        )
 
 
 def _cells(asked: Mapping[str, Context], data: Mapping[str, xr.Dataset], pairs: Counts) -> Floats:
