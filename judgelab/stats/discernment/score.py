@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_ndtr, logsumexp, ndtri_exp, stdtr, stdtrit
+from scipy.special import log_ndtr, logsumexp, ndtri_exp, stdtr
 
 from judgelab.stats.discernment.wilcoxon import (
     Method,
@@ -23,7 +23,7 @@ from judgelab.stats.discernment.wilcoxon import (
     tidy,
 )
 from judgelab.stats.intervals.arrays import Floats, Mask, checked, checked_pair
-from judgelab.stats.intervals.ends import added, share_ends
+from judgelab.stats.intervals.ends import added, share_ends, t_interval
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import holm
 
@@ -346,7 +346,6 @@ def _difference(differences: Floats, shared: Mask) -> Estimate:
     p = 1.0 if abs(value) < 1e-9 else 0.0
     if error > 1e-9:
         p = float(2 * stdtr(groups - 1, -abs(value) / error))
-        reach = float(stdtrit(groups - 1, 0.975)) * error
-        low, high = (value - reach, value + reach) if n >= FEWEST else (low, high)
+        low, high = map(float, t_interval(value, error, groups)) if n >= FEWEST else (low, high)
     p = math.nan if math.isnan(value) or math.isnan(error) else max(p, 2.0 ** (1 - n))
     return Estimate(value, low, high, n, len(shared) - n, p)
