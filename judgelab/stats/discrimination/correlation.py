@@ -7,8 +7,7 @@ unscored; shapes other than named, and infinities, are a ValueError.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
@@ -56,7 +55,7 @@ def clustered_correlation(
     def of(items: NDArray[np.int64]) -> float:
         kept = scored[items]
         x, y = first[items][kept], second[items][kept]
-        return STATISTICS[method](x, y) if len(x) > 1 else np.nan
+        return _correlated(x, y, method) if len(x) > 1 else np.nan
 
     everything = np.arange(len(first))
     value = of(everything)
@@ -111,27 +110,16 @@ def _standardised(rows: Floats) -> Floats:
     return divide(centred, np.sqrt((centred**2).sum(axis=1, keepdims=True)))
 
 
-def _pearson(x: Floats, y: Floats) -> float:
+def _correlated(x: Floats, y: Floats, method: Method) -> float:
+    """Of cells [cells]; NaN where x or y is constant."""
+    if method == "kendall":
+        from scipy.stats import kendalltau  # scipy.stats takes a second
+
+        return float(kendalltau(x, y).statistic)
+    if method == "spearman":
+        x, y = average_ranks(x), average_ranks(y)
     both = _standardised(np.stack([x, y]))
     return float(np.clip(both[0] @ both[1], -1.0, 1.0))
-
-
-def _spearman(x: Floats, y: Floats) -> float:
-    return _pearson(average_ranks(x), average_ranks(y))
-
-
-def _kendall(x: Floats, y: Floats) -> float:
-    from scipy.stats import kendalltau  # scipy.stats takes a second
-
-    return float(kendalltau(x, y).statistic)
-
-
-STATISTICS: Mapping[Method, Callable[[Floats, Floats], float]] = MappingProxyType(
-    {"spearman": _spearman, "pearson": _pearson, "kendall": _kendall}
-)
-"""Of cells [cells]; NaN where x or y is constant."""
-METHODS: tuple[Literal["spearman", "pearson"], ...] = ("spearman", "pearson")
-"""What studies show side by side."""
 
 
 def joint_symmetry(
@@ -158,8 +146,9 @@ def joint_symmetry(
     unknown = np.isnan(first + second + size)
     first[unknown] = second[unknown] = size[unknown] = np.nan
     sides = {"text": (first, second), "token": (first / size, second / size)}
+    methods: tuple[Method, ...] = ("spearman", "pearson")
     return {
-        (per, method): clustered_correlation(*sides[per], method)
-        for per in sides
-        for method in METHODS
+        (per, method): clustered_correlation(*both, method)
+        for per, both in sides.items()
+        for method in methods
     }
