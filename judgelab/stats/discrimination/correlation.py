@@ -20,6 +20,8 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind, item_draws, percentile_interval
 
 Method = Literal["spearman", "pearson", "kendall"]
+# what studies show side by side
+METHODS: tuple[Literal["spearman", "pearson"], ...] = ("spearman", "pearson")
 
 FEW = 8  # items below which a perfect correlation has the p of a permutation
 
@@ -146,9 +148,8 @@ def joint_symmetry(
     unknown = np.isnan(first + second + size)
     first[unknown] = second[unknown] = size[unknown] = np.nan
     sides = {"text": (first, second), "token": (first / size, second / size)}
-    methods: tuple[Method, ...] = ("spearman", "pearson")
     return {
         (per, method): clustered_correlation(*both, method)
         for per, both in sides.items()
-        for method in methods
+        for method in METHODS
     }
