@@ -13,7 +13,7 @@ from experiments.auto_pre.printed import number, recipes
 from experiments.command import Row, Table
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.qualification.decisions import decide, favour_rate, votes_of
+from judgelab.stats.qualification.exams import decide, favour_rate, votes_of
 
 METHODS = ("gpt-4", *ENSEMBLES)
 

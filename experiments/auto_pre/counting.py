@@ -19,7 +19,7 @@ from judgelab.stats.discrimination.correlation import item_correlations
 from judgelab.stats.intervals.arrays import Floats, divide
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import bootstrap_mean, item_weights, percentile_interval
-from judgelab.stats.qualification.decisions import (
+from judgelab.stats.qualification.exams import (
     accuracy,
     correct,
     decide,

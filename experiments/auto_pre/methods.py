@@ -12,7 +12,7 @@ from experiments.auto_pre.printed import ablation, number, numbers, printed, rec
 from experiments.command import Row, Table
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.qualification.decisions import difference
+from judgelab.stats.qualification.exams import difference
 
 ENSEMBLES = ("PRE (w/o Filter)", "PRE (Auto-Exam)", "PRE (Human Filter)", "Auto-PRE")
 AGAINST = "PRE (Auto-Exam)"

@@ -17,12 +17,7 @@ from experiments.coverage.percentile import (
     resampled_ratio,
 )
 from experiments.coverage.scores import AGENTS, GOOD, Sample
-from judgelab.stats.discernment.score import (
-    combined,
-    discernment_ends,
-    left_out,
-    metric_weights,
-)
+from judgelab.stats.discernment.score import combined, discernment_ends, left_out, metric_weights
 from judgelab.stats.discernment.wilcoxon import signed_rank_log_p
 from judgelab.stats.discrimination.auc import item_auc, pair_auc
 from judgelab.stats.discrimination.correlation import (
@@ -40,8 +35,7 @@ from judgelab.stats.intervals.arrays import Floats, average_ranks
 from judgelab.stats.intervals.ends import Ends, mean_ends, of_ratio, share_ends, t_ends
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind
-from judgelab.stats.qualification.decisions import correct
-from judgelab.stats.qualification.exams import ConfidenceAnswers, ExamShares, unchanged
+from judgelab.stats.qualification.exams import ConfidenceAnswers, ExamShares, correct, unchanged
 from judgelab.stats.ranking.leaderboard import agreement, rank_intervals
 
 DRAWS = 1000

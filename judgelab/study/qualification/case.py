@@ -20,7 +20,8 @@ from judgelab.stats.discrimination.correlation import item_correlations
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
-from judgelab.stats.qualification.decisions import (
+from judgelab.stats.qualification.exams import (
+    Marks,
     accuracy,
     alike,
     box,
@@ -29,7 +30,6 @@ from judgelab.stats.qualification.decisions import (
     favour_rate,
     unscored_pairs,
 )
-from judgelab.stats.qualification.exams import Marks
 from judgelab.study.common import templates
 from judgelab.study.common.panels import human_scores
 from judgelab.study.common.tables import WITHOUT_P, about, columns, entries

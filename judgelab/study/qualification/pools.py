@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from judgelab.core.panel import Panel
 from judgelab.stats.intervals.arrays import Floats, Mask, row_means
-from judgelab.stats.qualification.decisions import correct, decide, pooled_scores
-from judgelab.stats.qualification.exams import Marks
+from judgelab.stats.qualification.exams import Marks, correct, decide, pooled_scores
 from judgelab.study.common.panels import human_scores
 from judgelab.study.qualification.responses import JudgeResponses
 

@@ -24,15 +24,16 @@ from judgelab.engine.context import Context, without_reference_texts
 from judgelab.exam.protocol import Answers, Exam, ExamPaper, NotHeldError
 from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats, Mask
-from judgelab.stats.qualification.decisions import gaps_of, votes_of
 from judgelab.stats.qualification.exams import (
     ExamAnswers,
     ExamShares,
     confidence,
+    gaps_of,
     over,
     shares,
     tied,
     unchanged,
+    votes_of,
 )
 
 Counts = NDArray[np.int64]

@@ -6,24 +6,22 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from judgelab.stats.qualification.decisions import (
+from judgelab.stats.qualification.exams import (
     accuracy,
     alike,
+    confidence,
     correct,
     decide,
     favour_rate,
     gaps_of,
-    pooled_scores,
-    unscored_pairs,
-    votes_of,
-)
-from judgelab.stats.qualification.exams import (
-    confidence,
     mark,
     over,
     over_chance,
+    pooled_scores,
     shares,
     unchanged,
+    unscored_pairs,
+    votes_of,
 )
 
 NAN = np.nan
