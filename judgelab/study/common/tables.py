@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from judgelab.core.panel import Panel
 from judgelab.core.result import Row, Value
@@ -37,6 +37,14 @@ def entries(name: str, estimate: Estimate, *parts: str) -> dict[str, Value]:
     """``name``, ``name_low``, ``name_high``, ... of a summary; the other parts as named."""
     beside = {f"{name}_{part}": getattr(estimate, part) for part in parts or PARTS}
     return {name: estimate.value} | beside
+
+
+def all_entries(prefix: str, named: Mapping[str, Estimate], *parts: str) -> dict[str, Value]:
+    """The entries of each, under the prefix and its name."""
+    made: dict[str, Value] = {}
+    for name, one in named.items():
+        made |= entries(prefix + name, one, *parts)
+    return made
 
 
 def estimate_rows(cells: Iterable[tuple[Row, Estimate]], unscored: str = "unscored") -> list[Row]:

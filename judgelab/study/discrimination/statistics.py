@@ -121,17 +121,15 @@ def changes(
     asked and no score differs, the attack cannot change it: 0, from 0 to 0."""
     clean, attacked = states["clean"].values, states["attacked"].values
     change = {"score": score_delta(clean, attacked, *how)}
-    found = sides(states["attacked"].panel)
-    if found is not None:
-        attackers, others = found
-        for name, mask in (("attackers", attackers), ("others", others)):
-            if mask.any():
-                change[f"{name}_score"] = score_delta(clean[:, mask], attacked[:, mask], *how)
-        if others.any():
-            before, after = (
-                group_difference(v, attackers, others)[:, None] for v in (clean, attacked)
-            )
-            change["advantage"] = score_delta(before, after, *how)
+    parts = sides(states["attacked"].panel)
+    for name, mask in parts.items():
+        change[f"{name}_score"] = score_delta(clean[:, mask], attacked[:, mask], *how)
+    if "others" in parts:
+        before, after = (
+            group_difference(v, parts["attackers"], parts["others"])[:, None]
+            for v in (clean, attacked)
+        )
+        change["advantage"] = score_delta(before, after, *how)
     for name in items["clean"] if items else ():
         before, after = items["clean"][name], items["attacked"][name]
         if name == "effect_size":
@@ -145,15 +143,15 @@ def changes(
     return change
 
 
-def sides(panel: Panel) -> tuple[Mask, Mask] | None:
-    """Masks [agents] of attackers and others; None where everybody attacked, or nobody. The human
-    reference is in neither, unless it was attacked."""
+def sides(panel: Panel) -> dict[str, Mask]:
+    """Masks [agents] of attackers and of others; without others, or where everybody attacked or
+    nobody, none of them. The human reference is in neither, unless it was attacked."""
     names = panel.provenance.get(ATTACKED)
     if not isinstance(names, list):
-        return None
+        return {}
     attackers = np.array([agent.name in names for agent in panel.agents], dtype=np.bool_)
     others = np.array([not agent.reference for agent in panel.agents], dtype=np.bool_) & ~attackers
-    return attackers, others
+    return {"attackers": attackers} | ({"others": others} if others.any() else {})
 
 
 def beside(scored: ScoredPanel, group: Groups, how: How) -> Named:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from judgelab.core.bounds import Count
-from judgelab.core.result import Result, Row, Table, Value
+from judgelab.core.result import Result, Row, Table
 from judgelab.engine.context import Context, estimators
 from judgelab.engine.provenance import FEW_ITEMS, trained
 from judgelab.engine.study import Study
@@ -17,7 +17,7 @@ from judgelab.mechanism.protocol import Definition
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import bootstrap_mean, item_mean
 from judgelab.study.common.panels import Panels, missing_pairs, pair_entries, score_panels
-from judgelab.study.common.tables import WITHOUT_P, about, entries, estimate_rows, kind_of
+from judgelab.study.common.tables import WITHOUT_P, about, all_entries, estimate_rows, kind_of
 from judgelab.study.common.templates import sentences, spoken, table
 from judgelab.study.discrimination import statistics
 from judgelab.study.discrimination.figures import DRAWINGS, HEADLINES, compare
@@ -63,12 +63,12 @@ class Discrimination(Study):
         attrs = clean.measured.attrs
         summary |= {key: str(attrs[key]) for key in ("critic", "reply") if key in attrs}
         for state, part in states.items():
-            summary |= _entries(state, by_panel[state])
+            summary |= all_entries(f"{state}/", by_panel[state])
             summary[f"{state}/unscored_texts"] = int(np.isnan(part.values).sum())
             summary |= {f"{state}/{k}": v for k, v in part.scores.diagnostics.items()}
-            summary |= _entries(state, statistics.shape(part), WITHOUT_P)
-        summary |= pair_entries(states) | _entries("change", figures.change)
-        summary |= _entries("clean", figures.beside)
+            summary |= all_entries(f"{state}/", statistics.shape(part), *WITHOUT_P)
+        summary |= pair_entries(states) | all_entries("change/", figures.change)
+        summary |= all_entries("clean/", figures.beside)
         if cheating := figures.cheating:
             summary |= {"attack_on": ", ".join(figures.attackers), "cheating": cheating}
         known, attack = bool(figures.clean), context.attack.name if figures.change else ""
@@ -83,13 +83,6 @@ class Discrimination(Study):
             estimators=estimators(*(state.scores for state in states.values())),
             answer=statistics.answer(context.mechanism.name, attack, figures),
         )
-
-
-def _entries(state: str, named: Named, parts: tuple[str, ...] = ()) -> dict[str, Value]:
-    made: dict[str, Value] = {}
-    for name, one in named.items():
-        made |= entries(f"{state}/{name}", one, *parts)
-    return made
 
 
 def _statistics(name: str, named: Mapping[str, Named], definition: Definition) -> Table:

@@ -16,9 +16,10 @@ from judgelab.core.result import Headline, Result, Value
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.stats.discrimination.correlation import Method, clustered_correlation
+from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.ranking.confidence import Draws
 from judgelab.stats.ranking.pairs import Model, OrderedPairs
-from judgelab.study.common.tables import WITHOUT_P, entries
+from judgelab.study.common.tables import WITHOUT_P, all_entries, entries
 from judgelab.study.common.templates import paragraphs, sentences
 from judgelab.study.ranking import tables
 from judgelab.study.ranking.figures import DRAWINGS, compare
@@ -106,11 +107,11 @@ class RankingConfidence(Study):
             test = tables.calibration_of(scored, size, *drawing, judge.elsewhere)
         model = model_of_people(judge, test.errors)
         pairs = order(scored, judge, model)
-        here = {}  # with people over single texts
-        if scored.annotated:
-            for name, (_, method) in CORRELATIONS.items():
-                one = clustered_correlation(scored.metric, scored.human, method, *drawing)
-                here[name] = one
+        here = {  # with people over single texts
+            name: clustered_correlation(scored.metric, scored.human, method, *drawing)
+            for name, (_, method) in CORRELATIONS.items()
+            if scored.annotated
+        }
         made = [
             tables.systems_table(scored, pairs, model),
             tables.order_table(scored, judge, pairs, model),
@@ -123,13 +124,10 @@ class RankingConfidence(Study):
             made += tables.error_table(scored, judge)
             made += tables.curves(judge, size, draws, self.deltas, self.confidence)
         summary = self._summary(scored, judge, pairs, model) | {"n": size}
-        for group, estimates in (
-            ("here/", here),
-            ("ranking/", test.agreement),
-            ("calibration/error_", test.errors),
-        ):
-            for name, one in estimates.items():
-                summary |= entries(f"{group}{name}", one, *WITHOUT_P)
+        summary |= all_entries("here/", here, *WITHOUT_P)
+        summary |= all_entries("ranking/", test.agreement, *WITHOUT_P)
+        errors: dict[str, Estimate] = {**test.errors}
+        summary |= all_entries("calibration/error_", errors, *WITHOUT_P)
         words = {"scored": scored, "judge": judge, "pairs": pairs, "model": model, "items": size}
         words |= {"models": tables.MODEL_NAMES, "errors": test.errors, "lean": test.lean}
         words |= {"summary": summary, "confidence": self.confidence}
