@@ -45,9 +45,8 @@ def pair_auc(
     balanced: bool = False,
     item_seeds: Sequence[int] | None = None,
 ) -> Floats:
-    """Pair-level AUC [items] (Table 3): positive x positive against positive x negative pairs.
-
-    NaN where a class has no scored pair.
+    """Pair-level AUC [items] (Table 3): positive x positive against positive x negative pairs; NaN
+    where a class has no scored pair.
 
     Args:
         pair: [items, agents, agents], symmetric; the diagonal is never read.

@@ -53,12 +53,9 @@ def rank_intervals(
     together: at .90 in .87 or more of simulations of 5, 10 and 20 tied candidates and 12 to 100
     items; a critical value of each candidate's own held all ranks of five in .74 to .84.
 
-    Args:
-        scores: [items, candidates], higher is better, NaN where unscored.
-        level: of all intervals; the paper draws 90 %.
-        draws, seed: bootstrap resamples of items.
-        bounds: least and largest score there can be; None: those that are there. They decide from
-            how many items on a difference that is always the same is certain.
+    Of scores [items, candidates], higher is better, NaN where unscored. ``level`` is of all
+    intervals (the paper draws 90 %). The ``bounds`` of a score, by default the least and largest
+    there are, decide from how many items on a difference that is always the same is certain.
     """
     table = checked(scores, 2, "The scores of a leaderboard")
     n, mean, _, _ = _over_items(table)

@@ -27,12 +27,8 @@ FEWEST = 4  # items of the smallest block: 24 permutations
 
 
 def deal(keys: Sequence[str], size: int) -> list[Places]:
-    """Places of the items, in blocks of about ``size``, by their keys alone.
-
-    Args:
-        keys: one of each item, made of what the item holds, so that neither order nor names
-            decide which items meet.
-    """
+    """Places of the items, in blocks of about ``size``, by keys that are made of what each item
+    holds, so that neither order nor names decide which items meet."""
     order = np.argsort(np.array(keys, dtype=object), kind="stable")
     count = max(len(keys) // max(size, FEWEST), 2)  # one learns what is tried on the other
     return [order[first::count] for first in range(count)]
@@ -83,12 +79,8 @@ def matched(cells: Floats) -> Floats:
 
 
 def with_peers(cells: Floats, agent: int, group: Places) -> Floats:
-    """[blocks, m, m] mean over an agent's peers of its scores [blocks, peers, m, m].
-
-    Args:
-        group: [agents] those with one number wrote the same texts; they count as one peer, and
-            are none to each other.
-    """
+    """[blocks, m, m] mean over an agent's peers of its scores [blocks, peers, m, m]. Those with one
+    number in ``group`` [agents] wrote the same texts: one peer, and none to each other."""
     share = (group != group[agent]) / np.bincount(group)[group]
     known = ~np.isnan(cells)
     over = share[:, None, None] * known

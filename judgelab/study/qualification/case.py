@@ -300,11 +300,8 @@ def _everyone(case: Case) -> Iterator[tuple[dict[str, Value], Pool]]:
 
 
 def notes(context: Context, case: Case, by: Mapping[str, str]) -> list[str]:
-    """Data, judges, and whatever limits what the numbers mean.
-
-    Args:
-        by: judge -> mechanism by which it is asked, where that is not the run's.
-    """
+    """Data, judges (and by which mechanism each is asked, where that is not the run's), and whatever
+    limits what the numbers mean."""
     responses = case.responses
     ways: dict[str, list[str]] = {}
     for judge in responses.judges:

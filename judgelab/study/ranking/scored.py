@@ -156,14 +156,9 @@ class RankingJudge:
 def model_of_people(judge: RankingJudge, errors: Mapping[Model, Estimate]) -> Model | None:
     """The model by which the confidence in people's order is computed.
 
-    Where pairs were predicted, the one with the smallest error on them (the simpler one of two
-    that are equal); without such pairs that of the bias between systems.
-
-    Args:
-        errors: model -> its calibration error; empty where no pair could be predicted.
-
-    Returns:
-        None where the judge does not correlate with people, or nothing is known of its bias.
+    Where pairs were predicted, the one with the smallest calibration error on them (the simpler one
+    of two that are equal); without such pairs that of the bias between systems. None where the
+    judge does not correlate with people, or nothing is known of its bias.
     """
     usable = [m for m in MODELS if judge.fit.slope > 0 and not np.isnan(judge.bias_by(m))]
     tested = {m: e.value for m, e in errors.items() if m in usable and e.n}

@@ -172,12 +172,8 @@ def calibration_of(
     scored: Scored, items: int, draws: int, seed: int, judge: JudgeFit | None = None
 ) -> Calibration:
     """Predicted confidence against how often pairs are ranked right; nothing without people's
-    scores of enough systems.
-
-    Args:
-        judge: fitted elsewhere; None: each pair is predicted from the other systems, of which
-            there must be two.
-    """
+    scores of enough systems. Without a judge that was fitted elsewhere each pair is predicted from
+    the other systems, of which there must be two."""
     both = ~np.isnan(scored.human) & ~np.isnan(scored.metric)
     if int(both.any(axis=0).sum()) < (LEAST if judge is None else 2):
         return Calibration()
