@@ -171,11 +171,8 @@ def load_suite(
     only: Sequence[str] | None = None,
     by: By | None = None,
 ) -> Suite:
-    """A suite by name (``conf/perturbation/<name>.yaml``) or from a user's own YAML.
-
-    Args:
-        name_or_path: None takes the suite of the dataset, or that of its task.
-        only, by: see ``Discernment``.
+    """A suite by name (``conf/perturbation/<name>.yaml``) or from a user's own YAML; None takes that
+    of the dataset, or of its task.
 
     Raises:
         ConfigError: there is no such suite or perturbation, or an attack is misconfigured.
