@@ -171,8 +171,8 @@ def load_suite(
     only: Sequence[str] | None = None,
     by: By | None = None,
 ) -> Suite:
-    """A suite by name (``conf/perturbation/<name>.yaml``) or from a user's own YAML; None takes that
-    of the dataset, or of its task.
+    """A suite by name (``conf/perturbation/<name>.yaml``) or from a user's own YAML; None: that of
+    the dataset, or of its task.
 
     Raises:
         ConfigError: there is no such suite or perturbation, or an attack is misconfigured.

@@ -300,7 +300,7 @@ def _everyone(case: Case) -> Iterator[tuple[dict[str, Value], Pool]]:
 
 
 def notes(context: Context, case: Case, by: Mapping[str, str]) -> list[str]:
-    """Data, judges (``by``: the mechanism that asks each, where that is not the run's), and whatever
+    """Data, judges (``by``: what asks each, where that is not the run's mechanism), and whatever
     limits what the numbers mean."""
     responses = case.responses
     ways: dict[str, list[str]] = {}
