@@ -251,12 +251,9 @@ Pairs = Mapping[tuple[str, str], PairedD]
 
 
 def compare_judges(judged: Ranked, how: How) -> tuple[Ranked, Pairs]:
-    """Judges that rated the same items after the same perturbations, and pairs of them.
-
-    Returns:
-        The judges, the highest discernment first, unknown ones last; every two of them in this
-        order, on the items that both rated, and on the perturbations that changed enough texts.
-    """
+    """Judges that rated the same texts, the highest discernment first, unknown ones last; and every
+    two of them in this order, by the items that both rated and the perturbations that changed
+    enough texts."""
     values = {name: one.average[0].value for name, one in judged.items()}
     names = sorted(values, key=lambda name: (np.isnan(values[name]), -values[name]))
     ranked = {name: judged[name] for name in names}

@@ -109,7 +109,7 @@ FEWEST = 4  # data sets behind a parabola
 CLEAN = "none"
 SHAPES = ("s", "^", "D", "v", "P", "X", "<", ">")
 STEP = 0.17  # inches between two points of one mechanism
-COMPRESSION = {
+BY = {
     "compression_reference": "Compression (source / human reference)",
     "compression_response": "Compression (source / response)",
     "effective_rank": "Effective rank",
@@ -161,7 +161,7 @@ def by_compression(tables: Tables) -> Drawn:
                 parabola = np.polynomial.Polynomial.fit(known[by], known["value"], 2)
                 side.plot(across, parabola(across), color=hue, lw=1.4)
         side.axhline(0, **style.DASHED, zorder=1)
-        side.set_xlabel(COMPRESSION[by])
+        side.set_xlabel(BY[by])
         side.grid(axis="y")
     axes[0, 0].set_ylabel("Effect size d")
     entries = [
@@ -222,12 +222,6 @@ HEADLINES = (
     Headline("clean/pair_auc", "AUC of pairs", 0.5),
     Headline("clean/effect_size", "Effect size"),
 )
-BY = {
-    "compression_reference": "characters of the source per character of the reference",
-    "compression_response": "characters of the source per character of the agents' texts",
-    "effective_rank": "effective rank (participation ratio of the agents' correlations)",
-}
-"""What d is drawn against: the key in a summary -> how it is called."""
 
 
 def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
