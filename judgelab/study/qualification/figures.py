@@ -17,12 +17,11 @@ from judgelab.study.common.templates import drawn
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MARKS = {
-    "pool": Mark(style.HUES[1], "D"),
-    "method": Mark(style.HUES[2], "s"),
-    "judge": Mark(style.HUES[0]),
+KINDS = {
+    "pool": (Mark(style.HUES[1], "D"), "pool of all candidates"),
+    "method": (Mark(style.HUES[2], "s"), "method"),
+    "judge": (Mark(style.HUES[0]), "single judge"),
 }
-NAMES = {"pool": "pool of all candidates", "method": "method", "judge": "single judge"}
 EASY, HARD = Mark(style.HUES[5], "s"), Mark(style.HUES[4], "s")
 ACCURACY = Mark(style.HUES[1], "^")
 
@@ -35,7 +34,7 @@ def cost(tables: Tables) -> Drawn:
     figure, side = style.single(5.0)
     rows = records(frame)
     for row in rows:
-        style.interval(side, row["cost"], row, MARKS[row["kind"]], upright=True)
+        style.interval(side, row["cost"], row, KINDS[row["kind"]][0], upright=True)
     side.set_xscale("symlog", linthresh=1.0, linscale=0.5)
     side.xaxis.set_major_formatter("{x:g}")
     side.set_xlim(left=-0.15, right=1 + 6 * frame["cost"].max())
@@ -43,8 +42,8 @@ def cost(tables: Tables) -> Drawn:
     side.set(xlabel=f"Cost of verdicts, exams and annotation{unit} (logarithmic above 1)")
     side.set(ylabel="Accuracy")
     side.grid(axis="y")
-    kinds = [kind for kind in MARKS if (frame["kind"] == kind).any()]
-    style.legend(figure, [style.key(MARKS[kind], NAMES[kind]) for kind in kinds])
+    drawn_kinds = set(frame["kind"])
+    style.legend(figure, [style.key(*both) for kind, both in KINDS.items() if kind in drawn_kinds])
     words: dict[tuple[float, float], list[str]] = {}
     for row in rows:
         words.setdefault((row["cost"], row["value"]), []).append(_called(row))
