@@ -42,8 +42,8 @@ def cost(tables: Tables) -> Drawn:
     side.set(xlabel=f"Cost of verdicts, exams and annotation{unit} (logarithmic above 1)")
     side.set(ylabel="Accuracy")
     side.grid(axis="y")
-    drawn_kinds = set(frame["kind"])
-    style.legend(figure, [style.key(*both) for kind, both in KINDS.items() if kind in drawn_kinds])
+    kinds = set(frame["kind"])
+    style.legend(figure, [style.key(*both) for kind, both in KINDS.items() if kind in kinds])
     words: dict[tuple[float, float], list[str]] = {}
     for row in rows:
         words.setdefault((row["cost"], row["value"]), []).append(_called(row))
