@@ -187,7 +187,7 @@ def test_predictions_are_the_closed_form() -> None:
         ("line", fit.system_slope, fit.line_bias_sd),
     ):
         shared = {"item_correlation": fit.item_correlation, "system_bias_sd": bias}
-        given = {"sd": fit.sd, "method": "closed_form", "paired": True, **shared}
+        given = {"sd": fit.sd, "method": "closed_form", **shared}
         exact = confidence(fit.r, 80, 0.2 * slope, **given)  # type: ignore[arg-type]
         made = predicted(model, np.array([0.2]), [fit], 80, paired=True)  # type: ignore[arg-type]
         assert made[0] == pytest.approx(float(exact.value))
