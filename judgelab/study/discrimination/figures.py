@@ -224,14 +224,14 @@ HEADLINES = (
 )
 
 
-def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
+def compare(runs: Sequence[SweepJob]) -> list[Comparison]:
     """Points of every mechanism under every attack, and fits over data sets where there are any."""
-    made, rows = prompt_effects(jobs), points(jobs)
+    made, rows = prompt_effects(runs), points(runs)
     if rows.empty:
         return made
     falls = {
-        f"{name_of(job, jobs, ('attack',))} under {job.summary['attack']}": one
-        for job in jobs
+        f"{name_of(job, runs, ('attack',))} under {job.summary['attack']}": one
+        for job in runs
         if not math.isnan((one := estimate_of(job.summary, "change/auc")).high)
     }
     answer = paragraphs(__package__, "sweep.md.j2", falls=falls)

@@ -124,12 +124,12 @@ DRAWINGS: dict[str, Drawing] = {
 HEADLINES = (Headline("pool/accuracy", "Decides as people do", 0.5, people=True),)
 
 
-def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
+def compare(runs: Sequence[SweepJob]) -> list[Comparison]:
     """Runs beside each other: accuracy against cost, bias, confidence; with printed numbers."""
     made = []
     rows = [
         row
-        for row in _rows(jobs, "pools", "value", "spearman")
+        for row in _rows(runs, "pools", "value", "spearman")
         if row["kind"] != "pool"
         or row["called"] is not None
         or any(row.get(f"printed_{part}") is not None for part in ("value", "spearman"))
@@ -144,11 +144,11 @@ def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
         wide += [*estimated(rows, "gain", "gain"), keyed(rows, "p")]
         figures = ["qualification_cost"] if any(row["cost"] for row in rows) else []
         made.append(comparison(__package__, "pools", rows, wide, figures))
-    if rows := _rows(jobs, "bias", "value", "accuracy"):
+    if rows := _rows(runs, "bias", "value", "accuracy"):
         wide = [keyed(rows, "name"), keyed(rows, "kind"), *estimated(rows, "value", "rate")]
         wide += [*estimated(rows, "accuracy", "accuracy"), keyed(rows, "n")]
         made.append(comparison(__package__, "bias", rows, wide))
-    if rows := table_rows(jobs, "confidence"):
+    if rows := table_rows(runs, "confidence"):
         figures = ["qualification_confidence"]
         made.append(Comparison("confidence", frame({"rows": rows}), figures=figures))
     return made

@@ -150,9 +150,9 @@ DRAWINGS: dict[str, Drawing] = {
 }
 
 
-def compare(jobs: Sequence[SweepJob]) -> list[Comparison]:
+def compare(runs: Sequence[SweepJob]) -> list[Comparison]:
     """Mean scores of systems by the judge and by people beside a paper's, where these are known."""
-    rows = table_rows(jobs, "systems", "system", ("rank", "value", "human_mean"))
+    rows = table_rows(runs, "systems", "system", ("rank", "value", "human_mean"))
     if not rows or not any(key.startswith("printed_") for key in rows[0]):
         return []
     wide = [keyed(rows, "asked", "of"), keyed(rows, "system")]

@@ -16,7 +16,6 @@ from judgelab.core.result import Headline, Result, Value
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.stats.discrimination.correlation import Method, clustered_correlation
-from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.ranking.confidence import Draws
 from judgelab.stats.ranking.pairs import Model, OrderedPairs
 from judgelab.study.common.tables import WITHOUT_P, all_entries, entries
@@ -126,7 +125,7 @@ class RankingConfidence(Study):
         summary = self._summary(scored, judge, pairs, model) | {"n": size}
         summary |= all_entries("here/", here, *WITHOUT_P)
         summary |= all_entries("ranking/", test.agreement, *WITHOUT_P)
-        errors: dict[str, Estimate] = {**test.errors}
+        errors = {str(name): one for name, one in test.errors.items()}
         summary |= all_entries("calibration/error_", errors, *WITHOUT_P)
         words = {"scored": scored, "judge": judge, "pairs": pairs, "model": model, "items": size}
         words |= {"models": tables.MODEL_NAMES, "errors": test.errors, "lean": test.lean}
