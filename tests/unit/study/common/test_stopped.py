@@ -83,7 +83,6 @@ def test_who_is_settled_is_not_asked_again(tmp_path: Path) -> None:
     )
     assert all(row["unscored"] == 0 for row in rows.values())
     assert result.summary["clean/unscored_texts"] == 0  # not asked is not unscored
-    assert all(row["pairs"] == seen[name] for name, row in rows.items())
     before = {row["candidate"]: row for row in full.tables[0].rows}
     assert rows["fair"]["value"] == pytest.approx(before["fair"]["value"])
     wide, narrow = (row["fair"]["high"] - row["fair"]["low"] for row in (rows, before))
