@@ -180,14 +180,11 @@ def _moments(values: ArrayLike) -> tuple[Floats, Floats, Floats]:
 
 @dataclass(frozen=True)
 class Standing:
-    """What is sure of competitors after some items.
+    """What is sure of competitors after some items."""
 
-    [competitors, competitors] each: whether the row is surely above the column (with what follows
-    from a above b, b above c), and adjusted p that it is not.
-    """
-
+    # [competitors, competitors] whether the row is surely above the column (with what follows from
+    # a above b, b above c)
     above: Mask
-    p: Floats
 
     @property
     def open(self) -> Mask:
@@ -237,13 +234,12 @@ def standing(
         p = t_above_p(gaps)
     else:
         p = betting_p(np.clip(gaps / (bounds[1] - bounds[0]), -1, 1))
-    apart = ~np.eye(len(table), dtype=np.bool_)
-    adjusted = np.full(p.shape, np.nan)
-    adjusted[apart] = holm(p[apart]) if stepwise else np.minimum(1.0, p[apart] * apart.sum())
-    above = np.where(apart, np.nan_to_num(adjusted, nan=1.0) <= 1 - confidence, False)
+    apart, above = ~np.eye(len(table), dtype=np.bool_), np.zeros(p.shape, np.bool_)
+    adjusted = holm(p[apart]) if stepwise else np.minimum(1.0, p[apart] * apart.sum())
+    above[apart] = adjusted <= 1 - confidence
     for k in range(len(above)):  # with all that follows from what is sure
         above |= above[:, [k]] & above[[k]]
-    return Standing(above & ~above.T, adjusted)  # what contradicts another is not sure
+    return Standing(above & ~above.T)  # what contradicts another is not sure
 
 
 def ties(scores: ArrayLike, reach: float, confidence: float, bounds: Bounds | None) -> Mask:

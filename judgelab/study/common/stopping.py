@@ -87,19 +87,19 @@ class Stop:
             Orders, a tie having none; pairs that are tied, and that are open; [competitors] whose
             interval is too wide, nobody where an order is wanted.
         """
-        tied, open_ = np.zeros((2, *(scores.shape[1],) * 2), np.bool_)
+        tied, left = np.zeros((2, *(scores.shape[1],) * 2), np.bool_)
+        wide = np.zeros(scores.shape[1], np.bool_)
         if self.order is not None and self.width is not None:
             tied = ties(scores, self.width, self.order, bounds)
         stepwise = self.order is None or self.width is None
-        found = standing(scores, self.order or level, bounds, stepwise=stepwise)
-        found = replace(found, above=found.above & ~tied)
-        wide = np.zeros(scores.shape[1], np.bool_)
+        order = standing(scores, self.order or level, bounds, stepwise=stepwise)
+        order = Standing(order.above & ~tied)
         if self.order is not None:
-            open_ = found.wanted(self.top) & ~tied
+            left = order.wanted(self.top) & ~tied
         elif self.width is not None:
             low, high = sequence_ends(scores.T, level, bounds)
             wide = ~(high - low <= self.width)
-        return found, tied, open_, wide
+        return order, tied, left, wide
 
 
 @dataclass(frozen=True)

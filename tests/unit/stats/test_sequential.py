@@ -131,7 +131,7 @@ def test_sure_orders_are_holm_over_both_directions_of_all_pairs() -> None:
     found = standing(scores, 0.95, (0, 1))
     pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
     p = holm([betting_p(scores[:, i] - scores[:, j]) for i, j in pairs])
-    assert [found.p[i, j] for i, j in pairs] == pytest.approx(list(p))
+    assert [found.above[pair] for pair in pairs] == (p <= 0.05).tolist()
     assert found.above.tolist() == [[False, True, True], [False] * 3, [False] * 3]
     assert found.rank_low.tolist() == [1, 2, 2]
     assert found.rank_high.tolist() == [1, 3, 3]
@@ -177,4 +177,3 @@ def test_who_dropped_out_keeps_what_was_known() -> None:
     scores[30:, 1] = np.nan
     late = standing(scores, 0.95, (0, 1))
     assert late.above[early.above].all()
-    assert late.p[0, 1] <= early.p[0, 1]
