@@ -216,23 +216,21 @@ def chart(audits: Mapping[str, AuditFacts]) -> Chart:
     """
     needed = next(iter(audits.values())).design.bars.minimum
     rows = [
-        {
-            "name": ": ".join(filter(None, (criterion, one.name))),
-            "mark": MARKS[one.verdict.word],
-            "rule": max(one.controls.values()),
-            "people": one.people[1].value if audit.design.leaves_out and one.people else None,
-            **{part: getattr(one.agreement, part) for part in ("value", "low", "high")},
-        }
+        (
+            ": ".join(filter(None, (criterion, one.name))),
+            one,
+            one.people[1].value if audit.design.leaves_out and one.people else None,
+        )
         for criterion, audit in audits.items()
         for one, _ in audit.ranked
         if one.agreement.n
     ]
     parts = ["Lines are 95 % intervals; grey ticks: the best rule that knows nothing"]
-    if any(row["people"] is not None for row in rows):
+    if any(people is not None for *_, people in rows):
         parts.append("black ticks: people with each other")
     if needed is not None:
         parts.append("dotted: what you ask for")
-    svg = render(__package__, "chart.svg.j2", rows=rows, needed=needed)
+    svg = render(__package__, "chart.svg.j2", rows=rows, marks=MARKS, needed=needed)
     return Chart("Agreement with people", "; ".join(parts) + ".", svg)
 
 
