@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,8 @@ def test_a_quick_run_says_what_must_come_out(
 ) -> None:
     """Two tables of the smallest size: the test above has more of them."""
     out, all_trials = tmp_path / "trust.json", trials.trials
+    here = ThreadPoolExecutor(1)  # a process of its own imports for seconds
+    monkeypatch.setattr(trials, "ProcessPoolExecutor", lambda *_: here)
     monkeypatch.setattr(coverage, "SIZES", coverage.SIZES[:1])
     monkeypatch.setattr(trials, "trials", lambda data, _, sizes: all_trials(data, 2, sizes[:1]))
     assert trials.main(["--data", str(shared_data), "--quick", "--out", str(out)]) == 0

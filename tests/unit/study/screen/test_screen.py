@@ -145,7 +145,7 @@ def test_who_writes_another_language_is_not_cleared_as_equal_nor_ranked(tmp_path
         greek = " ".join(np.random.default_rng(item).choice(GREEK.split(), 10))
         return f"{greek} {facts(item)['n']} {facts(item)['p']}"
 
-    found = screened(table(36, names=names), tmp_path, "study.tau=0", "study.probability=0.5")
+    found = screened(table(24, names=names), tmp_path, "study.tau=0", "study.probability=0.5")
     assert verdicts(found)["names"] == "something"
     agents = found.tables["agents"].set_index("system")["verdict"]
     assert agents["names"] != agents["honest 0"]
@@ -161,7 +161,7 @@ def test_a_lone_truthful_system_is_cleared_by_the_sources(tmp_path: Path) -> Non
     makers["right"] = lambda i: STYLES[0].format(**facts(i))
     rows = [
         {"id": f"{i}", "agent": name, "text": make(i), "source": STYLES[3].format(**facts(i))}
-        for i in range(36)
+        for i in range(24)
         for name, make in makers.items()
     ]
     data = pd.DataFrame(rows)
@@ -193,7 +193,7 @@ def test_who_only_writes_as_much_as_the_item_asks_for_hides_nobody(tmp_path: Pat
         return " ".join((DULL[0].split() * 9)[: len(long(STYLES[0])(item).split())])
 
     honest = {f"honest {k}": long(style) for k, style in enumerate(STYLES)}
-    found = screened(table(36, **honest, cheat=cheat, again=cheat), tmp_path)
+    found = screened(table(24, **honest, cheat=cheat, again=cheat), tmp_path)
     assert found.tables["critics"].set_index("critic")["auc"]["length"] > 0.75
     assert [verdicts(found)[name] for name in honest] == ["something"] * 4
     assert {verdicts(found)["cheat"], verdicts(found)["again"]} <= {"nothing", "much less"}
@@ -206,7 +206,7 @@ def test_nobody_is_accused_beside_copies_too_short_to_tell(tmp_path: Path) -> No
     styles = {"bot": bot, "its copy": bot, "third": turned, **people}
     rows = [
         {"id": f"doc {i}", "agent": name, "text": style.format(**facts(i))}
-        for i in range(36)
+        for i in range(24)
         for name, style in styles.items()
     ]
     data = pd.DataFrame(rows)
@@ -217,9 +217,9 @@ def test_one_terse_system_clears_nobody_else(tmp_path: Path) -> None:
     def less(item: int) -> str:
         return f"I was told a story about {facts(item)['n']} in a town, and cannot say much more."
 
-    words = verdicts(screened(table(36, less=less), tmp_path))
+    words = verdicts(screened(table(24, less=less), tmp_path))
     beside = verdicts(
-        screened(table(36, less=less, terse=lambda i: "{n} {v}".format(**facts(i))), tmp_path)
+        screened(table(24, less=less, terse=lambda i: "{n} {v}".format(**facts(i))), tmp_path)
     )
     assert words["less"] == beside["less"] == "much less"
 
@@ -236,12 +236,13 @@ def test_a_ranking_is_shown_where_it_is_believed_and_attacks_are_tried(tmp_path:
     def sorry(item: int) -> str:
         return shifted(item) if item % 6 else STYLES[2].format(**facts(item))
 
-    data = table(36, sorry=sorry)
-    words = ("study.tau=0", "study.probability=0.5", "study.attacked=true")
-    found = screened(data, tmp_path, *words)
+    words = ("study.tau=0", "study.probability=0.5")
+    found = screened(table(36, sorry=sorry), tmp_path, *words)
     assert verdicts(found)["sorry"] == "much less"
     assert found.content["summary"]["ranking"] == "believed"
     assert set(found.tables["ranking"]["system"]) == {f"honest {k}" for k in range(4)}
+    assert "much less" in found.content["title"]
+    found = screened(table(14, sorry=sorry), tmp_path, *words, "study.attacked=true")
     tried = found.tables["attacks"]
     damage = [f"replaced_{share}" for share in (25, 50, 75)]
     assert set(tried["attack"]) == {"padding", "repetition", "format", "pattern", *damage}
@@ -250,4 +251,3 @@ def test_a_ranking_is_shown_where_it_is_believed_and_attacks_are_tried(tmp_path:
     lost = tried[tried["attack"].isin(damage)].groupby("attack")["gain"].max()
     assert lost.is_monotonic_decreasing and (lost < 0).all()
     assert "Cheats" in dict(found.content["answer"])
-    assert "much less" in found.content["title"]
