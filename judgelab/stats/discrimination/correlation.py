@@ -23,6 +23,7 @@ Method = Literal["spearman", "pearson", "kendall"]
 # what studies show side by side
 METHODS: tuple[Literal["spearman", "pearson"], ...] = ("spearman", "pearson")
 
+AT_ONCE = 2_000_000  # cells of resampled tables in memory
 FEW = 8  # items below which a perfect correlation has the p of a permutation
 
 
@@ -54,19 +55,19 @@ def clustered_correlation(
     if np.count_nonzero(scored) < 2:
         return Estimate(np.nan, n=n, unscored=unscored)
 
-    def of(items: NDArray[np.int64]) -> float:
-        kept = scored[items]
-        x, y = first[items][kept], second[items][kept]
-        return _correlated(x, y, method) if len(x) > 1 else np.nan
+    def of(items: NDArray[np.int64]) -> Floats:
+        """[sets] of these items [sets, items of a set], as many sets at once as memory bears."""
+        parts = np.array_split(items, -(-items.size * first.shape[1] // AT_ONCE))
+        tables = ([side[k].reshape(len(k), -1) for side in (first, second)] for k in parts)
+        return np.concatenate([_correlated(x, y, method) for x, y in tables])
 
     everything = np.arange(len(first))
-    value = of(everything)
+    value = float(of(everything[None])[0])
     if n < 3 or np.isnan(value):
         return Estimate(value, n=n, unscored=unscored)
-    without = np.array([of(np.delete(everything, k)) for k in everything[scored.any(axis=1)]])
+    without = of(np.stack([np.delete(everything, k) for k in everything[scored.any(axis=1)]]))
     if interval == "percentile":
-        drawn = item_draws(len(first), draws, seed)
-        low, high = percentile_interval([of(items) for items in drawn])
+        low, high = percentile_interval(of(item_draws(len(first), draws, seed)))
     else:
         low, high = map(float, fisher_ends(value, without))
     return Estimate(value, low, high, n, unscored, _jackknife_p(value, without))
@@ -74,8 +75,7 @@ def clustered_correlation(
 
 def item_correlations(x: ArrayLike, y: ArrayLike) -> Floats:
     """Spearman's across the agents of each item [items]; NaN where it is undefined."""
-    dx, dy = (_standardised(average_ranks(table)) for table in _shared(x, y))
-    return np.asarray(np.clip(np.einsum("ia,ia->i", dx, dy), -1.0, 1.0), dtype=np.float64)
+    return _correlated(*_shared(x, y), "spearman")
 
 
 def _jackknife_p(value: float, left: Floats) -> float:
@@ -112,16 +112,19 @@ def _standardised(rows: Floats) -> Floats:
     return divide(centred, np.sqrt((centred**2).sum(axis=1, keepdims=True)))
 
 
-def _correlated(x: Floats, y: Floats, method: Method) -> float:
-    """Of cells [cells]; NaN where x or y is constant."""
+def _correlated(x: Floats, y: Floats, method: Method) -> Floats:
+    """[rows] of x and y [rows, cells], both NaN where either is; NaN where x or y is constant."""
     if method == "kendall":
         from scipy.stats import kendalltau  # scipy.stats takes a second
 
-        return float(kendalltau(x, y).statistic)
+        rows = zip(x, y, ~np.isnan(x), strict=True)
+        return np.array(
+            [kendalltau(a[k], b[k]).statistic if k.sum() > 1 else np.nan for a, b, k in rows]
+        )
     if method == "spearman":
         x, y = average_ranks(x), average_ranks(y)
-    both = _standardised(np.stack([x, y]))
-    return float(np.clip(both[0] @ both[1], -1.0, 1.0))
+    both = _standardised(x)[:, None] @ _standardised(y)[:, :, None]
+    return np.asarray(np.clip(both[:, 0, 0], -1.0, 1.0), dtype=np.float64)
 
 
 def joint_symmetry(
