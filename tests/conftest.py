@@ -18,6 +18,7 @@ from omegaconf import OmegaConf
 
 from judgelab.config.targets import trusting
 from judgelab.engine import execution
+from judgelab.report import style
 from judgelab.store import fingerprint
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -87,6 +88,26 @@ def _configs_are_composed_once() -> Iterator[None]:
         digest = cache(fingerprint.code_digest)
         for module in (fingerprint, execution):
             patch.setattr(module, "code_digest", digest)
+        yield
+
+
+DRAWN = (
+    *("unit/report", "unit/tracker", "e2e/test_finetune", "e2e/test_items_page.py"),
+    *("e2e/test_qualification.py", "e2e/test_readme.py", "e2e/test_verbs.py"),
+)
+"""Where figures are saved as for a user: together these have those of every study."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _figures_are_sketched(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A run draws its figures everywhere, but their files took two thirds of a short run's time."""
+
+    def sketch(figure: object, kind: str) -> bytes:
+        return b"\x89PNG" if kind == "png" else b'<svg viewBox="0 0 1 1"></svg>'
+
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.path.relative_to(ROOT / "tests").as_posix().startswith(DRAWN):
+            patch.setattr(style, "saved", sketch)
         yield
 
 

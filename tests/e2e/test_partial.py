@@ -11,14 +11,20 @@ import pytest
 
 from judgelab.calls.sending import EndpointError
 from judgelab.core.errors import JudgelabError, PartialRunError
+from tests.check_faults.trial import write_panel
 from tests.e2e.conftest import command_line, inside, result, started
-from tests.e2e.test_endpoint import overrides, panel, results
+from tests.e2e.test_endpoint import overrides, results
 from tests.servers.process import scripted
 
-__all__ = ["panel"]
 PAIRS = 4 * 7 * 6
 LIMITS = ("retries=1", "backoff=0.01", "longest_wait=0.1", "timeout=1")
 HASTY = (*(f"evaluation_lm.limits.{limit}" for limit in LIMITS), "mechanism=judge")
+
+
+@pytest.fixture
+def panel(tmp_path: Path) -> Path:
+    """Four items, seven agents."""
+    return write_panel(tmp_path, 4, 7)
 
 
 def done(root: Path) -> bool:

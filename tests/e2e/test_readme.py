@@ -51,7 +51,7 @@ def test_command(command: str, tmp_path: Path, root: Path, request: pytest.Fixtu
             pytest.skip("no SmolLM2 here: make smollm2")
         if "run.py" in command:  # on a short item and two agents: seconds instead of minutes
             command = command.replace("limit=2", "limit=1").replace("xsum", "samsum")
-            command += f" agents.taxonomy={few_agents(tmp_path)} evaluation_lm.max_tokens=48"
+            command += f" agents.taxonomy={few_agents(tmp_path)} evaluation_lm.max_tokens=16"
     if " -m " in command and "limit=" not in command:
         command += " limit=4"
     if "path/to/release" in command:
