@@ -71,11 +71,12 @@ def code_digest() -> str:
     The same in a checkout and in a wheel, where ``conf`` lies within the package.
     """
     sha = hashlib.sha256()
-    left_out = {PACKAGE / name for name in (*SEEN_ONLY, "conf")}
+    rooms = [path for path in PACKAGE.glob("*") if path.name not in (*SEEN_ONLY, "conf")]
+    paths = [path for room in rooms for path in (room, *room.rglob("*.*"))]
     files = {
         f"judgelab/{path.relative_to(PACKAGE)}": path
-        for path in PACKAGE.rglob("*.*")
-        if path.is_file() and path.suffix in COUNTED and not left_out & {*path.parents}
+        for path in paths
+        if path.suffix in COUNTED and path.is_file()
     }
     for name in ("prompt", "taxonomy", *DATA):
         files |= {f"conf/{name}/{path.name}": path for path in (conf() / name).glob("*")}
