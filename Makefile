@@ -34,7 +34,7 @@ smollm2: $(SMOLLM2) ## SmolLM2-135M-Instruct, a real chat LM for evaluation_lm=s
 test: check ## everything CI runs: lint, types, all tests
 	$(TESTS)
 
-test-fast: $(DEV) ## before each commit: unit and contract tests without the slow ones
+test-fast: $(DEV) ## before each commit, under a minute: unit and contract tests but for tests/slow.txt
 	$(TESTS) -m "not slow and not real_lm" tests/unit tests/contract
 
 test-cpu-paths: $(DEV) ## what computes with torch, as on CPUs with AVX2 and with neither AVX

@@ -24,6 +24,27 @@ from judgelab.store import fingerprint
 ROOT = Path(__file__).resolve().parents[1]
 
 
+SLOW = [
+    line
+    for line in Path(__file__).with_name("slow.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A slow file is not even imported where slow tests are left out: torch alone takes seconds."""
+    name = collection_path.relative_to(ROOT / "tests").as_posix()
+    return True if "not slow" in config.option.markexpr and name in SLOW else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what slow.txt lists: folders, files and tests of tests/."""
+    for item in items:
+        name = item.nodeid.removeprefix("tests/").partition("[")[0]
+        if any(f"{name}/".startswith((f"{one}/", f"{one}::")) for one in SLOW):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _own_classes() -> Iterator[None]:
     """Configs of tests name LMs and judges that stand in tests."""

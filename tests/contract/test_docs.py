@@ -18,6 +18,7 @@ from markdown_it.token import Token
 
 from experiments import catalogue
 from tests.check_faults.__main__ import TRIALS
+from tests.conftest import SLOW
 from tests.contract.test_floors import TREES
 from tests.documented import COMMANDS, COMPOSED, ELSEWHERE, PAGES, ROOT
 from tests.servers.modes import check
@@ -175,3 +176,7 @@ def test_what_the_docs_name_exists() -> None:
     assert spelt
     for one in spelt:
         check(Fault.of(one))
+
+
+def test_slow_files_exist() -> None:
+    assert SLOW and not [name for name in SLOW if not (ROOT / "tests" / name).exists()]

@@ -33,7 +33,6 @@ TABLES = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", sweeps.OVERRIDES)
 def test_every_value_of_every_axis_composes_and_builds(name: str) -> None:
     assert sweeps.of_all_jobs(sweeps.OVERRIDES[name])[1].mode == RunMode.MULTIRUN, "without -m, too"

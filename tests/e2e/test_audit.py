@@ -141,7 +141,6 @@ def test_texts_without_what_they_are_about_are_refused_before_anything_is_paid(
         assert server.seen()
 
 
-@pytest.mark.slow
 def test_judges_of_known_faults_get_the_verdicts_they_deserve(tmp_path: Path) -> None:
     write_csv(tmp_path / "labels.csv")
     given: dict[str, Any] = {"manipulation": {"probes": dict.fromkeys(OTHERS), "items": 40}}
@@ -161,7 +160,6 @@ def blocks(language: str) -> list[str]:
     return [textwrap.dedent(text) for _, text in found]
 
 
-@pytest.mark.slow
 def test_every_command_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def shown(words: list[str]) -> str:
         done = command_line(tmp_path, *words, "tracker=none")
@@ -189,7 +187,6 @@ def test_every_command_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.Monk
     assert names == {"small", "small, graded", "rouge"}
 
 
-@pytest.mark.slow
 def test_a_budget_stops_all_judges_and_a_larger_one_continues_them(tmp_path: Path) -> None:
     write_csv(tmp_path / "labels.csv", 12)
     given: dict[str, Any] = {"manipulation": {"probes": dict.fromkeys(OTHERS)}, "manipulate": True}

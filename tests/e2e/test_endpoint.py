@@ -51,7 +51,6 @@ def meters(root: Path) -> list[dict[str, Any]]:
     return [json.loads(path.read_text())["meter"] for path in found]
 
 
-@pytest.mark.slow
 def test_faults_and_outages_leave_nothing_open_and_nothing_other(tmp_path: Path) -> None:
     """A small ``make check-faults``: its claims are the test."""
     command = [sys.executable, "-m", "tests.check_faults", "--small", "--folder", str(tmp_path)]
@@ -81,7 +80,6 @@ def kills(server: Running, jobs: dict[int, Any], commands: list[list[str]], root
     return done
 
 
-@pytest.mark.slow
 def test_kill_9_at_random_moments_loses_only_calls_under_way(tmp_path: Path, panel: Path) -> None:
     with scripted(tmp_path / "calm") as server:
         for job in JOBS:
@@ -104,7 +102,6 @@ def test_kill_9_at_random_moments_loses_only_calls_under_way(tmp_path: Path, pan
     assert arrived <= sent <= arrived + lost
 
 
-@pytest.mark.slow
 def test_a_budget_stops_a_run_and_a_larger_one_continues_it(tmp_path: Path, panel: Path) -> None:
     with scripted(tmp_path / "server") as server:
         job = overrides(server, panel, "mechanism=judge")
@@ -147,7 +144,6 @@ def test_a_dry_run_counts_what_the_run_will_ask_and_asks_nothing(
         assert sum(server.seen().values()) == 2 * PAIRS
 
 
-@pytest.mark.slow
 def test_a_key_is_nowhere_but_in_the_environment(tmp_path: Path, panel: Path) -> None:
     """The server even repeats it in its errors, replies and names."""
     canary = "sk-canary-0123456789"
@@ -180,7 +176,6 @@ SWEPT = ("mechanism=judge,tvd_mi", "attack=none")  # no question in common
 PER_SECOND, CALLS = 40, 150
 
 
-@pytest.mark.slow
 def test_a_sweeps_jobs_share_budget_and_rate_and_end_with_their_parent(
     tmp_path: Path, panel: Path
 ) -> None:

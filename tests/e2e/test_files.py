@@ -24,7 +24,6 @@ def begun(folder: Path, *words: str, before: str = "") -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.slow
 def test_two_sweeps_of_one_name_do_not_share_a_folder(tmp_path: Path) -> None:
     """Also: -m between overrides; nobody else may read what was kept."""
     same = "hydra.sweep.dir=${paths.root}/sweeps/${now:%Y}"
@@ -42,7 +41,6 @@ def test_two_sweeps_of_one_name_do_not_share_a_folder(tmp_path: Path) -> None:
     assert not [path for path in made if stat.S_IMODE(path.stat().st_mode) & 0o077]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "size", "file"),
     [("mi", "100k", "calls.sqlite"), ("length", "300k", "/figures/")],

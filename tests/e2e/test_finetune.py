@@ -20,7 +20,7 @@ from judgelab.scoring.source import trained_on
 from tests.e2e.conftest import inside, only_run, started, trainers
 from tests.tiny_reviews import REVIEWER, papers, write
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("training_here")]
+pytestmark = pytest.mark.usefixtures("training_here")
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = 60
 

@@ -21,7 +21,7 @@ from tests.e2e.conftest import command_line, inside, only_run, result
 from tests.tiny_models import save_quantised, save_whole
 from tests.tiny_reviews import PROMPT, papers, write
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("training_here")]
+pytestmark = pytest.mark.usefixtures("training_here")
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,6 @@ from tests.e2e.conftest import trainers
 from tests.e2e.test_finetune_bases import few_steps, trained
 from tests.tiny_models import save_quantised, save_whole
 
-pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 FAKES = ROOT / "tests" / "fakes"
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-import pytest
-
 from tests.e2e.conftest import Command, result
 
 DATA = ("dataset=iclr_reviews", "tracker=none")
 
 
-@pytest.mark.slow
 def test_a_validation_sweep_ends_in_metrics_by_attacks(judgelab: Command, tmp_path: Path) -> None:
     attacks = "attack=sentence_deletion,meaningless_elongation"
     done = judgelab("-m", "study=validation", "mechanism=gem,length", attacks, *DATA)

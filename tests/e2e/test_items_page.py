@@ -164,7 +164,6 @@ def rendered(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
 JOB = ("mechanism=mi", "dataset=xsum", "attack=case_flip", "tracker=none", "limit=4")
 
 
-@pytest.mark.slow
 def test_a_run_prints_its_figures_and_its_report_is_made_from_disk_alone(
     judgelab: Command,
     tmp_path: Path,
@@ -193,7 +192,6 @@ def test_a_run_prints_its_figures_and_its_report_is_made_from_disk_alone(
     assert (run / "report.html").read_bytes() == page
 
 
-@pytest.mark.slow
 def test_a_sweep_over_mechanisms_attacks_and_seeds(
     judgelab: Command, tmp_path: Path, rendered: Callable[[Path], None]
 ) -> None:

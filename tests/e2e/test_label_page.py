@@ -77,7 +77,6 @@ def pressed(page: Path, key: str, labels: int, more: str = "") -> dict[str, Any]
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KEYS)
 def test_labels_by_keyboard_are_exported_and_audited(
     judgelab: Command, tmp_path: Path, kind: str
@@ -113,7 +112,6 @@ def test_labels_by_keyboard_are_exported_and_audited(
     assert summary["sharp"] == "use" and summary["blunt"] != "use"
 
 
-@pytest.mark.slow
 def test_labels_stay_in_the_browser_and_a_second_export_is_a_second_look(
     judgelab: Command, tmp_path: Path
 ) -> None:

@@ -37,7 +37,6 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Notebook]:
     return {path.name: json.loads((folder / path.name).read_text()) for path in NOTEBOOKS}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_committed_outputs_are_those_of_a_fresh_kernel(
     path: Path, executed: dict[str, Notebook]

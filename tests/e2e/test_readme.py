@@ -41,7 +41,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("readme")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", RUN)
 def test_command(command: str, tmp_path: Path, root: Path, request: pytest.FixtureRequest) -> None:
     documented = command
@@ -110,7 +109,6 @@ GUIDE = {  # the parts that docs/extending.md adds, in its order, and a command 
 OUTSIDE = "mechanism/surprise"
 
 
-@pytest.mark.slow
 def test_two_files_add_a_part(tmp_path: Path) -> None:
     copy = tmp_path / "judgelab"
     ignore = shutil.ignore_patterns(".git", ".venv", "outputs", "tests", "__pycache__", ".*_cache")
@@ -150,7 +148,6 @@ def test_two_files_add_a_part(tmp_path: Path) -> None:
     assert found["evaluation_lm/timed"][1]["facts"]["seconds"] > 0
 
 
-@pytest.mark.slow
 def test_the_code_of_the_docs_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -56,7 +56,6 @@ def overrides(folder: Path) -> list[str]:
     return ["dataset=jsonl", f"dataset.path={panel}", "evaluation_lm.limits.concurrency=2", *FAST]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "calls"), [("judge", 12), ("tvd_mi", 24)])
 def test_every_call_is_answered_counted_and_scored_or_not(
     server: list[str], tmp_path: Path, mechanism: str, calls: int
@@ -73,7 +72,6 @@ def test_every_call_is_answered_counted_and_scored_or_not(
     assert sum(one["input_tokens"] for one in sent) > 100 * calls
 
 
-@pytest.mark.slow
 def test_log_probabilities_that_are_silently_ignored_are_refused(
     server: list[str], tmp_path: Path
 ) -> None:

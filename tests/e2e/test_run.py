@@ -26,7 +26,6 @@ from tests.e2e.conftest import (
 MAIN = ("mechanism=tvd_mi", "dataset=xsum", "attack=case_flip")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["mi", "random"])
 def test_information_discriminates_the_rule_based_panel_and_chance_does_not(
     judgelab: Command, tmp_path: Path, mechanism: str
@@ -40,7 +39,6 @@ def test_information_discriminates_the_rule_based_panel_and_chance_does_not(
     assert "synthetic" in done.stdout
 
 
-@pytest.mark.slow
 def test_the_command_of_the_front_page(judgelab: Command, tmp_path: Path) -> None:
     main = (*MAIN, "limit=6")  # the README's tests run it on all items
     first = judgelab(*main, "tracker=none")
@@ -62,7 +60,6 @@ def test_the_command_of_the_front_page(judgelab: Command, tmp_path: Path) -> Non
     assert repeated["computed"] == 0, "the cache knows every call of the first run"
 
 
-@pytest.mark.slow
 def test_kill_minus_nine_then_the_same_bytes_and_nothing_twice(
     judgelab: Command, tmp_path: Path
 ) -> None:

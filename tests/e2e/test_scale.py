@@ -94,7 +94,6 @@ def check(root: Path, alone: Alone, *scale: str, **lm: str) -> list[dict[str, An
     return entries
 
 
-@pytest.mark.slow
 def test_a_cluster_of_two_nodes_gives_the_bytes_of_one_process(
     alone: Alone, tmp_path: Path, cluster: str
 ) -> None:
@@ -106,7 +105,6 @@ def test_a_cluster_of_two_nodes_gives_the_bytes_of_one_process(
     assert len({entry["node"] for entry in entries}) == 2
 
 
-@pytest.mark.slow
 def test_a_worker_that_would_answer_as_another_lm_is_refused(tmp_path: Path, cluster: str) -> None:
     ray = ("scale=ray", f"scale.address={cluster}", "mechanism=mi", "limit=3")
     with pytest.raises(ConfigError, match="has room for 0 workers"):
@@ -124,7 +122,6 @@ def test_an_endpoint_is_not_spread(tmp_path: Path) -> None:
         run(tmp_path, *endpoint, address, "scale=ray")
 
 
-@pytest.mark.slow
 def test_kill_minus_nine_keeps_what_workers_answered(tmp_path: Path, cluster: str) -> None:
     job = ("mechanism=mi", "dataset=xsum", "tracker=none", "limit=4")
     whole = run(tmp_path / "whole", *job)

@@ -43,7 +43,6 @@ QUICK = {  # sweep -> a part of its grid, and fewer draws; jobs
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("sweep", QUICK)
 def test_a_sweep_runs_anywhere(sweep: str, judgelab: Command, tmp_path: Path) -> None:
     more, jobs = QUICK[sweep]
@@ -53,7 +52,6 @@ def test_a_sweep_runs_anywhere(sweep: str, judgelab: Command, tmp_path: Path) ->
     assert compared(tmp_path, jobs)
 
 
-@pytest.mark.slow
 def test_a_sweep_of_released_verdicts(shared_data: Path, judgelab: Command, tmp_path: Path) -> None:
     folder = shared_data / "auto_pre"
     if not folder.is_dir():
@@ -73,7 +71,6 @@ def compared(root: Path, jobs: int) -> bool:
     return len(found) == jobs and all(job.summary for job in found) and report.is_file()
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # W&B's agent leaves its process to the OS
 def test_the_agent_of_weights_and_biases_runs_our_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -114,7 +111,6 @@ def test_a_preset_is_its_launcher(preset: str) -> None:
     assert cfg.hydra.launcher._target_.endswith(f".{KINDS[preset]}")
 
 
-@pytest.mark.slow
 def test_a_submitted_job_ends_in_the_sweeps_report(tmp_path: Path) -> None:
     words = ["-m", "hydra/launcher=submitted", "mechanism=length", "tracker=none", "limit=4"]
     done = process(tmp_path, [sys.executable, "run.py", *words])  # the launcher forks

@@ -53,7 +53,6 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "env/bin/judgelab"
 
 
-@pytest.mark.slow
 def test_the_code_is_the_same_as_in_the_checkout(program: Path, tmp_path: Path) -> None:
     told = "from judgelab.store.fingerprint import code_digest; print(code_digest())"
     command = [str(program.with_name("python")), "-I", "-c", told]
@@ -76,13 +75,11 @@ def carried_out(program: Path, folder: Path, *overrides: str) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
 def test_the_wheel_runs_anywhere(program: Path, tmp_path: Path) -> None:
     carried_out(program, tmp_path, *FIGURE)
     assert list(tmp_path.glob("outputs/runs/*/DONE"))
 
 
-@pytest.mark.slow
 def test_a_folder_of_ones_own_adds_options(program: Path, tmp_path: Path) -> None:
     option = tmp_path / "conf/attack/shouting.yaml"
     option.parent.mkdir(parents=True)
@@ -93,7 +90,6 @@ def test_a_folder_of_ones_own_adds_options(program: Path, tmp_path: Path) -> Non
     assert "shouting" in said and "judgelab mechanism=tvd_mi" in said
 
 
-@pytest.mark.slow
 def test_settings_of_another_program_are_left_alone(program: Path, tmp_path: Path) -> None:
     """A folder conf/ of another Hydra program."""
     for name in ("config.yaml", "attack/shouting.yaml"):

@@ -57,7 +57,6 @@ def differing(kept: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name}: {value} is {now.get(name)}"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_cell_is_the_recorded_one(name: str, made: Mapping[str, Rows]) -> None:
     rows = rows_of(made, name)
@@ -70,7 +69,6 @@ def test_every_cell_is_the_recorded_one(name: str, made: Mapping[str, Rows]) -> 
         assert (sum(compared), len(compared)) == PRINTED[name]
 
 
-@pytest.mark.slow
 def test_an_auc_by_another_way(made: Mapping[str, Rows], shared_data: Path) -> None:
     """A plain loop over pairs and scikit-learn, from the stored arrays."""
     export = shared_data / "peer_prediction"
@@ -121,7 +119,6 @@ def interval(row: dict[str, Any], digits: int = 2) -> str:
     return f"{value} [{low}, {high}]"
 
 
-@pytest.mark.slow
 def test_docs_show_these_numbers(made: Mapping[str, Rows]) -> None:
     rows = rows_of(made, "peer_prediction")
     for name, *cells, items in lines("tvd_mi", "domain"):

@@ -101,7 +101,6 @@ def test_order_and_company_of_items_change_nothing(task: str) -> None:
     assert forward != by_name(Rules(seed=1).answer(Panel(items=items, task=task)))
 
 
-@pytest.mark.slow
 def test_the_same_bytes_in_any_process() -> None:
     code = (
         "from judgelab.agents.rules import Rules; from judgelab.core.panel import Item, Panel;"
@@ -149,7 +148,6 @@ def test_a_task_or_a_strategy_without_rules_is_refused(tmp_path: Path) -> None:
             Rules(str(path)).answer(Panel(items=()))
 
 
-@pytest.mark.slow
 def test_forty_thousand_characters_take_a_fraction_of_a_second_per_agent() -> None:
     line = "The council of Wenlow paid Orla Finch £1,200 on Monday because the ramp had cracked. "
     text = (line * 500)[:40_000]

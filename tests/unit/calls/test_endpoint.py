@@ -52,7 +52,6 @@ def test_a_claim_is_held_by_one_and_inherited_from_the_dead(tmp_path: Path) -> N
         cache.close()
 
 
-@pytest.mark.slow
 def test_two_jobs_at_once_ask_each_question_once(tmp_path: Path) -> None:
     requests = [ChatRequest((Message("user", f"judge {k}"),)) for k in range(60)]
     answers: list[list[Reply]] = []

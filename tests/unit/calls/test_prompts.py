@@ -105,7 +105,6 @@ def test_how_texts_are_put_is_part_of_the_identity(folder: Path) -> None:
     assert "tokenizer=sha256:" in by_folder.identity
 
 
-@pytest.mark.slow
 @needs_smollm2
 def test_a_served_smollm2_gives_what_the_local_one_gives() -> None:
     """Its tokenizer adds no first token, so that a list of prompt_logprobs names none either."""

@@ -24,7 +24,6 @@ def test_who_knows_nothing_is_not_used_and_names_do_not_matter(kind: str) -> Non
             assert row.get("do not use", 0) == 0, row
 
 
-@pytest.mark.slow
 def test_a_quick_run_says_what_must_come_out(
     shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

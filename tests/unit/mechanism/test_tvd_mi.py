@@ -104,7 +104,6 @@ def noise(rng: np.random.Generator, n: int, m: int, shift: float) -> xr.Dataset:
     )
 
 
-@pytest.mark.slow
 def test_without_information_the_bound_is_zero_on_average() -> None:
     rng = np.random.default_rng(1)
     for mechanism in ESTIMATORS:

@@ -134,7 +134,6 @@ def test_mistakes_are_one_sentence(words: Any, given: dict[str, Any], said: str)
     assert isinstance(caught.value, ConfigError | DataError)
 
 
-@pytest.mark.slow
 def test_calls_go_out_below_a_notebooks_loop_and_an_outage_is_continued(tmp_path: Path) -> None:
     lm = {"evaluation_lm": "openai", "evaluation_lm__model": "m", "mechanism": "judge"}
     lm |= {"evaluation_lm__api_key_env": None, "evaluation_lm__limits__breaker": None}

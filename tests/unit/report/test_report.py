@@ -92,7 +92,6 @@ def marks(figure: Any) -> int:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("agents", [3, 31])
 @pytest.mark.parametrize("panels", [("clean",), ("clean", "attacked")])
 def test_every_known_value_is_drawn_and_no_other(agents: int, panels: tuple[str, ...]) -> None:

@@ -81,7 +81,6 @@ def test_without_the_package_it_names_the_extra(
         main(["judgelab"])
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Pydantic V1 style:DeprecationWarning")
 def test_what_is_sent_is_what_is_stored_and_saving_twice_leaves_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

@@ -83,7 +83,6 @@ def test_a_result_that_is_read_back_is_written_alike(finished: tuple[TrackedRun,
     assert json.loads(json.dumps(Result.read(run.folder).to_json())) == made
 
 
-@pytest.mark.slow
 def test_offline_run_holds_summary_and_table_but_no_texts(
     finished: tuple[TrackedRun, Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,7 +125,6 @@ def test_offline_run_holds_summary_and_table_but_no_texts(
     }
 
 
-@pytest.mark.slow
 def test_a_sweep_is_one_run_with_the_comparison(
     finished: tuple[TrackedRun, Result],
     tmp_path: Path,
@@ -162,7 +160,6 @@ def test_a_sweep_is_one_run_with_the_comparison(
     assert "Detected" not in "".join(capfd.readouterr())
 
 
-@pytest.mark.slow
 def test_a_server_out_of_reach_means_offline_and_no_key_on_disk(
     finished: tuple[TrackedRun, Result],
     tmp_path: Path,

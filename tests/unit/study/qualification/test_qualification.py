@@ -59,7 +59,6 @@ def exam(result: dict[str, Any], name: str) -> dict[str, dict[str, Any]]:
     return {row["judge"]: row for row in result["by_name"]["exams"] if row["exam"] == name}
 
 
-@pytest.mark.slow
 def test_exams_pass_only_the_judge_who_judges(run: Run) -> None:
     """Always "one", the longer text, and an oracle with noise: only the last is fit."""
     found = run()
@@ -99,7 +98,6 @@ def test_without_annotation_there_are_exams_a_pool_and_agreement(run: Run) -> No
     assert any("Without human labels" in note for note in found["notes"])
 
 
-@pytest.mark.slow
 def test_other_ways_to_ask(run: Run) -> None:
     """In words; questions and answers by an LM; fixed bars."""
     found = run(
