@@ -143,7 +143,7 @@ def test_texts_without_what_they_are_about_are_refused_before_anything_is_paid(
 
 def test_judges_of_known_faults_get_the_verdicts_they_deserve(tmp_path: Path) -> None:
     write_csv(tmp_path / "labels.csv")
-    given: dict[str, Any] = {"manipulation": {"probes": dict.fromkeys(OTHERS), "items": 40}}
+    given: dict[str, Any] = {"manipulation": {"probes": dict.fromkeys(OTHERS), "items": 80}}
     given |= {"manipulate": True, "paths__root": str(tmp_path)}
     with scripted(tmp_path / "server") as server:
         found = judgelab.audit(tmp_path / "labels.csv", entries(server.url), **given)
