@@ -112,9 +112,8 @@ class Evidence:
 
     design: Design
     name: str  # the judge's
-    # clusters with a label that the judge was asked about; missed: that it was never asked about
-    labelled: int
-    missed: int
+    labelled: int  # items with a label that it was asked about
+    missed: int  # the same that it was never asked about
     asked: int  # asked, lost: verdicts that it was asked for, and those of them that are missing
     lost: int
     agreement: Estimate  # with (the remaining) people
@@ -157,31 +156,31 @@ class Evidence:
     def conditions(self) -> list[Condition]:
         """All that the data allow."""
         bars, counts = self.design.bars, self.design.labels_of_class
-        made = [
+        tested = [
             Condition("control", rule, gain, 0.0, self.agreement, self.controls[rule])
             for rule, gain in self.gains.items()
         ]
         if bars.minimum is not None:
-            made.append(Condition("minimum", "", self.agreement, bars.minimum, self.agreement))
+            tested.append(Condition("minimum", "", self.agreement, bars.minimum, self.agreement))
         elif self.people:
             own, other, gap = self.people
-            made.append(Condition("people", "", gap, -bars.below_people, own, other.value))
+            tested.append(Condition("people", "", gap, -bars.below_people, own, other.value))
         recall = bars.minimum if bars.recall is None else bars.recall
         if recall is not None:
             some = {level: own for level, own in self.recall.items() if counts[level] >= CLASS}
-            made += [Condition("class", level, own, recall, own) for level, own in some.items()]
+            tested += [Condition("class", level, own, recall, own) for level, own in some.items()]
         else:
-            made += [
+            tested += [
                 Condition("class", level, gap, -bars.below_people, own, other.value)
                 for level, (own, other, gap) in self.recall_beside.items()
                 if min(counts[level], other.n) >= CLASS
             ]
         if self.system is not None:
-            made.append(Condition("system", "", self.system, 0.0, self.system))
+            tested.append(Condition("system", "", self.system, 0.0, self.system))
         if self.position is not None:
             about = "averaged over both orders" if self.averaged else ""
-            made.append(Condition("position", about, self.position, bars.position, self.position))
-        return [*made, *self.probes]
+            tested.append(Condition("position", about, self.position, bars.position, self.position))
+        return [*tested, *self.probes]
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -231,12 +230,12 @@ def evidence(
         probes: judge -> conditions of manipulations that were tried.
     """
     table, target, beside, cluster = design.table, design.target, design.beside, design.cluster
-    answers, said, systems = answers_of(table), shares_of_people(table), systems_of(design)
+    answers, labels, systems = answers_of(table), shares_of_people(table), systems_of(design)
     judged, in_both = design.judged, np.asarray(table.asked.all(axis=2))
     labelled, both = judged & table.labelled, judged & design.double
 
     own = target.shares(answers, judged)
-    simple = {rule: target.shares(its, judged) for rule, its in rules_of(table).items()}
+    simple = {rule: target.shares(x, judged) for rule, x in rules_of(table).items()}
     agreement, gains = own.estimates(), own.gains(list(simple.values()))
     people, classes = list[Estimates](), list[Estimates]()
     recall = position = None
@@ -247,22 +246,22 @@ def evidence(
     if isinstance(target, Target) and table.levels:
         recall = target.recall(answers, judged).estimates()
         for k, x in enumerate(labelled):
-            kappas[k] = cohens_kappa(said[x], answers[k, x], design.weights[x], cluster[x])
+            kappas[k] = cohens_kappa(labels[x], answers[k, x], design.weights[x], cluster[x])
             verdicts = np.column_stack([answers[k], 1 - answers[k].sum(axis=1)])
-            confusions[k] = np.nan_to_num(said)[judged[k]].T @ verdicts[judged[k]]
+            confusions[k] = np.nan_to_num(labels)[judged[k]].T @ verdicts[judged[k]]
     if isinstance(beside, Target) and table.levels:
         classes += beside.recall(answers, both).against(beside.recall_of_people(both))
     if table.kind == "preference":
         position = position_bias(table.verdicts, table.asked, cluster)
 
-    known = list[Evidence]()
+    judges, levels = list[Evidence](), list(enumerate(table.levels))
     for k, who in enumerate(table.judges):
         system, misaligned = None, False
         if systems is not None:
             system, misaligned = given_system(systems[0][k], *systems[1:], cluster)
         twice = in_both[k].any() and not who.pointwise
         enough = beside is not None and of_people.clusters[k] >= design.bars.labels
-        one = Evidence(
+        judge = Evidence(
             design,
             who.name,
             labelled=design.labelled_items(judged[k]),
@@ -273,10 +272,8 @@ def evidence(
             controls={rule: float(x.value[k]) for rule, x in simple.items()},
             gains={rule: gains.at(j, k) for j, rule in enumerate(simple)},
             people=[x.at(k) for x in people if enough],
-            recall={x: recall.at(k, j) for j, x in enumerate(table.levels) if recall is not None},
-            recall_beside={
-                x: [x.at(k, j) for x in classes] for j, x in enumerate(table.levels) if classes
-            },
+            recall={level: recall.at(k, j) for j, level in levels if recall},
+            recall_beside={level: [x.at(k, j) for x in classes] for j, level in levels if classes},
             system=system,
             position=position.at(k) if position and twice else None,
             averaged=bool((in_both[k] == judged[k]).all()),
@@ -285,8 +282,8 @@ def evidence(
             misaligned=misaligned and table.kind == "grade",
             probes=(probes or {}).get(who.name, ()),
         )
-        known.append(one)
-    return known
+        judges.append(judge)
+    return judges
 
 
 def _shortest(conditions: Sequence[Condition]) -> Condition | None:
