@@ -106,14 +106,12 @@ def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
         few = [replace(each, cells=each.cells[: console.SCREEN]) for each in columns]
         more = len(columns[0].cells[console.SCREEN :])
         parts += console.section(title, few, f"{one.name}.csv", more)
-    for error in dict.fromkeys(job.error for job in found if job.error is not None):
-        failed = [job for job in found if job.error == error]
-        numbers = ", ".join(str(job.number) for job in failed)
-        parts += ["", console.line(f"failed, job {numbers}: {format.text(error)}", "red")]
-        parts += [f"  {job.command}" for job in failed if job.overrides]
-    for job in (job for job in found if job.partial):
-        parts += ["", console.line(f"job {job.number}: {format.text(job.partial)}", "yellow")]
-        parts.append(f"  {job.command}")
+    for why in filter(None, dict.fromkeys(job.error or job.partial for job in found)):
+        own = [job for job in found if why in (job.error, job.partial)]
+        word, colour = ("failed, ", "red") if own[0].error else ("", "yellow")
+        numbers = ", ".join(str(job.number) for job in own)
+        parts += ["", console.line(f"{word}job {numbers}: {format.text(why)}", colour)]
+        parts += [f"  {job.command}" for job in own if job.overrides]
     notes = [job.notes for job in found if job.result is not None]
     common = [note for note in (notes or [[]])[0] if all(note in own for own in notes)]
     parts += ["", *(console.line(format.text(note)) for note in common)]
