@@ -22,7 +22,7 @@ from judgelab.core.errors import JudgelabError
 from judgelab.core.lm import NOT_ASKED, EvaluationLM
 from judgelab.engine.context import Context, Parts
 from judgelab.report import console
-from judgelab.report.tables import columns
+from judgelab.report.format import columns
 from judgelab.store.run_dir import RunDir
 
 TRIAL = 5.0  # seconds that a trial of either kind of call may take, the first call apart

@@ -21,9 +21,9 @@ from judgelab.config.targets import named_by_user, trusting
 from judgelab.core.result import Headline, Table
 from judgelab.core.terminal import say
 from judgelab.engine.sweep import SweepName, become_parent
+from judgelab.report.format import records
 from judgelab.report.jobs import SweepJob, axes, comparisons, job_name, jobs, setting
 from judgelab.report.sweep import answer, best_first, conclude, table
-from judgelab.report.tables import records
 from judgelab.store.private import hold, private_folder
 from judgelab.store.run_dir import RunDir
 from judgelab.tracker.protocol import SHOWN, TrackedSweep, Tracker, bars, carefully, in_words

@@ -18,6 +18,8 @@ from judgelab.core.errors import DataError, did_you_mean
 from judgelab.core.result import PARTS, estimated, read_estimate
 from judgelab.report import format, style
 from judgelab.report.console import alarms
+from judgelab.report.format import column, estimates
+from judgelab.report.format import frame as as_frame
 from judgelab.report.jobs import (
     Comparison,
     SweepJob,
@@ -30,8 +32,6 @@ from judgelab.report.jobs import (
 from judgelab.report.page import title
 from judgelab.report.style import Drawn
 from judgelab.report.sweep import LEGEND, shown, table
-from judgelab.report.tables import column, estimates
-from judgelab.report.tables import frame as as_frame
 from judgelab.store.fingerprint import VOLATILE
 from judgelab.store.run_dir import RunDir
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from judgelab.core.estimator import lines
 from judgelab.core.terminal import harmless
 from judgelab.report import format
-from judgelab.report.tables import Column, columns, cut
+from judgelab.report.format import Column, columns, cut
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Kind, Mask, Units
 from judgelab.report import format
-from judgelab.report.tables import Column, records
+from judgelab.report.format import Column, records
 from judgelab.stats.intervals.arrays import row_means
 from judgelab.store.run_dir import RunDir
 

@@ -16,7 +16,7 @@ from judgelab.core.errors import DataError, JudgelabError
 from judgelab.core.estimator import Estimator, marks, mixed, read_estimators
 from judgelab.core.resources import PROGRAM
 from judgelab.core.result import Headline
-from judgelab.report.tables import Column, column
+from judgelab.report.format import Column, column
 from judgelab.store.run_dir import RunDir
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from judgelab.core.estimator import lines
 from judgelab.report import format, items_page, label_page, style
 from judgelab.report.console import alarms
+from judgelab.report.format import columns, frame
 from judgelab.report.items_page import linked
 from judgelab.report.jobs import command_line, drawings_of
-from judgelab.report.tables import columns, frame
 from judgelab.store.fingerprint import VOLATILE
 from judgelab.store.run_dir import RunDir
 

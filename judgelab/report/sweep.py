@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from judgelab.core.errors import JudgelabError, PartialRunError, some
 from judgelab.core.result import Headline, flat_estimate, read_estimate
 from judgelab.report import console, format, style
+from judgelab.report.format import Column, column, estimates
 from judgelab.report.jobs import (
     Comparison,
     SweepJob,
@@ -29,7 +30,6 @@ from judgelab.report.jobs import (
     warnings,
 )
 from judgelab.report.page import write_csv
-from judgelab.report.tables import Column, column, estimates
 from judgelab.store.run_dir import RunDir
 
 if TYPE_CHECKING:

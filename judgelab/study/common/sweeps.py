@@ -11,8 +11,8 @@ import pandas as pd
 
 from judgelab.core.result import read_estimate
 from judgelab.report import format
+from judgelab.report.format import Column, estimates, frame
 from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, option, setting
-from judgelab.report.tables import Column, estimates, frame
 from judgelab.stats.intervals.means import item_change
 from judgelab.study.common.panels import SCORES
 from judgelab.study.common.templates import sentences

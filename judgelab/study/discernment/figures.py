@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import Headline, flat_estimate, read_estimate
 from judgelab.report import format, style
+from judgelab.report.format import estimates, frame, records
 from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, marked, option, scorer
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
-from judgelab.report.tables import estimates, frame, records
 from judgelab.study.common.panels import SCORES
 from judgelab.study.common.sweeps import comparison
 from judgelab.study.common.templates import drawn

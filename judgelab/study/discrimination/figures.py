@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import Headline, read_estimate
 from judgelab.report import format, style
+from judgelab.report.format import columns, frame, records
 from judgelab.report.jobs import Comparison, SweepJob, axes, option, setting, variant
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.report.sweep import name_of
-from judgelab.report.tables import columns, frame, records
 from judgelab.study.common.sweeps import comparison, prompt_effects
 from judgelab.study.common.templates import drawn, estimate_of, paragraphs
 

@@ -20,10 +20,10 @@ from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.report import format, style
+from judgelab.report.format import estimates, frame, records
 from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, marked, scorer, setting
 from judgelab.report.page import unquoted
 from judgelab.report.style import Drawn, Mark, Tables
-from judgelab.report.tables import estimates, frame, records
 from judgelab.stats.discrimination.correlation import METHODS
 from judgelab.stats.ranking.leaderboard import Ranking, agreement, rank_intervals
 from judgelab.study.common.panels import ScoredPanel, missing_pairs, pair_entries, score_panels

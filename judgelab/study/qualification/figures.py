@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from judgelab.core.result import Headline
 from judgelab.report import style
+from judgelab.report.format import frame, records
 from judgelab.report.jobs import Comparison, SweepJob, keyed
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
-from judgelab.report.tables import frame, records
 from judgelab.study.common.sweeps import comparison, estimated, table_rows
 from judgelab.study.common.templates import drawn
 

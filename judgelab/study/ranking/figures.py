@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from judgelab.report import style
+from judgelab.report.format import records
 from judgelab.report.jobs import Comparison, SweepJob, keyed
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
-from judgelab.report.tables import records
 from judgelab.study.common.sweeps import comparison, estimated, table_rows
 from judgelab.study.common.templates import drawn
 

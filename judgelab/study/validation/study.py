@@ -22,10 +22,9 @@ from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.report import format, style
-from judgelab.report.format import counted
+from judgelab.report.format import Column, column, counted, frame, records
 from judgelab.report.jobs import Comparison, SweepJob, axes, marked, scorer, variant
 from judgelab.report.style import Drawn, Mark, Tables
-from judgelab.report.tables import Column, column, frame, records
 from judgelab.stats.discrimination.correlation import METHODS, clustered_correlation
 from judgelab.stats.discrimination.effect_size import (
     MARGIN,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from judgelab.report import console, format
+from judgelab.report.format import columns, frame
 from judgelab.report.style import saved
-from judgelab.report.tables import columns, frame
 from tests.drawings import draw
 from tests.unit.report.report_results import HOSTILE, result
 

@@ -19,8 +19,8 @@ from judgelab.core.result import Result
 from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.rating import Rating
+from judgelab.report.format import frame
 from judgelab.report.style import Drawn
-from judgelab.report.tables import frame
 from tests.drawings import draw
 from tests.judgment_tables import audit_context
 

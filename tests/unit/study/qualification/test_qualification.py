@@ -14,7 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from judgelab.core.errors import JudgelabError
 from judgelab.engine.run import carry_out
-from judgelab.report.tables import frame
+from judgelab.report.format import frame
 from tests.drawings import draw
 from tests.scripted_judges import ScriptedJudge, overrides, write_panel
 

@@ -12,7 +12,7 @@ from judgelab.config import resolved
 from judgelab.config.composing import composed
 from judgelab.core.result import Result
 from judgelab.engine.context import Context, build_parts
-from judgelab.report.tables import frame
+from judgelab.report.format import frame
 from judgelab.store.run_dir import RunDir
 
 SMALL = ("study.bootstrap=200", "study.pairs=20", "study.evaluations=20")
