@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from judgelab.core.result import Row, Table, Value
-from judgelab.report.tables import records
+from judgelab.report.format import records
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
