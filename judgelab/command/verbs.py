@@ -19,6 +19,26 @@ FILES = "a CSV, TSV, JSON, JSONL or parquet file, or logs of another tool"
 MORE = "after -- any setting of a run: -- study.rules.recall=.7 tracker=wandb dry_run=true"
 GATE = "exit with 4 on 'do not use', 5 on 'not known yet' (the worst of all judges counts), else 0"
 
+COLUMNS: Any = {"action": "append", "metavar": "COL"}
+SAMPLED: Any = {"choices": ("random", "strata")}
+SHARE: Any = {"type": float, "metavar": "SHARE"}
+TIMES: Any = {"type": int, "metavar": "N"}
+FLAG: Any = {"action": "store_const", "const": True}
+OPTIONS: Any = {  # verb -> option: the setting of a run that it is, help, and what argparse takes
+    "audit": {
+        "--judge": ("dataset.judges", "a column of verdicts", COLUMNS),
+        "--human": ("dataset.raters", "a column of labels", COLUMNS),
+        "--people": ("dataset.people", "people's labels, joined by id", {"metavar": "FILE"}),
+        "--positive": ("dataset.positive", "the label that matters, as pass", {"metavar": "LABEL"}),
+        "--minimum": ("study.rules.minimum", "least agreement that you accept, as .8", SHARE),
+        "--labels": ("study.sampled", "how the labelled rows were drawn", SAMPLED),
+        "--repeats": ("study.repeats", "how often judges are asked, for noise", TIMES),
+        "--before": ("study.before", "an earlier audit: what changed since", {"metavar": "RUN"}),
+        "--details": ("study.details", "unfold every table of the page", FLAG),
+    },
+    "screen": {"--agent": ("dataset.columns.agent", "who wrote the text", {"metavar": "COL"})},
+}
+
 
 def parser(name: str = "judgelab") -> argparse.ArgumentParser:
     """Of all verbs; what is a setting of a run stands under its key."""
@@ -29,33 +49,13 @@ def parser(name: str = "judgelab") -> argparse.ArgumentParser:
     pack = verbs.add_parser("pack", help="put a finished run's calls, config and result in a file")
     replay = verbs.add_parser("replay", help="make a packed run again, without its LMs")
     shell = verbs.add_parser("completion", help="print what lets bash or zsh complete words")
-
-    def add(one: argparse.ArgumentParser, option: str, key: str, said: str, **rest: Any) -> None:
-        one.add_argument(option, dest=key, help=said, **rest)
-
-    audit.add_argument("file", metavar="FILE", nargs="+", help=f"labels and verdicts: {FILES}")
-    several: Any = {"action": "append", "metavar": "COL"}
-    add(audit, "--judge", "dataset.judges", "a column of verdicts", **several)
-    add(audit, "--human", "dataset.raters", "a column of labels", **several)
-    add(audit, "--people", "dataset.people", "people's labels, joined by id", metavar="FILE")
-    positive = "the label that matters, as pass"
-    add(audit, "--positive", "dataset.positive", positive, metavar="LABEL")
-    least = "least agreement that you accept, as .8"
-    add(audit, "--minimum", "study.rules.minimum", least, metavar="SHARE", type=float)
-    drawn = "labelled rows were drawn at random, or so within strata (study.sampled)"
-    add(audit, "--labels", "study.sampled", drawn, choices=("random", "strata"))
-    noise = "ask judges N times, for noise"
-    add(audit, "--repeats", "study.repeats", noise, type=int, metavar="N")
-    add(audit, "--before", "study.before", "an earlier audit: what changed since", metavar="RUN")
-    audit.add_argument("--gate", action="store_true", help=GATE)
-    whole: Any = {"action": "store_const", "const": True}
-    add(audit, "--details", "study.details", "unfold every table of the page", **whole)
-    screen.add_argument("file", metavar="FILE", nargs="+", help=f"texts: {FILES}")
-    writer = "the column that says who wrote the text"
-    add(screen, "--agent", "dataset.columns.agent", writer, metavar="COL")
-    for one in (audit, screen):
-        add(one, "--out", "paths.root", "where runs are kept (outputs)", metavar="DIR")
+    for verb, one in (("audit", audit), ("screen", screen)):
+        one.add_argument("file", metavar="FILE", nargs="+", help=FILES)
+        for option, (key, said, rest) in OPTIONS[verb].items():
+            one.add_argument(option, dest=key, help=said, **rest)
+        one.add_argument("--out", dest="paths.root", metavar="DIR", help="where runs are kept")
         one.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
+    audit.add_argument("--gate", action="store_true", help=GATE)
     pack.add_argument("run", type=Path, help="folder of a finished run (outputs/runs/...)")
     pack.add_argument("--out", type=Path, help="the file; beside the run's folder by default")
     pack.add_argument("--texts", action="store_true", help="put the dataset's own file in, too")
@@ -117,7 +117,6 @@ def _carry_out(given: argparse.Namespace, more: list[str]) -> None:
 
 
 def _words(given: argparse.Namespace) -> Iterator[str]:
-    """The run as overrides."""
     from judgelab.config.composing import written
 
     yield from (f"study={given.verb}", "dataset=table", "tracker=none")

@@ -85,7 +85,6 @@ def _read(path: str) -> list[Any]:
 def _judge(
     entry: Mapping[str, Any], where: str, config: Mapping[str, Any], options: Any
 ) -> dict[str, Any]:
-    """The nodes of one entry."""
     entry, made = dict(entry), dict[str, Any]()
     target = str(config.get("mechanism", {}).get("_target_", ""))
     if target.endswith(f".{RECORDED}"):

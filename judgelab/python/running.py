@@ -167,7 +167,6 @@ def _study(config: Any) -> str:
 
 
 def _data(data: Any, base: Any, words: Sequence[str]) -> Iterator[str]:
-    """What has the dataset read these data."""
     if "path" not in list(base.dataset):  # a missing value is none to OmegaConf
         raise ConfigError("This dataset reads no data of yours: leave dataset out, or data.")
     if any(word.startswith("dataset.path=") for word in words):

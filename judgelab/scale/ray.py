@@ -193,7 +193,6 @@ class Ray:
             self._ours = False
 
     def _start(self) -> None:
-        """Connect to the cluster, or start one here, and place the workers."""
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         ray = self._ray = require("ray", extra="ray")
         if not ray.is_initialized():

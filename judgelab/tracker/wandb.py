@@ -266,7 +266,6 @@ def without_places(value: Any) -> Any:
 
 
 def _of_single(table: Any) -> bool:
-    """Whether it is a table about single items or people."""
     rows = table.get("rows") if isinstance(table, Mapping) else getattr(table, "rows", None)
     first = rows[0] if isinstance(rows, list | tuple) and rows else None
     return isinstance(first, Mapping) and not SINGLE.isdisjoint(first)
