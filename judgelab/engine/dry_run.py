@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,7 +34,7 @@ def dry_run(parts: Parts, settings: Frame, prompts: Sequence[Mapping[str, str]] 
     """Print prompts, calls, tokens, cache hits, time and cost of every stage; nothing is kept."""
     if prompts:
         console.page([console.grid(columns(prompts, list(prompts[0]))), ""])
-    with counted(parts, settings) as (roles, context):
+    with count_calls(parts, settings) as (roles, context):
         asked = {role: one for role, one in roles.items() if one.log.calls} or roles
         for role, one in asked.items():
             console.page(_screen(one, settings, role if len(asked) > 1 else ""))
@@ -50,7 +51,7 @@ def dry_run(parts: Parts, settings: Frame, prompts: Sequence[Mapping[str, str]] 
 
 
 @contextmanager
-def counted(parts: Parts, settings: Frame) -> Iterator[tuple[dict[str, Counted], Context]]:
+def count_calls(parts: Parts, settings: Frame) -> Iterator[tuple[dict[str, Counted], Context]]:
     """Have the study put every question to LMs that count; role -> LM, and the study's context."""
     file, roles = Path(settings.paths.cache), dict[str, Counted]()
 
@@ -75,34 +76,30 @@ def counted(parts: Parts, settings: Frame) -> Iterator[tuple[dict[str, Counted],
 
 def _together(counting: Sequence[Counted], settings: Frame) -> str:
     """What all LMs would be asked and cost; those without a price are named."""
-    costs: dict[str, float] = {}
-    unknown: dict[str, None] = {}
-    to_ask = 0
-    for counted in counting:
-        tally, lm = StageTally.of(counted.log.rows.values()), counted.lm
+    costs, unknown, to_ask = defaultdict[str, float](float), dict[str, None](), 0
+    for lm, tally in ((one.lm, StageTally.of(one.log.rows.values())) for one in counting):
         to_ask += tally.to_ask
-        if isinstance(lm, Remote):
-            if price := lm.priced(settings.budget.prices):
-                cost = price.cost(tally.input_tokens, tally.output_tokens)
-                costs[price.currency] = costs.get(price.currency, 0.0) + cost
-            else:
-                unknown[lm.model] = None
-    said = " and ".join(f"{cost:.4f} {currency}" for currency, cost in costs.items())
+        price = lm.priced(settings.budget.prices) if isinstance(lm, Remote) else None
+        if price is not None:
+            costs[price.currency] += price.cost(tally.input_tokens, tally.output_tokens)
+        elif isinstance(lm, Remote):
+            unknown[lm.model] = None
+    most = " and ".join(f"{cost:.4f} {currency}" for currency, cost in costs.items())
     beside = f" beside that of {', '.join(unknown)}, which is unknown" if unknown else ""
-    return f"All together: {to_ask:,} calls to ask, at most {said or '0'}{beside}."
+    return f"All together: {to_ask:,} calls to ask, at most {most or '0'}{beside}."
 
 
-def _screen(counted: Counted, settings: Frame, role: str = "") -> list[Any]:
+def _screen(counting: Counted, settings: Frame, role: str = "") -> list[Any]:
     """One LM's stages in a table, and how far the numbers can be relied on."""
-    lm, total = counted.lm, StageTally.of(counted.log.rows.values())
+    lm, total = counting.lm, StageTally.of(counting.log.rows.values())
     seconds: dict[str, float] = {}
     untried: list[str] = []
     try:
-        seconds = pace(counted)
+        seconds = pace(counting)
     except JudgelabError as cause:
         untried = [f"Minutes are unknown, as a trial failed: {cause}"]
     price = lm.priced(settings.budget.prices) if isinstance(lm, Remote) else None
-    stages = {name: tally for name, tally in counted.stages.items() if tally.calls}
+    stages = {name: tally for name, tally in counting.stages.items() if tally.calls}
     rows = []
     for name, tally in [*stages.items(), ("all", total)]:
         to_ask, minutes = tally.to_ask, minutes_here(tally, seconds)
@@ -137,7 +134,7 @@ def minutes_here(tally: StageTally, seconds: Mapping[str, float]) -> float | Non
     return sum(count * seconds[kind] for kind, count in tally.kinds.items()) / 60
 
 
-def pace(counted: Counted) -> dict[str, float]:
+def pace(counting: Counted) -> dict[str, float]:
     """Seconds of a call of each kind that would be asked, by trying some: ``pair`` (a
     log-probability), ``chat`` (a reply that is generated), ``closed`` (a closed question).
 
@@ -147,11 +144,11 @@ def pace(counted: Counted) -> dict[str, float]:
 
     def timed(batch: Batch, count: int) -> float:
         start = time.perf_counter()
-        batch.at(range(count)).put(counted.lm)
+        batch.at(range(count)).put(counting.lm)
         return (time.perf_counter() - start) / count
 
     seconds = {}
-    for kind, batch in counted.trials.items() if counted.lm.at_hand else ():
+    for kind, batch in counting.trials.items() if counting.lm.at_hand else ():
         timed(batch, 1)  # loads the model
         one = timed(batch, 1)
         count = int(min(len(batch.questions), MOST, TRIAL / max(one, 1e-9)))

@@ -134,7 +134,7 @@ def manifest(
     }
 
 
-def tracked(
+def tracked_run(
     run_dir: RunDir, config: Mapping[str, Any], call: Invocation, named_by: Sequence[str]
 ) -> TrackedRun:
     """A run; a job of a multirun is called by what it alone has, and any other by its folder. A

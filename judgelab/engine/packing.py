@@ -24,7 +24,7 @@ from judgelab.core.estimator import Presentation
 from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.terminal import say
 from judgelab.engine.context import build_parts
-from judgelab.engine.dry_run import counted
+from judgelab.engine.dry_run import count_calls
 from judgelab.engine.execution import Invocation
 from judgelab.engine.run import carry_out
 from judgelab.store.run_dir import RunDir
@@ -53,7 +53,7 @@ def pack(folder: Path, into: Path | None = None, texts: bool = False) -> Path:
         raise ConfigError(
             f"The texts of {folder} are in no single file (dataset.path): pack it without --texts."
         )
-    with counted(build_parts(config), frame(config)) as (roles, _):
+    with count_calls(build_parts(config), frame(config)) as (roles, _):
         rows = [row for one in roles.values() for row in one.log.rows.items()]
     keys, missing = [key for key, _ in rows], sum(not row.known for _, row in rows)
     if missing:

@@ -34,7 +34,7 @@ from judgelab.engine.execution import (
     manifest,
     moved,
     printed,
-    tracked,
+    tracked_run,
 )
 from judgelab.engine.models import Models
 from judgelab.engine.provenance import open_calls, with_reasons
@@ -117,7 +117,7 @@ def carry_out(
                     say(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
                     console.show(run_dir.read_json("result.json"), run_dir.path)
                 named_by = run_dir.read_json("manifest.json").get("named_by", ())
-                catch_up(tracker, tracked(run_dir, config, call, named_by), run_dir)
+                catch_up(tracker, tracked_run(run_dir, config, call, named_by), run_dir)
             else:
                 _make(parts or build_parts(config), config, settings, call, run_dir, tracker, scale)
                 run_dir.finish()  # DONE, last
@@ -153,7 +153,7 @@ def _make(
     run_dir.reopen()
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(config), sort_keys=False))
     in_print = printed(settings.printed, call, config) if settings.printed else {}
-    mirror = Careful(tracker, tracked(run_dir, config, call, named_by))
+    mirror = Careful(tracker, tracked_run(run_dir, config, call, named_by))
     try:
         with closing(Models(settings, run_dir.path, call.sweep)) as models, closing(scale):
             context = models.context(parts, run_dir, scale, config, mirror.point)

@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 
 from judgelab.calls.budget import budget_file
 from judgelab.core.result import Result
-from judgelab.engine.execution import Invocation, catch_up, tracked
+from judgelab.engine.execution import Invocation, catch_up, tracked_run
 from judgelab.engine.multirun import compare, tracked_sweep
 from judgelab.engine.study import Study
 from judgelab.engine.sweep import SweepName
@@ -66,14 +66,14 @@ def sweep(tmp_path: Path) -> Path:
 def test_a_job_is_called_by_what_it_alone_has(sweep: Path) -> None:
     words = ["mechanism=mi", "limit=3"]
     call = Invocation(words, {**CHOICES, "mechanism": "mi", "attack": "none"}, job=sweep / "0")
-    alone = tracked(RunDir(sweep / "mi-xsum-none-0f"), {}, call, Study.named_by)
+    alone = tracked_run(RunDir(sweep / "mi-xsum-none-0f"), {}, call, Study.named_by)
     assert (alone.name, alone.sweep) == ("mi-xsum-none-0f", None)
     call = Invocation(words, call.choices, job=sweep / "0", sweep=sweep)
-    job = tracked(RunDir(sweep / "mi-xsum-none-0f"), {}, call, Study.named_by)
+    job = tracked_run(RunDir(sweep / "mi-xsum-none-0f"), {}, call, Study.named_by)
     assert (job.name, job.sweep) == ("mi", "mechanism on xsum 0a1b2c")
     assert job.axes["attack"] == "none"
     judged = Invocation(words, {**call.choices, "study": "audit"}, job=sweep / "0", sweep=sweep)
-    assert list(tracked(RunDir(sweep), {}, judged, ("dataset",)).axes) == [
+    assert list(tracked_run(RunDir(sweep), {}, judged, ("dataset",)).axes) == [
         "study",
         "dataset",
         "mechanism",
