@@ -14,7 +14,6 @@ from pathlib import Path
 from subprocess import DEVNULL
 from typing import Any
 
-from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf
 
 import judgelab
@@ -60,14 +59,6 @@ class Invocation:
             folders=[source.path for source in sources if source.provider == "command-line"],
             **rest,
         )
-
-    @classmethod
-    def under_hydra(cls, job: Path | None = None) -> Invocation:
-        """Of the Hydra job under way, if there is one."""
-        if not HydraConfig.initialized():
-            return cls(job=job)
-        hydra = HydraConfig.get()
-        return cls.of(hydra, job=job, sweep=None if job is None else Path(hydra.sweep.dir))
 
     @property
     def overrides(self) -> list[str] | None:

@@ -53,8 +53,9 @@ def run(cfg: DictConfig) -> float:
     comparison table instead, and the job returns NaN.
     """
     hydra = HydraConfig.get()
-    job = Path(hydra.runtime.output_dir) if hydra.mode == RunMode.MULTIRUN else None
-    call = Invocation.under_hydra(job)
+    multirun = hydra.mode == RunMode.MULTIRUN
+    job = Path(hydra.runtime.output_dir) if multirun else None
+    call = Invocation.of(hydra, job=job, sweep=Path(hydra.sweep.dir) if multirun else None)
     try:
         run_dir = carry_out(cfg, call)
         if run_dir is None:  # a dry run
