@@ -18,8 +18,7 @@ from tests.unit.tracker.test_wandb import KEY, clear
 from tests.wandb_server import WandbServer, serving
 
 STORED = Path(__file__).with_name("dashboard.yaml")
-"""The JSON that is sent, as YAML: what occurs more than once stands there once, with a mark."""
-SHORT = 40  # characters of JSON that are repeated rather than marked
+"""The JSON that is sent, as YAML."""
 PEOPLE = [Headline("clean/human_spearman", "Rank correlation", people=True)]
 SWEEP = "mechanism × attack on xsum 2d0f23"
 SUMMARY = {
@@ -110,28 +109,9 @@ def test_what_is_sent_is_what_is_stored_and_saving_twice_leaves_one(
     sent = [_lasting(json.loads(view["spec"])) for view in server.views.values()]
     made = {"workspace": sent[0], "report": sent[1]}
     if not STORED.is_file():
-        STORED.write_text(yaml.dump(_shared(made, {}), Dumper=_Marking, **STYLE), "utf-8")
+        STORED.write_text(yaml.safe_dump(made, width=120, allow_unicode=True), "utf-8")
     assert made == yaml.safe_load(STORED.read_text(encoding="utf-8"))
     assert "another's" in json.dumps(sent[2]["blocks"])
-
-
-STYLE: dict[str, Any] = {"width": 120, "allow_unicode": True, "default_flow_style": None}
-
-
-class _Marking(yaml.SafeDumper):
-    """Marks only what is long."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return len(json.dumps(data)) < SHORT
-
-
-def _shared(value: Any, known: dict[str, Any]) -> Any:
-    """The same, equal parts being one object."""
-    if isinstance(value, dict):
-        value = {key: _shared(inner, known) for key, inner in value.items()}
-    elif isinstance(value, list):
-        value = [_shared(inner, known) for inner in value]
-    return known.setdefault(json.dumps(value, sort_keys=True), value)
 
 
 def _lasting(value: Any) -> Any:
