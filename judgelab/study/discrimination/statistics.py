@@ -156,8 +156,8 @@ def sides(panel: Panel) -> dict[str, Mask]:
 
 def beside(scored: ScoredPanel, group: Groups, how: How) -> Named:
     """What people say of the texts, and what length alone tells; without what is not known."""
-    values, words = scored.values, lengths(scored.panel)
-    human = human_scores(scored.panel)
+    values, texts, human = scored.values, scored.panel.texts, human_scores(scored.panel)
+    words = np.array([[np.nan if t is None else float(len(t.split())) for t in r] for r in texts])
     estimates: Named = {}
     if not np.isnan(human).all():
         own, control = same_order(values, human), same_order(words, human)
@@ -176,15 +176,6 @@ def _length(alone: str, gain: str, own: Floats, control: Floats, how: How) -> Na
         control = 1 - control
     estimates = {alone: macro_auc(control, *how)}
     return estimates if alike else estimates | {gain: auc_delta(control, own, *how)}
-
-
-def lengths(panel: Panel) -> Floats:
-    """[items, agents] words of a response; NaN where there is none."""
-    counts = [
-        [np.nan if text is None else float(len(text.split())) for text in row]
-        for row in panel.texts
-    ]
-    return np.array(counts)
 
 
 def shape(part: ScoredPanel) -> Named:

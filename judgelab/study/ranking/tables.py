@@ -113,16 +113,15 @@ def order_table(
 def judge_table(scored: Scored, judge: RankingJudge, here: Mapping[str, Estimate]) -> Table:
     """The judge in numbers, and its correlations ``here``."""
     quantities: dict[str, Estimate | float] = {
-        f"correlation with people, r ({judge.origin})": judge.r
+        f"correlation with people, r ({judge.origin})": judge.r,
+        **{f"{name} here": one for name, one in here.items()},
+        "sd of the metric's scores": float(np.nanstd(scored.metric)),
+        "bias between systems (sd)": judge.fit.bias,
+        "sd of human scores": judge.sd,
+        "bias about the systems' line": judge.fit.line_bias_sd,
+        "slope: system means / texts": judge.fit.system_slope,
+        "correlation between systems' metric scores on the same item": judge.fit.item_correlation,
     }
-    quantities |= {f"{name} here": one for name, one in here.items()}
-    quantities["sd of the metric's scores"] = float(np.nanstd(scored.metric))
-    quantities["bias between systems (sd)"] = judge.fit.bias
-    quantities["sd of human scores"] = judge.sd
-    quantities["bias about the systems' line"] = judge.fit.line_bias_sd
-    quantities["slope: system means / texts"] = judge.fit.system_slope
-    name = "correlation between systems' metric scores on the same item"
-    quantities[name] = judge.fit.item_correlation
     rows: list[Row] = [
         # a number alone has no n, and 0 would be another claim
         {"quantity": name, **(columns(one) if isinstance(one, Estimate) else {"value": one})}
