@@ -124,40 +124,37 @@ class Discernment(JudgesStudy):
             "perturbed": degraded.made,
             "expert_weights": weights.identity,
         }
-        tables = tables_of(ranked, weights.named)
-        notes = notes_of(ranked, how, self.replicates, weights)
+        tables = _tables_of(ranked, weights.named)
+        notes = _notes_of(ranked, how, self.replicates, weights)
         panel, sections = degraded.panel, list[PageSection]()
         if self.judges:  # what each has of its own is not the run's
             summary = {k: v for k, v in summary.items() if k not in ("mechanism", "evaluation_lm")}
             origin["judges"] = {name: dict(one.measured.attrs) for name, one in rated.items()}
             of_each = [one.name for one in tables if one.by]
             sections = [PageSection("Each judge by itself", of_each)]
-            tables = comparison_tables(ranked, pairs, self.prices, weights.named) + tables
-            notes += [*mixed(by, LM), *self._rating(context.mechanism.name)]
+            tables = _comparison_tables(ranked, pairs, self.prices, weights.named) + tables
+            compared = [
+                (name, one.mechanism.name)
+                for name, one in self.judges.items()
+                if one.mechanism is not None and self.as_asked[name].mechanism is None
+            ]
+            facts = {"compared": compared, "mechanism": context.mechanism.name}
+            notes += [*mixed(by, LM), *templates.sentences(__package__, "judges.md.j2", **facts)]
         else:
             panel = rated[""].degraded.panel
             origin |= rated[""].measured.attrs
         return Result(
-            summary=summary | summary_of(ranked, weights.named),
+            summary=summary | _summary_of(ranked, weights.named),
             primary="best_discernment" if self.judges else "discernment/average_ew",
             headlines=HEADLINES,
             tables=tables,
             figures=[] if self.judges else ["discernment_bars"],
-            answer=answer_of(ranked, pairs),
+            answer=_answer_of(ranked, pairs),
             notes=notes,
             estimators=by,
             sections=sections,
             provenance={"clean": origin_of(panel, origin)},
         )
-
-    def _rating(self, mechanism: str) -> list[str]:
-        """A sentence for each judge that compares texts elsewhere, and here was asked to rate."""
-        return [
-            f"{name} compares texts ({one.mechanism.name}), and was asked to rate each by itself "
-            f"({mechanism})."
-            for name, one in self.judges.items()
-            if one.mechanism is not None and self.as_asked[name].mechanism is None
-        ]
 
     def _degraded(self, context: Context) -> tuple[Degraded, ExpertWeights]:
         """What is to be rated, and weights; all that can be refused is, before an LM is asked."""
@@ -175,7 +172,7 @@ class Discernment(JudgesStudy):
         return degrade(context, base, suite), weights
 
 
-def tables_of(judges: Ranked, weights: str) -> list[Table]:
+def _tables_of(judges: Ranked, weights: str) -> list[Table]:
     """What each judge makes of the perturbations; ``weights`` in words. The one judge of a run has
     no name; several stand in a column of their own."""
     tested = [(name, one) for name, judge in judges.items() for one in judge.tested]
@@ -222,7 +219,7 @@ def _head(judge: str) -> Row:
     return {"judge": judge} if judge else {}
 
 
-def comparison_tables(
+def _comparison_tables(
     ranked: Ranked, pairs: Pairs, prices: str | None, weights: str
 ) -> list[Table]:
     """Judges, pairs of them, and perturbations by judges; ``weights`` in words."""
@@ -271,7 +268,7 @@ def _judge(name: str, judge: JudgeResult, prices: str | None) -> Row:
     }
 
 
-def answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:
+def _answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:
     """(heading, sentences): of one judge which perturbations it does not see; of several who
     discerns most and how surely, and what each does not see."""
     (best, first), *rest = ranked.items()
@@ -326,7 +323,7 @@ def _answer_of_one(judge: JudgeResult, name: str) -> list[tuple[str, str]]:
     return templates.paragraphs(__package__, "answer.md.j2", one=one)
 
 
-def notes_of(judges: Ranked, how: How, replicates: int, weights: ExpertWeights) -> list[str]:
+def _notes_of(judges: Ranked, how: How, replicates: int, weights: ExpertWeights) -> list[str]:
     """What limits the numbers: what holds of all judges once, the rest with the judge's name."""
     each = {name: _notes(one, how, replicates, weights) for name, one in judges.items()}
     (first, *_), others = each.values(), each.values()
@@ -359,7 +356,7 @@ def _notes(judge: JudgeResult, how: How, replicates: int, weights: ExpertWeights
     )
 
 
-def summary_of(ranked: Ranked, weights: str) -> dict[str, Value]:
+def _summary_of(ranked: Ranked, weights: str) -> dict[str, Value]:
     """Of one judge D of each perturbation and over all; of several who is best, and D of each."""
     (best, first), *_ = ranked.items()
     if best:
