@@ -51,13 +51,8 @@ class ExpertWeights:
         return f"expert weights ({self.file})" if self.table else "uniform weights"
 
     def of(self, names: Sequence[str], metrics: Sequence[str]) -> list[float] | None:
-        """Weights of the rated metrics, scaled to 1, for the first of ``names`` that is listed.
-
-        None, that is equal weights, where no name is listed.
-
-        Raises:
-            ConfigError: none of the rated metrics has any weight.
-        """
+        """Weights of the rated metrics, scaled to 1, for the first of ``names`` that is listed; None
+        (equal ones) where none is. ConfigError: none of the rated metrics has any weight."""
         listed = [self.table[name] for name in names if name in self.table]
         if not listed:
             return None
@@ -303,12 +298,8 @@ def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:
 
 
 def refuse_unfit(context: Context, base: Panel) -> None:
-    """Find out before anything is asked or paid for that a mechanism does not fit.
-
-    Raises:
-        ConfigError: the mechanism holds texts against one another, is for other tasks, has
-            settings that do not fit the panel, or scores texts only as they came.
-    """
+    """Find out before anything is asked or paid for that a mechanism does not fit (ConfigError): it
+    holds texts against one another, is for other tasks, or scores texts only as they came."""
     mechanism, lm = context.mechanism, context.evaluation_lm
     if mechanism.subject != "text":
         raise ConfigError(

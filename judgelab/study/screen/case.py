@@ -205,7 +205,11 @@ def decide(
     """Hold the exam, and screen with those who pass it."""
     exams = {one.name: sit(one.scores, blocks) for one in critics}
     length = next(one.scores for one in critics if one.name == LENGTH)
-    sat = [_sat(one, exams, beyond(one.scores, length, blocks)) for one in critics]
+    sat = []
+    for one in critics:
+        own, rest = exams[one.name], beyond(one.scores, length, blocks)
+        ahead = min(own.ahead(None), item_change(rest - 0.5, 1.0), key=lambda bar: bar.low)
+        sat.append(Sat(one, own, ahead, own.ahead(exams[WORDS])))
     pool = [one for one in sat if one.qualifies]
     case = ScreenCase(panel, blocks, sat, facts, None)
     if not pool:
@@ -231,12 +235,6 @@ def decide(
         for cells, one in zip(even, pool, strict=True)
     }
     return ScreenCase(panel, blocks, sat, facts, found, verdicts, reasons, by_critic)
-
-
-def _sat(critic: Critic, exams: dict[str, SourceExam], rest: Floats) -> Sat:
-    own = exams[critic.name]
-    bars = [own.ahead(None), item_change(rest - 0.5, 1.0)]
-    return Sat(critic, own, min(bars, key=lambda one: one.low), own.ahead(exams[WORDS]))
 
 
 Measure = Callable[[Panel, Sequence[Places]], Sequence[Critic]]
