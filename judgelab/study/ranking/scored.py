@@ -51,7 +51,7 @@ class Scored:
 
 
 def clean_panel(context: Context) -> Panel:
-    """What is to be scored; under an attack a ConfigError: systems are ranked by their own texts."""
+    """What is to be scored; ConfigError under an attack: systems are ranked by own texts."""
     context.no_attack("ranking_confidence")
     return context.panels()["clean"]
 
