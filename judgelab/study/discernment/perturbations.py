@@ -51,8 +51,8 @@ class ExpertWeights:
         return f"expert weights ({self.file})" if self.table else "uniform weights"
 
     def of(self, names: Sequence[str], metrics: Sequence[str]) -> list[float] | None:
-        """Weights of the rated metrics, scaled to 1, for the first of ``names`` that is listed; equal
-        ones (None) where none is. ConfigError: none of the rated metrics has any weight."""
+        """Weights of the rated metrics, scaled to 1, for the first of ``names`` that is listed;
+        None, that is equal ones, without any. ConfigError: no rated metric has a weight."""
         listed = [self.table[name] for name in names if name in self.table]
         if not listed:
             return None
