@@ -39,16 +39,12 @@ from judgelab.study.discernment.perturbations import Degraded, ExpertWeights, Su
 
 Counts = NDArray[np.int64]
 NAN = float("nan")
+# Level-balanced averages and minima over perturbations; ew: with the weights of the metrics.
 AVERAGES = ("average_ew", "minimum_ew", "average", "minimum")
-"""Level-balanced averages and minima over perturbations; ew: with the weights of the metrics."""
-
-MOST = 1000
-"""Shuffled judges behind thresholds of averages and minima: each is tested on everything."""
-
+MOST = 1000  # shuffled judges behind thresholds of averages and minima: each is tested on all
+# Texts that averages and minima ask of a perturbation: with four, not even a fall of all has a p
+# below .05. Where the data have fewer, all of them.
 FEWEST = 5
-"""Texts that averages and minima ask of a perturbation: with four, not even a fall of all has a p
-below .05. Where the data have fewer, all of them."""
-
 TOO_FEW = "too few references"
 
 

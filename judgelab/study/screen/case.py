@@ -30,8 +30,8 @@ from judgelab.study.screen.texts import TextFacts, word_counts
 
 Standing = Literal["believed", "not believed", "unknown", "few"]
 
+# share of the median other agent's effect that an agent surely stays below who stands apart
 APART = 0.75
-"""Share of the median other agent's effect that an agent surely stays below who stands apart."""
 WORDS, LENGTH = "shared words", "length"
 Reason = Literal["", "other words", "source", "brief", "few", "alone", "weak"]
 
