@@ -179,7 +179,7 @@ def _tables_of(judges: Ranked, weights: str) -> list[Table]:
     alike = all(one.d[0, 0] == one.d[0, 1] or one.d[0, 1] != one.d[0, 1] for _, one in tested)
     rows: list[Row] = [
         {
-            **_head(name),
+            **({"judge": name} if name else {}),
             "perturbation": one.perturbation.name,
             "level": one.perturbation.level,
             **columns(one.estimate, *INTERVAL),
@@ -194,7 +194,7 @@ def _tables_of(judges: Ranked, weights: str) -> list[Table]:
     ]
     averages: list[Row] = [
         {
-            **_head(name),
+            **({"judge": name} if name else {}),
             "statistic": kind,
             **columns(estimate, *INTERVAL, "unscored"),
             "perturbations": sum(one.counts for one in judge.tested),
@@ -213,10 +213,6 @@ def _tables_of(judges: Ranked, weights: str) -> list[Table]:
     named = {"discernment": rows, "averages": averages}
     tables = [replace(table(kind, own), by=by) for kind, own in named.items()]
     return [*tables, *([table("excluded", excluded)] if excluded else [])]
-
-
-def _head(judge: str) -> Row:
-    return {"judge": judge} if judge else {}
 
 
 def _comparison_tables(

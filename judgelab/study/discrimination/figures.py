@@ -48,7 +48,7 @@ def effects(tables: Tables) -> Drawn:
         style.reference_line(side, null)
         side.margins(x=0.12)
         side.set(title=title, xlabel=f"{title}  ({null:g} = uninformative)")
-    return drawn(__package__, "effects", figure, frame, attacked=_attacked(frame))
+    return drawn(__package__, "effects", figure, frame, attacked="attacked" in set(frame["panel"]))
 
 
 def agents(tables: Tables) -> Drawn:
@@ -72,13 +72,9 @@ def agents(tables: Tables) -> Drawn:
     side.set_xlabel("Mean score, 95 % interval over items")
     side.grid(axis="y", lw=0.4, alpha=0.6)
     style.legend(figure, _entries(frame, hues, panels))
-    facts: dict[str, Any] = {"attacked": _attacked(frame), "left_out": len(names) - len(shown)}
+    facts: dict[str, Any] = {"attacked": len(panels) > 1, "left_out": len(names) - len(shown)}
     facts["reference"] = "reference" in set(frame["group"])
     return drawn(__package__, "agents", figure, frame, **facts)
-
-
-def _attacked(frame: DataFrame) -> bool:
-    return "attacked" in set(frame["panel"])
 
 
 def _mark(row: dict[str, Any], hues: dict[str, str]) -> Mark:

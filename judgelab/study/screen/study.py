@@ -43,7 +43,6 @@ from judgelab.study.screen.texts import block_panel, control_scores, distinct, i
 
 Share = Annotated[float, Field(ge=0, le=1)]
 AGENTS, ITEMS = 3, TEXTS
-DIMS = ("item", "agent")
 HEADLINES = (Headline("says_nothing", "Systems that say nothing about their item", lower=True),)
 ORDER: Sequence[Verdict] = ("nothing", "much less", "not known", "something")
 PHRASES = {
@@ -156,7 +155,8 @@ class Screen(JudgesStudy):
         write_replies(context, panel, {name: lm.log for name, lm in asked.items()})
         if case.screened is not None:
             names, ids = [a.name for a in panel.agents], [item.id for item in panel.items]
-            agent = xr.DataArray(case.screened.effect, {"item": ids, "agent": names}, DIMS)
+            places = {"item": ids, "agent": names}
+            agent = xr.DataArray(case.screened.effect, places, list(places))
             table = score_records(panel, Scores(agent=agent))
             context.run_dir.write_table("records/clean_scores.parquet", table)
 
