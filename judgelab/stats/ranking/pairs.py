@@ -166,8 +166,7 @@ MODELS: tuple[Model, ...] = ("algorithm_1", "bias", "line")
 """The paper's; with the bias between systems; with that bias about the systems' own line."""
 
 
-Predictions = Mapping[tuple[str, Model], Floats]
-"""(``unpaired`` or ``paired``, model) -> [pairs] predicted confidence."""
+Predictions = Mapping[tuple[str, Model], Floats]  # (unpaired or paired, model) -> [pairs]
 
 
 def predict_pairs(
@@ -241,10 +240,7 @@ class Outcomes:
 
 
 def pair_means(
-    values: Floats,
-    group: NDArray[np.int64],
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
+    values: Floats, group: NDArray[np.int64], first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> dict[int, Estimate]:
     """Group -> mean of its pairs, with ``n`` pairs, ``clusters`` systems and an interval over them.
 

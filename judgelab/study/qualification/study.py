@@ -41,8 +41,7 @@ from judgelab.study.qualification.responses import (
 )
 
 EXAMS = ("consistency", "pertinence", "self_confidence")
-FIXED = {"consistency": 0.55, "pertinence": 0.5}
-"""Thresholds of the exams that have one: PRE's for P_c, and chance."""
+FIXED = {"consistency": 0.55, "pertinence": 0.5}  # thresholds: PRE's for P_c, and chance
 
 
 @dataclass(frozen=True)
