@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from math import isnan
 from typing import Any, Self
 
@@ -19,38 +20,31 @@ from judgelab.dataset.rows import PAIR, TEXT, JudgedRow, near, shortened
 
 Key = tuple[str, str, str]
 """Item, first and second system; the second is empty where one text is judged."""
+Line = int | str
 
 
 @dataclass(slots=True)
 class PanelBuilder:
-    """What rows say so far, and the panel of it.
+    """What rows say so far, and the panel of it."""
 
-    Attributes:
-        meaning: how cells are read.
-        where, noun: the table, and what a row is called in it, for messages.
-    """
-
-    meaning: Meaning
-    where: str
-    noun: str = "line"
-    # items, agents: in the order in which they first appear
+    meaning: Meaning  # how cells are read
+    where: str  # the table, for messages
+    noun: str  # what a row is called in them
+    # items, agents, texts and pairs, in the order in which they first appear
     items: dict[str, None] = field(default_factory=dict)
     agents: dict[str, None] = field(default_factory=dict)
-    # texts and pairs, numbered as they first appear
-    units: dict[Key, int] = field(default_factory=dict)
+    units: dict[Key, None] = field(default_factory=dict)
     # (what, whose) -> (value, line)
-    facts: dict[tuple[str, ...], tuple[Any, int | str]] = field(default_factory=dict)
+    facts: dict[tuple[str, ...], tuple[Any, Line]] = field(default_factory=dict)
     # (unit, rater) -> (value, line)
-    labels: dict[tuple[int, str], tuple[float, int | str]] = field(default_factory=dict)
-    # (judge, unit, order) -> run -> (value, NaN where it is missing; line)
-    verdicts: dict[tuple[str, int, int], dict[str, tuple[float, int | str]]] = field(
-        default_factory=dict
+    labels: dict[tuple[Key, str], tuple[float, Line]] = field(default_factory=dict)
+    # (judge, unit, order) -> run -> (value, or why it is missing; line)
+    verdicts: dict[tuple[str, Key, int], dict[str, tuple[float | str, Line]]] = field(
+        default_factory=lambda: defaultdict(dict)
     )
-    # (judge, unit, order, run) -> why it is missing
-    reasons: dict[tuple[str, int, int, str], str] = field(default_factory=dict)
     # who (``RATERS``, or a judge) -> what cells were read as -> how often
     readings: dict[str, Counter[float | str]] = field(default_factory=lambda: defaultdict(Counter))
-    lines: dict[object, int | str] = field(default_factory=dict)
+    lines: dict[object, Line] = field(default_factory=dict)
 
     def add(self, rows: Iterable[JudgedRow]) -> Self:
         """Take what rows say.
@@ -89,7 +83,8 @@ class PanelBuilder:
         self._add_facts(row, key, swapped)
         if one:
             self.agents |= dict.fromkeys(filter(None, (one, two)))
-            self._add_opinions(row, self.units.setdefault(key, len(self.units)), swapped)
+            self.units[key] = None
+            self._add_opinions(row, key, swapped)
 
     def _add_facts(self, row: JudgedRow, key: Key, swapped: bool) -> None:
         """Keep texts and facts; what contradicts an earlier line is a fault."""
@@ -119,16 +114,14 @@ class PanelBuilder:
         if row.turn == row.turn:  # the last label's counts
             self.facts["turn", *key] = (row.turn, row.line)
 
-    def _add_opinions(self, row: JudgedRow, unit: int, swapped: bool) -> None:
+    def _add_opinions(self, row: JudgedRow, key: Key, swapped: bool) -> None:
         """Keep labels, and verdicts or why they are missing."""
         pair = (row.agent, row.other) if row.other else None
 
-        def keep(
-            values: dict[Any, tuple[float, int | str]], key: object, value: float, who: str
-        ) -> None:
-            value = 1 - value if swapped else value
-            before, line = values.setdefault(key, (value, row.line))
-            if before != value and not (before != before and value != value):
+        def keep(values: dict[Any, Any], place: object, value: float | str, who: str) -> None:
+            value = 1 - value if swapped and not isinstance(value, str) else value
+            before, line = values.setdefault(place, (value, row.line))
+            if before != value and not (isinstance(before, str) and isinstance(value, str)):
                 raise DataError(f"{who} said something else of the same in {self.noun} {line}")
 
         def note(who: str, cell: str, value: float | str) -> None:
@@ -142,19 +135,15 @@ class PanelBuilder:
                 hint = near(cell.strip(), pair or self.meaning.levels)
                 why = value.removeprefix("the verdict ")
                 raise DataError(f"{who} said {shortened(cell)}, which {why}{hint}")
-            if (unit, who) not in self.labels:  # once, in however many rows it stands
+            if (key, who) not in self.labels:  # once, in however many rows it stands
                 note(RATERS, cell, value)
-            keep(self.labels, (unit, who), value, who)
+            keep(self.labels, (key, who), value, who)
         for who, cell, order, reason, run in row.verdicts:
             value = reason or NO_VERDICT
             if cell.strip():
                 value = self.meaning.read(cell, pair, order)
             note(who, cell, value)
-            place = who, unit, 1 - order if swapped else order
-            if isinstance(value, str):
-                self.reasons.setdefault((*place, run), value)
-                value = np.nan
-            keep(self.verdicts.setdefault(place, {}), run, value, who)
+            keep(self.verdicts[who, key, 1 - order if swapped else order], run, value, who)
 
     def fact(self, name: str, *whose: str) -> str | None:
         """What rows say of an item, agent or text; None where they say nothing."""
@@ -189,7 +178,7 @@ class PanelBuilder:
             )
         self._compare(units)
         table = self._table(units)
-        human, scores = self._human(keys), self._scores(keys)
+        human, scores = self._human(keys), self._scores()
         counts = {"rows": len(items), "units": len(units), "raters": list(table.raters)}
         counts |= {"judges": list(table.names), "labelled": int(table.labelled.sum())}
         return Panel(
@@ -211,41 +200,39 @@ class PanelBuilder:
             table if units else None,
         )
 
-    def _compare(self, units: Sequence[Key]) -> None:
+    def _compare(self, units: Iterable[Key]) -> None:
         """Give a pair that a rater has graded, and not compared, to the text of higher grade."""
-        for key in filter(lambda key: key[2], units):
-            one, two = (self.units.get((key[0], name, ""), -1) for name in key[1:])
-            for rater in dict.fromkeys(rater for _, rater in self.labels):
-                if (one, rater) in self.labels and (two, rater) in self.labels:
-                    by = self.labels[one, rater][0] - self.labels[two, rater][0]
-                    value = (float(np.sign(by)) + 1) / 2
-                    self.labels.setdefault((self.units[key], rater), (value, 0))
+        raters = dict.fromkeys(rater for _, rater in self.labels)
+        for (item, *names), rater in product(units, raters):
+            texts = [((item, name, ""), rater) for name in names]
+            if all(names) and all(text in self.labels for text in texts):
+                one, two = (self.labels[text][0] for text in texts)
+                value = (float(np.sign(one - two)) + 1) / 2
+                self.labels.setdefault(((item, names[0], names[1]), rater), (value, 0))
 
     def _table(self, keys: Sequence[Key]) -> JudgmentTable:
         """The judgments of these units, by all judges of such units."""
-        pairs = self.meaning.kind == "preference"
-        place = {self.units[key]: k for k, key in enumerate(keys)}
-        alike = {unit for key, unit in self.units.items() if bool(key[2]) == pairs}
-        verdicts = {at: runs for at, runs in self.verdicts.items() if at[1] in alike}
+        pairs, place = self.meaning.kind == "preference", {key: k for k, key in enumerate(keys)}
+        verdicts = {at: runs for at, runs in self.verdicts.items() if bool(at[1][2]) == pairs}
         raters = tuple(dict.fromkeys(rater for _, rater in self.labels))
         judges = tuple(dict.fromkeys(judge for judge, *_ in verdicts))
         column, row = ({name: k for k, name in enumerate(names)} for names in (raters, judges))
         labels = np.full((len(keys), len(raters)), np.nan)
-        for (unit, rater), (value, _) in self.labels.items():
-            if unit in place:
-                labels[place[unit], column[rater]] = value
+        for (key, rater), (value, _) in self.labels.items():
+            if key in place:
+                labels[place[key], column[rater]] = value
         most = max(map(len, self.verdicts.values()), default=1)
         values = np.full((len(judges), len(keys), 1 + pairs, most), np.nan)
         asked = np.zeros(values.shape[:3], np.bool_)
-        reasons: dict[str, Counter[str]] = {}
-        for (judge, unit, order), runs in verdicts.items():
-            by_run = sorted(runs, key=_run_place)
-            if why := self.reasons.get((judge, unit, order, by_run[0])):
-                reasons.setdefault(judge, Counter())[why] += 1
-            if unit in place:
-                at = row[judge], place[unit], order
+        reasons: dict[str, Counter[str]] = {name: Counter() for name in judges}
+        for (judge, key, order), runs in verdicts.items():
+            by_run = [runs[run][0] for run in sorted(runs, key=_run_place)]
+            if isinstance(by_run[0], str):
+                reasons[judge][by_run[0]] += 1
+            if key in place:
+                at = row[judge], place[key], order
                 asked[at] = True
-                values[at][: len(runs)] = [runs[run][0] for run in by_run]
+                values[at][: len(runs)] = [np.nan if isinstance(x, str) else x for x in by_run]
 
         def facts(name: str, default: Any) -> list[Any]:
             return [self.facts.get((name, *key), (default, 0))[0] for key in keys]
@@ -266,7 +253,7 @@ class PanelBuilder:
             tuple(JudgeFacts(name, pointwise=not pairs) for name in judges),
             values[..., 0],
             asked,
-            {name: dict(reasons[name]) for name in judges if name in reasons},
+            {name: dict(counts) for name, counts in reasons.items() if counts},
             self.meaning.levels,
             {"read": readings_line(self.readings)},
             self.meaning.positive,
@@ -275,15 +262,11 @@ class PanelBuilder:
 
     def _human(self, keys: Iterable[Key]) -> dict[str, dict[str, float]]:
         """Item -> system -> the mean grade; without grades, the share of its pairs that it won."""
-        grades: dict[int, list[float]] = defaultdict(list)
-        for (unit, _), (value, _) in self.labels.items():
-            if (grade := self.meaning.grade(value)) == grade:
-                grades[unit].append(grade)
-        means = {
-            key: float(np.mean(grades[self.units[key]]))
-            for key in keys
-            if self.units[key] in grades
-        }
+        grades: dict[Key, list[float]] = {key: [] for key in keys}
+        for (key, _), (value, _) in self.labels.items():
+            if key in grades and (grade := self.meaning.grade(value)) == grade:
+                grades[key].append(grade)
+        means = {key: float(np.mean(its)) for key, its in grades.items() if its}
         graded = {key: mean for key, mean in means.items() if not key[2]}
         won: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         for (item, one, two), mean in (graded or means).items():
@@ -295,14 +278,13 @@ class PanelBuilder:
             for item, own in won.items()
         }
 
-    def _scores(self, keys: Iterable[Key]) -> dict[str, dict[str, dict[str, float]]]:
+    def _scores(self) -> dict[str, dict[str, dict[str, float]]]:
         """Item -> judge -> system -> grade, where judges graded texts."""
-        texts = {self.units[key]: key for key in keys if not key[2]}
         scores: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
-        for (judge, unit, _), runs in self.verdicts.items():
+        for (judge, (item, agent, other), _), runs in self.verdicts.items():
             value, _ = runs[min(runs, key=_run_place)]
-            if unit in texts and (grade := self.meaning.grade(value)) == grade:
-                item, agent, _ = texts[unit]
+            grade = np.nan if other or isinstance(value, str) else self.meaning.grade(value)
+            if grade == grade:
                 scores[item][judge][agent] = grade
         return scores
 

@@ -1,4 +1,17 @@
-"""A user's own table of labels and judgments: who said what of which text, or of which pair."""
+"""A user's own table of labels and judgments: who said what of which text, or of which pair.
+
+How a table is read, with a file for each step:
+
+1. ``files``: bytes become rows. (``logs`` reads the logs of other tools, whose columns are known.)
+2. ``columns``: each column gets its role, by settings, by its name, and where that leaves it open
+   by its cells. ``rows``: a row says facts and opinions, whether the table is long or wide.
+   ``people``: labels that stand in a file of their own are joined.
+3. ``meaning``, ``categories``: what opinions mean: preferences, grades, or categories.
+4. ``building``: facts and opinions become the panel and its judgments.
+
+What a step guesses is listed at the top of its file. What can be read in two ways is refused, with
+the settings that choose.
+"""
 
 from __future__ import annotations
 
