@@ -1,10 +1,13 @@
-"""Rows of any file: CSV, TSV, JSON, JSONL, parquet, DataFrames; and texts inside of nested rows."""
+"""Rows of any file: CSV, TSV, JSON, JSONL, parquet, DataFrames; and texts inside of nested rows.
+
+Nothing is guessed but what parts cells (the first line shows it) and that a .json file with an
+object in each line is a list of these.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
-import itertools
 import json
 import math
 import re
@@ -21,9 +24,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Row = Mapping[str, Any]
-SHOWN = 10
-"""Of so many faults the reasons are told."""
-
+SHOWN = 10  # of so many faults the reasons are told
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
 """What a cell may hold where a value is missing, in any case."""
 
@@ -32,6 +33,7 @@ MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", 
 LINE_END = re.compile(r"\r\n|\r|\n")
 INDEX = "__index_level_"  # how pandas names an index without a name in parquet
 PLACE = re.compile(r"-?\d+")
+NO_LIST = "'{}' is no list of records, as [{{...}}, {{...}}] is: save it as one, or as .jsonl."
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 SLICE = re.compile(r"(-?\d+)?:(-?\d+)?")
 
@@ -70,7 +72,7 @@ def read_records(path: str) -> Records:
     readers: dict[str, Callable[[Path], Records]] = {
         **dict.fromkeys((".csv", ".tsv", ".txt"), _separated),
         **dict.fromkeys((".jsonl", ".ndjson"), _objects),
-        ".json": lambda file: records_of(json_value(file), file),
+        ".json": _list,
         **dict.fromkeys((".parquet", ".pq"), _parquet),
     }
     reader = readers.get(file.suffix.lower())
@@ -96,11 +98,6 @@ def each_row(files: Sequence[Path]) -> Iterator[Row]:
             records = read_records(str(file))
             refuse(repr(str(file)), records.faults)
             yield from (row for _, row in records.rows)
-
-
-def read_rows(files: Sequence[Path], limit: int | None = None) -> list[Row]:
-    """The first ``limit`` of these rows (all where None)."""
-    return list(itertools.islice(each_row(files), limit))
 
 
 def of_frame(frame: DataFrame) -> Records:
@@ -243,8 +240,11 @@ def _separated(file: Path) -> Records:
             here, line = line, reader.line_num + 1
             if not any(cell.strip() for cell in cells):
                 continue
-            if not records.columns:
-                records.columns = _header(cells, file)
+            if not records.columns:  # those without a name are numbered, and mean nothing
+                names = [cell.strip() or f"column {k}" for k, cell in enumerate(cells, start=1)]
+                for name in (name for k, name in enumerate(names) if name in names[:k]):
+                    raise DataError(f"{str(file)!r} has two columns {name!r}: rename one of them.")
+                records.columns = tuple(names)
             elif len(cells) != len(records.columns):
                 records.faults.append(
                     f"line {here}: {len(cells)} cells where the header has {len(records.columns)} "
@@ -258,15 +258,6 @@ def _separated(file: Path) -> Records:
     return records
 
 
-def _header(cells: list[str], file: Path) -> tuple[str, ...]:
-    """The names of columns; those without one are numbered, and mean nothing."""
-    names = [cell.strip() or f"column {k}" for k, cell in enumerate(cells, start=1)]
-    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
-    if twice is not None:
-        raise DataError(f"{str(file)!r} has two columns {twice!r}: rename one of them.")
-    return tuple(names)
-
-
 def _objects(file: Path) -> Records:
     records = Records()
     for line, text in enumerate(LINE_END.split(_decoded(file)), start=1):
@@ -278,35 +269,31 @@ def _objects(file: Path) -> Records:
     return records
 
 
-def json_value(file: Path) -> Any:
-    """What a file of JSON holds; of one with an object in each line the list of these.
+def _list(file: Path) -> Records:
+    content = json_content(file)
+    if isinstance(content, Records):
+        return content
+    raise DataError(NO_LIST.format(file))
+
+
+def json_content(file: Path) -> Records | dict[str, Any]:
+    """What a file of JSON holds: one object; or the rows of a list, or of an object in each line.
 
     Raises:
-        DataError: it is no JSON.
+        DataError: it is no JSON, or none of these.
     """
     text = _decoded(file)
     try:
-        return _parsed(text)
+        value = _parsed(text)
     except DataError as cause:
         first, *more = LINE_END.split(text.strip(), maxsplit=1)
         if more and isinstance(unpacked(first), dict):
-            records = _objects(file)
-            refuse(repr(str(file)), records.faults)
-            return [row for _, row in records.rows]
+            return _objects(file)
         raise DataError(f"{str(file)!r}: {cause}") from cause
-
-
-def records_of(value: object, file: Path) -> Records:
-    """The rows of a list of objects.
-
-    Raises:
-        DataError: it is no list.
-    """
+    if isinstance(value, dict):
+        return value
     if not isinstance(value, list):
-        raise DataError(
-            f"{str(file)!r} is no list of records, as [{{...}}, {{...}}] is: save it as one, or "
-            "as .jsonl."
-        )
+        raise DataError(NO_LIST.format(file))
     records = Records(noun="row")
     for line, row in enumerate(value, start=1):
         records.add(line, row)

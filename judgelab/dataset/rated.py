@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -11,7 +12,7 @@ from pydantic import ValidationError as Invalid
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.panel import Panel
-from judgelab.dataset.files import cell_text, of_frame, read_rows
+from judgelab.dataset.files import cell_text, each_row, of_frame
 from judgelab.dataset.provenance import SAMPLES, SourcedDataset, check_keys
 from judgelab.dataset.rows import fault_of
 from judgelab.dataset.table import LabelledTable
@@ -105,7 +106,7 @@ class RatedSummaries(SourcedDataset):
 
         found = self._find(self.name)
         texts = []
-        for k, row in enumerate(read_rows(found.files, limit), start=1):
+        for k, row in enumerate(islice(each_row(found.files), limit), start=1):
             given = {key: row.get(str(field)) for key, field in self.fields.items() if field}
             try:
                 article = RatedArticle.model_validate({"scores": row, **given})

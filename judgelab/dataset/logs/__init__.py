@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.core.errors import DataError, listed
-from judgelab.dataset.files import Records, json_value, read_records, records_of, refuse
+from judgelab.dataset.files import Records, json_content, read_records, refuse
 from judgelab.dataset.logs import (
     alpaca_eval,
     argilla,
@@ -120,6 +120,5 @@ def _content(file: Path) -> Any:
         if content.read(2) == b"PK":  # a zip, whole or not
             return unzipped(file)
     if file.suffix.lower() in (".json", ".eval"):
-        value = json_value(file)
-        return value if isinstance(value, dict) else records_of(value, file)
+        return json_content(file)
     return read_records(str(file))
