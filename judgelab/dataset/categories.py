@@ -14,8 +14,8 @@ from judgelab.dataset.meaning import (
     RATERS,
     SIDES,
     STRAY,
-    Cells,
     Meaning,
+    Said,
     is_figure,
     name_of,
     spellings_of,
@@ -30,7 +30,7 @@ PLAIN = frozenset({"1", "0", "true", "false"})
 
 def categories(
     where: str,
-    cells: Cells,
+    cells: Said,
     given: Sequence[object] | None,
     labels: Mapping[object, object] | None,
     positive: object,
@@ -161,6 +161,10 @@ def _levels_of(
     return {one: merged.get(level, level) for one, level in level_of.items()}
 
 
+def _often(count: tuple[str, int]) -> tuple[int, str]:
+    return -count[1], count[0]
+
+
 def _short(one: str) -> bool:
     return len(one) <= LONGEST and one not in MISSING
 
@@ -177,7 +181,7 @@ def _refuse_prose(where: str, levels: Collection[str]) -> None:
 
 def _refuse_stranger(
     where: str,
-    cells: Cells,
+    cells: Said,
     judge: tuple[str, Counter[str]],
     main: Counter[str],
     own: Mapping[str, str],
@@ -194,7 +198,7 @@ def _refuse_stranger(
     sides = [its & mine for its, theirs in zip(_sides(said), _sides(main), strict=True) if theirs]
     if any(words and not words & own.keys() for words in [mine, *sides]):
         theirs, its = (
-            some([repr(x.strip()[:LONGEST]) for x, _ in cells[one].most_common() if x.strip()])
+            some([repr(x.strip()[:LONGEST]) for x, _ in sorted(cells[one].items(), key=_often)])
             for one in (RATERS, who)
         )
         names = [own[one] for one in sorted(own)[:4]]
@@ -206,7 +210,7 @@ def _refuse_stranger(
         )
 
 
-def _names(cells: Cells, level_of: Mapping[str, str]) -> dict[str, str]:
+def _names(cells: Said, level_of: Mapping[str, str]) -> dict[str, str]:
     """Level -> its usual word: of the judge with most verdicts, of other judges, of people."""
     voices = sorted(cells, key=lambda who: (who == RATERS, -cells[who].total(), who))
     ranked = sorted(

@@ -105,7 +105,8 @@ class Layout:
     def labels(self) -> list[str]:
         """Columns that were not taken for people's labels, and could be."""
         either = [name for name in self.called("score", "verdict") if _plain(name) in EITHER]
-        return [*filter(self.holds_labels, self.free), *either]
+        right_answers = filter(self.yes_or_no, self.called("reference"))
+        return [*filter(self.holds_labels, self.free), *either, *right_answers]
 
     @property
     def pairs(self) -> bool:
@@ -194,11 +195,7 @@ class Layout:
             self.columns[role] = names[0]
 
     def take_people(self, people: Sequence[str], machines: Sequence[str]) -> None:
-        """The column of people's labels, or one for each person.
-
-        Args:
-            machines: columns that a judge is known to have.
-        """
+        """The column of people's labels, or one for each person; ``machines`` are judges'."""
         kinds = dict[str, list[str]]()
         for name in people:  # annotator_1 and annotator_2 are of one kind, human and expert of two
             kinds.setdefault(" ".join(_parts(name)), []).append(name)
@@ -251,15 +248,6 @@ class Layout:
                 choices[f"judges: {judge}; their verdicts: {name}"] = [_column("verdict", name)]
             self.refuse(f"{judge!r} may hold verdicts, or names of judges beside verdicts", choices)
 
-    def take_reference(self, names: Sequence[str]) -> None:
-        """The column of references; a yes or no beside verdicts alone may be people's."""
-        one = names[0] if len(names) == 1 and _plain(names[0]) != "reference" else None
-        if one and self.yes_or_no(one) and self.verdicts and not self.people:
-            choices = {f"people: {one}": [people_word([one])]}
-            choices[f"reference: {one}"] = [_column("reference", one)]
-            self.refuse(f"{one!r} may hold people's labels, or right answers", choices)
-        self.take("reference", names)
-
     def take_items(self, ids: Sequence[str]) -> None:
         """What an item is where no column is called so: an id, a row, or a source."""
         repeated = [name for name in ids if len(self.words(name)) < len(self.records.rows)]
@@ -284,11 +272,7 @@ class Layout:
             )
 
     def check(self) -> None:
-        """Refuse misspelled names of columns that are missing, and labels that are verdicts.
-
-        Raises:
-            DataError: there are such.
-        """
+        """Refuse misspelled names of columns that are missing, and labels that are verdicts."""
         for column in sorted(self.unread):
             role, name = NAMES.get(SLIPS.get(_plain(column), ""), ("", ""))
             if role and role not in {*self.columns, *self.none}:
@@ -351,7 +335,7 @@ def layout(
             either = [x for x in fits["either"] if own.people or _plain(x) == "score"]
             own.take_judges(fits["verdict"] or either)
     if "reference" not in given:
-        own.take_reference(fits["reference"])
+        own.take("reference", fits["reference"])
     if "id" not in own.columns:
         own.take_items([] if "id" in own.none else fits["ids"])
     own.check()

@@ -27,8 +27,8 @@ from judgelab.dataset.provenance import check_keys
 RATERS = ""
 """Whose cells are what people said; judges have names."""
 
-Cells = Mapping[str, Counter[str]]
-"""Who (``RATERS``, or a judge) -> cell -> how often."""
+Said = Mapping[str, Counter[str]]
+"""Who (``RATERS``, or a judge) -> cell, or word -> how often."""
 
 NO_VERDICT = "no verdict in the data"
 NO_NUMBER = "the verdict is no number"
@@ -153,27 +153,26 @@ def readings_line(readings: Mapping[str, Counter[float | str]]) -> str:
     return line if len(line) <= 300 else line[:297] + "..."
 
 
-def kind_of(cells: Cells, ordered: bool) -> Kind:
-    """Whether texts have grades or categories, by what people say (without people: judges).
+def kind_of(said: Said, ordered: bool) -> Kind:
+    """Whether texts have grades or categories, by the words of people (without people: of judges).
 
     Args:
         ordered: whether a setting says which of two words the higher number is.
     """
-    main = [its for its in [words_of(cells.get(RATERS, Counter()))] if its]
-    main = main or [its for given in cells.values() if (its := words_of(given))]
+    main = [said[RATERS]] if said[RATERS] else [its for its in said.values() if its]
     counts = sum(main, Counter[str]())
     figures = Counter({one: n for one, n in counts.items() if is_figure(one)})
     known = bool(main) and all(map(_yes_or_no, main))
     whole = len(figures) == 2 and all(number(one) % 1 == 0 for one in figures)
     if known or (len(counts) == 2 and (whole or not figures)):
         ranked = ordered or known or whole
-        graded = ranked and any(_graded(words_of(its), figures) for its in cells.values())
+        graded = ranked and any(_graded(its, figures) for its in said.values())
         return "grade" if graded else "category"
     return "grade" if 2 * figures.total() >= counts.total() else "category"
 
 
 def words_of(cells: Counter[str], blank: Collection[str] = MISSING) -> Counter[str]:
-    """Word -> how often, of what is said."""
+    """Word -> how often, of cells that are not blank."""
     counts = Counter[str]()
     for cell, n in cells.items():
         counts[word(cell)] += n
@@ -194,18 +193,17 @@ def _graded(said: Counter[str], two: Collection[str]) -> bool:
     return 2 * sum(figures.values()) >= said.total() and beyond * STRAY > said.total()
 
 
-def grades(cells: Cells, positive: object) -> Meaning:
+def grades(said: Said, positive: object) -> Meaning:
     """Grades; where people say two words as pass and fail, and judges give numbers, 1 and 0.
 
     Raises:
         ConfigError: positive is none of two words.
     """
-    people = set(words_of(cells.get(RATERS, Counter())))
+    people = set(said[RATERS])
     figures = len(people) > 2 or all(map(is_figure, people))
     if positive is None:
-        if figures or not _yes_or_no(people):
-            return Meaning("grade")
-        return Meaning("grade", words=dict.fromkeys(YES, 1.0) | dict.fromkeys(NO, 0.0))
+        known = not figures and _yes_or_no(people)
+        return Meaning("grade", words={one: float(one in YES) for one in YES | NO if known})
     top = spellings_of(positive)
     if figures or not top & people:
         raise ConfigError(
@@ -216,7 +214,7 @@ def grades(cells: Cells, positive: object) -> Meaning:
 
 
 def preferences(
-    cells: Cells, given: Mapping[str, object] | None, words: Mapping[str, float], shown: bool
+    cells: Said, given: Mapping[str, object] | None, words: Mapping[str, float], shown: bool
 ) -> Meaning:
     """Preferences as the settings say, or as usual words and numbers that all fit together.
 

@@ -29,7 +29,7 @@ from judgelab.dataset.categories import categories
 from judgelab.dataset.columns import COLUMNS, Layout, Wide, layout
 from judgelab.dataset.files import Records, of_frame, refuse
 from judgelab.dataset.logs import Log, file_facts, opened
-from judgelab.dataset.meaning import RATERS, Meaning, grades, kind_of, preferences
+from judgelab.dataset.meaning import RATERS, Meaning, grades, kind_of, preferences, words_of
 from judgelab.dataset.people import with_labels
 from judgelab.dataset.provenance import check_keys
 from judgelab.dataset.rows import Category, JudgedRow, near, table_rows
@@ -192,22 +192,19 @@ class LabelledTable(LimitedDataset):
         """How cells are read, from settings and cells."""
         of_texts, of_pairs = {RATERS: Counter[str]()}, dict[str, Counter[str]]()
         for row in rows:
-            for who, cell in [
-                *((RATERS, one.cell) for one in row.labels),
-                *((one.who, one.cell) for one in row.verdicts),
-            ]:
-                if (
-                    cell.strip()
-                    and cell.strip() not in (row.agent, row.other)[: 2 * bool(row.other)]
-                ):
-                    (of_pairs if row.other else of_texts).setdefault(who, Counter())[cell] += 1
+            counts, names = (of_pairs, (row.agent, row.other)) if row.other else (of_texts, ())
+            said = [(RATERS, one.cell) for one in row.labels]
+            for who, cell in (*said, *((one.who, one.cell) for one in row.verdicts)):
+                if cell.strip() and cell.strip() not in names:
+                    counts.setdefault(who, Counter())[cell] += 1
         kind: Any = self.kind or ("preference" if any(row.other for row in rows) else None)
         if self.categories or self.labels:
             kind = "category"
-        kind = kind or kind_of(of_texts, self.positive is not None)
+        words = {who: words_of(its) for who, its in of_texts.items()}
+        kind = kind or kind_of(words, self.positive is not None)
         if kind == "category":
             return categories(where, of_texts, self.categories or None, self.labels, self.positive)
-        alone = grades(of_texts, self.positive)
+        alone = grades(words, self.positive)
         if kind == "grade":
             return alone
         return preferences(of_pairs, self.preferences, alone.words, self.numbering == "shown")

@@ -57,6 +57,7 @@ READ = [
      "ground_truth"),
     ("model=two prompt=twice output=text human=pass judge_label=pass", "sources human judge_label "
      "prompt output"),
+    ("id=text expected=pass output=text judge_label=true", "id - judge_label - output expected"),
     (
         "prompt=text response_a=text response_b=text human_preference=side gpt_preference=side",
         "rows - gpt_preference prompt response_a",
@@ -86,7 +87,6 @@ UNCLEAR = [
     "id=text human=pass score=grade pass=true",
     "id=text human_label=pass judge_label=pass judge_score=grade",
     "id=text human_relevance=grade human_fluency=grade judge_label=pass",
-    "id=text expected=pass output=text judge_label=true",
     "session_id=twice output=text human_label=pass judge_label=pass",
     "prompt=text question=text human_label=pass judge_label=pass",
     "id=text output_a=text output_b=text human_preference=side gpt_1_vote=side gpt_2_vote=side",

@@ -121,7 +121,7 @@ def test_words_without_a_match_are_asked_about() -> None:
     assert found.truth.tolist() == [1, 0, 0] * 3
     assert "'1' is 'a' and 'b', too" in refusal(LONG, *rows, labels={"a": [1], "b": ["1.0"]})
     three = [("pass" if k % 2 else "fail", "g", ["ok", "wrong", "unsafe"][k % 3]) for k in range(9)]
-    assert "judge 'g' says 'ok', 'wrong' and 'unsafe'" in refusal(LONG, *three)
+    assert "judge 'g' says 'ok', 'unsafe' and 'wrong'" in refusal(LONG, *three)
     codes = [(k % 2 + 1, "g", "AB"[k % 2]) for k in range(8)]
     assert "dataset.labels" in refusal(LONG, *codes)
 
