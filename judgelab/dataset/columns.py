@@ -336,9 +336,9 @@ def layout(
             own.take_judges(fits["verdict"] or either)
     if "reference" not in given:
         own.take("reference", fits["reference"])
+    own.check()
     if "id" not in own.columns:
         own.take_items([] if "id" in own.none else fits["ids"])
-    own.check()
     return own
 
 

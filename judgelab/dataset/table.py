@@ -218,10 +218,10 @@ class LabelledTable(LimitedDataset):
         for name in (name for name in given if name not in whole.agents):
             hint = near(name, whole.agents)
             raise DataError(f"dataset.agents: {name!r} has no text in this table{hint}")
-        categories = {name: whole.fact("category", name) for name in whole.agents} | given
+        kinds = {name: whole.fact("category", name) for name in whole.agents} | given
         own = {"kind": whole.meaning.kind, "people": self.people}
         facts = {**facts, **own, "task_description": self.task_description}
-        agents = [Agent(name, categories[name]) for name in dict.fromkeys([*given, *whole.agents])]
+        agents = [Agent(name, kinds[name]) for name in dict.fromkeys([*given, *whole.agents])]
         panel = whole.panel(facts, limit, self.task, agents)
         if len(judged) == 1:
             return panel
