@@ -158,8 +158,9 @@ def recorded(
     kept = np.array([one in items for one in table.units.item], dtype=np.bool_)
     units = table.units.at(np.flatnonzero(kept))
     verdicts, asked = table.verdicts[:, kept], table.asked[:, kept]
-    names, counts = tuple(table.names), asked.reshape(len(asked), -1).sum(axis=1).tolist()
-    cost = prices.recorded(dict(zip(names, counts, strict=True)))
+    names, counts = tuple(table.names), asked.reshape(len(asked), -1).sum(axis=1)
+    each = np.array([prices.judges.get(name, np.nan) for name in names])
+    cost = np.where(counts > 0, each * counts * prices.tokens_per_call / PER, 0.0)
     row = np.array([items[one] for one in units.item], dtype=np.int64)
     first = np.array([agents[one] for one in units.first], dtype=np.int64)
     if table.kind != "preference":
@@ -333,12 +334,6 @@ class JudgePrices:
             elif name in self.judges or isinstance(lm, Remote):
                 costs[k] = self.judges.get(name, np.nan) * tokens / PER
         return costs
-
-    def recorded(self, calls: Mapping[str, float]) -> Floats:
-        """[judges] what so many recorded verdicts cost; NaN where the list lacks the judge."""
-        per_call = self.tokens_per_call / PER
-        costs = [n and self.judges.get(name, np.nan) * n * per_call for name, n in calls.items()]
-        return np.array(costs, dtype=np.float64)
 
 
 def read_prices(file: str) -> JudgePrices:
