@@ -241,7 +241,11 @@ def ask(
         if not all(one.absence for one in answers.values()):
             cost = np.stack([prices.asked(logs), prices.asked(logs, voting)])
             writing = float(prices.asked({"the writer": writer})[0])
-            facts = {**paper.facts, **_ways(answers)}
+            ways: dict[str, list[str]] = {}
+            for judge, one in answers.items():
+                ways.setdefault(one.way, []).append(judge)
+            by = "; ".join(f"{way} ({', '.join(who)})" for way, who in ways.items() if way)
+            facts = paper.facts | ({"by": by} if by else {})
             results[name] = ExamResult(tuple(answers.values()), facts, cost, writing)
     return JudgeResponses(
         tuple(asked),
@@ -252,15 +256,6 @@ def ask(
         missing,
         estimators=tuple(own.estimator(measured[name].attrs) for name, own in asked.items()),
     )
-
-
-def _ways(answers: Mapping[str, Answers]) -> dict[str, str]:
-    ways: dict[str, list[str]] = {}
-    for judge, one in answers.items():
-        if one.way:
-            ways.setdefault(one.way, []).append(judge)
-    by = "; ".join(f"{way} ({', '.join(who)})" for way, who in ways.items())
-    return {"by": by} if by else {}
 
 
 def _check_able(
