@@ -187,9 +187,7 @@ def left_out(
     """D on all items and without each in turn [1 + items, 2], without weights and with; and the
     largest D there is: what the ratings would give if every item fell, by as much as it moved
     (those that did not move: by the least of the others' moves). Arguments of ``discernment``.
-
-    Averages and minima over perturbations, and differences between judges, can be formed of both
-    before ``discernment_ends`` makes an interval of them.
+    Averages and minima over perturbations are formed of both before ``discernment_ends``.
     """
     first, second = checked_pair(original, perturbed, 2, "An interval")
     differences = tidy(first - second)

@@ -201,12 +201,9 @@ class JudgeResult:
 
 
 def _informative(rated: RatedVariants) -> Floats:
-    """Ratings [variant, item, metric], NaN where they say nothing of the judge.
-
-    Where no changed text of a perturbation was rated on a metric, before and after, only unchanged
-    texts are left, which are rated as their originals are: D would be 0, as if the judge had rated
-    changed texts alike.
-    """
+    """Ratings [variant, item, metric], NaN where they say nothing of the judge: where no changed
+    text of a perturbation was rated on a metric, before and after, only unchanged texts are left,
+    which are rated as their originals are, and D would be 0."""
     kept = rated.ratings.copy()
     for after, changed in zip(kept[1:], rated.degraded.changed[1:], strict=True):
         known = ~np.isnan(kept[0] - after)
