@@ -243,7 +243,8 @@ class Layout:
         for judge in self.called("judge"):
             if self.verdicts and not self.yes_or_no(judge):
                 return
-            choices = {f"verdicts: {judge}": [_judges(judge)]}
+            human = [_column("human", name) for name in self.called("human")]
+            choices = {f"verdicts: {judge}": [*human, _judges(judge)]}
             for name in self.verdicts or [*self.called("human"), *self.labels][:4]:
                 choices[f"judges: {judge}; their verdicts: {name}"] = [_column("verdict", name)]
             self.refuse(f"{judge!r} may hold verdicts, or names of judges beside verdicts", choices)
