@@ -108,9 +108,12 @@ class PanelBuilder:
             known, line = self.facts.setdefault((name, *whose), (value, row.line))
             if known != value:
                 them = " / ".join(filter(None, whose))
-                unnamed = name == "text" and row.agent == TEXT
-                more = " (dataset.columns.agent=COLUMN says who wrote it)" if unnamed else ""
-                raise DataError(f"{name} is not what {self.noun} {line} says of {them}{more}")
+                why = f"{name} is not what {self.noun} {line} says of {them}"
+                if name == "text" and row.agent == TEXT:
+                    why += " (dataset.columns.agent=COLUMN says who wrote it)"
+                if name == "reference":
+                    why += " (if it is people's label of a text: dataset.columns.human=COLUMN)"
+                raise DataError(why)
         if row.turn == row.turn:  # the last label's counts
             self.facts["turn", *key] = (row.turn, row.line)
 
