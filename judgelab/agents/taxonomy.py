@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -102,17 +101,16 @@ def load_taxonomy(name_or_path: str) -> Taxonomy:
         )
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as cause:
-        raise DataError(f"The taxonomy {path} is not readable YAML: {cause}") from cause
-    if not isinstance(content, Mapping) or not isinstance(content.get("agents"), list):
-        raise DataError(f"The taxonomy {path} needs the keys 'task' and 'agents' (a list).")
-    dump = json.dumps(content, sort_keys=True, ensure_ascii=False)
-    sha = hashlib.sha256(dump.encode()).hexdigest()[:16]
-    shared = {"prompt": content["prompt"]} if content.get("prompt") else {}
-    entries = [{**shared, **one} if isinstance(one, Mapping) else one for one in content["agents"]]
-    try:
+        shared = {"prompt": content["prompt"]} if content.get("prompt") else {}
+        entries = [{**shared, **one} for one in content["agents"]]
+        dump = json.dumps(content, sort_keys=True, ensure_ascii=False)
+        sha = hashlib.sha256(dump.encode()).hexdigest()[:16]
         return Taxonomy(**{"task": path.stem, **content, "agents": entries, "sha": sha})
     except ValidationError as cause:  # a misspelled key before the one that is missing for it
         error = min(cause.errors(), key=lambda one: one["type"] != "extra_forbidden")
         where = ".".join(map(str, error["loc"]))
         raise DataError(f"The taxonomy {path}, {where} (the first is 0): {error['msg']}.") from None
+    except (yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as cause:
+        raise DataError(
+            f"The taxonomy {path} is not readable YAML with a list of 'agents': {cause}."
+        ) from cause

@@ -133,7 +133,7 @@ ENTRY = "- {name: A, category: Style, description: d, prompt: p}"
 @pytest.mark.parametrize(
     "body,message",
     [
-        ("agents: 3", "needs the keys"),
+        ("agents: 3", "a list of 'agents'"),
         ("agents: [oops", "not readable YAML"),
         (
             "agents: [{name: A, category: Stile, description: d, prompt: p}]",
