@@ -20,17 +20,15 @@ _THIRDS = {row[1]: row[0] for row in reversed(_VERBS)}
 _PASTS = {row[2]: row for row in _VERBS if row[2] != row[3]}
 _PARTICIPLES = {row[3]: row for row in _VERBS if row[2] != row[3]}
 _COMPARATIVES = frozenset(_TABLES["comparatives"].split())
-_NUMBER = {"is": "are", "was": "were", "has": "have", "does": "do", "isn't": "aren't"}
-_NUMBER |= {"wasn't": "weren't", "hasn't": "haven't", "doesn't": "don't"}
+_PAIRS = {
+    name: dict(pair.split(":") for pair in listed.split())
+    for name, listed in _TABLES["pairs"].items()
+}
+_NUMBER, _OBJECT, _SUBJECT, _OWN, _MANY, _IRREGULAR = _PAIRS.values()
 _PLURAL = {other: word for word, other in _NUMBER.items()}
-_OBJECT = {"he": "him", "she": "her", "they": "them", "we": "us", "i": "me"}
-_SUBJECT = {"him": "he", "them": "they", "us": "we", "me": "I"}
-_OWN = {"his": "him", "their": "them", "its": "it", "our": "us", "my": "me"}
-_AFTER, _COUNTS, _END = (_LISTS[name] for name in ("governing", "counts", "closing"))
-_OPEN = frozenset(["the", "these", "those", "many", "most", "some"])
-_MANY = {"the": "a", "these": "this", "those": "that"}  # before a plural
-_ONE = frozenset(["the", "a", "an", "this", "that", "his", "her", "its"])
-_IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "woman"}
+_AFTER, _COUNTS, _END, _OPEN, _ONE = (
+    _LISTS[name] for name in ("governing", "counts", "closing", "open", "one")
+)
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d[\d.,]*|[^\w\s]")
 MOST_CHANGED = 0.5  # share of words; what an LM changed more is another text, not one with errors
 

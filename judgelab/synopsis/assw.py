@@ -8,23 +8,18 @@ from typing import ClassVar
 
 from judgelab.core.bounds import Count
 from judgelab.core.panel import Item
+from judgelab.core.resources import words
 from judgelab.core.step import Written
 from judgelab.synopsis.writing import NO_SOURCE, SynopsisStep, outline
 
 TAGS = ("strengths_claimed_by_the_paper", "weaknesses_claimed_by_the_paper")
 HEADINGS = ("Strengths that the authors claim:", "Weaknesses that the authors concede:")
 
-CONCEDED_UNDER = re.compile(r"(?i)limitation|threats? to validity|when it fails|failure|weakness")
-CONCEDED = re.compile(
-    r"(?i)\b(?:limitations?|limited to|we (?:did|do|could|can) ?not|cannot|can't|fails? to|"
-    r"shortcomings?|drawbacks?|future work|we leave|remains? (?:open|unclear|short)|"
-    r"not covered|only (?:tested|tried|studied|evaluated|considered)|is beyond the scope)\b"
-)
-CLAIMED = re.compile(
-    r"(?i)\b(?:we (?:show|prove|demonstrate|propose|introduce|present|establish|derive|achieve)|"
-    r"our (?:method|approach|results?|model|framework)|outperforms?|improves?|improvement|"
-    r"exceeds?|surpass\w*|gains?|state[- ]of[- ]the[- ]art|novel|for the first time|"
-    r"relative reduction|better (?:than|on)|confirms? (?:this|our|the predict\w+))\b"
+_TABLES = words("synopsis/words/claims.yaml")
+CONCEDED_UNDER = re.compile(_TABLES["conceded_under"], re.IGNORECASE)
+CONCEDED, CLAIMED = (
+    re.compile(rf"\b(?:{'|'.join(_TABLES[name])})\b", re.IGNORECASE)
+    for name in ("conceded", "claimed")
 )
 
 
