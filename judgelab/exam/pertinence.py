@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -37,8 +38,8 @@ MAX_TOKENS = 1000  # upper bound on what an LM writes, at temperature 0
 class Candidate(NamedTuple):
     """A relevant and an irrelevant answer that may meet; the latter None while it is unwritten."""
 
-    row: int
-    names: str
+    row: int  # number of its item
+    id: str  # of the question: the item's, and who wrote which answer
     relevant: str
     irrelevant: str | None
 
@@ -96,7 +97,7 @@ class Pertinence(Exam):
         questions, answers = self._others(panel, writer, second)
         # every RA with every IA of its item; no agent with itself, where there are others
         met = [
-            Candidate(k, f"{names[i]} - {name}", relevant, text)
+            Candidate(k, f"{item.id}: {names[i]} - {name}", relevant, text)
             for k, item in enumerate(panel.items)
             for i in first
             for name, text in answers.get(item.id, ())
@@ -120,17 +121,15 @@ class Pertinence(Exam):
             "prompt": self.mechanism.prompt.identity,
             **({"writer": writer.identity} if self.needs_writer else {}),
         }
-        items = [panel.items[one.row] for one in chosen]
-        named = [f"{item.id}: {one.names}" for item, one in zip(items, chosen, strict=True)]
         pairs = pair_panel(
             panel,
-            [replace(item, id=name) for item, name in zip(items, named, strict=True)],
+            [replace(panel.items[one.row], id=one.id) for one in chosen],
             [(one.relevant, one.irrelevant) for one in chosen],
             (RELEVANT, IRRELEVANT),
         )
-        unwritten = items if self.answer == "self" else []
-        own = tuple((item.id, questions[item.id]) for item in unwritten)
         rows = np.array([one.row for one in chosen], dtype=np.int64)
+        unwritten = [panel.items[one.row].id for one in chosen if one.irrelevant is None]
+        own = tuple((name, questions[name]) for name in unwritten)
         return ExamPaper((pairs,), rows, len(panel.items), facts, own)
 
     def _others(
@@ -178,23 +177,22 @@ class Pertinence(Exam):
     ) -> tuple[list[Candidate], str]:
         """Those that are asked, and on how many items they are matched."""
         most = None if self.pairs is None else max(self.pairs // 2, 1)
-        by_item: dict[int, list[Candidate]] = {}
-        for one in met:
-            by_item.setdefault(one.row, []).append(one)
-        even, drawn, matched = list[Candidate](), list[Candidate](), 0
-        for row, among in by_item.items():
+        even, drawn = list[Candidate](), list[Candidate]()
+        items = matched = 0
+        for row, group in groupby(met, key=lambda one: one.row):
+            among, about = list(group), ("pertinence", panel.items[row].id)
             gaps = [_length(a.relevant) - _length(a.irrelevant or a.relevant) for a in among]
-            rng = rng_for(seed, "pertinence", panel.items[row].id)
-            places = couples(np.array(gaps), most, rng)
+            places = couples(np.array(gaps), most, rng_for(seed, *about))
+            order = rng_for(seed, *about).permutation(len(among))[: self.pairs]
             even += [among[place] for place in sorted(places.ravel())]
+            drawn += [among[place] for place in sorted(order)]
             matched += len(places) > 0
-            rng = rng_for(seed, "pertinence", panel.items[row].id)
-            drawn += [among[place] for place in sorted(rng.permutation(len(among))[: self.pairs])]
-        if 2 * matched >= len(by_item):
-            return even, f"{matched} of {len(by_item)} items"
+            items += 1
+        if 2 * matched >= items:
+            return even, f"{matched} of {items} items"
         if matched == 0 and self.answer == "self":
             return drawn, "no: each judge writes its own answers"
-        return drawn, f"no: {matched} of {len(by_item)} items have longer and shorter ones"
+        return drawn, f"no: {matched} of {items} items have longer and shorter ones"
 
     def _agents(self, panel: Panel) -> tuple[list[int], list[int]]:
         fair = [k for k, agent in enumerate(panel.agents) if agent.category not in PROBLEMATIC]
