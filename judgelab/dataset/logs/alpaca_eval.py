@@ -17,8 +17,7 @@ MIDDLE = 1.5  # 1 is the first output, 2 the second; 0 and 1.5 are ties
 
 def recognises(content: Any) -> bool:
     """Two outputs of an instruction with a preference and who had it."""
-    first = rows_of(content)[:20]
-    return any(row.keys() >= NEEDED and row.keys() & NAMES for row in first)
+    return any(row.keys() >= NEEDED and row.keys() & NAMES for row in rows_of(content))
 
 
 def read(files: Sequence[Opened], log: Log) -> None:

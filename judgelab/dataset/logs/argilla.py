@@ -17,9 +17,11 @@ NO_FIELDS = ("id", "status", "_server_id")
 
 def recognises(content: Any) -> bool:
     """Records hold fields and responses; or a status and columns that end so."""
-    first = rows_of(content)[:20]
-    flat = any("status" in row and any(key.endswith(RESPONSES) for key in row) for row in first)
-    return flat or any({"fields", "responses", "suggestions"} <= row.keys() for row in first)
+    return any(
+        {"fields", "responses", "suggestions"} <= row.keys()
+        or ("status" in row and any(key.endswith(RESPONSES) for key in row))
+        for row in rows_of(content)
+    )
 
 
 def read(files: Sequence[Opened], log: Log) -> None:

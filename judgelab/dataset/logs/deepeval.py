@@ -16,8 +16,8 @@ METRICS = ("metricsData", "metrics_data")
 
 def recognises(content: Any) -> bool:
     """Cases list what metrics said of them."""
-    first = _cases(content)[:20] if isinstance(content, Mapping) else []
-    return any(isinstance(either(row, *METRICS), list) for row in first)
+    cases = _cases(content) if isinstance(content, Mapping) else []
+    return any(isinstance(either(row, *METRICS), list) for row in cases)
 
 
 def read(files: Sequence[Opened], log: Log) -> None:

@@ -18,8 +18,8 @@ BY_PEOPLE = re.compile(r"human|user|annotat|thumb|feedback", re.IGNORECASE)
 
 def recognises(content: Any) -> bool:
     """Scores have a name, a type and one of three sources."""
-    first = rows_of(content, "data")[:20]
-    return any({"name", "dataType"} <= row.keys() and row.get("source") in SOURCES for row in first)
+    rows = rows_of(content, "data")
+    return any({"name", "dataType"} <= row.keys() and row.get("source") in SOURCES for row in rows)
 
 
 def read(files: Sequence[Opened], log: Log) -> None:

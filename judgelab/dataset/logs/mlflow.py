@@ -14,7 +14,7 @@ ITEMS = "traces"
 
 def recognises(content: Any) -> bool:
     """Traces list assessments, each with the type of its source."""
-    return any(_assessments(row) for row in _traces(content)[:200])
+    return any(_assessments(row) for row in _traces(content))
 
 
 def read(files: Sequence[Opened], log: Log) -> None:
