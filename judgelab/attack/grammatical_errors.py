@@ -20,7 +20,7 @@ _THIRDS = {row[1]: row[0] for row in reversed(_VERBS)}
 _PASTS = {row[2]: row for row in _VERBS if row[2] != row[3]}
 _PARTICIPLES = {row[3]: row for row in _VERBS if row[2] != row[3]}
 _COMPARATIVES = frozenset(_TABLES["comparatives"].split())
-_PAIRS = {
+_PAIRS: dict[str, dict[str, str]] = {
     name: dict(pair.split(":") for pair in listed.split())
     for name, listed in _TABLES["pairs"].items()
 }
