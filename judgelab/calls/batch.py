@@ -55,11 +55,17 @@ class LoggedCall:
     known: bool = False  # of a dry run: the cache holds the answer
     stage: str = ""  # of a dry run: the step that asked
     labels: bool = False  # whether it was a closed question
+    repeat: int = 0  # which of several replies to the same question it is
 
     @property
     def kind(self) -> str:
         """``pair`` (a log-probability), ``chat`` (a generated reply) or ``closed``."""
         return "pair" if self.verb == "logprob" else "closed" if self.labels else "chat"
+
+
+def is_missing(answer: Answer) -> bool:
+    """Whether an answer has no result."""
+    return answer.text is None if isinstance(answer, Reply) else math.isnan(answer.total)
 
 
 @dataclass(frozen=True)
@@ -141,7 +147,8 @@ class ChatBatch:
     def call(self, k: int, role: str) -> LoggedCall:
         """About what the request's key says; nothing is generated of a closed question."""
         request = self.questions[k]
-        call = LoggedCall(role, self.verb, request.key, labels=bool(request.labels))
+        call = LoggedCall(role, self.verb, request.key, repeat=request.repeat)
+        call.labels = bool(request.labels)
         call.input_tokens = estimate([*self.texts(k), *request.labels])
         call.output_tokens = 0 if request.labels else request.max_tokens or UNBOUNDED
         return call

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from judgelab.calls.batch import Answer, Batch, LoggedCall
+from pydantic import TypeAdapter
+
+from judgelab.calls.batch import Answer, Batch, LoggedCall, is_missing
 from judgelab.calls.cache import CallCache, rows_of
 from judgelab.calls.log import CallLog, LoggedLM
 from judgelab.calls.meter import Meter
@@ -18,6 +19,7 @@ from judgelab.core.lm import NOT_ASKED, EvaluationLM, LogProb, Reply
 from judgelab.core.panel import HALVED, halved
 from judgelab.store.private import Owner
 
+REPLY = TypeAdapter(Reply)
 POLL = 0.2  # seconds between looks for an answer that another job is waiting for
 
 
@@ -121,9 +123,7 @@ class Cached(LoggedLM):
         """Kept and counted; unscored ones last this run: to ask again may be to pay again."""
         kept = dict[bytes, str]()
         for key, answer in fresh.items():
-            unscored = (
-                answer.text is None if isinstance(answer, Reply) else math.isnan(answer.total)
-            )
+            unscored = is_missing(answer)
             paid = isinstance(answer, Reply) or self._claims is not None
             if not unscored or (answer.settled and paid):  # why there is no result is kept, too
                 kept[key] = _stored(answer)
@@ -189,9 +189,7 @@ def answer_from(stored: str) -> Answer:
     values = json.loads(stored)
     if isinstance(values, list):
         return LogProb(*values)
-    top = tuple(tuple(map(tuple, token)) for token in values.pop("top_logprobs", ()))
-    labels = tuple(map(tuple, values.pop("label_logprobs", ())))
-    return Reply(**{"text": None, **values}, top_logprobs=top, label_logprobs=labels)
+    return REPLY.validate_python({"text": None, **values})
 
 
 def known_answers(cache: CallCache, keys: Iterable[bytes]) -> dict[bytes, Any]:

@@ -11,7 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from judgelab.calls.batch import About, Batch, BatchLM, ChatBatch, LoggedCall, PairBatch, chat_key
+from judgelab.calls.batch import (
+    About,
+    Batch,
+    BatchLM,
+    ChatBatch,
+    LoggedCall,
+    PairBatch,
+    chat_key,
+    is_missing,
+)
 from judgelab.calls.sending import estimate
 from judgelab.core.lm import ChatRequest, EvaluationLM, Keys, Pairs, Reply, Strings
 
@@ -31,9 +40,9 @@ class CallLog:
         self.rows: dict[bytes, LoggedCall] = {}
         self.questions: dict[tuple[About, int], bytes] = {}
 
-    def note(self, key: bytes, row: LoggedCall, repeat: int = 0) -> None:
+    def note(self, key: bytes, row: LoggedCall) -> None:
         """A question was put; what is known of the call, but for its subject, is replaced."""
-        self.questions[row.about, repeat] = key
+        self.questions[row.about, row.repeat] = key
         if (before := self.rows.get(key)) is not None:
             row.about = before.about
             if before.reason and before.reply is not None and row.reason is None:
@@ -147,19 +156,16 @@ class LoggedLM(BatchLM):
 
     def _note(self, batch: Batch, keys: Sequence[bytes], answers: Sequence[Any]) -> None:
         for k, (key, answer) in enumerate(zip(keys, answers, strict=True)):
-            call, repeat = batch.call(k, self._role), 0
+            call = batch.call(k, self._role)
             if isinstance(batch, ChatBatch):
-                request = batch.questions[k]
-                self._note_reply(call, request, answer)
-                missing, repeat = answer.text is None, request.repeat
-                call.answered = not missing or answer.settled
+                self._note_reply(call, batch.questions[k], answer)
             else:
-                missing = math.isnan(answer.total)
-                call.output_tokens, call.answered = 0, not missing
-            if missing:
+                call.output_tokens = 0
+            if is_missing(answer):
                 call.reason = answer.reason or "no reason given"
+                call.answered = answer.settled and batch.verb == "chat"
                 call.settled = answer.settled or self._local
-            self.log.note(key, call, repeat)
+            self.log.note(key, call)
 
     def _note_reply(self, call: LoggedCall, request: ChatRequest, reply: Reply) -> None:
         call.model, call.prompt = reply.model, self._fitting(1, shown(request))

@@ -126,5 +126,5 @@ def read_estimators(result: Mapping[str, Any]) -> list[Estimator]:
 
 
 def lines(result: Mapping[str, Any]) -> list[str]:
-    """One line for each estimator of a result that was read back."""
+    """A line for each of them."""
     return [f"Estimator: {one.line}." for one in read_estimators(result)]

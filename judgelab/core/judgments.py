@@ -206,35 +206,6 @@ class JudgmentTable:
             again=self.again[place],
         )
 
-    def with_judge(
-        self,
-        who: JudgeFacts,
-        verdicts: Floats,
-        asked: Mask | None = None,
-        reasons: Mapping[str, int] | None = None,
-        again: Floats | None = None,
-    ) -> JudgmentTable:
-        """One judge more, [units, orders]; asked everywhere, unless said otherwise.
-
-        Args:
-            again: [units, orders, runs] what it said when it was asked again.
-        """
-        there = np.ones(verdicts.shape, np.bool_) if asked is None else asked
-        own = np.empty((*verdicts.shape, 0)) if again is None else again
-        most = max(own.shape[-1], self.again.shape[-1])
-        runs = [
-            np.pad(x, [(0, 0)] * 3 + [(0, most - x.shape[-1])], constant_values=np.nan)
-            for x in (self.again, own[None])
-        ]
-        return replace(
-            self,
-            judges=(*self.judges, who),
-            verdicts=np.concatenate([self.verdicts, verdicts[None]]),
-            asked=np.concatenate([self.asked, there[None]]),
-            reasons={**self.reasons, **({who.name: reasons} if reasons else {})},
-            again=np.concatenate(runs),
-        )
-
 
 def _mean(values: Floats, counted: Mask) -> Floats:
     """Over the last axis; NaN where nothing counts."""

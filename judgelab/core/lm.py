@@ -35,9 +35,7 @@ Pairs = Sequence[tuple[int, int]]
 """(context index, target index) of every log-probability asked for."""
 Keys = Sequence[tuple[str, ...]]  # what each question is about: mechanism or step, item, agents
 
-NOT_ASKED = "not asked: dry run"
-"""Reason of the replies by which a dry run counts what would be asked."""
-NOT_YET = "not asked yet"  # reason of replies that workers are still to get
+NOT_ASKED = "not asked: dry run"  # by which a dry run counts what would be asked
 WITHOUT_PROBABILITIES = "malformed answer (without the field that logprobs ask for)"
 """Reason of an endpoint that ignores ``ChatRequest.top_logprobs``."""
 

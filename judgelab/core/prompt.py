@@ -17,6 +17,7 @@ FOLDER = conf() / "prompt"
 TEXTS = frozenset({"one", "two", "a", "b", "text", "response"})
 """Fields for what is judged or rewritten; a prompt that leaves one out asks about nothing."""
 
+BRACES = str.maketrans({"{": "{{", "}": "}}"})  # plain text in a template
 Marks = dict[str, str | list[str]]
 
 
@@ -97,11 +98,7 @@ class Prompt:
         return Message("system", whole), user
 
     def text(self, **values: str) -> str:
-        """Both messages as one text, filled in; what the values contain is not interpreted.
-
-        Raises:
-            ConfigError: the template asks for a field that the mechanism does not have.
-        """
+        """Both messages as one text, filled in; what the values contain is not interpreted."""
         return "\n\n".join(message.content for message in self.messages(**values))
 
 
@@ -145,9 +142,9 @@ def _part(path: Path, name: str) -> str:
 
 def _marked(text: str, marks: Mapping[str, str | Sequence[str]], file: str) -> str:
     """The template whose fields stand where the marks did, all other braces escaped."""
-    text = _escaped(text)
+    text = text.translate(BRACES)
     for mark, given in marks.items():
-        before, *pieces = text.split(_escaped(mark))
+        before, *pieces = text.split(mark.translate(BRACES))
         names = [given] * max(1, len(pieces)) if isinstance(given, str) else given
         if len(names) != len(pieces):
             raise ConfigError(
@@ -156,7 +153,3 @@ def _marked(text: str, marks: Mapping[str, str | Sequence[str]], file: str) -> s
             )
         text = before + "".join(f"\0{n}\1{rest}" for n, rest in zip(names, pieces, strict=True))
     return text.replace("\0", "{").replace("\1", "}")
-
-
-def _escaped(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")

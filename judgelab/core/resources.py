@@ -9,7 +9,6 @@ from typing import Any
 
 PACKAGE = Path(str(files("judgelab")))  # the folder of the package
 
-
 INSTALLED = (PACKAGE / "conf" / "config.yaml").is_file()
 """Whether this is an installed wheel, which holds the configs, and no checkout."""
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from judgelab.core.bounds import Count, NotNegative
-from judgelab.core.lm import EMPTY, Capability, ChatRequest, EvaluationLM, Exchange
+from judgelab.core.lm import EMPTY, Capability, ChatRequest, EvaluationLM, Exchange, Key
 from judgelab.core.panel import Agent, Item, Panel, rng_for
 from judgelab.core.prompt import Prompt
 
@@ -24,8 +24,6 @@ By = Literal["lm", "rules"]  # who writes: the LM, as in the paper, or rules tha
 OFFLINE = "rules (offline variant, not the paper's)"
 
 Cell = tuple[int, int]  # (item index, agent index)
-
-Key = TypeVar("Key", bound=Hashable)
 
 
 class Step(Protocol):

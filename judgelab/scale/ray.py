@@ -20,13 +20,14 @@ from judgelab.config import build
 from judgelab.config.targets import trusted, trusting
 from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.errors import ConfigError, JudgelabError, require
-from judgelab.core.lm import NOT_YET, EvaluationLM
+from judgelab.core.lm import EvaluationLM
 from judgelab.scale.local import Ask, Spread
 from judgelab.store.fingerprint import code_digest
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 """The environment by which numerical libraries learn how many threads they may start."""
 RESTARTS = 2  # of a worker that died; its shard is then answered again
+NOT_YET = "not asked yet"  # reason of answers that workers are still to get
 CHATS = 8  # requests in one shard: enough work to be worth sending, little to lose to a kill
 
 

@@ -195,7 +195,7 @@ class Inquiry:
         unsent, why = missing_verdicts(self.lm.log, table, missing, of_pairs=of_pairs)
         self.open = int(unsent.sum())
         facts = JudgeFacts(self.name, not of_pairs, way.bounds is not None)
-        return table.with_judge(facts, self.values, asked & ~unsent, why, self.again)
+        return with_judge(table, facts, self.values, asked & ~unsent, why, self.again)
 
 
 def _spread_again(spread: Spread, run: int, part: Callable[[EvaluationLM], object]) -> None:
@@ -324,5 +324,35 @@ def _with_metrics(table: JudgmentTable, context: Context, panel: Panel) -> Judgm
         lost = (at.min(axis=1, initial=0) < 0)[:, None]
         values = np.where(lost, np.nan, _of_grades(grade, at, table.kind))
         free = f"{name} (score)" if name in table.names else name
-        table = table.with_judge(JudgeFacts(free, pointwise=True), values, ~np.isnan(values))
+        table = with_judge(table, JudgeFacts(free, pointwise=True), values, ~np.isnan(values))
     return table
+
+
+def with_judge(
+    table: JudgmentTable,
+    who: JudgeFacts,
+    verdicts: Floats,
+    asked: Mask | None = None,
+    reasons: Mapping[str, int] | None = None,
+    again: Floats | None = None,
+) -> JudgmentTable:
+    """One judge more, [units, orders]; asked everywhere, unless said otherwise.
+
+    Args:
+        again: [units, orders, runs] what it said when it was asked again.
+    """
+    there = np.ones(verdicts.shape, np.bool_) if asked is None else asked
+    own = np.empty((*verdicts.shape, 0)) if again is None else again
+    most = max(own.shape[-1], table.again.shape[-1])
+    runs = [
+        np.pad(x, [(0, 0)] * 3 + [(0, most - x.shape[-1])], constant_values=np.nan)
+        for x in (table.again, own[None])
+    ]
+    return replace(
+        table,
+        judges=(*table.judges, who),
+        verdicts=np.concatenate([table.verdicts, verdicts[None]]),
+        asked=np.concatenate([table.asked, there[None]]),
+        reasons={**table.reasons, **({who.name: reasons} if reasons else {})},
+        again=np.concatenate(runs),
+    )

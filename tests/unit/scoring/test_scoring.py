@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from judgelab.scoring.engine import Engine, score_rows
+from judgelab.scoring.engine import Engine, score_kv, score_rows
 from judgelab.scoring.head import Asked, Head
-from judgelab.scoring.kv import score_kv
 from judgelab.scoring.prefix_tree import Job, make_plan
 from judgelab.scoring.tree import score_tree
 from tests.tiny_models import model

@@ -13,6 +13,7 @@ import pytest
 
 from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Units
 from judgelab.core.result import Result
+from judgelab.study.audit.asking import with_judge
 from judgelab.study.audit.design import Bars, Design
 from judgelab.study.audit.evidence import Condition, Evidence, Name, evidence, two_digits
 from tests.judgment_tables import (
@@ -73,7 +74,8 @@ def test_experts_as_judges_of_each_other_are_refused_only_where_they_surely_agre
             table.of([]),
             raters=tuple(table.raters[j] for j in others),
             labels=table.labels[:, others],
-        ).with_judge(who, table.labels[:, k : k + 1])
+        )
+        alone = with_judge(alone, who, table.labels[:, k : k + 1])
         found = audited(alone)
         people = condition(alone, "people")
         assert (words(found)["held out"] == "do not use") == (people.standing == "broken")
