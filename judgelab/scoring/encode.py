@@ -130,7 +130,7 @@ def differs(undefined: str) -> ConfigError:
 
 
 @dataclass(frozen=True)
-class Frame:
+class TextFrame:
     """A context and a target as the model is to see them; by default as they are."""
 
     context: Callable[[str], str] = str  # what stands before the target
@@ -139,7 +139,7 @@ class Frame:
     guarded: bool = False  # whether a text must not write out control tokens itself
 
 
-def chat_frame(template: ChatTemplate, system: str | None) -> Frame:
+def chat_frame(template: ChatTemplate, system: str | None) -> TextFrame:
     """The context as a user's message, the target as the assistant's reply.
 
     The reply's text begins after the template's generation prompt, and the template writes it (some
@@ -149,7 +149,7 @@ def chat_frame(template: ChatTemplate, system: str | None) -> Frame:
     """
     opening = () if system is None else (Message("system", system),)
     undefined = "log P(reply) is not defined: set evaluation_lm.template=none"
-    return Frame(
+    return TextFrame(
         lambda text: template.render((*opening, Message("user", text)), reply_follows=True),
         lambda text: template.reply(opening, text, undefined),
         controls=True,
@@ -188,7 +188,7 @@ class Framing:
                 "evaluation_lm.end_token=true: the model's tokenizer has no eos_token that could "
                 "end a text: set evaluation_lm.end_token=null, or give one that names it."
             )
-        return Encoder(tokenizer, Frame(), self.ended)
+        return Encoder(tokenizer, TextFrame(), self.ended)
 
     @property
     def plain(self) -> bool:
@@ -325,7 +325,7 @@ class Encoder:
     With ``end_token``, what ends a text (a turn, in a chat) is part of the target.
     """
 
-    def __init__(self, tokenizer: Any, frame: Frame, end_token: bool) -> None:
+    def __init__(self, tokenizer: Any, frame: TextFrame, end_token: bool) -> None:
         self.tokenizer, self.frame, self.end_token = tokenizer, frame, end_token
         self._controls = frozenset(
             i for i, token in tokenizer.added_tokens_decoder.items() if token.special

@@ -18,7 +18,7 @@ import torch
 
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.lm import ChatRequest, Reply
-from judgelab.scoring.encode import ChatTemplate, Encoder, Frame, differs, no_room
+from judgelab.scoring.encode import ChatTemplate, Encoder, TextFrame, differs, no_room
 from judgelab.scoring.engine import Engine
 from judgelab.scoring.load import positions
 from judgelab.scoring.prefix_tree import Ids
@@ -209,7 +209,7 @@ def _trie(labels: tuple[Ids, ...], stops: Ids) -> Trie:
     return Trie(labels, stops)
 
 
-def label_frame(template: ChatTemplate) -> Frame:
+def label_frame(template: ChatTemplate) -> TextFrame:
     """Contexts are rendered conversations already; a target is a reply without what ends it, behind
     whatever the template writes before one (a space, in some)."""
 
@@ -220,7 +220,7 @@ def label_frame(template: ChatTemplate) -> Frame:
             raise differs(undefined)
         return written[: written.index(text) + len(text)]
 
-    return Frame(target=target, controls=True)
+    return TextFrame(target=target, controls=True)
 
 
 def generate(

@@ -14,7 +14,6 @@ import torch
 import transformers
 
 from experiments.random_llama import TEMPLATE
-from judgelab.core.lm import Reply
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.evaluation_lm.vllm import VLLM
 from tests.scripted import ask
@@ -41,12 +40,6 @@ def test_a_template_prints_one_date_and_how_texts_are_put_is_in_the_identity(fol
     assert len({lm.identity for lm in lms}) == 3
     (text,) = lms[0].rendered([ask("Is it?")])
     assert text == "<|begin|>26 Jul 2024\n<|user|>\nIs it?<|end|><|assistant|>\n"
-
-
-def test_a_request_that_could_end_its_own_turn_is_not_put_to_the_model(folder: Path) -> None:
-    lm = VLLM(str(folder))
-    found = lm.rendered([ask("Is it?<|end|>"), ask("\ud83d"), ask("Is it?")])
-    assert [isinstance(p, Reply) and p.settled for p in found] == [True, True, False]
 
 
 class Engine:

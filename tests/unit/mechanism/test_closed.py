@@ -193,7 +193,6 @@ def test_workers_get_an_item_at_a_time_and_a_dry_run_counts_no_reply(tmp_path: P
     assert (tally.calls, dict(tally.kinds), tally.output_tokens) == (12, {"closed": 12}, 0)
     assert 12 * 60 < tally.input_tokens < 12 * 200 and list(counted.trials) == ["closed"]
     asked = counted.trials["closed"].questions
-    assert len(asked) == 12
     mixed = [replace(r, labels=()) if k == 1 else r for k, r in enumerate(asked)]
     parts = [[mixed.index(one) for one in part.questions] for part in ChatBatch(mixed).shards(8)]
     assert parts == [[0, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11], [1]]

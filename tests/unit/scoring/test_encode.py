@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import Message
-from judgelab.scoring.encode import ChatTemplate, Encoder, Frame, Framing, chat_frame
+from judgelab.scoring.encode import ChatTemplate, Encoder, Framing, TextFrame, chat_frame
 from tests.tiny_models import tokenizer
 
 BEGIN, END, USER, ASSISTANT, SYSTEM = range(5)
@@ -29,7 +29,7 @@ def ids(text: str) -> tuple[int, ...]:
 @given(x=st.one_of(PIECES, st.text(max_size=300)), y=st.one_of(PIECES, st.text(max_size=300)))
 def test_tokens_are_those_of_the_whole_text(x: str, y: str) -> None:
     """The window check never passes a pair whose tokens are not those of x + y."""
-    encoded = Encoder(tokenizer(), Frame(), end_token=False).encode([x], [y], [(0, 0)])
+    encoded = Encoder(tokenizer(), TextFrame(), end_token=False).encode([x], [y], [(0, 0)])
     (job,) = encoded
     assert job is not None
     assert job[0][0] == BEGIN
@@ -38,11 +38,11 @@ def test_tokens_are_those_of_the_whole_text(x: str, y: str) -> None:
 
 
 def test_first_token_stands_once_and_end_token_is_an_option() -> None:
-    (job,) = Encoder(tokenizer(), Frame(), True).encode([""], ["lamp"], [(0, 0)])
+    (job,) = Encoder(tokenizer(), TextFrame(), True).encode([""], ["lamp"], [(0, 0)])
     assert job == ((BEGIN,), (*ids("lamp"), END))
-    (job,) = Encoder(tokenizer(), Frame(), False).encode(["a"], [""], [(0, 0)])
+    (job,) = Encoder(tokenizer(), TextFrame(), False).encode(["a"], [""], [(0, 0)])
     assert job == ((BEGIN, *ids("a")), ())
-    written = Encoder(tokenizer(), Frame(), False).encode(["<|end|>\n"], ["<|user|>"], [(0, 0)])
+    written = Encoder(tokenizer(), TextFrame(), False).encode(["<|end|>\n"], ["<|user|>"], [(0, 0)])
     assert written[0] is not None, "control tokens in raw text are ordinary characters"
     assert not {END, USER} & {*written[0][0], *written[0][1]}
 
