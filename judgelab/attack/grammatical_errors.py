@@ -24,7 +24,8 @@ _PAIRS: dict[str, dict[str, str]] = {
     name: dict(pair.split(":") for pair in listed.split())
     for name, listed in _TABLES["pairs"].items()
 }
-_NUMBER, _OBJECT, _SUBJECT, _OWN, _MANY, _IRREGULAR = _PAIRS.values()
+_NUMBER, _OBJECT, _SUBJECT = (_PAIRS[name] for name in ("number", "object", "subject"))
+_OWN, _MANY, _IRREGULAR = (_PAIRS[name] for name in ("own", "many", "irregular"))
 _PLURAL = {other: word for word, other in _NUMBER.items()}
 _AFTER, _COUNTS, _END, _OPEN, _ONE = (
     _LISTS[name] for name in ("governing", "counts", "closing", "open", "one")

@@ -54,6 +54,7 @@ def same(
     assert not np.isnan(ours.total).all()
     np.testing.assert_allclose(theirs.total, ours.total, atol=within)
     np.testing.assert_array_equal(theirs.tokens, ours.tokens)
+    assert [row.reason for row in theirs.rows] == [row.reason for row in ours.rows]
 
 
 @pytest.mark.parametrize("mode", ["prompt", "echo"])
