@@ -36,7 +36,8 @@ from tests.unit.study.discernment.discernment_context import (
 
 
 def test_a_judge_that_answers_at_random_stays_below_its_threshold(tmp_path: Path) -> None:
-    result = Discernment(**QUICK).run(lab(tmp_path, ScriptedChat(at_random)))
+    context = lab(tmp_path, ScriptedChat(at_random), panel=references().head(30))
+    result = Discernment(**QUICK).run(context)
     over, each = rows(result, "averages", "statistic"), rows(result, "discernment", "perturbation")
     assert all(
         over[name]["value"] < over[name]["threshold"] for name in ("average_ew", "minimum_ew")
@@ -48,7 +49,8 @@ def test_a_judge_that_answers_at_random_stays_below_its_threshold(tmp_path: Path
 
 def test_a_judge_that_counts_typos_sees_them_and_no_reordering(tmp_path: Path) -> None:
     only = ["typos_minor", "typos_major", "reordering_minor", "reordering_major"]
-    result = Discernment(only=only, **QUICK).run(lab(tmp_path, ScriptedChat(counts_typos)))
+    context = lab(tmp_path, ScriptedChat(counts_typos), panel=references().head(30))
+    result = Discernment(only=only, **QUICK).run(context)
     found = rows(result, "discernment", "perturbation")
     assert found["typos_minor"]["value"] > 5 and found["typos_major"]["value"] > 5
     assert found["reordering_minor"]["value"] == found["reordering_major"]["value"] == 0
