@@ -72,29 +72,26 @@ def _configs_are_composed_once() -> Iterator[None]:
             parsed[key] = pickle.dumps(load(file))
         return pickle.loads(parsed[key])
 
-    def places(repo: Any) -> tuple[str, ...] | None:
+    def places(repo: Any) -> object:
+        """Where the options lie; where some are not ours, another value each time."""
         found = [one.path for one in repo.get_sources() if one.scheme() == "file"]
         ours = all(Path(path).is_relative_to(ROOT / "conf") for path in found)
-        return tuple(found) if ours else None
+        return tuple(found) if ours else object()
 
     def list_once(repo: Any, overrides_list: Any, **more: Any) -> DefaultsList:
-        if (key := places(repo)) is None:
-            return list_defaults(repo, overrides_list=overrides_list, **more)
         words = [word for word in overrides_list if not word.is_sweep_override()]
         options = [
             word
             for word in words
             if repo.group_exists(word.key_or_group) and not isinstance(word.value(), dict)
         ]
-        key = (key, *more.values(), *(word.input_line for word in options))
+        key = (places(repo), *more.values(), *(word.input_line for word in options))
         if key not in lists:
             lists[key] = list_defaults(repo, overrides_list=options, **more)
         return replace(lists[key], config_overrides=[one for one in words if one not in options])
 
     def merge_once(self: Any, defaults: Any, repo: Any) -> Any:
-        if (key := places(repo)) is None:
-            return merge(self, defaults, repo)
-        key = (key, *map(astuple, defaults))
+        key = (places(repo), *map(astuple, defaults))
         if key not in together:
             together[key] = pickle.dumps(merge(self, defaults, repo))
         return pickle.loads(together[key])
@@ -122,13 +119,10 @@ DRAWN = (
 @pytest.fixture(scope="module", autouse=True)
 def _figures_are_sketched(request: pytest.FixtureRequest) -> Iterator[None]:
     """A run draws its figures everywhere, but their files took two thirds of a short run's time."""
-
-    def sketch(figure: object, kind: str) -> bytes:
-        return b"\x89PNG" if kind == "png" else b'<svg viewBox="0 0 1 1"></svg>'
-
+    sketch = {"png": b"\x89PNG", "svg": b'<svg viewBox="0 0 1 1"></svg>'}
     with pytest.MonkeyPatch.context() as patch:
         if not request.path.relative_to(ROOT / "tests").as_posix().startswith(DRAWN):
-            patch.setattr(style, "saved", sketch)
+            patch.setattr(style, "saved", lambda _, kind: sketch[kind])
         yield
 
 

@@ -176,7 +176,4 @@ def test_what_the_docs_name_exists() -> None:
     assert spelt
     for one in spelt:
         check(Fault.of(one))
-
-
-def test_slow_files_exist() -> None:
     assert SLOW and not [name for name in SLOW if not (ROOT / "tests" / name).exists()]

@@ -13,15 +13,7 @@ from pathlib import Path
 import pytest
 
 from judgelab.report import page
-from tests.e2e.conftest import (
-    Command,
-    cached_calls,
-    inside,
-    only_run,
-    process,
-    result,
-    started,
-)
+from tests.e2e.conftest import Command, cached_calls, inside, only_run, process, result, started
 
 MAIN = ("mechanism=tvd_mi", "dataset=xsum", "attack=case_flip")
 

@@ -9,12 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.auto_pre.release import (
-    confidence,
-    pertinence,
-    read_dataset,
-    read_table,
-)
+from experiments.auto_pre.release import confidence, pertinence, read_dataset, read_table
 from experiments.auto_pre.release.judges import preferred
 from experiments.auto_pre.tables import main
 from experiments.command import UNKNOWN, Row, point

@@ -13,10 +13,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.prompt import Prompt
 from judgelab.core.resources import conf
 from judgelab.core.scores import Scores, measured
-from judgelab.engine.context import (
-    with_item_references,
-    with_references,
-)
+from judgelab.engine.context import with_item_references, with_references
 from judgelab.study.validation import rows_of
 from tests.scripted import NOBODY, ScriptedChat, panel_of
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgelab.config import build
+from judgelab.config.composing import read_option
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
 from judgelab.preprocessor.judgments import BLANK, NO_JUDGMENT, VERBS, judgment_lines
@@ -31,8 +31,7 @@ def panel_of(texts: Sequence[Sequence[str | None]]) -> Panel:
 
 
 def preprocessor(name: str, **given: object) -> Any:
-    node = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
-    return build({**node, **given}, "preprocessor")
+    return build(read_option(CONF / f"{name}.yaml") | given, "preprocessor")
 
 
 # By an LM

@@ -12,13 +12,7 @@ import pytest
 import torch
 
 from judgelab.scoring import engine, tree
-from judgelab.scoring.engine import (
-    LARGEST,
-    TYPICAL,
-    DriftError,
-    Engine,
-    drift,
-)
+from judgelab.scoring.engine import LARGEST, TYPICAL, DriftError, Engine, drift
 from judgelab.scoring.prefix_tree import Job, ScoringPlan, make_plan
 from judgelab.scoring.tree import Shared
 from tests.real_lm import SMOLLM2, needs_smollm2, oracle_that_remembers

@@ -57,8 +57,6 @@ def test_the_folder_says_what_it_is_and_splits_digits_as_the_model_learnt_them()
 
 @needs_smollm2
 def test_it_knows_something_and_answers() -> None:
-    from judgelab.evaluation_lm.transformers import Transformers
-
     lm = Transformers(str(SMOLLM2))
     likely, unlikely = "The capital of France is Paris.", "The capital of France is purple."
     table = lm.logprob(["Geography:\n"], [likely, unlikely], [(0, 0), (0, 1)])

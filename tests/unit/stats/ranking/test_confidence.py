@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from judgelab.stats.ranking.confidence import (
-    Draws,
-    confidence,
-    required_n,
-)
+from judgelab.stats.ranking.confidence import Draws, confidence, required_n
 
 S = 0.249
 """The sd of ACU scores that the audit's figures rest on."""

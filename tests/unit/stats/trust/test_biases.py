@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from judgelab.stats.trust.biases import (
-    move_ends,
-    noise,
-    position_bias,
-)
+from judgelab.stats.trust.biases import move_ends, noise, position_bias
 from tests.judgment_tables import llmbar, made_pairs
 
 

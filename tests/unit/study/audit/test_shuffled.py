@@ -11,16 +11,7 @@ import numpy as np
 import pytest
 
 from judgelab.core.result import Result
-from tests.judgment_tables import (
-    KINDS,
-    audited,
-    doubled,
-    pairs,
-    renamed,
-    rows,
-    shuffled,
-    swapped,
-)
+from tests.judgment_tables import KINDS, audited, doubled, pairs, renamed, rows, shuffled, swapped
 
 MOST = ("conditions", "averages", "agreement", "confusion", "classes")
 
