@@ -110,6 +110,7 @@ def test_an_lm_may_write_a_question_and_answer_it() -> None:
     paper = exam.prepare(panel, writer, seed=0)
     assert len(writer.seen) == 10 and exam.needs_writer and not PERTINENCE.needs_writer
     assert "writes this" in writer.seen[5].messages[-1].content
+    assert {r.key for r in writer.seen} == {("pertinence", one.id) for one in panel.items}
     assert paper.facts["writer"] == "scripted chat" and paper.facts["items"] == "5 of 5"
     cut = iter(["Q"] * 5 + [None, "A"] * 3)
     some = exam.prepare(panel, ScriptedChat(lambda _: next(cut)), seed=0)
@@ -122,22 +123,13 @@ def test_an_lm_may_write_a_question_and_answer_it() -> None:
 
 def test_a_judge_that_writes_answers_is_held_against_length_on_its_own() -> None:
     exam = replace(PERTINENCE, answer="self")
-    paper = exam.prepare(answers(5, [2, 1, 9]), NOBODY, seed=0)
+    panel = answers(5, [2, 1, 9])
+    paper = exam.prepare(panel, NOBODY, seed=0)
     judge = ScriptedChat(
         lambda r: "one" if "[Answer one]" in r.messages[-1].content else "long " * 30
     )
     said = exam.take(paper, judge, seed=0)
     assert paper.questions and said.by_length is not None
+    asked = {r.key[1] for r in judge.seen if r.key[0] == "pertinence"}
+    assert asked and asked <= {one.id for one in panel.items}
     assert np.nanmax(said.by_length) == 0 and said.by_length.shape == said.scored.shape
-
-
-def test_calls_are_known_by_the_item_that_they_are_about() -> None:
-    panel = answers(5, [2, 1, 9])
-    items = {one.id for one in panel.items}
-    writer = ScriptedChat(lambda r: f"text {r.key[1]}")
-    replace(PERTINENCE, question="lm", answer="writer").prepare(panel, writer, seed=0)
-    own = replace(PERTINENCE, answer="self")
-    judge = ScriptedChat(lambda r: "one")
-    own.take(own.prepare(panel, NOBODY, seed=0), judge, seed=0)
-    assert {r.key[1] for r in writer.seen} == items
-    assert {r.key[1] for r in judge.seen if r.key[0] == "pertinence"} <= items
