@@ -46,9 +46,8 @@ def test_pairs_are_collected_a_batch_at_a_time_and_once(tmp_path: Path) -> None:
         PairBatch(["c"], ["y"], ((0, 0),)),
     ]
     assert inner.seen == [("a", "x")], "collecting asks nothing"
-    before = list(inner.seen)
     step(lm)
-    assert inner.seen[len(before) :] == [("b", "y"), ("a", "y"), ("c", "y")], "as in one process"
+    assert inner.seen[1:] == [("b", "y"), ("a", "y"), ("c", "y")], "as in one process"
     assert missing(step, lm) == []
     lm.close()
 

@@ -48,8 +48,7 @@ def test_first_token_stands_once_and_end_token_is_an_option() -> None:
 
 
 def chat_encoder(end_token: bool = True, system: str | None = None) -> Encoder:
-    template = ChatTemplate(tokenizer())
-    return Encoder(tokenizer(), chat_frame(template, system), end_token)
+    return Encoder(tokenizer(), chat_frame(ChatTemplate(tokenizer()), system), end_token)
 
 
 def test_chat_tokens_by_hand() -> None:
