@@ -305,8 +305,12 @@ def _shared(place: Places, person: Places) -> float:
 
 def _cells(group: Places, *values: Floats) -> Places:
     """[rows] number of the row's combination of group and values."""
-    rows = pd.DataFrame(dict(enumerate((group, *values))))
-    return np.asarray(rows.groupby([*rows]).ngroup(), np.intp)
+    number = np.unique(group, return_inverse=True)[1].astype(np.intp)
+    for each in values:
+        place = np.unique(each, return_inverse=True)[1]
+        both = number * (int(place.max(initial=0)) + 1) + place
+        number = np.unique(both, return_inverse=True)[1].astype(np.intp)
+    return number
 
 
 def _sums_within(group: Places, weight: Floats) -> Floats:
