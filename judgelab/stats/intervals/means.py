@@ -185,7 +185,7 @@ def holm_levels(p: ArrayLike, alpha: float = 0.05) -> Floats:
     """
     values = np.asarray(p, dtype=np.float64)
     levels = np.ones(len(values))
-    for each in np.unique(values):  # tests with one p have one level
+    for each in np.unique(values[~np.isnan(values)]):  # tests with one p have one level
         share = alpha / (values >= each).sum()
         levels[values >= each] = 1 - share
         if each > share:
