@@ -239,8 +239,11 @@ def _table(place: str, paths: list[Path], shared: dict[str, str]) -> list[str]:
             alike.setdefault(parent, []).append(f"`{name}`")
             continue
         what, defaults = _meaning(key, by_option.values()), _defaults(by_option, len(paths))
-        if shared.get(key) == what:
-            named.append(f"`{key}` ({defaults if len(defaults) <= 50 else 'by option'})")
+        # a setting of many options by its own name or another one, where that saves words
+        alike_in = [key] + list(shared) * (len(what.split()) > 8)
+        if like := next((one for one in alike_in if shared.get(one) == what), None):
+            default = defaults if len(defaults) <= 50 else "by option"
+            named.append(f"`{key}` ({'' if like == key else f'as `{like}`: '}{default})")
         else:
             rows.append(f"- `{place}.{key}` ({defaults}): {cell(what)}")
     rows += [

@@ -10,7 +10,7 @@ from judgelab.core.resources import PROGRAM, conf, own_conf
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-VERBS = ("audit", "completion", "pack", "replay", "screen")
+VERBS = ("audit", "compare", "completion", "pack", "replay", "screen")
 
 
 def run(cfg: DictConfig) -> float:

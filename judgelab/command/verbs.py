@@ -21,7 +21,7 @@ GATE = "exit with 4 on 'do not use', 5 on 'not known yet' (the worst of all judg
 
 COLUMNS: Any = {"action": "append", "metavar": "COL"}
 SAMPLED: Any = {"choices": ("random", "strata")}
-SHARE: Any = {"type": float, "metavar": "SHARE"}
+SHARE: Any = {"metavar": "SHARE"}
 TIMES: Any = {"type": int, "metavar": "N"}
 FLAG: Any = {"action": "store_const", "const": True}
 OPTIONS: Any = {  # verb -> option: the setting of a run that it is, help, and what argparse takes
@@ -46,6 +46,7 @@ def parser(name: str = "judgelab") -> argparse.ArgumentParser:
     verbs = top.add_subparsers(dest="verb", required=True)
     audit = verbs.add_parser("audit", help="may this judge decide on my data?", epilog=MORE)
     screen = verbs.add_parser("screen", help="what do texts without labels show?", epilog=MORE)
+    compare = verbs.add_parser("compare", help="finished runs beside each other")
     pack = verbs.add_parser("pack", help="put a finished run's calls, config and result in a file")
     replay = verbs.add_parser("replay", help="make a packed run again, without its LMs")
     shell = verbs.add_parser("completion", help="print what lets bash or zsh complete words")
@@ -54,14 +55,16 @@ def parser(name: str = "judgelab") -> argparse.ArgumentParser:
         for option, (key, said, rest) in OPTIONS[verb].items():
             one.add_argument(option, dest=key, help=said, **rest)
         one.add_argument("--out", dest="paths.root", metavar="DIR", help="where runs are kept")
+    for one in (audit, screen, compare):
         one.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
+    compare.add_argument("runs", metavar="RUN", nargs="+", help="folder of a run, or of a sweep")
     audit.add_argument("--gate", action="store_true", help=GATE)
     pack.add_argument("run", type=Path, help="folder of a finished run (outputs/runs/...)")
     pack.add_argument("--out", type=Path, help="the file; beside the run's folder by default")
     pack.add_argument("--texts", action="store_true", help="put the dataset's own file in, too")
     replay.add_argument("file", type=Path, help="what judgelab pack wrote")
     replay.add_argument("--root", type=Path, default=Path("outputs/replays"), help="where")
-    by_verb = {"audit": audit, "screen": screen, "pack": pack, "replay": replay}
+    by_verb = {"audit": audit, "compare": compare, "screen": screen, "pack": pack, "replay": replay}
     options = {name: re.findall(r"--[a-z]+", one.format_help()) for name, one in by_verb.items()}
     shell.set_defaults(options={name: sorted(set(its)) for name, its in options.items()})
     return top
@@ -103,6 +106,8 @@ def _carry_out(given: argparse.Namespace, more: list[str]) -> None:
     try:
         if given.verb in ("audit", "screen"):
             _run(given, more)
+        elif given.verb == "compare":
+            _compare(given)
         else:
             from judgelab.engine import packing
 
@@ -201,3 +206,20 @@ def for_programs(run_dir: RunDir, result: Mapping[str, Any]) -> dict[str, Any]:
         "page": str(run_dir.path / "report.html"),
         "run": str(run_dir.path),
     }
+
+
+def _compare(given: argparse.Namespace) -> None:
+    """Print runs side by side, or a sweep again."""
+    from judgelab.python import RunComparison, compare, load
+    from judgelab.report import console, sweep
+
+    alone = load(given.runs[0]) if len(given.runs) == 1 else None
+    both = alone if isinstance(alone, RunComparison) else compare(given.runs)
+    folder = Path(given.runs[0]) if both is alone else None
+    if given.json:
+        runs = json.loads(both.summary.to_json(orient="records"))
+        page = None if folder is None else str(folder / "report.html")
+        content = {"runs": runs, "warnings": both.warnings, "page": page}
+        print(json.dumps(content, ensure_ascii=False, indent=2))
+    else:
+        console.page(sweep.screen(sweep.best_first(both.jobs), folder))

@@ -93,7 +93,7 @@ def write(folder: Path) -> Path:
     return into.write_text("report.html", text)
 
 
-def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
+def screen(found: Sequence[SweepJob], folder: Path | None) -> list[RenderableType]:
     """The answer, the one table, what failed with the command that repeats it, notes, files."""
     parts: list[RenderableType] = ["", *(console.line(w, "yellow") for w in warnings(found))]
     sections = comparisons(found)
@@ -115,12 +115,9 @@ def screen(found: Sequence[SweepJob], folder: Path) -> list[RenderableType]:
     notes = [job.notes for job in found if job.result is not None]
     common = [note for note in (notes or [[]])[0] if all(note in own for own in notes)]
     parts += ["", *(console.line(format.text(note)) for note in common)]
-    return [
-        *parts,
-        "",
-        f"report   {folder / 'report.html'}",
-        f"table    {folder / 'comparison.csv'}",
-    ]
+    if folder is not None:  # runs that no sweep made have no page of their own
+        parts += ["", f"report   {folder / 'report.html'}", f"table    {folder / 'comparison.csv'}"]
+    return parts
 
 
 def _rehearsal(found: Sequence[SweepJob]) -> str:

@@ -100,6 +100,19 @@ def test_faults_end_in_one_sentence(judgelab: Command, tmp_path: Path) -> None:
         assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
     done = judgelab("audit", "nowhere.csv", "--json")
     assert done.returncode == 1 and "nowhere.csv" in json.loads(done.stdout)["error"]
+    done = judgelab("audit", str(file), "--minimum", "80%", "--json")
+    assert done.returncode == 1 and "80%" in json.loads(done.stdout)["error"]
+
+
+def test_runs_stand_beside_each_other(judgelab: Command, tmp_path: Path) -> None:
+    file = table(tmp_path, 0.9)
+    for minimum in (".7", ".95"):
+        judgelab("audit", file, "--minimum", minimum)
+    runs = [str(run) for run in (tmp_path / "runs").iterdir()]
+    done = judgelab("compare", *runs)
+    assert done.returncode == 0 and "Comparison of 2 runs" in done.stdout
+    told = json.loads(judgelab("compare", *runs, "--json").stdout)
+    assert len(told["runs"]) == 2 and told["page"] is None
 
 
 OWN_TEST = """
