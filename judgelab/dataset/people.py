@@ -85,6 +85,7 @@ def _labels(
         units.setdefault(row.id, {})[row.agent, row.other] = None
     texts = {(row.id, row.agent): row.text for row in rows if row.text}
     criteria = list(dict.fromkeys(row.criterion for row in rows if row.verdicts))
+    lines: dict[tuple[object, ...], int | str] = {}
     for row in (row for row in said if row.id in units):
         known, unit = units[row.id], (row.agent, row.other)
         unnamed = row.agent in (TEXT, PAIR[0])
@@ -98,6 +99,11 @@ def _labels(
             why = f"the text of item {row.id!r} is another one there: ids mean something else"
         elif criteria and criterion not in criteria:
             why = f"judges answer {some(criteria)}: say which one a label does in column criterion"
+        for one in row.labels:
+            first = lines.setdefault((row.id, frozenset(unit), criterion, one.who), row.line)
+            if first != row.line:
+                why = f"{one.who} labels item {row.id!r} once more than in line {first}: "
+                why += "keep one of them, or name people in a column rater"
         if why:
             raise DataError(f"{where}, line {row.line}: {why}.")
         names = {"line": f"{row.line} of {where}", "agent": unit[0], "other": unit[1]}

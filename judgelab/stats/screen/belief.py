@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from judgelab.stats.intervals.arrays import Floats, average_ranks, divide, row_means
+from judgelab.stats.screen.exam import correlation
 
 FEATURES = ("reliability", "length", "critics")
 REACH = 2.0  # standard deviations of a feature on the public sets
@@ -61,10 +62,10 @@ def features(effect: Floats, words: Floats, critics: Sequence[Floats]) -> dict[s
     n = (~np.isnan(effect)).sum(axis=0)
     noise = float(np.mean(divide(np.nansum(residual**2, axis=0), n * (n - 1))))
     ranks = [average_ranks(one) for one in critics]
-    pairs = [_correlation(x, y) for k, x in enumerate(ranks) for y in ranks[:k]]
+    pairs = [correlation(x, y) for k, x in enumerate(ranks) for y in ranks[:k]]
     return {
         "reliability": max(1 - float(divide(noise, means.var(ddof=1))), 0.0),
-        "length": _correlation(means, np.log(words)) ** 2,
+        "length": correlation(means, np.log(words)) ** 2,
         "critics": float(np.mean(pairs)) if pairs else np.nan,
     }
 
@@ -99,11 +100,3 @@ def fit(rows: Sequence[Mapping[str, float]], taus: Sequence[float], of: Sequence
 
     error = round(float(np.sqrt(np.mean(errors))), 4)
     return Belief(round(middle, 4), by_name(mean), by_name(sd), by_name(slopes), error, sets)
-
-
-def _correlation(x: Floats, y: Floats) -> float:
-    """Pearson's, over what both know; NaN of fewer than three or where one never changes."""
-    known = ~np.isnan(x) & ~np.isnan(y)
-    if known.sum() < 3 or np.ptp(x[known]) == 0 or np.ptp(y[known]) == 0:
-        return np.nan
-    return float(np.corrcoef(x[known], y[known])[0, 1])

@@ -93,6 +93,14 @@ def effects(scores: Sequence[Floats], blocks: Sequence[Places], group: Places) -
     return np.stack([by_item(blocks, matched(own)) for own in each], axis=1)
 
 
+def correlation(x: Floats, y: Floats) -> float:
+    """Pearson's, over what both know; NaN of fewer than three or where one never changes."""
+    known = ~np.isnan(x) & ~np.isnan(y)
+    if known.sum() < 3 or np.ptp(x[known]) == 0 or np.ptp(y[known]) == 0:
+        return np.nan
+    return float(np.corrcoef(x[known], y[known])[0, 1])
+
+
 def _mean(values: Floats, axis: int | tuple[int, ...]) -> Floats:
     known = ~np.isnan(values)
     return divide(np.where(known, values, 0.0).sum(axis=axis), known.sum(axis=axis))
@@ -108,6 +116,7 @@ class SourceExam:
     auc: Floats  # [items] share of its same-item pairs that score above its others
     hits: Floats  # [items] share of same-item pairs above the threshold: TPR
     rejections: Floats  # [items] share of the other pairs below it: TNR
+    orders: float  # correlation of the scores of two agents' texts in both orders
 
     @property
     def weight(self) -> float:
@@ -131,7 +140,10 @@ class SourceExam:
 def sit(scores: Floats, blocks: Sequence[Places]) -> SourceExam:
     """The exam of one critic, by its scores [blocks, agents, peers, m, m] as they were measured."""
     even = centred(scores)
-    return SourceExam(_aucs(even, blocks), *_decisions(even, blocks))
+    first, second = np.triu_indices(scores.shape[1], 1)
+    turned = scores[:, second, first].transpose(0, 1, 3, 2)
+    orders = correlation(scores[:, first, second], turned)
+    return SourceExam(_aucs(even, blocks), *_decisions(even, blocks), orders)
 
 
 def beyond(scores: Floats, other: Floats, blocks: Sequence[Places]) -> Floats:
@@ -150,7 +162,7 @@ def weight(even: Floats, blocks: Sequence[Places], agents: Mask) -> float:
     part = even[:, agents][:, :, agents]
     if part.shape[1] < 2:
         return 0.0
-    return SourceExam(np.empty(0), *_decisions(part, blocks)).weight
+    return SourceExam(np.empty(0), *_decisions(part, blocks), np.nan).weight
 
 
 def _split(even: Floats) -> tuple[Floats, Floats]:

@@ -295,7 +295,9 @@ def tried(
         for k in those:
             change = item_change((after[:, k] - before[:, k]) / means[k])
             row: Row = {"attack": name, "system": case.names[k], **named_columns("gain", change)}
-            rows.append({**row, "items": change.n})
+            others = np.delete(means, k)
+            places = int((others > means[k]).sum() - (others > np.nanmean(after[:, k])).sum())
+            rows.append({**row, "places_gained": places, "items": change.n})
             if change.low > RISES and name not in works:
                 works.append(name)
     rows.sort(key=lambda row: -np.nan_to_num(float(row["gain"] or 0)))

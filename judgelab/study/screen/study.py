@@ -20,6 +20,7 @@ from judgelab.engine.context import Context
 from judgelab.engine.provenance import origin_of, sources
 from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.means import item_mean
 from judgelab.stats.screen.belief import Belief
 from judgelab.stats.screen.exam import FEWEST, Places, blocked, deal
 from judgelab.stats.screen.verdicts import FEWEST as TEXTS
@@ -52,6 +53,12 @@ PHRASES = {
     "not known": "not known",
 }
 EXEMPT = "says something, in words of its own"
+FEATURE_NAMES = (  # of ``stats.screen.belief.FEATURES``
+    "how far it would be the same on other items of the kind (0 to 1)",
+    "how far it is the length of texts (0 to 1)",
+    "how far critics agree on it (-1 to 1)",
+)
+MOST_ODD = 12  # rows of the table of items
 GAPS = 0.05  # share of the items without its text from which an agent is named
 
 
@@ -103,6 +110,7 @@ class Screen(JudgesStudy):
         facts["fewest"] = TEXTS
         title, *said = sentences(__package__, "answer.md.j2", **facts, **_facts(case))
         tables = [_agents_table(case), _critics_table(case, attacks), attacks.table]
+        tables += [_belief_table(ranking), _odd_items_table(case)]
         if ranking.standing == "believed":
             tables.insert(1, _ranking_table(case))
         return Result(
@@ -219,6 +227,7 @@ def _words(case: ScreenCase, those: Sequence[int]) -> str:
 def _agents_table(case: ScreenCase) -> Table:
     """One row each; by verdict and name, so that the order is no ranking."""
     rows, found = list[Row](), case.screened
+    asked = next((one.critic.name for one in case.pool if one.critic.estimator), "")
     for k in sorted(
         range(len(case.verdicts)), key=lambda k: (ORDER.index(case.verdicts[k]), case.names[k])
     ):
@@ -227,10 +236,12 @@ def _agents_table(case: ScreenCase) -> Table:
         row: dict[str, Value] = {"system": case.names[k], "verdict": phrase}
         share = named_columns("percent_of_median_other", found.share.at(k)).items()
         row |= {key: round(100 * float(value or 0.0), 1) for key, value in share}
+        row["p"] = float(found.p[k])
+        if asked:
+            row |= named_columns("shared", item_mean(case.effects[asked][:, k]))
         texts = int((~np.isnan(found.effect[:, k])).sum())
-        words = float(case.words[k])
-        rows.append({**row, "p": float(found.p[k]), "words": words, "texts": texts})
-    return table(__package__, "agents", rows)
+        rows.append({**row, "words": float(case.words[k]), "texts": texts})
+    return table(__package__, "agents", rows, critic=asked)
 
 
 def _critics_table(case: ScreenCase, attacks: Tried) -> Table:
@@ -247,8 +258,33 @@ def _critics_table(case: ScreenCase, attacks: Tried) -> Table:
             row |= named_columns("over_shared_words", one.over_words)
         for name, told in attacks.told.items():
             row |= named_columns(f"over_{name}", told[one.critic.name])
-        rows.append(row)
+        rows.append(row | {"both_orders": one.exam.orders})
     return table(__package__, "critics", rows, told=attacks.told)
+
+
+def _belief_table(ranking: RankingBelief) -> Table:
+    """What the prediction of Kendall's tau goes by."""
+    belief = ranking.belief
+    rows: list[Row] = [
+        {"what": what, "here": here, "usual": None if belief is None else belief.means[name]}
+        for (name, here), what in zip(ranking.features.items(), FEATURE_NAMES, strict=False)
+    ]
+    return table(__package__, "belief", rows)
+
+
+def _odd_items_table(case: ScreenCase) -> Table:
+    """Items on which agents that say nothing, say much less or stand apart share least."""
+    rows = list[Row]()
+    odd = [*case.those("nothing"), *case.those("much less"), *case.apart]
+    effect = np.empty((0, 0)) if case.screened is None else case.screened.effect
+    for k in odd:
+        others = np.nanmean(np.delete(effect, k, axis=1), axis=1)
+        gap = np.where(np.isnan(effect[:, k]), np.inf, effect[:, k] - others)
+        for at in np.argsort(gap, kind="stable")[: max(MOST_ODD // len(odd), 1)]:
+            row: Row = {"system": case.names[k], "item": case.panel.items[at].id}
+            scores: Row = {"its_score": float(effect[at, k]), "mean_of_others": float(others[at])}
+            rows.append({**row, **scores})
+    return table(__package__, "odd_items", rows)
 
 
 def _ranking_table(case: ScreenCase) -> Table:

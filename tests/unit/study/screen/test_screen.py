@@ -250,4 +250,6 @@ def test_a_ranking_is_shown_where_it_is_believed_and_attacks_are_tried(tmp_path:
     assert (told.loc["shared words"] > 0.75).all() and (told.loc["length"] < 0.6).all()
     lost = tried[tried["attack"].isin(damage)].groupby("attack")["gain"].max()
     assert lost.is_monotonic_decreasing and (lost < 0).all()
+    assert (tried["places_gained"][tried["gain"] < 0] <= 0).all()
+    assert (tried["places_gained"][tried["gain"].abs() < 0.001] == 0).all()
     assert "Cheats" in dict(found.content["answer"])
