@@ -61,7 +61,10 @@ def test_a_label_says_whose_text_it_is_about_where_there_are_several(tmp_path: P
         ("id,label\nq1,pass\n", "line 2: item 'q1' has texts of a and b: say whose"),
         ("id,agent,label\nq1,c,pass\n", "line 2: item 'q1' has texts of a and b: none is of c"),
         ("id,label\nx1,pass\n", "labels no item of"),
-        ("ticket_id,label\nq2,fail\nq2,fail\n", "'labels.csv', line 3: people labels item 'q2' once more than in line 2: .* column rater"),
+        (
+            "ticket_id,label\nq2,fail\nq2,fail\n",
+            "'labels.csv', line 3: people labels item 'q2' once more than",
+        ),
         ("row_id,ticket_id,label\n1,q2,fail\n2,q2,fail\n", "does not say which item a label"),
         ("id,first,second\nq1,pass,fail\nq2,fail,pass\n", "may each hold labels"),
     ],
