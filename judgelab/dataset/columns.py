@@ -42,7 +42,7 @@ TRUTHS, EITHER, PEOPLE, MACHINES, SIZES, SAID = (
     frozenset(map(_plain, WORDS[name].split()))
     for name in ("truths", "either", "people", "machines", "sizes", "said")
 )
-KINDS = frozenset(kind.casefold() for kind in GOOD_FAITH | PROBLEMATIC)
+KINDS = GOOD_FAITH | PROBLEMATIC
 """Categories of agents by which a column of categories is known; ``Other`` may be a topic."""
 FACTS = [role for role in COLUMNS if role not in ("human", "verdict", "score")]
 WHOSE = ("agent", "other", "rater", "judge", "run", "criterion")
@@ -162,7 +162,8 @@ class Layout:
         plain, parts = _plain(column), set(_parts(column))
         role = usual_role(column)
         labels = role == "score" or (role == "rater" and self.yes_or_no(column))
-        topics = role == "category" and KINDS.isdisjoint(self.words(column))
+        cells = (cell_text(row.get(column)) or "" for _, row in self.records.rows)
+        topics = role == "category" and KINDS.isdisjoint(map(str.strip, cells))  # as written
         if role and not labels and not topics:
             return role
         for role, whose in (("human", PEOPLE), ("verdict", MACHINES)):

@@ -73,10 +73,9 @@ def alarms(result: Mapping[str, Any]) -> list[str]:
 
 
 def section(
-    heading: str, shown: Sequence[Column], file: str, dropped: int = 0, longest: int = LONGEST
+    heading: str, shown: Sequence[Column], file: str, dropped: int = 0
 ) -> list[RenderableType]:
-    """A table under its heading, its cells cut at ``longest`` characters, and which of its columns
-    and rows ``file`` alone has."""
+    """A table under its heading, and which of its columns and rows ``file`` alone has."""
     if any(one.key == "statistic" for one in shown):  # what it means is said at length on the page
         shown = [one for one in shown if one.key != "meaning"]
     panels = next((one.cells for one in shown if one.key == "panel"), ())
@@ -85,7 +84,7 @@ def section(
         shown = [one for one in shown if one.key != "panel"]
     # sentences are for the page
     brief = [one for one in shown if one is shown[0] or len(max(one.cells, key=len)) <= SENTENCE]
-    cells = (tuple(format.shorten(cell, longest) for cell in column.cells) for column in brief)
+    cells = (tuple(format.shorten(cell, LONGEST) for cell in column.cells) for column in brief)
     short = [replace(column, cells=each) for column, each in zip(brief, cells, strict=True)]
     kept = fitting(short)
     parts: list[RenderableType] = ["", line(heading, HEADING), grid(kept)]

@@ -100,7 +100,7 @@ def screen(found: Sequence[SweepJob], folder: Path | None) -> list[RenderableTyp
     for heading, sentences in answer(found, sections):
         parts += ["", console.line(heading, console.HEADING), console.line(sentences)]
     title = f"{_rehearsal(found)}Comparison of {format.counted(len(found), 'run')}"
-    parts += console.section(title, shown(found), "comparison.csv", longest=console.SENTENCE)
+    parts += ["", console.line(title, console.HEADING), *_fitting(found)]
     for one in (one for one in sections if one.tables):
         title, columns = next(iter(one.tables.items()))
         few = [replace(each, cells=each.cells[: console.SCREEN]) for each in columns]
@@ -122,6 +122,25 @@ def screen(found: Sequence[SweepJob], folder: Path | None) -> list[RenderableTyp
 
 def _rehearsal(found: Sequence[SweepJob]) -> str:
     return "Rehearsal: " if any(job.summary.get("rehearsal") for job in found) else ""
+
+
+def _fitting(found: Sequence[SweepJob]) -> list[RenderableType]:
+    """The table, without the intervals where the width has no room for them."""
+    columns = shown(found)
+    if len(console.fitting(columns)) == len(columns):
+        return [console.grid(columns)]
+    bare = [
+        replace(
+            one,
+            heading=one.heading.replace(" ", "\n"),
+            cells=tuple(cell.partition(" [")[0] if one.numeric else cell for cell in one.cells),
+        )
+        for one in columns
+    ]
+    return [
+        console.grid(bare),
+        console.line("95 % intervals: in comparison.csv and the report", "dim"),
+    ]
 
 
 def best_first(jobs: Sequence[SweepJob]) -> list[SweepJob]:

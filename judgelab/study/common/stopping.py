@@ -63,8 +63,8 @@ class Stop:
         if len(names) < 2:
             if self.width is None:
                 raise ConfigError(
-                    f"study.stop.order needs two or more, and there is {names[0]} alone: ask for "
-                    f"its {figure} to a width, study.stop.width=.1"
+                    f"study.stop.order is about the order of several, and there is {names[0]} "
+                    f"alone: ask for its {figure} to a width, study.stop.width=.1"
                 )
             return replace(self, order=None, top=None)
         if self.top is not None and self.top >= len(names):

@@ -64,7 +64,7 @@ def test_a_table_may_hold_categories_of_agents_and_synopses(tmp_path: Path) -> N
     said = refusal(tmp_path, rows + rest.format("Style"))
     assert "line 4: category is not what line 2 says of gpt" in said
     assert "line 4: category 'Stile' must be" in refusal(tmp_path, rows + rest.format("Stile"))
-    topics = "id,agent,category,text\na,gpt,Maths,1\nb,gpt,Other,2\n"
+    topics = "id,agent,category,text\na,gpt,style,1\nb,gpt,Other,2\n"
     assert load(tmp_path, topics).provenance["columns_not_read"] == ["category"]
 
 

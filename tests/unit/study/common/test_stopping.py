@@ -43,8 +43,8 @@ def test_an_order_of_one_is_refused_or_is_a_width() -> None:
     with pytest.raises(ConfigError) as refused:
         asked(Stop(order=0.95), one)
     assert str(refused.value) == (
-        "study.stop.order needs two or more, and there is j0 alone: ask for its agreement with "
-        "people to a width, study.stop.width=.1"
+        "study.stop.order is about the order of several, and there is j0 alone: ask for its "
+        "agreement with people to a width, study.stop.width=.1"
     )
     with pytest.raises(ConfigError, match="for its mean score"):
         asked(Stop(order=0.95), one, figure="mean score")
