@@ -19,9 +19,18 @@ FILES = "a CSV, TSV, JSON, JSONL or parquet file, or logs of another tool"
 MORE = "after -- any setting of a run: -- study.rules.recall=.7 tracker=wandb dry_run=true"
 GATE = "exit with 4 on 'do not use', 5 on 'not known yet' (the worst of all judges counts), else 0"
 
+
+def share(text: str) -> float | str:
+    """A number, else as written: the run refuses it in a sentence, and in JSON where asked for."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 COLUMNS: Any = {"action": "append", "metavar": "COL"}
 SAMPLED: Any = {"choices": ("random", "strata")}
-SHARE: Any = {"metavar": "SHARE"}
+SHARE: Any = {"type": share, "metavar": "SHARE"}
 TIMES: Any = {"type": int, "metavar": "N"}
 FLAG: Any = {"action": "store_const", "const": True}
 OPTIONS: Any = {  # verb -> option: the setting of a run that it is, help, and what argparse takes
