@@ -52,7 +52,7 @@ def settings(path: Path) -> list[Setting]:
     if not isinstance(node, yaml.MappingNode):
         return []
     found = {one.key: one for base in _bases(path) for one in settings(base)}
-    for one in _of(node, "", text.splitlines()):
+    for one in list(_of(node, "", text.splitlines(), found)):
         inherited = found.get(one.key, one)
         found[one.key] = replace(one, what=one.what or inherited.what)
     return list(found.values())
@@ -67,15 +67,18 @@ def _bases(path: Path) -> list[Path]:
     ]  # no settings of Hydra
 
 
-def _of(node: yaml.MappingNode, prefix: str, lines: list[str]) -> Iterator[Setting]:
+def _of(
+    node: yaml.MappingNode, prefix: str, lines: list[str], known: Iterable[str]
+) -> Iterator[Setting]:
     documented = _arguments(_target(node))
     for name, value in node.value:
         if name.value in OTHERS:
             continue
         key = f"{prefix}{name.value}"
         block = isinstance(value, yaml.CollectionNode) and not value.flow_style
-        if isinstance(value, yaml.MappingNode) and (block or _target(value)):
-            yield from _of(value, f"{key}.", lines)
+        parts = block or any(one.startswith(f"{key}.") for one in known)  # as in the base
+        if isinstance(value, yaml.MappingNode) and (parts or _target(value)):
+            yield from _of(value, f"{key}.", lines, known)
             continue
         mark = name.end_mark if block or getattr(value, "style", None) == ">" else value.end_mark
         comment = _comment(lines[mark.line][mark.column :])

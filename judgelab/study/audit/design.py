@@ -138,6 +138,11 @@ class Design:
         return np.ones(len(self.cluster)) if self.weight is None else self.weight
 
     @property
+    def counted(self) -> str:
+        """What the n of estimates are: items, or turns in which they were labelled."""
+        return "items" if self.turn is None else "turns"
+
+    @property
     def leaves_out(self) -> bool:
         """Whether each person is left out in turn throughout, so that there is one target."""
         return self.target is self.beside

@@ -108,7 +108,7 @@ def _conditions(audit: AuditFacts) -> Table:
             "answer": STANDINGS[one.standing],
             **columns("value", one.value),
             "bar": say("wanted", one),
-            "items": one.value.n,
+            audit.design.counted: one.value.n,
         }
         for who, _ in audit.ranked
         for one in who.conditions
@@ -125,16 +125,17 @@ def _agreement(audit: AuditFacts) -> Table:
             shares[f"{one.name}, where several people labelled"] = one.people[0]
         if one.people:
             shares["people with each other"] = one.people[1]
-        rows += [{"who": who, **columns("agreement", x), "items": x.n} for who, x in shares.items()]
-        items = one.agreement.n
+        n = design.counted
+        rows += [{"who": who, **columns("agreement", x), n: x.n} for who, x in shares.items()]
         rows += [
-            {"who": f"rule: {rule}", "agreement": share, "items": items}
+            {"who": f"rule: {rule}", "agreement": share, n: one.agreement.n}
             for rule, share in one.controls.items()
         ]
     facts = {
         "leaves_out": design.leaves_out,
         "strangers": isinstance(design.beside, GradedRows) and design.beside.strangers,
         "weighted": design.weight is not None,
+        "turns": design.turn is not None,
     }
     return table(__package__, "agreement", rows, **facts)
 
