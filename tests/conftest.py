@@ -113,16 +113,29 @@ DRAWN = (
     *("unit/report", "unit/tracker", "e2e/test_finetune", "e2e/test_items_page.py"),
     *("e2e/test_qualification.py", "e2e/test_readme.py", "e2e/test_verbs.py"),
 )
-"""Where figures are saved as for a user: together these have those of every study."""
+"""Where figures are saved as for a user; elsewhere the first of each name that a process draws."""
+SAVED: dict[str, Any] = {}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _figures_are_sketched(request: pytest.FixtureRequest) -> Iterator[None]:
     """A run draws its figures everywhere, but their files took two thirds of a short run's time."""
     sketch = {"png": b"\x89PNG", "svg": b'<svg viewBox="0 0 1 1"></svg>'}
+    own_draw, own_saved = style.draw, style.saved
+
+    def draw(name: str, *rest: Any) -> style.Drawn:
+        drawn = own_draw(name, *rest)
+        SAVED.setdefault(name, drawn.figure)
+        return drawn
+
+    def saved(figure: Any, kind: str) -> bytes:
+        first = any(figure is one for one in SAVED.values())
+        return own_saved(figure, kind) if first else sketch[kind]
+
     with pytest.MonkeyPatch.context() as patch:
         if not request.path.relative_to(ROOT / "tests").as_posix().startswith(DRAWN):
-            patch.setattr(style, "saved", lambda _, kind: sketch[kind])
+            patch.setattr(style, "draw", draw)
+            patch.setattr(style, "saved", saved)
         yield
 
 
