@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import yaml
 
@@ -102,19 +102,6 @@ class Table:
 
 
 COUNTS = ("n", "unscored")
-Some = TypeVar("Some", bound="Printed")
-
-
-class Printed(Protocol):
-    """A table that can be written and shown."""
-
-    def as_dicts(self) -> list[dict[str, Any]]:
-        """Its rows, ready for JSON."""
-        ...
-
-    def text(self) -> str:
-        """Title, aligned columns, notes."""
-        ...
 
 
 @cache
@@ -189,8 +176,8 @@ def run_tables(
     name: str,
     arguments: Sequence[str] | None,
     data: str,
-    compute: Callable[[Any], Sequence[Some]],
-    summary: Callable[[Sequence[Some]], str],
+    compute: Callable[[Any], Sequence[Any]],
+    summary: Callable[[Any], str],
     *,
     required: bool = True,
 ) -> int:
@@ -200,7 +187,7 @@ def run_tables(
         name: the experiment, whose definitions.txt says what the columns mean.
         arguments: the command line; None for the process's own.
         data: what --data names.
-        compute: the tables, of what --data is.
+        compute: the tables, of what --data is; each gives its rows ``as_dicts``, and its ``text``.
         summary: a last sentence on them.
         required: whether nothing can be computed without --data.
 

@@ -30,10 +30,6 @@ def _said(rows: Sequence[Row]) -> tuple[str, ...]:
     others = sum(
         row.corrected is not None and round(row.corrected.value, 2) == row.paper for row in rows
     )
-    counts = (
-        f"Printed as Spearman: Pearson rounds to the printed number in {matches} of {len(rows)} "
-        f"cells, Spearman in {others}."
-    )
     places = []
     for metric in dict.fromkeys(row.row for row in rows):
         known = [row for row in rows if row.row == metric and row.corrected is not None]
@@ -42,10 +38,10 @@ def _said(rows: Sequence[Row]) -> tuple[str, ...]:
         if "GSM8K" in names:
             places.append(f"{names.index('GSM8K') + 1} of {len(names)} ({metric})")
     return (
-        counts,
+        f"Printed as Spearman: Pearson rounds to the printed number in {matches} of {len(rows)} "
+        f"cells, Spearman in {others}.",
         "The text has GRE-bench less correlated with GSM8K; by Spearman GSM8K's place is "
-        + ", ".join(places)
-        + ".",
+        f"{', '.join(places)}.",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,12 +46,6 @@ def spread(estimate: Estimate) -> dict[str, Value]:
         "low": estimate.low,
         "high": estimate.high,
     }
-
-
-def verdicts(tables: Sequence[Table], column: str = "match") -> tuple[int, int]:
-    """How many rows say yes in a column, of those that say anything."""
-    said = [row[column] for table in tables for row in table.rows if row.get(column) is not None]
-    return sum(bool(one) for one in said), len(said)
 
 
 def _plain(value: Value) -> Value:

@@ -24,7 +24,7 @@ from experiments.ranking_confidence.calibration import (
 )
 from experiments.ranking_confidence.claims import claims_table, rose_table
 from experiments.ranking_confidence.data import cells, rose_scores
-from experiments.ranking_confidence.rows import Table, paper, verdicts
+from experiments.ranking_confidence.rows import Table, paper
 from judgelab.core.errors import DataError
 
 
@@ -61,9 +61,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _claims(tables: Sequence[Table]) -> str:
-    literal, claims = verdicts(tables, "algorithm_1_matches")
-    other, _ = verdicts(tables, "without_root_2_matches")
-    return f"Of {claims} claims Algorithm 1 gives {literal}, without the root of 2 {other}."
+    claims = tables[0].rows
+    literal, other = (
+        sum(bool(row[f"{reading}_matches"]) for row in claims)
+        for reading in ("algorithm_1", "without_root_2")
+    )
+    return f"Of {len(claims)} claims Algorithm 1 gives {literal}, without the root of 2 {other}."
 
 
 if __name__ == "__main__":
