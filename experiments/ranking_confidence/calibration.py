@@ -12,8 +12,6 @@ from experiments.ranking_confidence.data import Cell
 from experiments.ranking_confidence.rows import Table, Value, spread
 from judgelab.stats.intervals.means import percentile_interval
 from judgelab.stats.ranking.pairs import (
-    MODELS,
-    Model,
     Outcomes,
     Predictions,
     RankedPairs,
@@ -22,7 +20,7 @@ from judgelab.stats.ranking.pairs import (
     predict_pairs,
     ranked_pairs,
 )
-from judgelab.stats.ranking.system_bias import JudgeFit, fit_judge
+from judgelab.stats.ranking.system_bias import MODELS, JudgeFit, Model, fit_judge
 from judgelab.study.ranking.tables import SHORT
 
 ITEMS, DRAWS, SEED = 100, 2000, 1
@@ -43,13 +41,11 @@ class Judged:
 def judged(cell: Cell) -> Judged:
     """Bootstrap and predict one judge (N = 100 items, as the paper has it)."""
     pairs = ranked_pairs(cell.human, cell.metric, ITEMS, DRAWS, SEED)
-    return Judged(
-        cell,
-        fit_judge(cell.human, cell.metric),
-        pairs,
-        predict_pairs(cell.human, cell.metric, pairs, ITEMS, held_out=False),
-        predict_pairs(cell.human, cell.metric, pairs, ITEMS, held_out=True),
+    fit = fit_judge(cell.human, cell.metric)
+    whole, held_out = (
+        predict_pairs(cell.human, cell.metric, pairs, ITEMS, judge) for judge in (fit, None)
     )
+    return Judged(cell, fit, pairs, whole, held_out)
 
 
 def judges_table(found: Sequence[Judged]) -> Table:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -11,7 +9,7 @@ from scipy.stats import pearsonr, spearmanr
 
 from experiments.ranking_confidence.rows import Table, Value, paper
 from judgelab.stats.intervals.means import item_mean
-from judgelab.stats.ranking.confidence import Draws, confidence, required_n
+from judgelab.stats.ranking.confidence import Draws, confidence, required_n, simulate
 
 Array = NDArray[np.float64]
 CLOSE = 0.0125
@@ -30,22 +28,24 @@ def claims_table(scores: Array | None, sd: float) -> Table:
     for claim in paper()["claims"]:
         r, n, delta, printed = (claim[key] for key in ("r", "n", "delta", "printed"))
         draws = Draws(pairs=2000, evaluations=50)
-        drawn = confidence(r, n, delta, scores, sd=None if scores is not None else sd, draws=draws)
-        closed = partial(confidence, r, n, delta, sd=sd, method="closed_form")
-        paired, without = (float(closed(item_correlation=shared).value) for shared in (r**2, 0.5))
+        share, error = map(float, simulate(r, n, delta, scores, draws, sd=sd))
+        closed, paired, without = (
+            float(confidence(r, n, delta, sd=sd, item_correlation=shared))
+            for shared in (0.0, r**2, 0.5)
+        )
         row: dict[str, Value] = {
             "claim": claim["where"],
             "r": r,
             "N": n,
             "delta": delta,
             "paper": printed,
-            "algorithm_1": float(drawn.value),
-            "standard_error": float(drawn.standard_error),
-            "closed_form": float(closed().value),
+            "algorithm_1": share,
+            "standard_error": error,
+            "closed_form": closed,
             "same_texts_better_by_delta": paired,
             "without_root_2": without,
             "N_it_holds_at": required_n(r, delta, printed, sd=sd),
-            "algorithm_1_matches": abs(float(drawn.value) - printed) <= CLOSE,
+            "algorithm_1_matches": abs(share - printed) <= CLOSE,
             "without_root_2_matches": abs(without - printed) <= CLOSE,
         }
         rows.append(row)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,17 +28,17 @@ from judgelab.stats.intervals.ends import added, share_ends
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_weights, percentile_interval
 from judgelab.stats.ranking.confidence import right_order
-from judgelab.stats.ranking.system_bias import JudgeFit, fit_judge
+from judgelab.stats.ranking.system_bias import MODELS, JudgeFit, Model, fit_judge
 
-CHUNK = 1 << 22  # items drawn at a time, so that memory does not grow with N
+Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class RankedPairs:
     """Every pair of systems [pairs] that people do not hold equal."""
 
-    first: NDArray[np.int64]  # column of the system that people hold better
-    second: NDArray[np.int64]
+    first: Numbers  # column of the system that people hold better
+    second: Numbers
     delta: Floats  # difference of their human means, above 0
     # share of resamples in which the metric agrees, a tie counting one half: both systems rated on
     # the same items, or each on its own
@@ -82,14 +81,9 @@ def _least(values: Floats) -> float:
 
 
 def _resampled(values: Floats, size: int, draws: int, generator: np.random.Generator) -> Floats:
-    counts = np.empty((draws, len(values)))
-    step = max(1, CHUNK // size)
-    for start in range(0, draws, step):
-        rows = min(step, draws - start)
-        drawn = generator.integers(0, len(values), size=(rows, size))
-        cells = drawn + len(values) * np.arange(rows)[:, None]
-        tally = np.bincount(cells.ravel(), minlength=rows * len(values))
-        counts[start : start + rows] = tally.reshape(rows, -1)
+    """[draws, systems] means over so many items drawn with replacement."""
+    chosen = (generator.integers(0, len(values), size) for _ in range(draws))
+    counts = np.array([np.bincount(items, minlength=len(values)) for items in chosen], np.float64)
     scored = ~np.isnan(values)
     return divide(counts @ np.where(scored, values, 0.0), counts @ scored.astype(np.float64))
 
@@ -104,10 +98,10 @@ def _agreeing(gaps: Floats, least: float) -> Floats:
 class OrderedPairs:
     """Every two systems with shared items [pairs], the one with the higher mean first."""
 
-    first: NDArray[np.int64]  # columns
-    second: NDArray[np.int64]
+    first: Numbers  # columns
+    second: Numbers
     gap: Floats  # mean difference over the items that both were scored on, metric units, 0 or more
-    shared: NDArray[np.int64]  # number of these items
+    shared: Numbers  # number of these items
     # confidence that the same metric would keep the order on all items of the kind: only the
     # sampling of items is in doubt
     sampled: Floats
@@ -131,8 +125,6 @@ def ordered_pairs(metric: ArrayLike, bias_sd: float = 0.0) -> OrderedPairs:
     Of scores [items, systems], NaN where unscored; ``bias_sd`` is over systems, in *metric* units.
     """
     values = checked(metric, 2, "Metric scores")
-    if not bias_sd >= 0:
-        raise ValueError(f"bias_sd must not be negative, got {bias_sd}.")
     left, right = np.triu_indices(values.shape[1], k=1)
     apart = values[:, left] - values[:, right]
     shared = (~np.isnan(apart)).sum(axis=0)
@@ -155,15 +147,10 @@ def ordered_pairs(metric: ArrayLike, bias_sd: float = 0.0) -> OrderedPairs:
     )
 
 
-def _sure(gap: Floats, variance: Floats, shared: NDArray[np.int64]) -> Floats:
+def _sure(gap: Floats, variance: Floats, shared: Numbers) -> Floats:
     z = divide(gap, np.sqrt(variance))
     alike = np.where(gap > 0, 1 - 0.5**shared, 0.5)
     return np.asarray(np.where(np.isnan(z), alike, stdtr(shared - 1, z)), dtype=np.float64)
-
-
-Model = Literal["algorithm_1", "bias", "line"]
-MODELS: tuple[Model, ...] = ("algorithm_1", "bias", "line")
-"""The paper's; with the bias between systems; with that bias about the systems' own line."""
 
 
 Predictions = Mapping[tuple[str, Model], Floats]  # (unpaired or paired, model) -> [pairs]
@@ -174,26 +161,21 @@ def predict_pairs(
     metric: ArrayLike,
     pairs: RankedPairs,
     items: int | None = None,
-    *,
-    held_out: bool = True,
     judge: JudgeFit | None = None,
 ) -> Predictions:
     """Confidence for every pair of systems, to be held against how often it was ranked right.
 
     Only the difference of a pair's human means comes from the pair; correlation, spread, bias and
-    pairing come from ``judge``, else from the other systems (``held_out``), or from all.
-
-    Arguments as of ``ranked_pairs``, of the same scores.
+    pairing come from ``judge``, by default as fitted on the other systems. Other arguments as of
+    ``ranked_pairs``, of the same scores.
     """
     people, scores = np.asarray(human, np.float64), np.asarray(metric, np.float64)
-    size, fits = items or len(people), list[JudgeFit]()
-    whole = judge or fit_judge(people, scores)
-    for first, second in zip(pairs.first, pairs.second, strict=True):
-        others = np.delete(np.arange(people.shape[1]), [first, second])
-        alone = held_out and judge is None
-        fits.append(fit_judge(people[:, others], scores[:, others]) if alone else whole)
+    fits = [
+        judge or fit_judge(*(np.delete(side, pair, axis=1) for side in (people, scores)))
+        for pair in zip(pairs.first, pairs.second, strict=True)
+    ]
     return {
-        (kind, model): predicted(model, pairs.delta, fits, size, kind == "paired")
+        (kind, model): predicted(model, pairs.delta, fits, items or len(people), kind == "paired")
         for kind, model in product(("unpaired", "paired"), MODELS)
     }
 
@@ -207,19 +189,16 @@ def predicted(
     as people's rise. ``model``: which errors of the judge count; ``delta`` [pairs] is above 0, and
     ``fits`` [pairs] are the judge; ``paired``: whether both systems answer the same items.
     """
-    r, sd, shared = (
-        np.array([getattr(fit, name) for fit in fits], dtype=np.float64)
-        for name in ("r", "sd", "item_correlation")
-    )
-    usable = (r > 0) & (sd > 0)
-    rated = np.where(usable, sd**2 / np.where(usable, np.minimum(r, 1.0), 1.0) ** 2, np.nan)
-    slope, bias = np.ones(len(fits)), np.zeros(len(fits))
-    if model == "bias":
-        bias = np.array([fit.bias.value for fit in fits])
-    elif model == "line":
-        slope = np.array([fit.system_slope for fit in fits])
-        bias = np.array([fit.line_bias_sd for fit in fits])
-    return right_order(delta * slope, rated, items, shared if paired else 0.0, bias)
+    rows = [
+        (
+            fit.sd**2 / min(fit.r, 1.0) ** 2 if fit.r > 0 else np.nan,
+            *fit.system_error(model),
+            fit.item_correlation if paired else 0.0,
+        )
+        for fit in fits
+    ]
+    rated, slope, bias, shared = np.array(rows, dtype=np.float64).reshape(-1, 4).T
+    return right_order(delta * slope, rated, items, shared, bias)
 
 
 EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
@@ -235,12 +214,12 @@ class Outcomes:
 
     predicted: Floats  # NaN where nothing was predicted: such pairs are left out and counted
     observed: Floats
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
+    first: Numbers
+    second: Numbers
 
 
 def pair_means(
-    values: Floats, group: NDArray[np.int64], first: NDArray[np.int64], second: NDArray[np.int64]
+    values: Floats, group: Numbers, first: Numbers, second: Numbers
 ) -> dict[int, Estimate]:
     """Group -> mean of its pairs, with ``n`` pairs, ``clusters`` systems and an interval over them.
 
@@ -265,10 +244,10 @@ def calibration_error(data: Outcomes, draws: int = 2000, seed: int = 0) -> tuple
     without a prediction), and its resamples [draws], which lie above it on average: compare two
     predictions by the difference of their resamples, which one seed pairs.
     """
-    group = _bins(data)
-    known = group >= 0
+    known = ~np.isnan(data.predicted)
     first, second = data.first[known], data.second[known]
-    off, group = data.predicted[known] - data.observed[known], group[known]
+    off = data.predicted[known] - data.observed[known]
+    group = np.searchsorted(EDGES, data.predicted[known], side="right") - 1
     systems, place = np.unique([first, second], return_inverse=True)
     drawn = item_weights(len(systems), draws, seed) if len(systems) else np.zeros((draws, 0))
     # judges have pairs of systems in common: each pair of systems is weighted once
@@ -276,21 +255,15 @@ def calibration_error(data: Outcomes, draws: int = 2000, seed: int = 0) -> tuple
     kinds, kind = np.unique(code, return_inverse=True)
     weights = drawn[:, kinds // max(len(systems), 1)] * drawn[:, kinds % max(len(systems), 1)]
 
-    def total(values: Floats | None, inside: NDArray[np.bool_]) -> Floats:
-        """[draws] weighted sum of the values (counts for None) of the pairs inside."""
-        sums = np.bincount(kind[inside], weights=values, minlength=weights.shape[1])
+    def total(values: Floats, inside: NDArray[np.bool_]) -> Floats:
+        """[draws] weighted sum of the values of the pairs inside."""
+        sums = np.bincount(kind[inside], weights=values[inside], minlength=weights.shape[1])
         return np.asarray(weights @ sums, dtype=np.float64)
 
-    bins = [group == k for k in range(len(EDGES))]
-    samples = sum(np.abs(total(off[inside], inside)) for inside in bins)
-    samples = divide(samples, total(None, group >= 0))
+    bins, n = [group == k for k in range(len(EDGES))], len(off)
+    samples = sum(np.abs(total(off, inside)) for inside in bins)
+    samples = divide(samples, total(np.ones(n), group >= 0))
     low, high = percentile_interval(samples)
-    n = len(off)
     error = sum(abs(float(off[inside].sum())) for inside in bins) / n if n else float("nan")
     unscored = len(known) - n
     return Estimate(error, low, high, n, unscored, clusters=len(systems)), samples
-
-
-def _bins(data: Outcomes) -> NDArray[np.int64]:
-    place = np.searchsorted(EDGES, data.predicted, side="right") - 1
-    return np.where(np.isnan(data.predicted), -1, place)

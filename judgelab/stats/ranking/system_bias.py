@@ -10,67 +10,46 @@ ValueError.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincinv
 
-from judgelab.stats.intervals.arrays import ROUNDING, Floats, Mask, checked_pair, divide
+from judgelab.stats.intervals.arrays import ROUNDING, Floats, checked_pair, divide
 from judgelab.stats.intervals.estimate import Estimate
+
+Model = Literal["algorithm_1", "bias", "line"]
+MODELS: tuple[Model, ...] = ("algorithm_1", "bias", "line")
+"""The paper's; with the bias between systems; with that bias about the systems' own line."""
 
 
 @dataclass(frozen=True)
 class JudgeFit:
-    """A judge on annotated data."""
+    """A judge on annotated data; NaN is what the data cannot tell."""
 
-    r: float  # Pearson correlation with people over single texts, all systems pooled
-    sd: float  # of the human scores over the same texts
-    slope: float  # metric units per human unit over single texts (pooled regression on people)
+    systems: int  # fitted on so many
+    texts: int
     # sd over systems of (metric / slope - human), sampled items taken out, in human units: what
     # ``confidence`` takes as ``system_bias_sd``; 0 where the systems differ no more than sampled
     # items explain. n: systems
     bias: Estimate
-    system_slope: float  # of the metric's system means on the human ones, in units of ``slope``
-    line_bias_sd: float  # as ``bias``, but about the line through the systems' means
-    item_correlation: float  # of two systems' metric scores on the same items, in [0, 1)
-    systems: int  # fitted on so many
-    texts: int
+    r: float = math.nan  # Pearson correlation with people over single texts, all systems pooled
+    sd: float = math.nan  # of the human scores over the same texts
+    slope: float = math.nan  # metric units per human unit over single texts (pooled regression)
+    system_slope: float = math.nan  # of the metric's system means on the human ones, per ``slope``
+    line_bias_sd: float = math.nan  # as ``bias``, but about the line through the systems' means
+    item_correlation: float = math.nan  # of two systems' metric scores on one item, in [0, 1)
 
-
-@dataclass(frozen=True)
-class _Pairs:
-    """Every two systems that share more than two items, [pairs].
-
-    Of the first system's score minus the second's: means over shared items, and their (co)variances
-    over items.
-    """
-
-    systems: int  # that are in a pair
-    shared: Floats  # items on which both are scored by people and by the metric
-    human: Floats
-    metric: Floats
-    var_human: Floats
-    var_metric: Floats
-    cov: Floats
-
-    def bias(self, slope: float) -> tuple[float, float]:
-        """Of metric / slope - human, in human units: half the mean squared gap of two systems,
-        and the part of it that sampled items explain."""
-        gaps = self.metric / slope - self.human
-        noise = self.var_metric / slope**2 - 2 * self.cov / slope + self.var_human
-        return float((gaps**2).mean()) / 2, float((noise / self.shared).mean()) / 2
-
-    def line(self) -> tuple[float, float, float]:
-        """Slope of the metric's system means on people's, and the same of what is left about it,
-        in metric units; needs three systems and a gap between human means."""
-        steep = float((self.human * self.metric).sum() / (self.human**2).sum())
-        gaps = self.metric - steep * self.human
-        noise = self.var_metric - 2 * steep * self.cov + steep**2 * self.var_human
-        # the line took one of the systems' differences
-        inflated = (self.systems - 1) / (self.systems - 2)
-        shown = inflated * float((gaps**2).mean()) / 2
-        return steep, shown, float((noise / self.shared).mean()) / 2
+    def system_error(self, model: Model) -> tuple[float, float]:
+        """Slope of system means, per ``slope``, and sd of the bias about it, in human units."""
+        return {
+            "algorithm_1": (1.0, 0.0),
+            "bias": (1.0, self.bias.value),
+            "line": (self.system_slope, self.line_bias_sd),
+        }[model]
 
 
 def fit_judge(human: ArrayLike, metric: ArrayLike) -> JudgeFit:
@@ -86,61 +65,65 @@ def fit_judge(human: ArrayLike, metric: ArrayLike) -> JudgeFit:
     """
     first, second = checked_pair(human, metric, 2, "Human and metric scores")
     known = ~(np.isnan(first) | np.isnan(second))
-    texts, systems = int(known.sum()), int(known.any(axis=0).sum())
-    x, y = first[known], second[known]
-    nothing = float("nan")
-    if not texts or any(one.std() <= ROUNDING * np.abs(one).max() for one in (x, y)):
-        bias = Estimate(nothing, n=systems)
-        rest = (nothing, nothing, nothing)
-        return JudgeFit(nothing, nothing, nothing, bias, *rest, systems, texts)
+    x, y, systems = first[known], second[known], int(known.any(axis=0).sum())
+    fit = JudgeFit(systems, len(x), Estimate(math.nan, n=systems))
+    if not len(x) or any(one.std() <= ROUNDING * np.abs(one).max() for one in (x, y)):
+        return fit
     cov, sd = float(((x - x.mean()) * (y - y.mean())).mean()), float(x.std())
-    r, slope = cov / float(sd * y.std()), cov / sd**2
-    pairs = _pairs(first - x.mean(), second - y.mean(), known)
-    bias, line, steep = Estimate(nothing, n=systems), nothing, nothing
-    if r > 0 and pairs.systems > 1:
-        smallest = float(np.sqrt(ROUNDING)) * sd  # a difference of sums, squared
-        shown, sampled = pairs.bias(slope)
-        freedom = pairs.systems - 1
-        quantiles = 2 * gammaincinv(freedom / 2, [0.975, 0.025])
-        low, high = np.sqrt(np.maximum(shown * freedom / quantiles - sampled, 0.0))
-        value = _root(shown, sampled, smallest)
-        bias = Estimate(value, float(low), float(high), pairs.systems)
-        if pairs.systems > 2 and (pairs.human**2).sum() > 0:
-            of_means, shown, sampled = pairs.line()
-            steep, line = of_means / slope, _root(shown, sampled, smallest * slope) / slope
-    shared = _item_correlation(np.where(known, second, np.nan), pairs.var_metric)
-    return JudgeFit(r, sd, slope, bias, steep, line, shared, systems, texts)
+    slope, w = cov / sd**2, known.astype(np.float64)
+    h, m = np.where(known, first - x.mean(), 0.0), np.where(known, second - y.mean(), 0.0)
+    shared = w.T @ w  # [i, j]: items on which both are scored
+    usable = np.triu(shared > 2, 1)
+    n, systems = shared[usable], int((usable | usable.T).any(axis=1).sum())
 
-
-def _pairs(human: Floats, metric: Floats, known: Mask) -> _Pairs:
-    """From scores less their overall means [items, systems]."""
-    h, m, w = np.where(known, human, 0.0), np.where(known, metric, 0.0), known.astype(np.float64)
-    shared = w.T @ w
-
-    def gap(x: Floats) -> Floats:
-        total = x.T @ w  # [i, j]: sum of i's scores over the items shared with j
+    def gap(values: Floats) -> Floats:
+        """[i, j] mean over shared items of system i's score less system j's."""
+        total = values.T @ w
         return divide(total - total.T, shared)
 
-    def spread(x: Floats, y: Floats) -> Floats:
-        own, cross = (x * y).T @ w, x.T @ y
-        total = own + own.T - cross - cross.T
-        return divide(total - shared * gap(x) * gap(y), np.where(shared > 1, shared - 1, 0.0))
+    def spread(one: Floats, other: Floats) -> Floats:
+        """[pairs] covariance over shared items of these differences in two scores."""
+        own, cross = (one * other).T @ w, one.T @ other
+        total = own + own.T - cross - cross.T - shared * gap(one) * gap(other)
+        return np.asarray(total[usable] / (n - 1), dtype=np.float64)
 
-    usable = np.triu(shared > 2, 1)
-    systems = int((usable | usable.T).any(axis=1).sum())
-    parts = (shared, gap(h), gap(m), spread(h, h), spread(m, m), spread(h, m))
-    return _Pairs(systems, *(part[usable] for part in parts))
+    people, judged = gap(h)[usable], gap(m)[usable]
+    of_people, of_judged, of_both = spread(h, h), spread(m, m), spread(h, m)
 
+    def apart(steep: float) -> tuple[float, float]:
+        """Half the mean squared gap of two systems in metric - steep * human, and the part of it
+        that sampled items explain; in metric units."""
+        noise = of_judged - 2 * steep * of_both + steep**2 * of_people
+        return float(((judged - steep * people) ** 2).mean()) / 2, float((noise / n).mean()) / 2
 
-def _root(shown: float, sampled: float, smallest: float) -> float:
-    """Sd between systems, 0 where it is not above 0 or only rounding."""
-    root = float(np.sqrt(max(shown - sampled, 0.0)))
-    return root if root > smallest else 0.0
+    def between(shown: float, sampled: float) -> float:
+        """Sd between systems in human units, 0 where it is not above 0 or only rounding."""
+        root = math.sqrt(max(shown - sampled, 0.0)) / slope
+        return root if root > math.sqrt(ROUNDING) * sd else 0.0
+
+    shared_noise = _item_correlation(np.where(known, second, np.nan), of_judged)
+    fit = replace(
+        fit, r=cov / float(sd * y.std()), sd=sd, slope=slope, item_correlation=shared_noise
+    )
+    if cov <= 0 or systems < 2:
+        return fit
+    shown, sampled = apart(slope)
+    freedom = systems - 1
+    quantiles = 2 * gammaincinv(freedom / 2, [0.975, 0.025])
+    low, high = (between(float(end), sampled) for end in shown * freedom / quantiles)
+    bias = Estimate(between(shown, sampled), low, high, systems)
+    if systems == 2 or not people.any():
+        return replace(fit, bias=bias)
+    steep = float((people * judged).sum() / (people**2).sum())
+    shown, sampled = apart(steep)
+    shown *= (systems - 1) / (systems - 2)  # the line took one of the systems' differences
+    line = between(shown, sampled)
+    return replace(fit, bias=bias, system_slope=steep / slope, line_bias_sd=line)
 
 
 def _item_correlation(metric: Floats, variances: Floats) -> float:
     n = (~np.isnan(metric)).sum(axis=0)
     if not (n > 1).any() or not len(variances):
-        return float("nan")
+        return math.nan
     within = float(np.nanvar(metric[:, n > 1], axis=0, ddof=1).mean())
     return float(np.clip(1 - variances.mean() / (2 * within), 0.0, 0.999)) if within > 0 else np.nan

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
+from scipy.special import ndtr
 
 from judgelab.core.bounds import ConfidenceLevel, Correlation, NotNegative, Positive
 from judgelab.core.errors import ConfigError, DataError
@@ -18,7 +19,7 @@ from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.ranking.confidence import confidence, population, required_n
+from judgelab.stats.ranking.confidence import population, required_n
 from judgelab.study.common.templates import paragraphs, sentences, table
 
 STEPS = (0.1, 0.2, 0.3)  # by which other judges are better
@@ -96,31 +97,30 @@ class Plan(Study):
         delta = self.delta
         known, scores, empty = self._known()
         r, sd = (_value(known, name) for name in ("r", "sd"))
-        item_correlation, bias = (
+        shared, bias = (
             known[name][0].value if name in known else 0.0
             for name in ("item_correlation", "system_bias_sd")
         )
         # both systems answer the same items
-        fixed: dict[str, Any] = {"item_correlation": item_correlation}
+        fixed: dict[str, Any] = {"item_correlation": shared}
         fixed |= {"sd": sd} if scores is None else {"scores": scores}
 
         def needed(r: float, bias: float = bias) -> float:
             return required_n(r, delta, self.confidence, system_bias_sd=bias, **fixed)
 
         items = needed(r)
-        sure = confidence(r, 1, delta, method="closed_form", system_bias_sd=bias, **fixed)
         plan: dict[str, Any] = {
             "r": r,
             "delta": delta,
             "sd": sd,
             "confidence": self.confidence,
             "system_bias_sd": bias,
-            "ceiling": float(sure.ceiling),
+            "ceiling": float(ndtr(delta / bias / math.sqrt(2))) if bias else 1.0,
             "required_items": items,
             "required_items_without_bias": needed(r, 0.0),
             "rated_texts": items * self.systems,
             "cost": self._cost(items),
-            "item_correlation": item_correlation,
+            "item_correlation": shared,
         }
         better = (round(r + step, 6) for step in STEPS if r + step <= 1)
         judges = [self._judge(one, needed(one), items) for one in sorted([r, *better])]
@@ -130,11 +130,10 @@ class Plan(Study):
         ]
         words = {**plan, "items": items, "systems": self.systems, "price": self.price}
         words |= {"best": judges[-1], "known": known, "scores": scores, "empty": empty}
-        tables: dict[str, list[Row]] = {"known": numbers, "judges": judges}
         return Result(
             summary={"study": "plan", **plan},
             primary="required_items",
-            tables=[table(__package__, name, rows) for name, rows in tables.items()],
+            tables=[table(__package__, "known", numbers), table(__package__, "judges", judges)],
             answer=paragraphs(__package__, "plan.md.j2", part="answer", **words),
             notes=sentences(__package__, "plan.md.j2", part="notes", **words),
         )
@@ -142,14 +141,13 @@ class Plan(Study):
     def _known(self) -> tuple[Known, Floats | None, int]:
         """Settings first, then what the run says; its human scores, None where the sd is given; and
         how many texts have none."""
-        given = {name: getattr(self, name) for name in NAMES}
-        known = {
+        given = {
             name: (Estimate(value), f"study.{name}")
-            for name, value in given.items()
-            if value is not None
+            for name in NAMES
+            if (value := getattr(self, name)) is not None
         }
         if self.train_run is None:
-            return known, None, 0
+            return given, None, 0
         from judgelab.study.ranking.scored import RankingJudge, read_run  # xarray takes its time
 
         run = read_run(self.train_run, key="train_run")
@@ -158,19 +156,16 @@ class Plan(Study):
             people = population(run.human)
         except ValueError as cause:
             raise DataError(f"study=plan, {where}: {cause}") from cause
-        judge, empty = RankingJudge.of(run, "training data"), int(np.isnan(run.human).sum())
-        numbers = {
-            "r": judge.r,
-            "sd": Estimate(people.sd, n=run.human.size - empty, unscored=empty),
-            "system_bias_sd": judge.fit.bias,
-            "item_correlation": Estimate(judge.fit.item_correlation, n=judge.fit.systems),
-        }
+        judge, empty = RankingJudge.of(run), int(np.isnan(run.human).sum())
         read = {
-            name: (one, where)
-            for name, one in numbers.items()
-            if name in ("r", "sd") or not math.isnan(one.value)
+            "r": (judge.r, where),
+            "sd": (Estimate(people.sd, n=run.human.size - empty, unscored=empty), where),
         }
-        return read | known, *((people.scores, empty) if self.sd is None else (None, 0))
+        more = Estimate(judge.fit.item_correlation, n=judge.fit.systems)
+        for name, one in (("system_bias_sd", judge.fit.bias), ("item_correlation", more)):
+            if not math.isnan(one.value):
+                read[name] = one, where
+        return read | given, *((people.scores, empty) if self.sd is None else (None, 0))
 
     def _cost(self, items: float) -> float | None:
         """Of rating so many items; None where the price is not known, or items have no end."""
@@ -181,14 +176,14 @@ class Plan(Study):
     def _judge(self, r: float, n: float, items: float) -> Row:
         """What a judge of r, who needs n items, saves against ``items``; how much dearer it may
         be."""
-        both = math.isfinite(items) and math.isfinite(n)
-        cost, saved = self._cost(n), self._cost(items - n)
-        priced = {"cost_at_this_price": cost, "saved_at_this_price": saved}
-        return {
+        both, cost = math.isfinite(items) and math.isfinite(n), self._cost(n)
+        row: Row = {
             "r": r,
             "items": n,
             "items_saved": items - n,
             "saved": 1 - n / items if both else math.nan,
             "worth_up_to": items / n if both else math.nan,
-            **({} if cost is None else priced),
         }
+        if cost is None:
+            return row
+        return {**row, "cost_at_this_price": cost, "saved_at_this_price": self._cost(items - n)}

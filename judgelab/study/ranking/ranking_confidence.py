@@ -17,7 +17,8 @@ from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.stats.discrimination.correlation import Method, clustered_correlation
 from judgelab.stats.ranking.confidence import Draws
-from judgelab.stats.ranking.pairs import Model, OrderedPairs
+from judgelab.stats.ranking.pairs import OrderedPairs
+from judgelab.stats.ranking.system_bias import Model
 from judgelab.study.common.tables import WITHOUT_P, all_entries, entries
 from judgelab.study.common.templates import paragraphs, sentences
 from judgelab.study.ranking import tables
@@ -101,10 +102,12 @@ class RankingConfidence(Study):
             )
         drawing = self.bootstrap, context.seed
         judge, size = self._judge(scored, context), self.items or len(scored.metric)
-        test = tables.Calibration()
-        if judge.usable:
-            test = tables.calibration_of(scored, size, *drawing, judge.elsewhere)
-        model = model_of_people(judge, test.errors)
+        agreement, errors, lean, tested = (
+            tables.calibration_of(scored, judge, size, *drawing)
+            if judge.usable
+            else ({}, {}, {}, [])
+        )
+        model = model_of_people(judge, errors)
         pairs = order(scored, judge, model)
         here = {  # with people over single texts
             name: clustered_correlation(scored.metric, scored.human, method, *drawing)
@@ -114,25 +117,28 @@ class RankingConfidence(Study):
         made = [
             tables.systems_table(scored, pairs, model),
             tables.order_table(scored, judge, pairs, model),
-            *test.tables,
+            *tested,
         ]
         if judge.usable:
-            named = {CORRELATIONS[name][0]: one for name, one in here.items()}
+            spelled = {CORRELATIONS[name][0]: one for name, one in here.items()}
             draws = Draws(self.pairs, self.evaluations, context.seed)
-            made.insert(1, tables.judge_table(scored, judge, named))
+            made.insert(1, tables.judge_table(scored, judge, spelled))
             made += tables.error_table(scored, judge)
             made += tables.curves(judge, size, draws, self.deltas, self.confidence)
         summary = self._summary(scored, judge, pairs, model) | {"n": size}
-        summary |= all_entries("here/", here, *WITHOUT_P)
-        summary |= all_entries("ranking/", test.agreement, *WITHOUT_P)
-        errors = {str(name): one for name, one in test.errors.items()}
-        summary |= all_entries("calibration/error_", errors, *WITHOUT_P)
+        by_model = {str(model): error for model, error in errors.items()}
+        for prefix, named in (
+            ("here/", here),
+            ("ranking/", agreement),
+            ("calibration/error_", by_model),
+        ):
+            summary |= all_entries(prefix, named, *WITHOUT_P)
         words = {"scored": scored, "judge": judge, "pairs": pairs, "model": model, "items": size}
-        words |= {"models": tables.MODEL_NAMES, "errors": test.errors, "lean": test.lean}
+        words |= {"models": tables.MODEL_NAMES, "errors": errors, "lean": lean}
         words |= {"summary": summary, "confidence": self.confidence}
         return Result(
             summary=summary,
-            primary="ranking/agreement" if test.agreement else "ranking/mean_confidence",
+            primary="ranking/agreement" if agreement else "ranking/mean_confidence",
             headlines=HEADLINES,
             tables=made,
             figures=[drawn for one in made if (drawn := f"ranking_{one.name}") in DRAWINGS],
@@ -143,17 +149,17 @@ class RankingConfidence(Study):
         )
 
     def _judge(self, scored: Scored, context: Context) -> RankingJudge:
-        drawing = self.bootstrap, context.seed
+        if self.train is not None:
+            scored = measure(replace(context, dataset=self.train), name="train")
+        judge = RankingJudge.of(scored, self.bootstrap, context.seed)
         if self.train is None:
-            return RankingJudge.of(scored, "these data", *drawing)
-        data = measure(replace(context, dataset=self.train), name="train")
-        trained = RankingJudge.of(data, "training data", *drawing)
-        if math.isnan(trained.r.value):
+            return judge
+        if math.isnan(judge.r.value):
             raise DataError(
                 "study.train: no judge can be fitted there, as people's scores or the metric's "
                 "are missing or all alike."
             )
-        return trained
+        return replace(judge, elsewhere=True)
 
     def _summary(
         self, scored: Scored, judge: RankingJudge, pairs: OrderedPairs, model: Model | None
@@ -165,7 +171,7 @@ class RankingConfidence(Study):
             "items": len(scored.metric),
             "systems": len(scored.systems),
             "clean/unscored_texts": int(np.isnan(scored.metric).sum()),
-            "judge/from": judge.origin,
+            "judge/from": "training data" if judge.elsewhere else "these data",
             **entries("judge/r", judge.r, *WITHOUT_P),
             "judge/sd": judge.sd,
             **entries("judge/system_bias_sd", judge.fit.bias, *WITHOUT_P),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -18,12 +17,10 @@ from judgelab.engine.context import Context, estimators
 from judgelab.stats.discrimination.correlation import clustered_correlation
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.estimate import Estimate
-from judgelab.stats.ranking.pairs import MODELS, Model, OrderedPairs, ordered_pairs
-from judgelab.stats.ranking.system_bias import JudgeFit, fit_judge
+from judgelab.stats.ranking.pairs import OrderedPairs, ordered_pairs
+from judgelab.stats.ranking.system_bias import MODELS, JudgeFit, Model, fit_judge
 from judgelab.store.run_dir import RunDir
 from judgelab.study.common.panels import SCORES, human_scores, score_panels
-
-Origin = Literal["these data", "training data"]
 
 
 @dataclass(frozen=True)
@@ -34,9 +31,8 @@ class Scored:
     metric: Floats  # [items, systems], NaN where unscored
     human: Floats  # [items, systems], NaN without a human score
     about: Mapping[str, Value]  # what made the scores, for the summary: mechanism, dataset, ...
-    provenance: Mapping[
-        str, object
-    ]  # of the panel and the measurements, or of the run that is read
+    # of the panel and the measurements, or of the run that is read
+    provenance: Mapping[str, object]
     estimators: tuple[Estimator, ...] = ()  # what the scores are estimates by
 
     @property
@@ -115,17 +111,18 @@ class RankingJudge:
     r: Estimate  # correlation with people, and its interval over items
     fit: JudgeFit  # on all systems
     scores: Floats  # of people, [texts]
-    origin: Origin
+    # whether other data show it: then it predicts every pair, else each is predicted from the other
+    # systems here
+    elsewhere: bool = False
 
     @classmethod
-    def of(cls, data: Scored, origin: Origin, draws: int = 2000, seed: int = 0) -> RankingJudge:
+    def of(cls, data: Scored, draws: int = 2000, seed: int = 0) -> RankingJudge:
         """Fit it; everything is NaN where people's or the metric's scores do not vary."""
         fit = fit_judge(data.human, data.metric)
         r = Estimate(np.nan)
         if not np.isnan(fit.r):
             r = clustered_correlation(data.metric, data.human, "pearson", draws, seed)
-        known = data.human[~np.isnan(data.human)]
-        return cls(r, fit, known, origin)
+        return cls(r, fit, data.human[~np.isnan(data.human)])
 
     @property
     def sd(self) -> float:
@@ -137,19 +134,9 @@ class RankingJudge:
         """Whether Algorithm 1 has a noise level for it."""
         return self.r.value > 0
 
-    @property
-    def elsewhere(self) -> JudgeFit | None:
-        """What predicts every pair; None where each is predicted from the other systems here."""
-        return None if self.origin == "these data" else self.fit
-
-    def bias_by(self, model: Model) -> float:
-        """The model's sd between systems, in metric units; NaN where it is unknown."""
-        sd = {"algorithm_1": 0.0, "bias": self.fit.bias.value, "line": self.fit.line_bias_sd}[model]
-        return float(sd * self.fit.slope)
-
     def falls_by(self, model: Model | None) -> bool:
         """Whether the metric's system means fall as people's rise, by the model."""
-        return model == "line" and self.fit.system_slope < 0
+        return model is not None and self.fit.system_error(model)[0] < 0
 
 
 def model_of_people(judge: RankingJudge, errors: Mapping[Model, Estimate]) -> Model | None:
@@ -159,7 +146,8 @@ def model_of_people(judge: RankingJudge, errors: Mapping[Model, Estimate]) -> Mo
     of two that are equal); without such pairs that of the bias between systems. None where the
     judge does not correlate with people, or nothing is known of its bias.
     """
-    usable = [m for m in MODELS if judge.fit.slope > 0 and not np.isnan(judge.bias_by(m))]
+    fit = judge.fit
+    usable = [m for m in MODELS if fit.slope > 0 and not np.isnan(fit.system_error(m)[1])]
     tested = {m: e.value for m, e in errors.items() if m in usable and e.n}
     if tested:
         return min(tested, key=lambda model: tested[model])
@@ -172,5 +160,6 @@ def order(scored: Scored, judge: RankingJudge, model: Model | None) -> OrderedPa
     Where the means of systems fall as people's rise (the line's slope), people's order is the
     opposite one.
     """
-    pairs = ordered_pairs(scored.metric, 0.0 if model is None else judge.bias_by(model))
+    bias = judge.fit.system_error(model)[1] * judge.fit.slope if model else 0.0
+    pairs = ordered_pairs(scored.metric, bias)
     return replace(pairs, agreed=1 - pairs.agreed) if judge.falls_by(model) else pairs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -15,16 +14,8 @@ from judgelab.report.format import records
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
-from judgelab.stats.ranking.confidence import (
-    Draws,
-    confidence,
-    noise_sd,
-    noisy_estimates,
-    required_n,
-)
+from judgelab.stats.ranking.confidence import Draws, confidence, noise_sd, required_n, simulate
 from judgelab.stats.ranking.pairs import (
-    MODELS,
-    Model,
     OrderedPairs,
     Outcomes,
     calibration_error,
@@ -32,7 +23,7 @@ from judgelab.stats.ranking.pairs import (
     predict_pairs,
     ranked_pairs,
 )
-from judgelab.stats.ranking.system_bias import JudgeFit
+from judgelab.stats.ranking.system_bias import MODELS, Model
 from judgelab.study.common.tables import columns, estimate_rows
 from judgelab.study.common.templates import table
 from judgelab.study.ranking.scored import RankingJudge, Scored
@@ -62,20 +53,17 @@ def systems_table(scored: Scored, pairs: OrderedPairs, model: Model | None) -> T
     known = [k for k, mean in enumerate(means) if mean.n]
     best = sorted(known, key=lambda k: -means[k].value)
     absent = [k for k, mean in enumerate(means) if not mean.n]
-    sure = {}
-    for k, (high, low) in enumerate(zip(pairs.first, pairs.second, strict=True)):
-        both = np.array([pairs.sampled[k], pairs.agreed[k]])
-        sure[int(high), int(low)] = both
-        # means over each system's own items may order two systems otherwise than shared items do
-        sure.setdefault((int(low), int(high)), 1 - both)
+    both = np.array([pairs.sampled, pairs.agreed])
+    sure = np.full((2, len(means), len(means)), np.nan)
+    sure[:, pairs.first, pairs.second] = both
+    # means over each system's own items may order two systems otherwise than shared items do
+    sure[:, pairs.second, pairs.first] = 1 - both
+    heads = ("above_next_same_metric", "above_next_people")[: 2 if model else 1]
     rows: list[Row] = []
-    for place, k in enumerate(best):
-        row: dict[str, Value] = {"rank": place + 1, "system": scored.systems[k]}
-        neighbours = (k, best[place + 1]) if place + 1 < len(best) else (k, k)
-        if neighbours in sure:
-            row["above_next_same_metric"] = float(sure[neighbours][0])
-            if model is not None:
-                row["above_next_people"] = float(sure[neighbours][1])
+    for rank, (k, after) in enumerate(zip(best, [*best[1:], best[-1]], strict=True), 1):
+        row: dict[str, Value] = {"rank": rank, "system": scored.systems[k]}
+        beside = zip(heads, sure[:, k, after], strict=False)
+        row |= {head: float(share) for head, share in beside if not np.isnan(share)}
         if not np.isnan(human[k]):
             row["human_mean"] = float(human[k])
         rows.append({**row, **columns(means[k])})
@@ -106,14 +94,15 @@ def order_table(
         "ranking",
         rows,
         model=model and MODEL_NAMES[model],
-        error=model and judge.bias_by(model) / judge.fit.slope,
+        error=model and judge.fit.system_error(model)[1],
     )
 
 
 def judge_table(scored: Scored, judge: RankingJudge, here: Mapping[str, Estimate]) -> Table:
     """The judge in numbers, and its correlations ``here``."""
+    data = "training data" if judge.elsewhere else "these data"
     quantities: dict[str, Estimate | float] = {
-        f"correlation with people, r ({judge.origin})": judge.r,
+        f"correlation with people, r ({data})": judge.r,
         **{f"{name} here": one for name, one in here.items()},
         "sd of the metric's scores": float(np.nanstd(scored.metric)),
         "bias between systems (sd)": judge.fit.bias,
@@ -149,64 +138,56 @@ def error_table(scored: Scored, judge: RankingJudge) -> list[Table]:
         share = float(2 * (ndtr(high / noise) - ndtr(low / noise)))
         row: Row = {"from": low, "to": high if np.isfinite(high) else None, "simulated": share}
         cells.append((row, item_mean(row_means(inside), (0.0, 1.0))))
-    rows = estimate_rows(cells)
-    return [table(__package__, "errors", rows, noise=noise, r=judge.r.value)]
+    facts = {"noise": noise, "r": judge.r.value}
+    return [table(__package__, "errors", estimate_rows(cells), **facts)]
 
 
-@dataclass(frozen=True)
-class Calibration:
-    """What happened to pairs of systems, and what was predicted without looking at them."""
+Calibration = tuple[dict[str, Estimate], dict[Model, Estimate], dict[Model, float], list[Table]]
+"""What happened to pairs of systems, and what was predicted without looking at them.
 
-    # mean share of resamples ranked right, over pairs, with an interval over systems: both systems
-    # on items of their own (``agreement``), or the same (``agreement_paired``)
-    agreement: Mapping[str, Estimate] = field(default_factory=dict)
-    # calibration error of the models that predict any pair, on items of their own
-    errors: Mapping[Model, Estimate] = field(default_factory=dict)
-    # by how much such a model predicts more than is observed, mean over pairs
-    lean: Mapping[Model, float] = field(default_factory=dict)
-    tables: Sequence[Table] = ()  # calibration error, and the buckets of figures 5 and 6
+Mean share of resamples ranked right, over pairs, with an interval over systems: both systems on
+items of their own (``agreement``), or the same (``agreement_paired``). Of the models that predict
+any pair, on items of their own, the calibration error, and by how much they predict more than is
+observed, mean over pairs. Tables of both: the errors, and the buckets of figures 5 and 6.
+"""
 
 
 def calibration_of(
-    scored: Scored, items: int, draws: int, seed: int, judge: JudgeFit | None = None
+    scored: Scored, judge: RankingJudge, items: int, draws: int, seed: int
 ) -> Calibration:
     """Predicted confidence against how often pairs are ranked right; nothing without people's
-    scores of enough systems. Without a judge that was fitted elsewhere each pair is predicted from
-    the other systems, of which there must be two."""
+    scores of enough systems: two, and two more where each pair is predicted from the others."""
     both = ~np.isnan(scored.human) & ~np.isnan(scored.metric)
-    if int(both.any(axis=0).sum()) < (LEAST if judge is None else 2):
-        return Calibration()
     pairs = ranked_pairs(scored.human, scored.metric, items, draws, seed)
-    if not len(pairs.delta):
-        return Calibration()
-    made = predict_pairs(scored.human, scored.metric, pairs, items, judge=judge)
+    if both.any(axis=0).sum() < (2 if judge.elsewhere else LEAST) or not len(pairs.delta):
+        return {}, {}, {}, []
+    fit = judge.fit if judge.elsewhere else None
+    made = predict_pairs(scored.human, scored.metric, pairs, items, fit)
     models = [m for m in MODELS if m == MODELS[0] or not np.isnan(made["unpaired", m]).all()]
     # pairs by the size of their difference, as the paper averages them
-    edges = np.linspace(0, float(pairs.delta.max(initial=0.0)), BUCKETS + 1)
+    edges = np.linspace(0, float(pairs.delta.max()), BUCKETS + 1)
     group = np.clip(np.searchsorted(edges, pairs.delta, side="left") - 1, 0, BUCKETS - 1)
-    errors: dict[tuple[str, Model], Estimate] = {}
-    agreement: dict[str, Estimate] = {}
-    rows: list[Row] = []
-    cells: list[tuple[Row, Estimate]] = []
+    errors, agreement = dict[tuple[str, Model], Estimate](), dict[str, Estimate]()
+    rows, cells = list[Row](), list[tuple[Row, Estimate]]()
     for kind, words, key, observed in (
         ("unpaired", "each its own", "agreement", pairs.unpaired),
         ("paired", "the same", "agreement_paired", pairs.paired),
     ):
-        predicted = {model: made[kind, model] for model in MODELS}
         agreement[key] = pair_means(observed, 0 * group, pairs.first, pairs.second)[0]
         for model in models:
-            data = Outcomes(predicted[model], observed, pairs.first, pairs.second)
+            predicted = made[kind, model]
+            data = Outcomes(predicted, observed, pairs.first, pairs.second)
             errors[kind, model], _ = calibration_error(data, draws, seed)
             head: dict[str, Value] = {"items": words, "model": SHORT[model]}
-            head["predicted"] = _mean(predicted[model])
-            head["observed"] = _mean(observed[~np.isnan(predicted[model])])
+            head["predicted"] = _mean(predicted)
+            head["observed"] = _mean(observed[~np.isnan(predicted)])
             rows.append(head | columns(errors[kind, model]))
         for k, mean in pair_means(observed, group, pairs.first, pairs.second).items():
             head = {"items": kind, "delta": _mean(pairs.delta[group == k])}
-            head |= {model: _mean(predicted[model][group == k]) for model in MODELS}
+            head |= {model: _mean(made[kind, model][group == k]) for model in MODELS}
             cells.append((head, mean))
-    by = "from the other systems" if judge is None else "by the judge as it is elsewhere"
-    return Calibration(
+    by = "by the judge as it is elsewhere" if judge.elsewhere else "from the other systems"
+    return (
         agreement,
         {model: errors["unpaired", model] for model in models},
         {model: _mean(made["unpaired", model] - pairs.unpaired) for model in models},
@@ -218,24 +199,8 @@ def calibration_of(
 
 
 def _mean(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else np.nan
-
-
-def curve_table(
-    by: str, judge: RankingJudge, cells: Sequence[tuple[float, int]], draws: Draws
-) -> Table:
-    """Confidence against the difference, for each (r, N): of ``items`` figure 4, of
-    ``correlation`` figure 7."""
-    delta = np.linspace(0, WIDEST * judge.sd, STEPS + 1)[1:]
-    r, sizes = (np.array(side)[:, None] for side in zip(*cells, strict=True))
-    drawn = confidence(r, sizes, delta, judge.scores, draws=draws)
-    exact = confidence(r, sizes, delta, judge.scores, method="closed_form")
-    cells_of = {"r": r, "n": sizes, "delta": delta, "confidence": drawn.value}
-    cells_of |= {"standard_error": drawn.standard_error, "closed_form": exact.value}
-    flat = {name: np.broadcast_to(x, drawn.value.shape).ravel() for name, x in cells_of.items()}
-    rows = records(pd.DataFrame(flat))
-    return table(__package__, f"by_{by}", rows, draws=draws)
+    """Of what is known."""
+    return float(row_means(values[None])[0])
 
 
 def curves(
@@ -251,19 +216,35 @@ def curves(
     ]
 
 
+def curve_table(
+    by: str, judge: RankingJudge, cells: Sequence[tuple[float, int]], draws: Draws
+) -> Table:
+    """Confidence against the difference, for each (r, N): of ``items`` figure 4, of
+    ``correlation`` figure 7."""
+    delta = np.linspace(0, WIDEST * judge.sd, STEPS + 1)[1:]
+    r, sizes = (np.array(side)[:, None] for side in zip(*cells, strict=True))
+    share, error = simulate(r, sizes, delta, judge.scores, draws)
+    exact = confidence(r, sizes, delta, judge.scores)
+    named = {"r": r, "n": sizes, "delta": delta, "confidence": share}
+    named |= {"standard_error": error, "closed_form": exact}
+    flat = {name: np.broadcast_to(x, share.shape).ravel() for name, x in named.items()}
+    return table(__package__, f"by_{by}", records(pd.DataFrame(flat)), draws=draws)
+
+
 def trade_off_table(judge: RankingJudge, deltas: Sequence[float] | None, target: float) -> Table:
     """Items that a correlation needs, for several differences (figure 3)."""
-    rows: list[Row] = []
-    known = not np.isnan(judge.fit.bias.value)
-    for delta in deltas or (round(share * judge.sd, 6) for share in IN_SDS):
-        for r in R_GRID:
-            row: dict[str, Value] = {"delta": delta, "r": r, "confidence": target}
-            row["items"] = required_n(r, delta, target, sd=judge.sd)
-            if known:
-                row["items_with_bias"] = required_n(
-                    r, delta, target, sd=judge.sd, system_bias_sd=judge.fit.bias.value
-                )
-            rows.append(row)
+    bias = {"items": 0.0}
+    if known := not np.isnan(judge.fit.bias.value):
+        bias["items_with_bias"] = judge.fit.bias.value
+    rows: list[Row] = [
+        {"delta": delta, "r": r, "confidence": target}
+        | {
+            name: required_n(r, delta, target, sd=judge.sd, system_bias_sd=sd)
+            for name, sd in bias.items()
+        }
+        for delta in deltas or (round(share * judge.sd, 6) for share in IN_SDS)
+        for r in R_GRID
+    ]
     return table(__package__, "trade_off", rows, target=target, known=known)
 
 
@@ -272,8 +253,8 @@ def noise_table(judge: RankingJudge, seed: int) -> Table:
     scores, rows = judge.scores, list[Row]()
     for r in R_NOISE:
         level = float(noise_sd(r, judge.sd))
-        rated = noisy_estimates(scores, level, draws=20, seed=seed)
-        reached = np.array([np.corrcoef(scores, one)[0, 1] for one in rated])
+        noise = np.random.default_rng(seed).normal(0.0, level, size=(20, len(scores)))
+        reached = np.array([np.corrcoef(scores, one)[0, 1] for one in scores + noise])
         row: dict[str, Value] = {"noise": level, "r": r, "simulated": float(reached.mean())}
         rows.append({**row, "simulated_sd": float(reached.std(ddof=1)), "n": len(scores)})
     return table(__package__, "noise", rows)
