@@ -127,7 +127,7 @@ def _rate(
     votes = votes_of(np.stack(cells)) if merged else 2 * np.stack(cells) - 1
     sign = decide(votes, weight)
     favours = np.where(np.isnan(sign), unread, (sign > 0).astype(np.float64))
-    rate = favour_rate(favours, gold)
+    rate = favour_rate(favours, gold if merged else gold[..., None])
     percent = (100 * rate.value, 100 * rate.low, 100 * rate.high)
     asked = int(np.count_nonzero(gold <= 0)) * (1 if merged else 2)
     return Estimate(*percent, rate.n, asked - rate.n, clusters=rate.clusters)

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgelab.stats.discrimination.correlation import item_correlations
-from judgelab.stats.intervals.arrays import Floats, divide
+from judgelab.stats.intervals.arrays import Floats, divide, row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import bootstrap_mean, item_weights, percentile_interval
 from judgelab.stats.qualification.exams import (
@@ -43,7 +43,7 @@ def released_single(judged: Floats, truth: Floats, pairs: Pairs) -> Floats:
     """
     if judged.ndim == 3:
         sign = np.sign(2 * np.nan_to_num(judged, nan=0.5) - 1)
-        return np.asarray(correct(sign, truth).mean(axis=-1))
+        return np.asarray(correct(sign, truth[..., None]).mean(axis=-1))
     return correct(np.sign(np.nan_to_num(gaps_of(judged, pairs))), truth)
 
 
@@ -74,7 +74,7 @@ def released_vote_per_order(
 ) -> Floats:
     """[items, pairs] credit of judges who vote in each order by itself; ties count a half."""
     cells = np.nan_to_num(np.stack(list(judged)), nan=0.5)
-    return np.asarray(correct(decide(2 * cells - 1, weight), truth).mean(axis=-1))
+    return np.asarray(correct(decide(2 * cells - 1, weight), truth[..., None]).mean(axis=-1))
 
 
 def released_sum(grades: Sequence[Floats], weight: Sequence[float]) -> Floats:
@@ -107,22 +107,24 @@ def correlations(grades: Floats, human: Floats, *, absolute: bool) -> Floats:
 
 def mean(right: Floats, macro: bool) -> float:
     """Mean over all pairs, or over items of each item's mean."""
-    if not macro:
-        return float(np.nanmean(right))
-    known = ~np.isnan(right)
-    rows = divide(np.where(known, right, 0.0).sum(axis=1), known.sum(axis=1))
-    return float(np.nanmean(rows))
+    return float(np.nanmean(of_items(right, macro)))
+
+
+def of_items(cells: Floats, macro: bool) -> Floats:
+    """The cells [items, pairs], or of each item their mean [items, 1]."""
+    return row_means(cells)[:, None] if macro else cells
 
 
 def share(right: Floats, truth: Floats, *, macro: bool) -> Estimate:
     """An accuracy with its interval over items; unscored: pairs people decided and nobody else."""
-    return with_unscored(accuracy(right, macro=macro), right, truth)
+    return of_pairs(accuracy(of_items(right, macro)), right, truth)
 
 
-def with_unscored(estimate: Estimate, right: Floats, truth: Floats) -> Estimate:
-    """The estimate, with the pairs counted on which people have a preference and ``right`` none."""
-    preferred = (truth != 0) & ~np.isnan(truth)
-    return replace(estimate, unscored=int(np.count_nonzero(np.isnan(right) & preferred)))
+def of_pairs(estimate: Estimate, right: Floats, truth: Floats) -> Estimate:
+    """The estimate; n: pairs, unscored: those on which people have a preference, ``right`` none."""
+    preferred, unscored = (truth != 0) & ~np.isnan(truth), np.isnan(right)
+    n, lost = np.count_nonzero(~unscored), np.count_nonzero(unscored & preferred)
+    return replace(estimate, n=int(n), unscored=int(lost))
 
 
 def average(values: Floats) -> Estimate:

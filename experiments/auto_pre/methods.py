@@ -182,9 +182,9 @@ def _gap(
     first, second = pools
     if first is None or second is None:
         return None
-    mine, theirs = credit(bench, first, form), credit(bench, second, form)
-    found = difference(mine, theirs, macro=bench.macro, draws=counting.DRAWS)
-    return counting.with_unscored(found, mine - theirs, bench.truth)
+    gap = credit(bench, first, form) - credit(bench, second, form)
+    found = difference(counting.of_items(gap, bench.macro), draws=counting.DRAWS)
+    return counting.of_pairs(found, gap, bench.truth)
 
 
 def typed_recipe(bench: Bench, method: str, form: str, table: str = "accuracy") -> Recipe | None:

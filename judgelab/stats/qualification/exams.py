@@ -112,14 +112,11 @@ class Marks:
     """How the judges did in one exam."""
 
     found: Estimates  # [judges] P over items (n, unscored: answers); NaN without the exam
-    # [judges] at the threshold, and better than every control; the judge that ``alone`` has a
-    # number has no threshold
-    passed: Mask
+    passed: Mask  # [judges] at the threshold, and better than every control
     p_pass: Floats  # [judges] share of resamples, threshold, controls and all, in which it passes
-    bar: float  # the threshold
+    bar: float  # the threshold; NaN where it would be the mean of a single judge, who passes
     samples: Floats  # [draws, judges] the numbers in each resample
     passes: Mask  # [draws, judges] and which pass
-    alone: Mask  # [judges] the only one with a number, where the threshold is the judges' mean
     gap: Floats | None = None  # P_s: [3, judges] confidence, easy minus hard set; its interval
     # control -> [judges] mean difference to it on the same answers (n: items)
     leads: Mapping[str, Estimates] = field(default_factory=dict)
@@ -183,16 +180,6 @@ def tied(before: ArrayLike, after: ArrayLike) -> float:
     return float(divide(np.count_nonzero((x == 0.5) & (y == 0.5)), both))
 
 
-def confidence(
-    easy: ArrayLike,
-    hard: ArrayLike,
-    easy_asked: ArrayLike | None = None,
-    hard_asked: ArrayLike | None = None,
-) -> ConfidenceAnswers:
-    """From confidence per answer [judges, items, ...], higher is more confident, NaN unscored."""
-    return ConfidenceAnswers(shares(easy, easy_asked), shares(hard, hard_asked))
-
-
 def mark(
     answers: ExamAnswers,
     bar: float | None = None,
@@ -215,16 +202,13 @@ def mark(
     if isinstance(answers, ConfidenceAnswers):
         bar, gap = 0.5, np.vstack([answers.gaps(once), *answers.gap_ends()])
     known = ~np.isnan(value)
-    alone: Mask = known & (bar is None) & (np.count_nonzero(known) == 1)
+    limit = float(row_means(value)) if bar is None else bar
+    if alone := bar is None and np.count_nonzero(known) == 1:
+        limit = float("nan")
+    bars = row_means(samples)[:, None] if bar is None else bar
     rounding = -1e-12 if bar is None else 1e-12  # a mean is reached, a fixed bar exceeded
-
-    def over_bar(values: Floats) -> Mask:
-        bars = row_means(values)[:, None] if bar is None else bar
-        return np.asarray(values > bars + rounding, dtype=np.bool_)
-
-    mean = float(row_means(value[None])[0])
-    limit = float("nan") if alone.any() else mean if bar is None else bar
-    passed, passes = over_bar(value[None])[0] | alone, over_bar(samples) | alone
+    passed: Mask = (value > limit + rounding) | (known & alone)
+    passes: Mask = (samples > bars + rounding) | (known & alone)
     leads = {name: _leads(lead, draws, seed) for name, lead in (controls or {}).items()}
     for name, lead in (controls or {}).items():
         passed &= _ahead(leads[name])
@@ -233,11 +217,10 @@ def mark(
     return Marks(
         found=Estimates.of(value, answers.ends(), *answers.counts),
         passed=passed,
-        p_pass=np.where(known & ~alone, passes.mean(axis=0), np.nan),
-        bar=float(limit),
+        p_pass=np.where(known & (not alone), passes.mean(axis=0), np.nan),
+        bar=limit,
         samples=samples,
         passes=passes,
-        alone=alone,
         gap=gap,
         leads=leads,
     )
@@ -296,70 +279,45 @@ def pooled_scores(scores: ArrayLike, weight: ArrayLike) -> Floats:
 
 
 def correct(sign: ArrayLike, gold: ArrayLike) -> Floats:
-    """1 right, 0 wrong, .5 where the decision is a tie; NaN without a decision or preference. Of
-    decisions [items, pairs(, orders)] and gold [items, pairs]."""
-    decided, truth = _aligned(sign, gold)
+    """1 right, 0 wrong, .5 where the decision is a tie; NaN without a decision or preference."""
+    decided, truth = np.asarray(sign, dtype=np.float64), np.asarray(gold, dtype=np.float64)
     known = ~np.isnan(decided) & (np.abs(truth) == 1)
     return np.where(known, np.where(decided == 0, 0.5, decided == truth), np.nan)
 
 
-def unscored_pairs(sign: ArrayLike, gold: ArrayLike) -> int:
-    """Pairs without a decision on which people have a preference."""
-    decided, truth = _aligned(sign, gold)
-    return int(np.count_nonzero(np.isnan(decided) & (np.abs(truth) == 1)))
-
-
-def _aligned(sign: ArrayLike, gold: ArrayLike) -> tuple[Floats, Floats]:
-    decided, truth = np.asarray(sign, dtype=np.float64), np.asarray(gold, dtype=np.float64)
-    if decided.ndim == truth.ndim + 1:
-        truth = np.broadcast_to(truth[..., None], decided.shape)
-    return decided, truth
-
-
-def accuracy(right: ArrayLike, *, macro: bool = False, change: bool = False) -> Estimate:
+def accuracy(right: ArrayLike, *, change: bool = False) -> Estimate:
     """Mean of ``correct`` [items, ...] with an interval over items (``share_ends``).
 
-    n: pairs; clusters: items with any. ``macro`` averages each item's share over items, instead of
-    all pairs at once. ``change``: of a difference of two, within -1 and 1 (``mean_ends``).
+    n: pairs; clusters: items with any. ``change``: of a difference of two, within -1 and 1
+    (``mean_ends``).
     """
     total, count = _by_item(right)
-    pairs = int(count.sum())
-    if macro:
-        total, count = np.nan_to_num(divide(total, count)), (count > 0).astype(np.float64)
-    items = int(np.count_nonzero(count))
-    low = high = float("nan")
-    if items > 2:
-        parts = of_ratio(total, count)
-        ends = mean_ends(parts, bounds=(-1.0, 1.0)) if change else share_ends(parts)
-        low, high = map(float, ends)
-    return Estimate(float(divide(total.sum(), count.sum())), low, high, pairs, clusters=items)
+    parts = of_ratio(total, count)
+    ends = mean_ends(parts, bounds=(-1.0, 1.0)) if change else share_ends(parts)
+    low, high = map(float, ends)
+    value, items = float(divide(total.sum(), count.sum())), int(np.count_nonzero(count))
+    return Estimate(value, low, high, int(count.sum()), clusters=items)
 
 
-def difference(
-    right: ArrayLike, other: ArrayLike, *, macro: bool = False, draws: int = 2000, seed: int = 0
-) -> Estimate:
-    """Accuracy of one method minus that of another on the pairs both decided.
+def difference(gap: ArrayLike, *, draws: int = 2000, seed: int = 0) -> Estimate:
+    """Accuracy of one method minus that of another, of ``correct`` of the one minus the other's.
 
     Interval: ``mean_ends`` over items. p: two-sided, from flipping the sign of whole items (the
     paper's tests take pairs of answers as independent).
     """
-    gap = np.asarray(right, dtype=np.float64) - np.asarray(other, dtype=np.float64)
     total, count = _by_item(gap)
-    if macro:
-        total = np.nan_to_num(divide(total, count))
     p = sign_flip_p(np.where(count > 0, total, np.nan), draws, seed)
-    return replace(accuracy(gap, macro=macro, change=True), p=p)
+    return replace(accuracy(gap, change=True), p=p)
 
 
 def favour_rate(favours: ArrayLike, gold: ArrayLike) -> Estimate:
     """Share of the pairs that a family should not have won which it won (equation 5).
 
-    Of [items, pairs(, orders)] 1 where the method prefers the family's answer, 0 where it prefers
-    the other or calls it a tie, NaN unscored; gold [items, pairs] is 1 where people prefer the
-    family's answer, and their ties count (T_h = 0).
+    Of [items, ...] 1 where the method prefers the family's answer, 0 where it prefers the other or
+    calls it a tie, NaN unscored; gold is 1 where people prefer the family's answer, and their ties
+    count (T_h = 0).
     """
-    chosen, truth = _aligned(favours, gold)
-    return accuracy(np.where(truth <= 0, chosen, np.nan))
+    return accuracy(np.where(np.asarray(gold) <= 0, favours, np.nan))
 
 
 def _by_item(values: ArrayLike) -> tuple[Floats, Floats]:
@@ -379,10 +337,3 @@ def box(values: ArrayLike) -> dict[str, float]:
     near = known[np.abs(known - np.clip(known, low, high)) <= 1.5 * (high - low)]
     parts = min(near.min(), low), low, middle, high, max(near.max(), high)
     return dict(zip(BOX, map(float, parts), strict=True))
-
-
-def alike(sign: ArrayLike, other: ArrayLike) -> Floats:
-    """1 where two methods decide alike, ties included, 0 where not; NaN where either has not."""
-    first, second = np.asarray(sign, dtype=np.float64), np.asarray(other, dtype=np.float64)
-    known = ~np.isnan(first) & ~np.isnan(second)
-    return np.where(known, (first == second).astype(np.float64), np.nan)

@@ -17,18 +17,16 @@ from judgelab.core.result import Row, Table, Value, flat_estimate
 from judgelab.engine.context import Context
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.stats.discrimination.correlation import item_correlations
-from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
 from judgelab.stats.qualification.exams import (
     Marks,
     accuracy,
-    alike,
     box,
     correct,
     difference,
     favour_rate,
-    unscored_pairs,
 )
 from judgelab.study.common import templates
 from judgelab.study.common.panels import human_scores
@@ -49,6 +47,7 @@ INTERVAL = ("value", "low", "high")
 COUNTS = ("n", "unscored")
 table = partial(templates.table, __package__)
 
+FAILED = {"self_confidence": "not surer of the easy set"}
 ENOUGH = 6  # items with which flips of their signs can give p <= .05, if all lean one way
 
 
@@ -92,7 +91,7 @@ class Case:
     def accuracy(self, sign: Floats, gold: Floats | None = None) -> Estimate:
         """Of decisions on the pairs that people decided, or on those of ``gold``."""
         gold = self.gold if gold is None else gold
-        return replace(accuracy(correct(sign, gold)), unscored=unscored_pairs(sign, gold))
+        return _counted(accuracy(correct(sign, gold)), np.abs(gold) == 1)
 
     def rho(self, pool: Pool) -> Estimate:
         """Spearman's rho with people's grades, mean over items. 0 where the pool grades all answers
@@ -107,16 +106,17 @@ class Case:
     def gain(self, pool: Pool, other: Pool) -> Estimate:
         """What one method has more accuracy of than another, on the pairs that both decided. p:
         sign flips of whole items."""
-        first, second = correct(pool.sign, self.gold), correct(other.sign, self.gold)
-        found = difference(first, second, draws=self.draws, seed=self.seed)
-        return replace(found, unscored=int((np.abs(self.gold) == 1).sum()) - found.n)
+        gap = correct(pool.sign, self.gold) - correct(other.sign, self.gold)
+        return _counted(difference(gap, draws=self.draws, seed=self.seed), np.abs(self.gold) == 1)
 
     def agreement(self, groups: Sequence[tuple[Pool, Pool]]) -> Estimate:
         """Share of pairs decided alike, over these twos; no value without any."""
         if not groups:
             return Estimate(math.nan, clusters=0)
-        cells = np.stack([alike(a.sign, b.sign) for a, b in groups], axis=-1)
-        return replace(accuracy(cells), unscored=int(np.isnan(cells).sum()))
+        signs = np.stack([[one.sign, other.sign] for one, other in groups], axis=-1)
+        known = ~np.isnan(signs).any(axis=0)
+        cells = np.where(known, signs[0] == signs[1], np.nan)
+        return _counted(accuracy(cells), np.ones(known.shape, np.bool_))
 
     def costs_of(self, pool: Pool) -> tuple[float, float]:
         """Of choosing a pool's members from all candidates (of the human filter: the others'
@@ -155,6 +155,11 @@ class Case:
             made |= entries("all/accuracy", self.accuracy(self.pools[0].sign), *parts)
             made |= entries("pool/spearman", self.rho(pool), *parts)
         return made
+
+
+def _counted(estimate: Estimate, asked: Mask) -> Estimate:
+    """The same; unscored: of the pairs that were asked for those without a decision."""
+    return replace(estimate, unscored=int(asked.sum()) - estimate.n)
 
 
 def all_tables(case: Case) -> list[Table]:
@@ -238,7 +243,7 @@ def _verdict(case: Case, exam: str, judge: int) -> tuple[bool | str, str | None]
     """Whether a judge passed or was excused, and why it did not."""
     marks = case.marks[exam]
     passed = bool(marks.passed[judge])
-    if not case.responses.exams[exam].taken[judge] or (marks.alone[judge] and passed):
+    if not case.responses.exams[exam].taken[judge] or (passed and np.isnan(marks.bar)):
         return "excused", None
     if passed:
         return True, None
@@ -246,10 +251,7 @@ def _verdict(case: Case, exam: str, judge: int) -> tuple[bool | str, str | None]
         return False, "no readable answer"
     if unbeaten := marks.unbeaten(judge):
         return False, f"no better than {' and '.join(unbeaten)}"
-    return (
-        False,
-        "below the threshold" if exam != "self_confidence" else "not surer of the easy set",
-    )
+    return False, FAILED.get(exam, "below the threshold")
 
 
 def _confidence(case: Case) -> list[Row]:
@@ -283,11 +285,10 @@ def _bias(case: Case) -> list[Row]:
     rows: list[Row] = []
     for head, pool in _everyone(case) if mixed.any() else ():
         sign = pool.sign[:, mixed] * side
-        rate = favour_rate(np.where(np.isnan(sign), np.nan, (sign > 0).astype(np.float64)), gold)
-        found = columns(rate, *INTERVAL, "p", "n") | {"items": rate.clusters}
-        lost = unscored_pairs(sign, np.where(gold <= 0, 1.0, np.nan))
+        rate = favour_rate(np.where(np.isnan(sign), np.nan, sign > 0), gold)
+        own = columns(_counted(rate, gold <= 0), *INTERVAL, "p", *COUNTS)
         beside = entries("accuracy", case.accuracy(sign, gold), *WITHOUT_P)
-        rows.append({**head, **found, "unscored": lost, **beside})
+        rows.append({**head, **own, "items": rate.clusters, **beside})
     return rows
 
 
@@ -330,7 +331,7 @@ def _exam_facts(case: Case, exam: str) -> dict[str, Any]:
         "name": exam,
         "absent": named(~own.taken),
         "unread": named(np.isnan(value) & own.taken),
-        "alone": named(marks.alone & marks.passed),
+        "alone": named(marks.passed & np.isnan(marks.bar)),
         "beaten": [
             (judge, name, marks.leads[name].at(k))
             for k, judge in enumerate(judges)

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgelab.core.panel import Panel
 from judgelab.stats.intervals.arrays import Floats, Mask, row_means
 from judgelab.stats.qualification.exams import Marks, correct, decide, pooled_scores
 from judgelab.study.common.panels import human_scores
-from judgelab.study.qualification.responses import JudgeResponses
+from judgelab.study.qualification.responses import Counts, JudgeResponses
 
 EVERYBODY, HUMAN, PRE = "all", "human", "PRE"
 PRE_BAR = 0.55  # threshold of P_c in PRE's own exam (Auto-PRE paper, appendix 5)
@@ -37,7 +36,7 @@ class Pool:
     @property
     def members(self) -> Mask:
         """[judges] with a weight above 0."""
-        return np.asarray(self.power > 0, dtype=np.bool_)
+        return np.asarray(self.power > 0)
 
     @property
     def ties(self) -> int:
@@ -60,16 +59,14 @@ def single(responses: JudgeResponses, judge: int) -> Pool:
 
 def examined(responses: JudgeResponses, marks: Mapping[str, Marks]) -> list[Pool]:
     """All judges, and those whom each subset of the exams admits, the largest subset last."""
-    sizes = range(len(marks) + 1)
-    subsets = [subset for size in sizes for subset in combinations(tuple(marks), size)]
-    return [admitted(responses, marks, subset) for subset in subsets]
+    power = np.ones(len(responses.judges))
+    everybody = Pool(EVERYBODY, (), power, decide(responses.votes, power))
+    subsets = [exams for size in range(len(marks)) for exams in combinations(marks, size + 1)]
+    return [everybody, *(admitted(responses, marks, exams) for exams in subsets)]
 
 
 def admitted(responses: JudgeResponses, marks: Mapping[str, Marks], exams: Sequence[str]) -> Pool:
     """The judges that passed all of these exams, weighted; who did not take one is excused."""
-    if not exams:
-        power = np.ones(len(responses.judges))
-        return Pool(EVERYBODY, (), power, decide(responses.votes, power))
     marked = [marks[exam] for exam in exams]
     excused = np.stack([~responses.exams[exam].taken for exam in exams])
     passed: Mask = np.all([mark.passed for mark in marked] | excused, axis=0)
@@ -126,13 +123,7 @@ def _weights(values: Floats, passed: Mask) -> Floats:
     return np.where(passed, np.where(np.isnan(score), 1.0, score), 0.0)
 
 
-def all_pairs(panel: Panel) -> NDArray[np.int64]:
-    """[pairs, 2] agents of every unordered pair of agents that are no references."""
-    plain = [k for k, agent in enumerate(panel.agents) if not agent.reference]
-    return np.array(list(combinations(plain, 2)), dtype=np.int64).reshape(-1, 2)
-
-
-def preferences_of(panel: Panel, pairs: NDArray[np.int64]) -> Floats:
+def preferences_of(panel: Panel, pairs: Counts) -> Floats:
     """[items, pairs] 1 where people prefer the first answer, -1 the second, 0 a tie, NaN unknown.
 
     The higher grade is preferred. An item's ``meta["preferences"]``, a JSON list of [better,
@@ -141,19 +132,16 @@ def preferences_of(panel: Panel, pairs: NDArray[np.int64]) -> Floats:
     grades = human_scores(panel)
     gold = np.sign(grades[:, pairs[:, 0]] - grades[:, pairs[:, 1]])
     names = [agent.name for agent in panel.agents]
-    side = {(names[i], names[j]): (k, 1.0) for k, (i, j) in enumerate(pairs)}
-    side |= {(names[j], names[i]): (k, -1.0) for k, (i, j) in enumerate(pairs)}
+    place = {(names[i], names[j]): k for k, (i, j) in enumerate(pairs)}
     for row, item in enumerate(panel.items):
         for better, worse in json.loads(item.meta.get("preferences", "[]")):
-            if (str(better), str(worse)) in side:
-                column, sign = side[str(better), str(worse)]
-                gold[row, column] = sign
+            for first, second, sign in ((better, worse, 1.0), (worse, better, -1.0)):
+                if (column := place.get((str(first), str(second)))) is not None:
+                    gold[row, column] = sign
     return gold
 
 
-def family_pairs(
-    panel: Panel, pairs: NDArray[np.int64], family: Sequence[str]
-) -> tuple[Mask, Mask]:
+def family_pairs(panel: Panel, pairs: Counts, family: Sequence[str]) -> tuple[Mask, Mask]:
     """[pairs, 2] whose answers are the family's, and [pairs] where one is and the other is not."""
     agents = np.array([agent.name for agent in panel.agents])
     inside = np.isin(agents[pairs], np.array(family, dtype=str))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -25,9 +26,9 @@ from judgelab.exam.protocol import Answers, Exam, ExamPaper, NotHeldError
 from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.qualification.exams import (
+    ConfidenceAnswers,
     ExamAnswers,
     ExamShares,
-    confidence,
     gaps_of,
     over,
     shares,
@@ -62,9 +63,10 @@ class ExamResult:
     @property
     def scored(self) -> ExamAnswers:
         """The answers, summed over each item."""
+        own = shares(self._all("scored"), self._all("asked"))
         if self.answers[0].hard is None:
-            return shares(self._all("scored"), self._all("asked"))
-        return confidence(*map(self._all, ("scored", "hard", "asked", "hard_asked")))
+            return own
+        return ConfidenceAnswers(own, shares(self._all("hard"), self._all("hard_asked")))
 
     @property
     def over_length(self) -> ExamShares | None:
@@ -114,11 +116,6 @@ class JudgeResponses:
         """[judges, items, pairs] for the pair's first answer; both orders are one vote."""
         return gaps_of(self.cells, self.pairs) if self.graded else votes_of(self.cells)
 
-    @property
-    def facts(self) -> dict[str, Mapping[str, object]]:
-        """Exam -> how it was set."""
-        return {name: one.facts for name, one in self.exams.items()}
-
     def named(self, mask: Mask) -> str:
         """The judges of a mask, with commas between them."""
         return ", ".join(judge for judge, inside in zip(self.judges, mask, strict=True) if inside)
@@ -137,9 +134,13 @@ class JudgeResponses:
         return pd.DataFrame({**head, "first": first, "second": second, **wins})
 
 
-def recorded(
-    panel: Panel, pairs: Counts, exams: Collection[str], prices: JudgePrices
-) -> JudgeResponses:
+def all_pairs(panel: Panel) -> Counts:
+    """[pairs, 2] agents of every unordered pair of agents that are no references."""
+    plain = [k for k, agent in enumerate(panel.agents) if not agent.reference]
+    return np.array(list(combinations(plain, 2)), dtype=np.int64).reshape(-1, 2)
+
+
+def recorded(panel: Panel, exams: Collection[str], prices: JudgePrices) -> JudgeResponses:
     """What judges said according to the data (mechanism=recorded_scores), and no one is asked.
 
     Verdicts on pairs in both orders, or grades; of exams, consistency follows from verdicts.
@@ -153,44 +154,38 @@ def recorded(
             "mechanism=recorded_scores: the data hold no verdicts of judges. Name their columns "
             "(dataset.judges=[...]), or ask judges with another mechanism."
         )
-    items = {item.id: k for k, item in enumerate(panel.items)}
-    agents = {agent.name: k for k, agent in enumerate(panel.agents)}
-    kept = np.array([one in items for one in table.units.item], dtype=np.bool_)
-    units = table.units.at(np.flatnonzero(kept))
+    agents, pairs = pd.Index([agent.name for agent in panel.agents]), all_pairs(panel)
+    items = pd.Index([item.id for item in panel.items]).get_indexer(pd.Index(table.units.item))
+    kept = np.flatnonzero(items >= 0)
+    row, units = items[kept], table.units.at(kept)
     verdicts, asked = table.verdicts[:, kept], table.asked[:, kept]
     names, counts = tuple(table.names), asked.reshape(len(asked), -1).sum(axis=1)
     each = np.array([prices.judges.get(name, np.nan) for name in names])
     cost = np.where(counts > 0, each * counts * prices.tokens_per_call / PER, 0.0)
-    row = np.array([items[one] for one in units.item], dtype=np.int64)
-    first = np.array([agents[one] for one in units.first], dtype=np.int64)
-    if table.kind != "preference":
-        cells = np.full((len(names), len(items), len(agents)), np.nan)
+    first, compared = agents.get_indexer(pd.Index(units.first)), table.kind == "preference"
+    if not compared:
+        cells = np.full((len(names), len(panel.items), len(agents)), np.nan)
         cells[:, row, first] = verdicts[:, :, 0]
     else:
-        second = np.array([agents[one] for one in units.second], dtype=np.int64)
+        second = agents.get_indexer(pd.Index(units.second))
         place = np.full((len(agents), len(agents)), -1)
         place[tuple(pairs.T)] = np.arange(len(pairs))
-        cells = np.full((len(names), len(items), len(pairs), 2), np.nan)
+        cells = np.full((len(names), len(panel.items), len(pairs), 2), np.nan)
         # where the other text is the pair's first, it was shown so second
         turned = 1 - verdicts[:, :, ::-1]
         for side, own in ((place[first, second], verdicts), (place[second, first], turned)):
             known = side >= 0
             cells[:, row[known], side[known]] = own[:, known]
     taken: dict[str, ExamResult] = {}
-    if table.kind == "preference" and "consistency" in exams:
-        both = list(zip(cells[..., 0], cells[..., 1], strict=True))
-        every = [(unchanged(*own), tied(*own)) for own in both]
-        answers = tuple(
-            Answers(
-                same,
-                np.ones(same.shape, np.bool_),
-                tied=ties,
-                absence="no verdicts in both orders" if np.isnan(same).all() else "",
-            )
-            for same, ties in every
-        )
+    if compared and "consistency" in exams:
+        answers = []
+        for before, after in zip(cells[..., 0], cells[..., 1], strict=True):
+            same = unchanged(before, after)
+            absence = "no verdicts in both orders" if np.isnan(same).all() else ""
+            put, ties = np.ones(same.shape, np.bool_), tied(before, after)
+            answers.append(Answers(same, put, tied=ties, absence=absence))
         spent = np.stack([cost, np.zeros(len(names))])
-        taken["consistency"] = ExamResult(answers, {"change": "position"}, spent)
+        taken["consistency"] = ExamResult(tuple(answers), {"change": "position"}, spent)
     reason = "the data hold no answers of judges in it"
     missing = [(name, reason, ()) for name in exams if name not in taken]
     return JudgeResponses(names, pairs, cells, cost, taken, missing)
@@ -199,7 +194,6 @@ def recorded(
 def ask(
     context: Context,
     panel: Panel,
-    pairs: Counts,
     asked: Mapping[str, Context],
     exams: Mapping[str, Exam],
     prices: JudgePrices,
@@ -213,7 +207,18 @@ def ask(
         ConfigError: an exam does not fit the panel.
     """
     lms = {name: own.evaluation_lm for name, own in asked.items()}
-    _check_able(context, lms, exams)
+    for name, exam in exams.items():
+        for judge, lm in lms.items():
+            if not exam.requires <= lm.capabilities:
+                raise CapabilityError(
+                    f"study.judges.{judge} cannot take study.{name}: it needs "
+                    f"{', '.join(sorted(exam.requires))}. Choose another LM or study.{name}=null."
+                )
+        if exam.needs_writer and Capability.CHAT not in context.writer().capabilities:
+            raise CapabilityError(
+                f"study.{name} has texts written by an LM that can chat: choose "
+                "evaluation_lm@writer_lm=OPTION."
+            )
     missing: list[tuple[str, str, Sequence[str]]] = []
     papers: dict[str, tuple[ExamPaper, LoggedLM]] = {}  # with who wrote it
     for name, exam in exams.items():
@@ -232,58 +237,32 @@ def ask(
     for name, (paper, writer) in papers.items():
         logs = {judge: LoggedLM(lm) for judge, lm in lms.items()}
         answers: dict[str, Answers] = {}
+        absent, ways = dict[str, list[str]](), dict[str, list[str]]()
         for judge, lm in logs.items():
             context.tell(f"{judge}, {name}", 0)
-            answers[judge] = exams[name].take(paper, lm, seed=context.seed)
-        for reason in dict.fromkeys(one.absence for one in answers.values() if one.absence):
-            who = [judge for judge, one in answers.items() if one.absence == reason]
-            missing.append((name, reason, who))
+            one = answers[judge] = exams[name].take(paper, lm, seed=context.seed)
+            if one.absence:
+                absent.setdefault(one.absence, []).append(judge)
+            if one.way:
+                ways.setdefault(one.way, []).append(judge)
+        missing += [(name, reason, who) for reason, who in absent.items()]
         if not all(one.absence for one in answers.values()):
             cost = np.stack([prices.asked(logs), prices.asked(logs, voting)])
             writing = float(prices.asked({"the writer": writer})[0])
-            ways: dict[str, list[str]] = {}
-            for judge, one in answers.items():
-                ways.setdefault(one.way, []).append(judge)
-            by = "; ".join(f"{way} ({', '.join(who)})" for way, who in ways.items() if way)
+            by = "; ".join(f"{way} ({', '.join(who)})" for way, who in ways.items())
             facts = paper.facts | ({"by": by} if by else {})
             results[name] = ExamResult(tuple(answers.values()), facts, cost, writing)
-    return JudgeResponses(
-        tuple(asked),
-        pairs,
-        _cells(asked, measured, pairs),
-        prices.asked(voting),
-        results,
-        missing,
-        estimators=tuple(own.estimator(measured[name].attrs) for name, own in asked.items()),
-    )
-
-
-def _check_able(
-    context: Context, judges: Mapping[str, EvaluationLM], exams: Mapping[str, Exam]
-) -> None:
-    for name, exam in exams.items():
-        for judge, lm in judges.items():
-            if not exam.requires <= lm.capabilities:
-                raise CapabilityError(
-                    f"study.judges.{judge} cannot take study.{name}: it needs "
-                    f"{', '.join(sorted(exam.requires))}. Choose another LM or study.{name}=null."
-                )
-        if exam.needs_writer and Capability.CHAT not in context.writer().capabilities:
-            raise CapabilityError(
-                f"study.{name} has texts written by an LM that can chat: choose "
-                "evaluation_lm@writer_lm=OPTION."
-            )
-
-
-def _cells(asked: Mapping[str, Context], data: Mapping[str, xr.Dataset], pairs: Counts) -> Floats:
-    """Verdicts where mechanisms compare, else grades (``JudgeResponses``)."""
+    pairs = all_pairs(panel)
     if any(own.mechanism.subject != "choice" for own in asked.values()):
-        grades = [asked[name].mechanism.score(each).agent.values for name, each in data.items()]
-        return np.stack(grades)
-    verdicts = np.stack([each["verdict"].values for each in data.values()])
-    first, second = pairs.T
-    both = verdicts[:, :, first, second], 1 - verdicts[:, :, second, first]
-    return np.stack(both, axis=-1)
+        each = [asked[name].mechanism.score(own).agent.values for name, own in measured.items()]
+        cells = np.stack(each)
+    else:
+        verdicts, (first, second) = (own["verdict"].values for own in measured.values()), pairs.T
+        both = [np.stack([v[:, first, second], 1 - v[:, second, first]], -1) for v in verdicts]
+        cells = np.stack(both)
+    by_whom = tuple(own.estimator(measured[name].attrs) for name, own in asked.items())
+    cost = prices.asked(voting)
+    return JudgeResponses(tuple(asked), pairs, cells, cost, results, missing, by_whom)
 
 
 @dataclass(frozen=True)

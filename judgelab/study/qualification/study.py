@@ -26,15 +26,14 @@ from judgelab.study.qualification.case import Case, all_tables, figures, notes
 from judgelab.study.qualification.figures import DRAWINGS, HEADLINES, compare
 from judgelab.study.qualification.pools import (
     FOLDS,
-    all_pairs,
     consistent,
     examined,
     filtered_by_people,
     preferences_of,
 )
 from judgelab.study.qualification.responses import (
-    JudgePrices,
     JudgeResponses,
+    all_pairs,
     ask,
     read_prices,
     recorded,
@@ -73,12 +72,13 @@ class Qualification(JudgesStudy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        methods = {f"methods.{name}": judges for name, judges in (self.methods or {}).items()}
-        for name, judges in {**methods, "recorded": self.recorded}.items():
-            if judges is not None and (not judges or len(set(judges)) < len(judges)):
+        groups = {f"methods.{name}": judges for name, judges in (self.methods or {}).items()}
+        if self.recorded is not None:
+            groups["recorded"] = self.recorded
+        for name, judges in groups.items():
+            if not judges or len(set(judges)) < len(judges):
                 raise ConfigError(f"study.{name}={list(judges)}: name judges, each once.")
-        for name, judges in methods.items() if self.judges else ():
-            for judge in judges:
+            for judge in judges if self.judges else ():
                 if judge not in self.judges:
                     hint = did_you_mean(judge, self.judges)
                     raise ConfigError(f"study.{name}: no judge is called {judge!r}.{hint}")
@@ -87,7 +87,7 @@ class Qualification(JudgesStudy):
         self, mechanism: Mechanism, lm: EvaluationLM
     ) -> Mapping[str, tuple[Mechanism, EvaluationLM]]:
         """See Study."""
-        return asks_of(self.judges, mechanism, lm)  # without any, _responses says what to do
+        return asks_of(self.judges, mechanism, lm)  # without any, _asked says what to do
 
     def run(self, context: Context) -> Result:
         """Ask the judges, mark the exams, pool, and compare.
@@ -98,22 +98,21 @@ class Qualification(JudgesStudy):
             DataError: a price list cannot be read.
             CapabilityError: a judge cannot do what the mechanism or an exam needs.
         """
-        panel, prices = self._settled(context)
-        everybody = self._responses(context, panel, prices)
+        panel, everybody, currency = self._asked(context)
         responses = everybody if self.recorded is None else everybody.of(self.recorded)
         write = context.run_dir.write_table
         write("records/clean_verdicts.parquet", responses.records(panel))
         if any(text is not None for row in panel.texts for text in row):
             write("records/clean_texts.parquet", text_records(panel))
-        case = self._case(context, panel, responses, prices.currency)
         methods = {
-            name: self._case(context, panel, everybody.of(judges), prices.currency)
+            name: self._case(context, panel, everybody.of(judges), currency)
             for name, judges in (self.methods or {}).items()
         }
-        case = replace(case, methods=methods)
+        case = replace(self._case(context, panel, responses, currency), methods=methods)
         by = responses.estimators or (context.estimator({}),)
         ways = {name: own.mechanism.name for name, own in self.asked(context).items()}
         tables, summary = all_tables(case), case.summary(context)
+        exams = {name: one.facts for name, one in responses.exams.items()}
         return Result(
             summary=summary,
             primary="pool/accuracy" if case.known else "pool/agreement",
@@ -121,17 +120,18 @@ class Qualification(JudgesStudy):
             tables=tables,
             figures=figures(tables),
             notes=[*notes(context, case, ways), *mixed(by, LM)],
-            provenance={"clean": origin_of(panel, {"exams": responses.facts})},
+            provenance={"clean": origin_of(panel, {"exams": exams})},
             estimators=list(by),
             answer=paragraphs(__package__, "answer.md.j2", summary=summary),
         )
 
     def ask(self, context: Context) -> None:
         """See Study."""
-        self._responses(context, *self._settled(context))
+        self._asked(context)
 
-    def _settled(self, context: Context) -> tuple[Panel, JudgePrices]:
-        """Panel and prices; what is only needed in the end is checked before a judge is asked."""
+    def _asked(self, context: Context) -> tuple[Panel, JudgeResponses, str]:
+        """Panel, what the judges say of it, and the currency of their prices. What only the end
+        needs is checked before a judge is asked."""
         context.no_attack("qualification")
         panel, asked = context.panels()["clean"], self.asked(context)
         for name in self.family:
@@ -151,22 +151,15 @@ class Qualification(JudgesStudy):
                 "'+evaluation_lm@study.judges.NAME=OPTION' or a list (study.judges=judges.yaml), "
                 "or take those of the data with mechanism=recorded_scores."
             )
-        if self.recorded is not None and asked:
-            raise ConfigError(
-                "study.recorded names judges of the data: leave it out, or choose "
-                "mechanism=recorded_scores."
-            )
         _one_way(context, asked)
         prices = replace(read_prices(self.prices), models=self.model_prices)
         for name, one in asked.items():
             prices.listed(name, one.evaluation_lm.unwrapped)  # raises, if at all, before calls
-        return panel, prices
-
-    def _responses(self, context: Context, panel: Panel, prices: JudgePrices) -> JudgeResponses:
         exams = {name: exam for name in EXAMS if (exam := getattr(self, name)) is not None}
-        if asked := self.asked(context):
-            return ask(context, panel, all_pairs(panel), asked, exams, prices)
-        return recorded(panel, all_pairs(panel), exams, prices)
+        responses = (
+            ask(context, panel, asked, exams, prices) if asked else recorded(panel, exams, prices)
+        )
+        return panel, responses, prices.currency
 
     def _case(
         self, context: Context, panel: Panel, responses: JudgeResponses, currency: str

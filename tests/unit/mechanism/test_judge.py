@@ -19,7 +19,8 @@ from judgelab.core.prompt import Prompt
 from judgelab.core.reply import read_choice
 from judgelab.mechanism.chat_eval import ChatEval, ChatEvalPointwise
 from judgelab.mechanism.judge import Judge, position, win_rates
-from judgelab.study.qualification.pools import all_pairs, preferences_of
+from judgelab.study.qualification.pools import preferences_of
+from judgelab.study.qualification.responses import all_pairs
 from tests.scripted import ScriptedChat, panel_of
 
 TEXTS = [["good text", "fair text", "poor text", "human text"]] * 3

@@ -18,7 +18,7 @@ from judgelab.exam.protocol import Answers
 from judgelab.report.jobs import comparisons, jobs
 from judgelab.report.sweep import write
 from judgelab.stats.intervals.arrays import Floats, Mask
-from judgelab.stats.qualification.exams import confidence, mark, shares
+from judgelab.stats.qualification.exams import ConfidenceAnswers, mark, shares
 from judgelab.study.qualification.pools import (
     admitted,
     answer_scores,
@@ -231,7 +231,8 @@ def test_who_is_excused_from_an_exam_weighs_as_its_passers_do() -> None:
     answers = np.repeat([[0.9], [0.9], [0.1]], 10, axis=1)
     sure, unsure = np.full((10, 1), 2.0), np.full((10, 1), 1.0)
     nothing = np.full((10, 1), NAN)
-    exam = confidence(np.stack([sure, nothing, sure]), np.stack([unsure, nothing, unsure]))
+    sets = np.stack([sure, nothing, sure]), np.stack([unsure, nothing, unsure])
+    exam = ConfidenceAnswers(*map(shares, sets))
     marks = {
         "consistency": mark(shares(answers), 0.5, draws=20),
         "self_confidence": mark(exam, None, draws=20),
