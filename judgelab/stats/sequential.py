@@ -1,24 +1,15 @@
 """What is sure at every look, so that a run may stop when it likes: means and orders.
 
-An interval for one look holds 95 times in 100 where the number of items was fixed beforehand. Who
-looks after every batch and stops at a narrow one is wrong far more often. These intervals hold at
-all looks together, and are wider for that.
+An interval for one look holds 95 times in 100 where the number of items was fixed beforehand; who
+looks after every batch and stops at a narrow one is wrong far more often. These are wider, and hold
+at all looks together.
 
-- Bounded values, any distribution: ``betting_ends``, the hedged capital of Waudby-Smith & Ramdas
-  (*Estimating means of bounded random variables by betting*, arXiv 2010.09686) with their
-  predictable plug-in bets, cut off at ``CUT``. ``betting_p`` is the test that such a mean is above
-  0.
-- Values without bounds: ``t_sequence_ends``, Wang & Ramdas (*Anytime-valid t-tests and confidence
-  sequences for Gaussian means with unknown variance*, arXiv 2310.03722), a Gaussian mixture of
-  Student's t (the ratio is the Bayes factor of Gonen et al., *The Bayesian two-sample t test*,
-  2005), exact for normal values and tried on others (experiments/stopping).
-
-``standing`` compares all pairs of competitors on the items that both were asked about, by these
-tests, with Holm over all of them: the chance that any order that is called sure is wrong, at any
-time, is at most 1 - confidence. Where ``ties`` are called sure, too, that chance is shared: of each
-pair (1 - confidence) / pairs is spent on at most two wrong answers that it can have, the two orders
-of equals, or an order and a tie of others, half on each (Bonferroni; Holm's steps would count on
-hypotheses that ties leave open).
+- Bounded values, any distribution: the hedged capital of Waudby-Smith & Ramdas (*Estimating means
+  of bounded random variables by betting*, arXiv 2010.09686) with their predictable plug-in bets.
+- Values without bounds: Wang & Ramdas (*Anytime-valid t-tests and confidence sequences for Gaussian
+  means with unknown variance*, arXiv 2310.03722), a Gaussian mixture of Student's t (the ratio is
+  the Bayes factor of Gonen et al., *The Bayesian two-sample t test*, 2005), exact for normal values
+  and tried on others (experiments/stopping).
 
 Values are [..., items] in the order in which they were asked, NaN where unscored or not asked. Ends
 are the overlap of the intervals at all looks so far.
@@ -107,16 +98,11 @@ def _bettor(values: Floats, level: float) -> Callable[[Floats], Mask]:
 def betting_p(gains: ArrayLike) -> Floats:
     """[...] p that the mean of gains [..., items] is at most 0, at any look; 1 without items.
 
-    Somebody with wealth 1 bets on each gain before it is seen. Where the mean is at most 0 the
-    wealth exceeds 1 / alpha at any time with probability alpha at most (Ville), so p is
-    1 / (largest wealth so far). The bet on item s is lambda_s = clip(mean / mean square, 0, .75)
-    of the items before s, with one pseudo-value each (0 and .25): sum g / (.25 + sum g^2).
-
-    Args:
-        gains: [..., items] in [-1, 1]; NaN: no bet.
+    1 / (largest wealth so far), by Ville's inequality. The bet on an item is mean / mean square of
+    the items before, cut to [0, .75], with one pseudo-value each: sum g / (.25 + sum g^2).
 
     Raises:
-        ValueError: a gain lies outside.
+        ValueError: a gain lies outside [-1, 1]; NaN is no bet.
     """
     g = np.nan_to_num(np.asarray(gains, dtype=np.float64))
     if g.size and np.abs(g).max() > 1 + 1e-9:
@@ -186,23 +172,15 @@ class Standing:
     # a above b, b above c)
     above: Mask
 
-    @property
-    def open(self) -> Mask:
-        """[competitors, competitors] pairs of which neither order is sure."""
-        return np.asarray(~(self.above | self.above.T | np.eye(len(self.above), dtype=np.bool_)))
-
     def wanted(self, top: int | None) -> Mask:
-        """[competitors, competitors] open pairs that matter: all, or those for who is in the top.
-
-        Of no interest are pairs of somebody who is surely below ``top`` others, and of two who are
-        surely above all but ``top``.
-        """
-        pairs = self.open
+        """[competitors, competitors] pairs of which neither order is sure; with ``top`` those alone
+        that decide who is among the best so many."""
+        unsure = ~(self.above | self.above.T | np.eye(len(self.above), dtype=np.bool_))
         if top is not None:
             out, inside = self.rank_low > top, self.rank_high <= top
-            pairs[out] = pairs[:, out] = False
-            pairs[np.ix_(inside, inside)] = False
-        return pairs
+            unsure[out] = unsure[:, out] = False
+            unsure[np.ix_(inside, inside)] = False
+        return np.asarray(unsure)
 
     @property
     def rank_low(self) -> Floats:
@@ -218,12 +196,13 @@ class Standing:
 def standing(
     scores: ArrayLike, confidence: float, bounds: Bounds | None, *, stepwise: bool = True
 ) -> Standing:
-    """Which orders are sure.
+    """Which orders are sure; the chance that any is wrong, at any time, is 1 - confidence at most.
+
+    Each pair is compared on the items that both were asked about.
 
     Args:
         scores: [items, competitors], higher is better. A competitor that dropped out has NaN from
             then on.
-        confidence: that all orders which are called sure are right.
         bounds: least and largest score; None: there are none.
         stepwise: Holm over both orders of all pairs; else Bonferroni, which leaves room for
             ``ties`` of the same confidence.
@@ -245,20 +224,23 @@ def standing(
 def ties(scores: ArrayLike, reach: float, confidence: float, bounds: Bounds | None) -> Mask:
     """[competitors, competitors] pairs whose means surely differ by less than ``reach``.
 
-    Tested over all pairs, not over the open ones alone: which these are was found by looking.
-    ``confidence``: that all ties are right, and all orders of ``standing`` without steps.
+    ``confidence``: that all ties are right, and all orders of ``standing`` without steps. Of each
+    pair (1 - confidence) / pairs is spent on at most two wrong answers that it can have, the two
+    orders of equals, or an order and a tie of others, half on each (Holm's steps would count on
+    hypotheses that ties leave open). Over all pairs, not the open ones alone: which these are was
+    found by looking.
     """
     table = checked(scores, 2, "The scores of a race").T
     first, second = np.triu_indices(len(table), 1)
     near = np.zeros((len(table),) * 2, np.bool_)
     if first.size:
-        each = 1 - (1 - confidence) / len(first)
-        gaps = table[first] - table[second]
+        each, gaps = 1 - (1 - confidence) / len(first), table[first] - table[second]
         if bounds is None:
             low, high = t_sequence_ends(gaps, each)
             near[first, second] = (low >= -reach) & (high <= reach)
         else:  # one bet at the width on either side: whole intervals of all pairs take seconds
-            share, width = gaps / (bounds[1] - bounds[0]), reach / (bounds[1] - bounds[0])
+            scale = bounds[1] - bounds[0]
+            share, width = gaps / scale, reach / scale
             m = np.array(max((1 - width) / 2, 1e-9))  # of a width beyond the bounds: nearly 0
             sides = [_bettor(np.clip((1 + x) / 2, 0, 1), each)(m) for x in (share, -share)]
             near[first, second] = sides[0] & sides[1]

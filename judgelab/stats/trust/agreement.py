@@ -129,26 +129,21 @@ class Target:
     cluster: Places  # [units] numbers from 0
     turn: Floats | None = None  # [clusters] as of ``Shares``
 
-    def shares(self, answers: Floats, judged: Mask) -> Shares:
+    def shares(self, answers: Floats, judged: Mask, *, each: bool = False) -> Shares:
         """[judges] of answers [judges, units, answers] on units judged [judges, units].
 
         Answers [units, answers] are those of a rule, beside each judge.
+
+        Args:
+            each: [judges, answers] by what the others say: recall.
         """
-        return self._of(self.mass * answers, judged)
+        return self._of(self.mass * answers, judged, each)
 
-    def of_people(self, judged: Mask) -> Shares:
+    def of_people(self, judged: Mask, *, each: bool = False) -> Shares:
         """What the people left out earn on the same units."""
-        return self._of(self.people, judged)
+        return self._of(self.people, judged, each)
 
-    def recall(self, answers: Floats, judged: Mask) -> Shares:
-        """[judges, answers] by what the others say."""
-        return self._of(self.mass * answers, judged, each=True)
-
-    def recall_of_people(self, judged: Mask) -> Shares:
-        """The same of the people left out."""
-        return self._of(self.people, judged, each=True)
-
-    def _of(self, earned: Floats, judged: Mask, *, each: bool = False) -> Shares:
+    def _of(self, earned: Floats, judged: Mask, each: bool) -> Shares:
         sums = list[Floats]()
         for x in (earned, self.mass):
             columns = np.ascontiguousarray(np.swapaxes(x * judged[..., None], -1, -2))
@@ -247,7 +242,7 @@ class GradedRows:
             rows = np.broadcast_to(values, judged.shape)[k, at], self.target[at], self.weight[at]
             pairs = _credits(*rows, self.group[at])
             # two rows of one text are no pair
-            own = _credits(*rows, _cells(self.group[at], self.unit[at].astype(float)))
+            own = _credits(*rows, _cells(self.group[at], self.unit[at]))
             for side, x, y in zip(sums, pairs, own, strict=True):
                 side[k] = np.bincount(self.cluster[at], x - y, minlength=clusters)
         return Shares.of(sums[0], sums[1], self.turn, twice=self.across)
@@ -275,38 +270,35 @@ def graded_rows(
         leave_out: each person in turn, of texts that two or more graded.
     """
     known = ~np.isnan(labels)
-    k = known.sum(axis=1)
+    k, each = known.sum(axis=1), weight if across else np.sqrt(weight)
     total = np.where(known, labels, 0.0).sum(axis=1)
-    each = weight if across else np.sqrt(weight)
-    if not leave_out:
-        unit = np.flatnonzero(k)
-        group = np.zeros(len(unit), np.intp) if across else item[unit]
-        nobody = np.full(len(unit), np.nan)
-        mean = np.round(total[unit] / k[unit], 9)
-        return GradedRows(unit, mean, nobody, group, each[unit], cluster[unit], across)
-    unit, person = np.nonzero(known & (k > 1)[:, None])
-    own = labels[unit, person]
-    rest = np.round((total[unit] - own) / (k[unit] - 1), 9)
-    place = np.zeros(len(unit), np.intp) if across else item[unit]
-    share, shared = each[unit], _shared(place, person)
-    strangers = shared < 0.5 * _shared(place, np.zeros_like(person)) / max(
-        float(k[k > 1].mean()) if (k > 1).any() else 1.0, 1.0
-    )
-    group = place if strangers else _cells(place, person.astype(float))
-    share = share / k[unit] if strangers else share
+    if leave_out:
+        unit, person = np.nonzero(known & (k > 1)[:, None])
+        own = labels[unit, person]
+    else:
+        unit = person = np.flatnonzero(k)
+        own = np.full(len(unit), np.nan)
+    rest = (total[unit] - np.nan_to_num(own)) / (k[unit] - leave_out)
+    group = np.zeros(len(unit), np.intp) if across else item[unit]
+    share, strangers = each[unit], False
+    if leave_out:
+        people = float(k[k > 1].mean()) if len(unit) else 1.0
+        strangers = _pairs_within(_cells(group, person)) < 0.5 * _pairs_within(group) / people
+        group, share = (group, share / k[unit]) if strangers else (_cells(group, person), share)
+    rest = np.round(rest, 9)
     return GradedRows(unit, rest, own, group, share, cluster[unit], across, strangers)
 
 
-def _shared(place: Places, person: Places) -> float:
-    """Pairs of rows in the same place by the same person."""
-    counts = np.unique(_cells(place, person.astype(float)), return_counts=True)[1]
+def _pairs_within(group: Places) -> float:
+    """Pairs of rows of the same group."""
+    counts = np.unique(group, return_counts=True)[1]
     return float((counts * (counts - 1.0)).sum() / 2)
 
 
-def _cells(group: Places, *values: Floats) -> Places:
-    """[rows] number of the row's combination of group and values."""
-    number = np.unique(group, return_inverse=True)[1].astype(np.intp)
-    for each in values:
+def _cells(*columns: NDArray[np.generic]) -> Places:
+    """[rows] number of the row's combination of values."""
+    number = np.zeros(len(columns[0]), np.intp)
+    for each in columns:
         place = np.unique(each, return_inverse=True)[1]
         both = number * (int(place.max(initial=0)) + 1) + place
         number = np.unique(both, return_inverse=True)[1].astype(np.intp)

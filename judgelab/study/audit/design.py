@@ -97,23 +97,21 @@ class Design:
             np.fmin.at(turn, cluster, table.units.turn)
         item = cluster if looks and single else _numbers(table.units.item.astype(str))
         each = np.ones(len(cluster)) if weight is None else weight
-        across = single and not looks  # texts of other items are compared
 
         def target(chosen: Mask, *, leave_out: bool) -> Target | GradedRows:
-            labels = np.where(chosen[:, None], table.labels, np.nan)
+            labels, how = np.where(chosen[:, None], table.labels, np.nan), {"leave_out": leave_out}
             if table.kind == "category":
                 return replace(category_target(labels, len(table.levels), cluster, each), turn=turn)
-            how = {"leave_out": leave_out}
             if table.kind == "preference":
                 return replace(preference_target(labels, cluster, each, **how), turn=turn)
+            across = single and not looks  # texts of other items are compared
             rows = graded_rows(labels, item, cluster, each, **how, across=across)
             return replace(rows, turn=turn)
 
-        double = np.asarray((~np.isnan(table.labels)).sum(axis=1) > 1, np.bool_)
-        beside = None
+        double, beside = (~np.isnan(table.labels)).sum(axis=1) > 1, None
         if len(np.unique(cluster[double])) >= bars.labels:
             beside = target(double, leave_out=True)
-        throughout = beside is not None and double.sum() >= MOST * table.labelled.sum()
+        throughout = double.sum() >= MOST * table.labelled.sum()
         main = beside if beside and throughout else target(table.labelled, leave_out=False)
         counts = {x: int((table.labels == k).any(1).sum()) for k, x in enumerate(table.levels)}
         return Design(table, bars, cluster, weight, turn, double, main, beside, counts)

@@ -7,7 +7,8 @@ mended is no change of the judge.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from judgelab.core.errors import ConfigError, DataError, some
-from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Kind
-from judgelab.core.result import Row, Value
+from judgelab.core.judgments import Floats, JudgmentTable, Kind
+from judgelab.core.result import Row
 from judgelab.dataset.categories import same_levels
 from judgelab.stats.intervals.ends import cluster_sums
 from judgelab.stats.intervals.estimate import Estimate
@@ -42,8 +43,7 @@ class Change(NamedTuple):
     change: Estimate
 
 
-@dataclass(frozen=True)
-class JudgeDrift:
+class JudgeDrift(NamedTuple):
     """One judge, now and then."""
 
     judge: str  # judge, earlier: its name now, and then
@@ -58,11 +58,6 @@ class JudgeDrift:
         """less or more agreement with people, for sure; else open."""
         change = self.agreement.change
         return "less" if change.high < 0 else "more" if change.low > 0 else "open"
-
-    @property
-    def moved(self) -> list[Change]:
-        """Classes that it surely finds more often now, or less."""
-        return [one for one in self.classes if one.change.low > 0 or one.change.high < 0]
 
 
 @dataclass(frozen=True)
@@ -130,22 +125,18 @@ class Before:
                 f"No judge of {self.name} ({some(list(names)) or 'none'}) is one of these "
                 f"({some(list(table.names))}): audit the same judge, or one judge in each run."
             )
-        drifts = []
+        drifts = list[JudgeDrift]()
         for now, then in pairs:
-            own = rows[rows["by"] == then]
-            models = compared(self.origins.get(then, {}), origins.get(now, {}))
-            if (one := _drift(design, now, then, *self._aligned(table, own), models)) is not None:
-                drifts.append(one)
+            model = compared(self.origins.get(then, {}), origins.get(now, {}))
+            aligned = self._aligned(table, rows[rows["by"] == then])
+            drifts += _drift(design, now, then, *aligned, model)
         if not drifts:
             raise DataError(
                 f"{self.name} and this run have no text or pair in common that a judge was asked "
                 "about in both: their ids and systems must be the same."
             )
-        done = [{one.earlier for one in drifts}, {one.judge for one in drifts}]
-        left = [
-            *(x for x in names if x not in done[0]),
-            *(x for x in table.names if x not in done[1]),
-        ]
+        left = [x for x in names if x not in {one.earlier for one in drifts}]
+        left += [x for x in table.names if x not in {one.judge for one in drifts}]
         return drifts, list(dict.fromkeys(left))
 
     def _aligned(self, table: JudgmentTable, rows: pd.DataFrame) -> tuple[JudgmentTable, Floats]:
@@ -197,35 +188,33 @@ def compared(then: Origin, now: Origin) -> str:
 
 def _drift(
     design: Design, name: str, earlier: str, table: JudgmentTable, then: Floats, model: str
-) -> JudgeDrift | None:
-    """None where nothing was asked in both runs."""
+) -> Iterator[JudgeDrift]:
+    """Nothing where nothing was asked in both runs."""
     judge = table.names.index(name)
     both = table.asked[judge] & (then[..., 1] == 1)
     chosen = both.any(axis=1)
     if not chosen.any():
-        return None
-    asked = both[chosen]
-    values = [np.where(both, x, np.nan)[chosen] for x in (table.verdicts[judge], then[..., 0])]
+        return
+    now, before = (np.where(both, x, np.nan)[chosen] for x in (table.verdicts[judge], then[..., 0]))
     facts = table.judges[judge]
     two = replace(
         table.at(chosen),
-        judges=(facts, JudgeFacts(f"{name} before", facts.pointwise, facts.scaled)),
-        verdicts=np.stack(values),
-        asked=np.stack([asked, asked]),
+        judges=(facts, replace(facts, name=f"{name} before")),
+        verdicts=np.stack([now, before]),
+        asked=np.stack([both[chosen]] * 2),
         reasons={},
         again=np.empty((0, 0, 0, 0)),
     )
-    weight = None if design.weight is None else design.weight[chosen]
-    pair = Design.of(two, design.bars, weight)
-    known = ~np.isnan(values[0]) & ~np.isnan(values[1])
-    other = known & (np.round(values[0] - values[1], 9) != 0)
+    pair = Design.of(two, design.bars, None if design.weight is None else design.weight[chosen])
+    known = ~np.isnan(now - before)
+    other = known & (np.round(now - before, 9) != 0)
     counts = (cluster_sums(x.sum(axis=1).astype(float), pair.cluster) for x in (other, known))
     changed = Shares.of(*counts).estimates().at()
     agreement, classes = _change("", pair.own), list[Change]()
     if isinstance(pair.target, Target):
-        recall = pair.target.recall(answers_of(two), pair.judged)
+        recall = pair.target.shares(answers_of(two), pair.judged, each=True)
         classes = [_change(x, recall, two.levels.index(x)) for x in pair.classes]
-    return JudgeDrift(name, earlier, changed, agreement, classes, model)
+    yield JudgeDrift(name, earlier, changed, agreement, classes, model)
 
 
 def _change(about: str, shares: Shares, *place: int) -> Change:
@@ -236,19 +225,15 @@ def _change(about: str, shares: Shares, *place: int) -> Change:
 
 def drift_rows(drifts: Sequence[JudgeDrift]) -> list[Row]:
     """Of each judge its verdicts, its agreement, and the classes that it finds."""
-    rows = list[Row]()
+    rows, unknown = list[Row](), Estimate(math.nan)
     for one in drifts:
         judge = one.judge if one.judge == one.earlier else f"{one.judge} (then {one.earlier})"
-        rows.append(
-            {"judge": judge, "what": "verdicts that changed", "before": None, "now": None}
-            | columns("change", one.changed)
-            | {"items": one.changed.n}
-        )
-        for each in (one.agreement, *one.classes):
-            what = f"finds '{each.about}'" if each.about else "agreement with people"
-            row: dict[str, Value] = {"judge": judge, "what": what, "before": each.before.value}
-            row |= {"now": each.now.value} | columns("change", each.change)
-            rows.append(row | {"items": each.change.n})
+        shares = {"verdicts that changed": Change("", unknown, unknown, one.changed)}
+        shares |= {"agreement with people": one.agreement}
+        for what, each in (shares | {f"finds '{x.about}'": x for x in one.classes}).items():
+            row: Row = {"judge": judge, "what": what, "before": each.before.value}
+            row = {**row, "now": each.now.value, **columns("change", each.change)}
+            rows.append({**row, "items": each.change.n})
     return rows
 
 
@@ -257,8 +242,8 @@ class JudgeNoise(NamedTuple):
 
     name: str
     own: Noise
-    beside: Noise | None
-    people: Noise | None
+    beside: Noise | None = None
+    people: Noise | None = None
 
 
 def judge_noise(design: Design, judge: int) -> JudgeNoise | None:
@@ -266,29 +251,27 @@ def judge_noise(design: Design, judge: int) -> JudgeNoise | None:
     table = design.table
     runs = np.concatenate([table.verdicts[judge][..., None], table.again[judge]], axis=-1)
     runs = runs.reshape(-1, runs.shape[-1])  # the two orders of a pair are two questions
-    cluster = np.repeat(design.cluster, table.orders)
+    cluster, name = np.repeat(design.cluster, table.orders), table.names[judge]
     if not several(runs).any():
         return None
-    asked = several(runs).reshape(len(table.units), -1).any(axis=1)
-    both = asked & several(table.labels)
-    name, own = table.names[judge], noise(runs, cluster)
+    both = several(runs).reshape(len(table.units), -1).any(axis=1) & several(table.labels)
     if not both.any():
-        return JudgeNoise(name, own, None, None)
-    beside = noise(np.where(np.repeat(both, table.orders)[:, None], runs, np.nan), cluster)
-    return JudgeNoise(name, own, beside, noise(table.labels[both], design.cluster[both]))
+        return JudgeNoise(name, noise(runs, cluster))
+    shared = np.where(np.repeat(both, table.orders)[:, None], runs, np.nan)
+    people = noise(table.labels[both], design.cluster[both])
+    return JudgeNoise(name, noise(runs, cluster), noise(shared, cluster), people)
 
 
 def noise_rows(kind: Kind, one: JudgeNoise) -> list[Row]:
     """A row of the judge, of it where several people labelled, and of people there."""
-    rows = [("judge", one.own), ("judge, where several people labelled", one.beside)]
+    rows = {"judge": one.own, "judge, where several people labelled": one.beside}
     if one.beside is not None and one.beside.units == one.own.units:
-        rows.pop()
-    rows.append(("people there", one.people))
-    return [{"judge": one.name, "who": who, **_row(kind, each)} for who, each in rows if each]
-
-
-def _row(kind: Kind, one: Noise) -> Row:
-    row: dict[str, Value] = columns("two_verdicts_differ", one.differ)
-    if kind == "grade":
-        row |= columns("mean_distance", one.apart)
-    return row | {"items": one.differ.n}
+        del rows["judge, where several people labelled"]
+    return [
+        {"judge": one.name, "who": who}
+        | columns("two_verdicts_differ", each.differ)
+        | (columns("mean_distance", each.apart) if kind == "grade" else {})
+        | {"items": each.differ.n}
+        for who, each in (rows | {"people there": one.people}).items()
+        if each is not None
+    ]

@@ -58,26 +58,26 @@ class Condition:
     other: float = math.nan
 
     @property
-    def standing(self) -> Standing:
-        """Met, broken or open; of position met, too, where both orders were averaged."""
-        low, high, bar = self.value.low, self.value.high, self.bar
-        if self.name == "position":
-            met = bool(self.about) or (low >= 0.5 - bar and high <= 0.5 + bar)
-            broken = high < 0.5 - bar or low > 0.5 + bar
-        elif self.name == "manipulation":
-            met, broken = high <= bar, low > bar
-        else:
-            met = low > bar if self.name in ("control", "people", "system") else low >= bar
-            broken = high <= bar if self.name in ("control", "system") else high < bar
-        return "met" if met else "broken" if broken else "open"
+    def beyond(self) -> tuple[float, float, float]:
+        """The value and both ends: how far they lie on the good side of the bar, below 0 beyond."""
+        value, low, high = self.value.value, self.value.low, self.value.high
+        if self.name == "position":  # either side of .5 is off
+            off = abs(value - 0.5), max(0.5 - low, high - 0.5), max(low - 0.5, 0.5 - high, 0.0)
+            return self.bar - off[0], self.bar - off[1], self.bar - off[2]
+        if self.name == "manipulation":
+            return self.bar - value, self.bar - high, self.bar - low
+        return value - self.bar, low - self.bar, high - self.bar
 
     @property
-    def short(self) -> float:
-        """How far the value lies on the wrong side of the bar; below 0 on the good side."""
-        if self.name == "position":
-            return abs(self.value.value - 0.5) - self.bar
-        off = self.bar - self.value.value
-        return -off if self.name == "manipulation" else off
+    def standing(self) -> Standing:
+        """Met, broken or open; of position met, too, where both orders were averaged."""
+        _, low, high = self.beyond
+        if self.name == "position" and self.about:
+            return "met"
+        if low > 0 or (low == 0 and self.name not in ("control", "people", "system")):
+            return "met"
+        broken = high < 0 or (high == 0 and self.name in ("control", "system"))
+        return "broken" if broken else "open"
 
     @property
     def more(self) -> float:
@@ -85,14 +85,13 @@ class Condition:
 
         n grows with the square of how far the end has to come closer; infinite at the bar.
         """
+        value, low, high = self.beyond
         if self.standing != "open":
             return 0.0
-        if not math.isfinite(self.value.low) or abs(self.short) < 1e-9 or self.name == "position":
+        if not math.isfinite(low) or abs(value) < 1e-9 or self.name == "position":
             return math.inf
-        below = (self.short < 0) != (self.name == "manipulation")  # the end that must come closer
-        one = self.value
-        reach = one.value - one.low if below else one.high - one.value
-        return one.n * max((reach / self.short) ** 2 - 1, 0.0)
+        reach = value - low if value > 0 else high - value
+        return self.value.n * max((reach / value) ** 2 - 1, 0.0)
 
 
 class Verdict(NamedTuple):
@@ -197,7 +196,7 @@ class Evidence:
         if not self.agreement.n or len(to_find) == 1:
             return Verdict("not known yet", "alike")
         broken = [one for one in self.conditions if one.standing == "broken"]
-        broken.sort(key=lambda one: (PRIORITY.index(one.name), -one.short, one.about))
+        broken.sort(key=lambda one: (PRIORITY.index(one.name), one.beyond[0], one.about))
         if self.reversed:
             return Verdict("do not use", "reversed", broken[0] if broken else None)
         people = self.people[1] if self.people and bars.minimum is None else None
@@ -244,13 +243,15 @@ def evidence(
         of_people = beside.of_people(both)
         people += beside.shares(answers, both).against(of_people)
     if isinstance(target, Target) and table.levels:
-        recall = target.recall(answers, judged).estimates()
+        recall = target.shares(answers, judged, each=True).estimates()
         for k, x in enumerate(labelled):
             kappas[k] = cohens_kappa(labels[x], answers[k, x], design.weights[x], cluster[x])
             verdicts = np.column_stack([answers[k], 1 - answers[k].sum(axis=1)])
             confusions[k] = np.nan_to_num(labels)[judged[k]].T @ verdicts[judged[k]]
     if isinstance(beside, Target) and table.levels:
-        classes += beside.recall(answers, both).against(beside.recall_of_people(both))
+        classes += beside.shares(answers, both, each=True).against(
+            beside.of_people(both, each=True)
+        )
     if table.kind == "preference":
         position = position_bias(table.verdicts, table.asked, cluster)
 
@@ -289,17 +290,15 @@ def evidence(
 def _shortest(conditions: Sequence[Condition]) -> Condition | None:
     """The condition that falls shortest of its bar."""
     left = [one for one in conditions if one.standing != "met"]
-    known = [one for one in left if one.short == one.short] or left  # without an interval
-    return max(known, key=lambda one: (one.short, one.name, one.about), default=None)
+    known = [one for one in left if not math.isnan(one.beyond[0])] or left  # without an interval
+    return max(known, key=lambda one: (-one.beyond[0], one.name, one.about), default=None)
 
 
 def _more(conditions: Sequence[Condition], labelled: int) -> float:
     """Items more until all are met or, where one falls short, until that is sure."""
-    short = [one for one in conditions if one.short > 0]
-    needed = [
-        one.more * labelled / max(one.value.n, 1)  # of a class each label takes several items
-        for one in short or conditions
-    ]
+    short = [one for one in conditions if one.beyond[0] < 0]
+    # of a class each label takes several items
+    needed = [one.more * labelled / max(one.value.n, 1) for one in short or conditions]
     more = min(needed) if short else max(needed)
     return max(two_digits(more), FEWEST) if more <= TIMES * labelled else math.inf
 

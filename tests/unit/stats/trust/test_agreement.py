@@ -129,9 +129,9 @@ def test_categories_against_loops() -> None:
             if len(rest):
                 people[one, cluster[u]] += share * np.mean(rest == one)
     target = category_target(labels, 3, cluster, weight)
-    close(target.recall(answers, judged[None]), total, count)
+    close(target.shares(answers, judged[None], each=True), total, count)
     close(target.shares(answers, judged[None]), total.sum(axis=0), count.sum(axis=0))
-    close(target.recall_of_people(judged[None]), people, count)
+    close(target.of_people(judged[None], each=True), people, count)
     close(target.of_people(judged[None]), people.sum(axis=0), count.sum(axis=0))
 
 
