@@ -23,11 +23,9 @@ from judgelab.stats.trust.agreement import Places, Shares
 def position_bias(verdicts: Floats, asked: Mask, cluster: NDArray[np.intp]) -> Estimates:
     """Share of the two orders that the text shown first won [judges]; .5 without bias.
 
-    2306.05685, 2305.17926; a mean over units that were asked about in both orders.
-
-    Verdicts that change with the order, few and to one side, make the mean skewed: Student's
-    interval then holds in .59 of the cases on 50 pairs, in .85 on 100, Hall's (``mean_ends``) in
-    .92 to 1.
+    2306.05685, 2305.17926; a mean over units that were asked about in both orders. Verdicts that
+    change with the order, few and to one side, make it skewed: on 50 pairs Student's interval holds
+    in .59 of the cases, Hall's (``mean_ends``) in .92 to 1.
 
     Args:
         verdicts, asked: [judges, units, 2], 1 where the text stored first won; order 1 shows it
@@ -47,11 +45,11 @@ RARE = 10
 
 
 def move_ends(moves: Floats, level: float = 0.95) -> Ends:
-    """Ends of the mean of moves [..., items] between -1 and 1.
+    """Ends of the mean of moves [..., items] between -1 and 1, by ``mean_ends``.
 
-    Student's and Hall's (``mean_ends``); where fewer than ``RARE`` items moved the farther one of
-    these and Clopper and Pearson's of the moves to that side alone, which hold however few there
-    are. Where none did, that is 1 - ((1 - level) / 2)^(1 / n): below .05 from 59 items on.
+    Where fewer than ``RARE`` items moved the farther one of these and Clopper and Pearson's of the
+    moves to that side alone, which hold however few there are. Where none did, that is
+    1 - ((1 - level) / 2)^(1 / n): below .05 from 59 items on.
     """
     low, high = mean_ends(moves, level, (-1.0, 1.0))
     moved = (np.nan_to_num(moves) != 0).sum(axis=-1)
@@ -98,7 +96,6 @@ def noise(values: Floats, cluster: Places) -> Noise:
     shares = np.stack([1 - alike / pairs, distance / pairs, np.ones(len(ranked))])
     differ, apart, count = cluster_sums(shares, cluster[there])
     far = Shares.of(apart, count)
-    ends = mean_ends(far.adds)
-    n = (count > 0).sum()
-    mean = Estimates.of(far.value, (np.maximum(ends[0], 0.0), ends[1]), n)
+    low, high = mean_ends(far.adds)
+    mean = Estimates.of(far.value, (np.maximum(low, 0.0), high), (count > 0).sum())
     return Noise(Shares.of(differ, count).estimates().at(), mean.at(), int(there.sum()))

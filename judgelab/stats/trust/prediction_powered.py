@@ -38,14 +38,13 @@ class LabelledPool:
 
     Attributes:
         share: whether the mean is a rate.
-        truth: [labels]; columns: which units these are of.
+        truth, columns, place: [labels] what people say, of which unit, and in which of ``names``.
+        names: [labelled clusters] their numbers.
         weight: [judges, labels] 1 / n, 0 where the judge did not judge.
-        judged: [judges, units].
         n, size, groups: [judges] units with a label, units judged, clusters with a label.
         mean: [judges] of the pool.
-        centred: [judges, units] values minus the mean, 0 where not judged.
-        pooled: [judges, clusters] their sums.
-        names: [labelled clusters] numbers; place: [labels] position among these.
+        centred: [judges, units] values minus the mean, 0 where not judged; ``pooled`` their sums in
+            each cluster.
     """
 
     def __init__(
@@ -125,8 +124,8 @@ def _linear(
 def corrected(pool: LabelledPool) -> Estimates:
     """The mean by PPI++, with Student's t of clusters - 2 degrees; of a rate on the logit scale.
 
-    Of grades with Hall's correction for the skewness of what labelled clusters add: of 30 FRANK
-    articles, whose grades lie near 0, t holds in .92, this in .955.
+    Of grades with Hall's correction: of 30 FRANK articles, with grades near 0, t holds in .92, this
+    in .955.
     """
     value, error, freedom, adds = _linear(pool, pool.slope, 2)
     if pool.share:
@@ -152,8 +151,8 @@ def _t_ends(value: Floats, error: Floats, freedom: Floats, *, share: bool) -> En
 
 def _hall_ends(pool: LabelledPool, value: Floats, error: Floats, adds: Floats) -> Ends:
     """Hall's ends of what labelled clusters add, as wide as the error of the whole estimate."""
-    there, groups = pool.of_clusters(pool.weight > 0) > 0, pool.groups.astype(np.float64)
-    adds = adds[:, pool.names]
+    there, adds = pool.of_clusters(pool.weight > 0) > 0, adds[:, pool.names]
+    groups = pool.groups.astype(np.float64)
     mean = divide((adds * there).sum(axis=1), groups)
     off = np.where(there, (adds - mean[:, None]) * groups[:, None], np.nan)
     wider = divide(error, np.sqrt(divide(np.nansum(off**2, axis=1), groups * (groups - 1))))
@@ -202,15 +201,14 @@ def shift(pool: LabelledPool) -> Estimates:
 def _few_differ(pool: LabelledPool) -> tuple[Mask, Floats, Floats]:
     """[judges] whether few labels differ from the judge; ends of the mean difference then."""
     gap = pool.weight * (np.nan_to_num(pool.values[:, pool.columns]) - pool.truth)
-    sides = []
-    for each in (np.maximum(gap, 0.0), np.maximum(-gap, 0.0)):
-        sums = pool.of_clusters(each)
-        ends = share_ends(of_ratio(sums, pool.of_clusters(pool.weight)))
-        sides.append((each.sum(axis=1), *ends, sums > 0))
-    (up, up_low, up_high, over), (down, down_low, down_high, under) = sides
+    sides, count = (np.maximum(gap, 0.0), np.maximum(-gap, 0.0)), pool.of_clusters(pool.weight)
+    up, down = (x.sum(axis=1) for x in sides)
+    above, below = (pool.of_clusters(x) for x in sides)
+    up_low, up_high = share_ends(of_ratio(above, count))
+    down_low, down_high = share_ends(of_ratio(below, count))
     low = up - down - np.sqrt((up - up_low) ** 2 + (down_high - down) ** 2)
     high = up - down + np.sqrt((up_high - up) ** 2 + (down - down_low) ** 2)
-    return np.asarray((over | under).sum(axis=1) < RARE), low, high
+    return np.asarray(((above > 0) | (below > 0)).sum(axis=1) < RARE), low, high
 
 
 PER_STRATUM = 10  # labels that every stratum needs
@@ -219,11 +217,10 @@ PER_STRATUM = 10  # labels that every stratum needs
 def over_strata(
     pools: Sequence[LabelledPool], statistic: Callable[[LabelledPool], Estimates]
 ) -> Estimates:
-    """The mean over strata of an estimate in each (2406.04291); lambda is tuned in each.
+    """The mean over strata of an estimate in each (2406.04291), lambda being tuned in each.
 
-    Strata weigh by their shares among the judged units, which vary, too: sum of W (theta_s -
-    theta)^2 / M. Degrees of freedom by Satterthwaite. Clusters lie within strata. NaN for a judge
-    without an estimate in some stratum. A single stratum has its own estimate.
+    Strata weigh by their shares of the judged units, which vary, too: sum of W (theta_s - theta)^2
+    / M. Degrees of freedom by Satterthwaite. NaN for a judge without an estimate in some stratum.
     """
     parts = [statistic(pool) for pool in pools]
     if len(parts) == 1:
