@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from judgelab.core.errors import some
 from judgelab.core.judgments import JudgmentTable
 from judgelab.core.panel import Panel
 from judgelab.core.result import Card, Table, Value
@@ -25,8 +24,6 @@ from judgelab.study.common.templates import hundredth, sentences, spoken
 
 say = partial(spoken, __package__, "conditions.md.j2")
 """A condition or a verdict in a few words: ``say("heading", condition)``."""
-SHOWN = ("verdict", "agreement", "people", "kappa", "labelled", "missed", "unread")
-"""What sentences on a judge show as it is."""
 MANY = 4  # classes from which on each has no card of its own
 PAIRS = 20  # pairs below which the two orders show nothing of how verdicts were written
 STANDINGS = {"met": "met", "broken": "not met", "open": "not known yet"}
@@ -74,7 +71,10 @@ class AuditFacts(NamedTuple):
 
 def answer(audit: AuditFacts) -> tuple[str, list[tuple[str, str]]]:
     """Title, and (heading, sentences): the template's lines, a paragraph each."""
-    table, ranked = audit.design.table, audit.ranked
+    design, ranked, table = audit.design, audit.ranked, audit.design.table
+    noises = sorted(audit.noises.values(), key=lambda one: (one.own.differ.value, one.name))
+    # not the same where judges were asked about other texts
+    people = {one.people and (one.people.units, one.people.differ.value) for one in noises}
     facts: dict[str, Any] = {
         **audit._asdict(),
         "noun": audit.noun,
@@ -83,45 +83,32 @@ def answer(audit: AuditFacts) -> tuple[str, list[tuple[str, str]]]:
         "read": str(table.facts.get("read", "")),
         "log": str(audit.panel.provenance.get("log", "")),
         "columns": str(audit.panel.provenance.get("columns_taken", "")),
-        "looks": audit.design.turn is not None,
-        "rules": audit.design.bars,
         "ties": _ties(table),
         "crossed": _crossed(table),
         "one": None,
-        "noise": _noise_facts(audit.noises),
+        "noises": noises,
+        "people": noises[0].people if len(people) == 1 else None,
     }
     if len(ranked) == 1:
         ((one, average),) = ranked
-        facts |= {"one": _judge_facts(audit.design, one), "average": average}
+        counts, items = design.labels_of_class, table.units.cluster
+        facts |= {
+            "one": one,
+            "average": average,
+            "fault": fault(one, design),
+            "recalls": [(x, own.value) for x, own in one.recall.items() if counts[x] >= CLASS],
+            "rare": [(name, n) for name, n in counts.items() if 0 < n < CLASS],
+            "pool": len({*items} - {*items[table.labelled]}),
+        }
     else:
         words = Counter(sorted(average.word for _, average in ranked if average is not None))
         facts |= {"averages": [f"{n} {REPORT[word]}" for word, n in words.most_common()]}
-        facts |= {"groups": _groups(audit), "judges": len(ranked)}
+        facts |= {"groups": _groups(audit)}
     title, *rest = sentences(__package__, "answer.md.j2", **facts)
     if title.startswith("the judge "):
         title = title[0].upper() + title[1:]
-    paragraphs = (line.split(": ", 1) for line in rest)
-    return title, [(heading, text) for heading, text in paragraphs]
-
-
-def _judge_facts(design: Design, one: Evidence) -> dict[str, Any]:
-    """What the sentences on one judge are made of: all that is known of it, and this."""
-    counts, items = design.labels_of_class, design.table.units.cluster
-    first, away = [each.value for each in one.of("position")], design.bars.position
-    tipped = [x.value for x in first if x.low > 0.5 + away or x.high < 0.5 - away]
-    return {
-        **{part: getattr(one, part) for part in SHOWN},
-        "name": "the judge" if one.name == "judge" else one.name,
-        "fault": fault(one, design),
-        "rule": one.best_control,
-        "rule_agreement": one.controls[one.best_control],
-        "lost": design.table.reasons.get(one.name, {}),
-        "recalls": [(x, own.value) for x, own in one.recall.items() if counts[x] >= CLASS],
-        "rare": [(name, n) for name, n in counts.items() if 0 < n < CLASS],
-        "more": None if math.isinf(one.verdict.more) else int(one.verdict.more),
-        "pool": len({*items} - {*items[design.table.labelled]}),
-        "first_wins": next(iter(tipped), None),
-    }
+    paragraphs = (line.partition(": ") for line in rest)
+    return title, [(heading, text) for heading, _, text in paragraphs]
 
 
 def fault(one: Evidence, design: Design) -> str:
@@ -181,14 +168,11 @@ def cards(one: Evidence) -> list[Card]:
 
 def _untested(audit: AuditFacts) -> list[str]:
     """What a reader must not take for tested."""
-    table, left = audit.design.table, []
+    table, kinds = audit.design.table, {"manipulation": "manipulated texts (study.manipulate)"}
+    if table.kind == "preference" and not all(who.pointwise for who in table.judges):
+        kinds["position"] = "the order of the two texts"
     tested = {each.name for one, _ in audit.judged for each in one.conditions}
-    if "manipulation" not in tested:
-        left.append("manipulated texts (study.manipulate)")
-    compares = table.kind == "preference" and not all(who.pointwise for who in table.judges)
-    if compares and "position" not in tested:
-        left.append("the order of the two texts")
-    return left
+    return [what for name, what in kinds.items() if name not in tested]
 
 
 def _groups(audit: AuditFacts) -> list[dict[str, Any]]:
@@ -200,38 +184,19 @@ def _groups(audit: AuditFacts) -> list[dict[str, Any]]:
             continue
         counts = Counter(say("because", one.verdict, True) for one in own)
         order = sorted(counts, key=lambda why: (-counts[why], why))
-        several, best, names = len(order) > 1, own[0], [one.name for one in own]
-        values = [one.agreement.value for one in own if one.agreement.n]
-        wrong = fault(best, audit.design) if word != "use" else ""
+        several = len(order) > 1
+        wrong = fault(own[0], audit.design) if word != "use" else ""
         groups.append(
             {
                 "word": word,
-                "only": "" if several else best.verdict.reason,
-                "n": len(own),
-                "names": some(names),
-                "first": some(names, 2),
+                "judges": own,
+                "only": "" if several else own[0].verdict.reason,
                 "reasons": [f"{why} ({counts[why]})" if several else why for why in order],
-                "unstated": any(one.verdict.reason == "no bar" for one in own),
-                "range": (min(values, default=math.nan), max(values, default=math.nan)),
-                "rule": best.best_control,
-                "fault": f"{best.name} {wrong}" if wrong else "",
+                "shares": sorted(x.agreement.value for x in own if x.agreement.n) or [math.nan],
+                "fault": f"{own[0].name} {wrong}" if wrong else "",
             }
         )
     return groups
-
-
-def _noise_facts(noises: Mapping[str, JudgeNoise]) -> dict[str, Any] | None:
-    """The judges that contradict themselves least and most, and people beside them."""
-    if not noises:
-        return None
-    order = sorted(noises.values(), key=lambda one: (one.own.differ.value, one.name))
-    # not the same where judges were asked about other texts
-    people = {one.people and (one.people.units, one.people.differ.value) for one in order}
-    return {
-        "least": order[0],
-        "most": order[-1],
-        "people": order[0].people if len(people) == 1 else None,
-    }
 
 
 def _crossed(table: JudgmentTable) -> list[str]:
@@ -241,16 +206,13 @@ def _crossed(table: JudgmentTable) -> list[str]:
     """
     if table.kind != "preference":
         return []
-    names, people = list[str](), np.sign(row_means(table.labels) - 0.5)
-    for name, orders in zip(table.names, table.verdicts.transpose(0, 2, 1), strict=True):
-        sides = []
-        for verdicts in orders:
-            right = (people * np.sign(verdicts - 0.5))[(people * (verdicts - 0.5)) ** 2 > 0]
-            far = 2 / np.sqrt(max(right.size, 1))  # two standard errors of a guess
-            away = right.size >= PAIRS and abs(right.mean()) > far
-            sides.append(float(np.sign(right.mean())) if away else 0.0)
-        names += [name] if np.prod(sides) < 0 else []
-    return names
+    sides = np.sign(table.verdicts.transpose(0, 2, 1) - 0.5)
+    right = np.sign(row_means(table.labels) - 0.5) * sides
+    n = np.maximum((right**2 > 0).sum(axis=2), 1)  # where neither people nor the judge tie
+    mean = np.nansum(right, axis=2) / n
+    sure = (n >= PAIRS) & (np.abs(mean) > 2 / np.sqrt(n))  # two standard errors of a guess
+    crossed = np.prod(np.where(sure, np.sign(mean), 0), axis=1) < 0
+    return [name for name, one in zip(table.names, crossed, strict=True) if one]
 
 
 def _ties(table: JudgmentTable) -> tuple[float, float] | None:
