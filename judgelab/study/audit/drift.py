@@ -246,20 +246,22 @@ class JudgeNoise(NamedTuple):
     people: Noise | None = None
 
 
-def judge_noise(design: Design, judge: int) -> JudgeNoise | None:
-    """None of a judge that was asked about each text once."""
+def noises(design: Design) -> Iterator[JudgeNoise]:
+    """Of each judge that was asked about some text more than once."""
     table = design.table
-    runs = np.concatenate([table.verdicts[judge][..., None], table.again[judge]], axis=-1)
-    runs = runs.reshape(-1, runs.shape[-1])  # the two orders of a pair are two questions
-    cluster, name = np.repeat(design.cluster, table.orders), table.names[judge]
-    if not several(runs).any():
-        return None
-    both = several(runs).reshape(len(table.units), -1).any(axis=1) & several(table.labels)
-    if not both.any():
-        return JudgeNoise(name, noise(runs, cluster))
-    shared = np.where(np.repeat(both, table.orders)[:, None], runs, np.nan)
-    people = noise(table.labels[both], design.cluster[both])
-    return JudgeNoise(name, noise(runs, cluster), noise(shared, cluster), people)
+    cluster = np.repeat(design.cluster, table.orders)  # the two orders of a pair are two questions
+    for name, first, again in zip(table.names, table.verdicts, table.again, strict=True):
+        runs = np.concatenate([first[..., None], again], axis=-1).reshape(len(cluster), -1)
+        if not several(runs).any():
+            continue
+        own = noise(runs, cluster)
+        both = several(runs).reshape(len(table.units), -1).any(axis=1) & several(table.labels)
+        if not both.any():
+            yield JudgeNoise(name, own)
+            continue
+        shared = np.where(np.repeat(both, table.orders)[:, None], runs, np.nan)
+        people = noise(table.labels[both], design.cluster[both])
+        yield JudgeNoise(name, own, noise(shared, cluster), people)
 
 
 def noise_rows(kind: Kind, one: JudgeNoise) -> list[Row]:

@@ -10,7 +10,6 @@ from dataclasses import replace
 import numpy as np
 
 from judgelab.core.errors import some
-from judgelab.core.estimator import Estimator
 from judgelab.core.judgments import Floats, JudgmentTable
 from judgelab.core.result import Chart, Headline, PageSection, Result, Row, Table, Value
 from judgelab.engine.provenance import origin_of
@@ -22,21 +21,17 @@ from judgelab.study.audit.drift import drift_rows, noise_rows
 from judgelab.study.audit.evidence import WORDS, Evidence, Word
 from judgelab.study.audit.words import STANDINGS, AuditFacts, answer, cards, say
 from judgelab.study.common.tables import named_columns as columns
-from judgelab.study.common.templates import render, table
+from judgelab.study.common.templates import render, sentences, table
 
 MARKS: Mapping[Word, str] = {"use": "use", "not known yet": "open", "do not use": "no"}
 MOST = 1000  # rows of disagreements that are kept
-APART = (
-    "Each criterion is audited by itself: labels of one are never used for another, and intervals "
-    "of advantages over rules are adjusted for the judges of a criterion, not over all criteria."
-)
 HEADLINES = (
     Headline("verdict", "Verdict"),
     Headline("best_agreement", "Agreement with people", people=True),
 )
 
 
-def page(audit: AuditFacts, show_all: bool, estimators: Sequence[Estimator]) -> Result:
+def page(audit: AuditFacts, show_all: bool) -> Result:
     """Everything as one result; ``show_all``: whether nothing is folded away."""
     design, ranked, kind = audit.design, audit.ranked, audit.design.table.kind
     single = ranked[0][0] if len(ranked) == 1 else None
@@ -50,7 +45,7 @@ def page(audit: AuditFacts, show_all: bool, estimators: Sequence[Estimator]) -> 
     else:
         top, folded = [agreement, averages], [judges, conditions]
     folded += [audit.trials] if audit.trials else []
-    noises = [row for one in audit.noises.values() for row in noise_rows(kind, one)]
+    noises = [row for one in audit.noises for row in noise_rows(kind, one)]
     top += [
         table(__package__, "noise", noises, noun=audit.noun),
         table(__package__, "drift", drift_rows(audit.drifts), noun=audit.noun, before=audit.before),
@@ -66,8 +61,8 @@ def page(audit: AuditFacts, show_all: bool, estimators: Sequence[Estimator]) -> 
         headlines=HEADLINES,
         tables=[judges, *rest],  # the console prints the first
         notes=[],
-        provenance={"clean": origin_of(audit.panel, design.table.facts)},
-        estimators=list(dict.fromkeys(estimators)),
+        provenance={"clean": origin_of(audit.panel, design.table.facts), "judges": audit.origins},
+        estimators=list(dict.fromkeys(x.estimator for x in audit.asked if x.estimator)),
         answer=paragraphs,
         sections=[section] if folded else [],
         title=title,
@@ -102,14 +97,9 @@ def _judges(audit: AuditFacts) -> Table:
 
 def _conditions(audit: AuditFacts) -> Table:
     rows: list[Row] = [
-        {
-            "judge": who.name,
-            "condition": say("heading", one),
-            "answer": STANDINGS[one.standing],
-            **columns("value", one.value),
-            "bar": say("wanted", one),
-            audit.design.counted: one.value.n,
-        }
+        {"judge": who.name, "condition": say("heading", one), "answer": STANDINGS[one.standing]}
+        | columns("value", one.value)
+        | {"bar": say("wanted", one), audit.design.counted: one.value.n}
         for who, _ in audit.ranked
         for one in who.conditions
     ]
@@ -118,26 +108,20 @@ def _conditions(audit: AuditFacts) -> Table:
 
 def _agreement(audit: AuditFacts) -> Table:
     """Judges, people and rules that know nothing, on the same items against the same people."""
-    design, rows = audit.design, list[Row]()
+    design, rows, n = audit.design, list[Row](), audit.design.counted
     for one, _ in audit.ranked:
         shares = {one.name: one.agreement}
         if one.people and not design.leaves_out:
             shares[f"{one.name}, where several people labelled"] = one.people[0]
         if one.people:
             shares["people with each other"] = one.people[1]
-        n = design.counted
         rows += [{"who": who, **columns("agreement", x), n: x.n} for who, x in shares.items()]
         rows += [
             {"who": f"rule: {rule}", "agreement": share, n: one.agreement.n}
             for rule, share in one.controls.items()
         ]
-    facts = {
-        "leaves_out": design.leaves_out,
-        "strangers": isinstance(design.beside, GradedRows) and design.beside.strangers,
-        "weighted": design.weight is not None,
-        "turns": design.turn is not None,
-    }
-    return table(__package__, "agreement", rows, **facts)
+    strangers = isinstance(design.beside, GradedRows) and design.beside.strangers
+    return table(__package__, "agreement", rows, design=design, strangers=strangers)
 
 
 def _confusion(design: Design, one: Evidence) -> Table:
@@ -202,10 +186,8 @@ def _summary(audit: AuditFacts) -> dict[str, Value]:
         "open_verdicts": audit.open,
     }
     if lost := sum(one.lost for one in judges):
-        summary |= {
-            "unscored_verdicts": lost,
-            "judged_verdicts": sum(one.asked for one in judges),
-        }
+        asked = sum(one.asked for one in judges)
+        summary |= {"unscored_verdicts": lost, "judged_verdicts": asked}
     return summary
 
 
@@ -226,13 +208,10 @@ def chart(audits: Mapping[str, AuditFacts]) -> Chart:
         for one, _ in audit.ranked
         if one.agreement.n
     ]
-    parts = ["Lines are 95 % intervals; grey ticks: the best rule that knows nothing"]
-    if any(people is not None for *_, people in rows):
-        parts.append("black ticks: people with each other")
-    if needed is not None:
-        parts.append("dotted: what you ask for")
-    svg = render(__package__, "chart.svg.j2", rows=rows, marks=MARKS, needed=needed)
-    return Chart("Agreement with people", "; ".join(parts) + ".", svg)
+    facts = {"rows": rows, "needed": needed}
+    svg = render(__package__, "chart.svg.j2", marks=MARKS, **facts)
+    title, caption = sentences(__package__, "tables.md.j2", table="chart", **facts)
+    return Chart(title, caption, svg)
 
 
 def _disagreements(design: Design, judges: list[str]) -> Table:
@@ -318,8 +297,8 @@ def stacked(pages: Mapping[str, Result], chart: Chart, left: Sequence[str]) -> R
         return -min(reached), agreement if isinstance(agreement, float) else 0.0, name
 
     worst, first = min(pages, key=standing), next(iter(pages.values()))
-    without = f" Without labels or verdicts, so not audited: {some(left)}." if left else ""
-    answer = [("Criteria", APART + without)]
+    heading, apart = sentences(__package__, "tables.md.j2", table="criteria", left=left)
+    answer = [(heading, apart)]
     for name, one in pages.items():
         answer += [(name, one.title)]
         answer += [(f"{name}, {head[:1].lower()}{head[1:]}", text) for head, text in one.answer]

@@ -22,7 +22,7 @@ from judgelab.stats.intervals.arrays import divide
 from judgelab.study.audit.asking import Inquiry, gather
 from judgelab.study.audit.averages import averages
 from judgelab.study.audit.design import Bars, Design
-from judgelab.study.audit.drift import Before, judge_noise
+from judgelab.study.audit.drift import Before, noises
 from judgelab.study.audit.evidence import Word, evidence
 from judgelab.study.audit.graded import judgments_of
 from judgelab.study.audit.manipulation import Manipulation
@@ -43,12 +43,12 @@ LABEL = (
     "labels that you have in a file (--people FILE, dataset.people=FILE). What judges said is kept "
     "and in the export."
 )
-GATE: Mapping[Word, int] = {"do not use": 4, "not known yet": 5}
-"""Verdict -> exit code, the worst first."""
 ADD = (
     "add a column human, give labels in a file of their own (--people FILE, dataset.people=FILE), "
     "or choose study=screen, which needs none."
 )
+GATE: Mapping[Word, int] = {"do not use": 4, "not known yet": 5}
+"""Verdict -> exit code, the worst first."""
 
 
 @dataclass(frozen=True)
@@ -129,13 +129,13 @@ class Audit(JudgesStudy):
         context.run_dir.write_table("records/judgments.parquet", judgment_records(table))
         write_replies(context, panel, {one.name: one.lm.log for one in asked})
         if not table.labelled.any():
-            there = label_page.write(context.run_dir)
-            where = LABEL.format(page=context.run_dir.path / label_page.FILE)
-            raise ChoiceError(NO_LABELS + (where if there else ADD), _maybe_labels(panel))
-        facts = self._facts(context, panel, table, asked, stopped, before)
-        result = page(facts, self.details, [one.estimator for one in asked if one.estimator])
-        judges = {one.name: one.origin for one in asked if one.estimator}
-        return replace(result, provenance={**result.provenance, "judges": judges})
+            to_label = label_page.write(context.run_dir)
+            where = LABEL.format(page=context.run_dir.path / label_page.FILE) if to_label else ADD
+            columns: Any = panel.provenance.get("columns_of_labels", ())
+            words = {f"if people's are in {x!r}": written(x) for x in columns}
+            choices = {name: [f"dataset.columns.human={x}"] for name, x in words.items()}
+            raise ChoiceError(NO_LABELS + where, choices)
+        return page(self._facts(context, panel, table, asked, stopped, before), self.details)
 
     def _several(self, context: Context, panel: Panel, before: Before | None) -> Result:
         """An audit of each criterion by what the data hold, on one page.
@@ -168,7 +168,7 @@ class Audit(JudgesStudy):
             )
         if before is not None and not any(one.drifts for one in audits.values()):
             raise DataError(f"{before.name} judged none of these criteria: {names}.")
-        pages = {name: page(one, self.details, []) for name, one in audits.items()}
+        pages = {name: page(one, self.details) for name, one in audits.items()}
         return stacked(pages, chart(audits), left)
 
     def _facts(
@@ -182,8 +182,7 @@ class Audit(JudgesStudy):
         criterion: str = "",
     ) -> AuditFacts:
         weight = _weight(table) if self.sampled == "strata" else None
-        looks = stopped is not None or _in_turns(table)
-        design = Design.of(table, self.rules, weight, looks=looks)
+        design = Design.of(table, self.rules, weight, looks=stopped is not None or _in_turns(table))
         probes, trials = None, None
         if self.manipulate:
             contexts, margin = {one.name: one.context for one in asked}, self.rules.probe
@@ -191,30 +190,22 @@ class Audit(JudgesStudy):
         # all labelled is a random sample of themselves
         sampled = True if self.sampled is None and table.labelled.all() else self.sampled
         judged = zip(evidence(design, probes), averages(design, sampled), strict=True)
-        several = (judge_noise(design, k) for k in range(len(table.judges)))
         origins = {one.name: one.origin for one in asked if one.estimator}
         drifts, alone = before.drifts(design, origins, criterion) if before else ([], [])
         return AuditFacts(
             design,
             list(judged),
             panel,
+            asked,
+            origins,
+            {x.name: spent(x.log, x.context.evaluation_lm, self.prices) for x in asked},
             stopped,
             trials,
-            sum(one.open for one in asked),
-            {x.name: spent(x.log, x.context.evaluation_lm, self.prices) for x in asked},
-            {one.name: one for one in several if one is not None},
+            list(noises(design)),
             before.name if before else "",
             drifts,
             alone,
         )
-
-
-def _maybe_labels(panel: Panel) -> dict[str, list[str]]:
-    """What may hold people's labels -> the words that say so."""
-    names: Any = panel.provenance.get("columns_of_labels", ())
-    return {
-        f"if people's are in {one!r}": [f"dataset.columns.human={written(one)}"] for one in names
-    }
 
 
 def _weight(table: JudgmentTable) -> Floats:

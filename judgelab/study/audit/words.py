@@ -15,9 +15,10 @@ from judgelab.core.panel import Panel
 from judgelab.core.result import Card, Table, Value
 from judgelab.stats.intervals.arrays import row_means
 from judgelab.stats.intervals.estimate import Estimate
+from judgelab.study.audit.asking import Inquiry
 from judgelab.study.audit.averages import AverageAnswer, AverageWord
 from judgelab.study.audit.design import CLASS, Design
-from judgelab.study.audit.drift import JudgeDrift, JudgeNoise
+from judgelab.study.audit.drift import JudgeDrift, JudgeNoise, Origin
 from judgelab.study.audit.evidence import WORDS, Evidence
 from judgelab.study.common.stopping import Elimination
 from judgelab.study.common.templates import hundredth, sentences, spoken
@@ -42,15 +43,21 @@ class AuditFacts(NamedTuple):
     # of each judge what is known, and of its average
     judged: Sequence[tuple[Evidence, AverageAnswer | None]]
     panel: Panel
+    asked: Sequence[Inquiry]
+    # judge -> how its verdicts came about, and columns of what it cost, of those that were asked
+    origins: Mapping[str, Origin]
+    costs: Mapping[str, Mapping[str, Value]]
     stopped: Elimination | None
     trials: Table | None  # of manipulations
-    open: int  # verdicts that were not given, as calls were not sent or not answered
-    # judge -> columns of what it cost, of those that were asked
-    costs: Mapping[str, Mapping[str, Value]]
-    noises: Mapping[str, JudgeNoise] = {}  # judge -> its noise, of those asked several times
-    before: str = ""  # drifts: the earlier run, and what changed since
-    drifts: Sequence[JudgeDrift] = ()
-    alone: Sequence[str] = ()  # judges of one of the two runs, who were not compared
+    noises: Sequence[JudgeNoise]  # of judges that were asked several times
+    before: str  # the earlier run; drifts, alone: what changed since, and judges of one run alone
+    drifts: Sequence[JudgeDrift]
+    alone: Sequence[str]
+
+    @property
+    def open(self) -> int:
+        """Verdicts that were not given, as calls were not sent or not answered."""
+        return sum(one.open for one in self.asked)
 
     @property
     def noun(self) -> str:
@@ -72,11 +79,12 @@ class AuditFacts(NamedTuple):
 def answer(audit: AuditFacts) -> tuple[str, list[tuple[str, str]]]:
     """Title, and (heading, sentences): the template's lines, a paragraph each."""
     design, ranked, table = audit.design, audit.ranked, audit.design.table
-    noises = sorted(audit.noises.values(), key=lambda one: (one.own.differ.value, one.name))
+    noises = sorted(audit.noises, key=lambda one: (one.own.differ.value, one.name))
     # not the same where judges were asked about other texts
     people = {one.people and (one.people.units, one.people.differ.value) for one in noises}
     facts: dict[str, Any] = {
         **audit._asdict(),
+        "open": audit.open,
         "noun": audit.noun,
         "kind": table.kind,
         "untested": _untested(audit),
