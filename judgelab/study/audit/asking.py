@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from judgelab.calls.log import Again, CallLog, LoggedLM
 from judgelab.config.composing import written
@@ -81,8 +83,7 @@ def gather(
     table = _with_metrics(table, context, panel)
     at, whole = places(table, panel)
     _check_texts(panel, contexts, whole)
-    asked = [Inquiry(name, one, table, repeats) for name, one in contexts.items()]
-    stopped = None
+    asked, stopped = [Inquiry(name, one, table, repeats) for name, one in contexts.items()], None
     if stop.on and asked:
         stopped, table = _until_clear(asked, table, panel, at, whole, stop, rules)
     for one in asked:
@@ -90,13 +91,13 @@ def gather(
             one.ask(panel, at, whole)
         table = one.into(table)
     if not table.judges:
-        unread = panel.provenance.get("columns_not_read")
-        names = [str(name) for name in unread[:4]] if isinstance(unread, list) else []
-        choices = {
-            f"if a judge's are in {one!r}": [f"dataset.judges={written([one])}"] for one in names
-        }
+        unread: Any = panel.provenance.get("columns_not_read") or ()
+        words = {str(x): [f"dataset.judges={written([str(x)])}"] for x in unread[:4]}
         taken = panel.provenance.get("log") or panel.provenance.get("columns_taken")
-        raise ChoiceError(f"{NOBODY} Here: {taken}" if taken else NOBODY, choices)
+        raise ChoiceError(
+            f"{NOBODY} Here: {taken}" if taken else NOBODY,
+            {f"if a judge's are in {x!r}": choice for x, choice in words.items()},
+        )
     if all(one.mechanism.bounds == (0.0, 1.0) for one in contexts.values()):
         table = as_classes(table, before, {k: x.mechanism.levels for k, x in contexts.items()})
     return table, asked, stopped
@@ -126,14 +127,13 @@ def _contexts(context: Context, judges: Mapping[str, NamedJudge]) -> dict[str, C
 def _check_texts(panel: Panel, judges: Mapping[str, Context], whole: Mask) -> None:
     columns = panel.provenance.get("columns")
     unsaid = isinstance(columns, Mapping) and "source" not in columns
-    no_source = unsaid and not any(item.source for item in panel.items)
     for name, one in judges.items():
         if not whole.any():
             raise DataError(
                 f"There is no text to ask {name} about: choose data with texts, or audit what the "
                 "data hold (mechanism=recorded_scores study.judges=null)."
             )
-        if no_source and not asks_nobody(one.mechanism):
+        if unsaid and not asks_nobody(one.mechanism) and not any(x.source for x in panel.items):
             raise DataError(NO_SOURCE.format(name=name))
 
 
@@ -152,8 +152,8 @@ class Inquiry:
         self.name, self.context, self.kind = name, context, table.kind
         self.lm = LoggedLM(context.evaluation_lm, texts=True)
         self._more = LoggedLM(context.evaluation_lm)
-        self.again = np.full((len(table.units), table.orders, repeats - 1), np.nan)
-        self.values = np.full((len(table.units), table.orders), np.nan)
+        shape = (len(table.units), table.orders)
+        self.values, self.again = np.full(shape, np.nan), np.full((*shape, repeats - 1), np.nan)
         self.asked = np.zeros(len(table.units), np.bool_)
         self.open = 0
         self.estimator: Estimator | None = None
@@ -253,21 +253,17 @@ def verdicts_of(
         at: [units, 3] item and two agents in the panel.
         name: the judge's, for the progress that is shown.
     """
-    whole = None
+    rounds = list[xr.Dataset]()
     for part in _shown(context, panel, at):
         context.tell(name, 0)
-        data = context.measure(part)
-        if whole is not None:
-            data = whole.assign(verdict=whole["verdict"].fillna(data.verdict))
-        whole = data
-    assert whole is not None
+        rounds.append(context.measure(part))
+    whole = reduce(lambda one, two: one.assign(verdict=one["verdict"].fillna(two.verdict)), rounds)
     scores, (item, one, two) = context.score(whole), at.T
     if kind == "preference" and "verdict" in whole:
         verdict = whole["verdict"].transpose("item", "agent", "peer").values
         both = verdict[item, one, two], 1 - verdict[item, two, one]
         return np.stack(both, axis=1), scores.estimator
-    grade = scores.agent.transpose("item", "agent").values
-    return _of_grades(grade, at, kind), scores.estimator
+    return _of_grades(scores.agent.transpose("item", "agent").values, at, kind), scores.estimator
 
 
 def _shown(context: Context, panel: Panel, at: Places) -> Iterator[Panel]:
@@ -311,12 +307,10 @@ def _of_grades(grade: Floats, at: Places, kind: Kind) -> Floats:
 
 def _with_metrics(table: JudgmentTable, context: Context, panel: Panel) -> JudgmentTable:
     """The metrics that came with the data as judges, where they are the run's mechanism."""
-    mechanism = context.mechanism
     known = list(dict.fromkeys(name for item in panel.items for name in item.scores))
-    if mechanism.name != RecordedScores.name or not known or table.kind == "category":
+    if context.mechanism.name != RecordedScores.name or not known or table.kind == "category":
         return table
-    metric = getattr(mechanism, "metric", None)
-    at, _ = places(table, panel)
+    metric, (at, _) = getattr(context.mechanism, "metric", None), places(table, panel)
     for name in known if metric is None else [metric]:
         if table.kind == "grade" and name in table.names:
             continue  # the table has these grades, and which are missing

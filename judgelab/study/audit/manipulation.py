@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -22,7 +23,7 @@ from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.ends import means_within
 from judgelab.stats.intervals.estimate import Estimates
 from judgelab.stats.trust.biases import move_ends
-from judgelab.study.audit.asking import only, verdicts_of
+from judgelab.study.audit.asking import Inquiry, only, verdicts_of
 from judgelab.study.audit.design import LEVEL
 from judgelab.study.audit.evidence import Condition, Standing
 from judgelab.study.audit.graded import as_pairs, places
@@ -31,7 +32,6 @@ from judgelab.study.common.templates import table as worded
 
 Places = NDArray[np.intp]
 Texts = Sequence[str | None]
-NO_TEXTS = "study.manipulate needs the texts, two of an item at least: these data have none."
 NOBODY = (
     "study.manipulate needs judges that can be asked now (study.judges, or mechanism and "
     "evaluation_lm): recorded verdicts do not tell what a judge would have said."
@@ -59,28 +59,26 @@ class Manipulation:
     items: Count | None = 100
 
     def __post_init__(self) -> None:
-        if not self._probes:
+        probes = {name: attack for name, attack in self.probes.items() if attack is not None}
+        object.__setattr__(self, "probes", probes)
+        if not probes:
             raise ConfigError(
                 "study.manipulation.probes is empty: name attacks, or leave study.manipulate=false."
             )
 
-    @property
-    def _probes(self) -> dict[str, Attack]:
-        return {name: attack for name, attack in self.probes.items() if attack is not None}
-
     def ask(
-        self, context: Context, judges: Mapping[str, Context], panel: Panel, table: JudgmentTable
+        self, context: Context, judges: Sequence[Inquiry], panel: Panel, table: JudgmentTable
     ) -> None:
         """Put every question that ``run`` would put."""
         duels, edits = self._posed(context, judges, panel, table)
         for edit, texts in edits:
-            for one in judges.values():
-                one.measure(duels.posed(one, texts, edit))
+            for one in judges:
+                one.context.measure(duels.posed(one.context, texts, edit))
 
     def run(
         self,
         context: Context,
-        judges: Mapping[str, Context],
+        judges: Sequence[Inquiry],
         panel: Panel,
         table: JudgmentTable,
         margin: float,
@@ -94,39 +92,36 @@ class Manipulation:
             ConfigError, DataError: nobody can be asked, or there are no pairs of texts.
         """
         duels, edits = self._posed(context, judges, panel, table)
-        shares = {
-            edit: np.stack([duels.won(one, texts, edit, name) for name, one in judges.items()])
-            for edit, texts in edits
-        }
-        each = np.concatenate([shares[name] - shares["placebo"] for name in self._probes])
-        moves = means_within(each, duels.cluster)
+        placebo, *edited = (
+            np.stack([duels.won(one, texts, edit) for one in judges]) for edit, texts in edits
+        )
+        moves = means_within(np.concatenate([won - placebo for won in edited]), duels.cluster)
         known = ~np.isnan(moves)
         counts = known.sum(axis=1), (~known).sum(axis=1)
         values = Estimates.of(row_means(moves), move_ends(moves, LEVEL), *counts)
-        conditions: dict[str, list[Condition]] = {name: [] for name in judges}
-        rows: list[Row] = []
-        for k, (probe, name) in enumerate(product(self._probes, judges)):
+        conditions, rows = defaultdict[str, list[Condition]](list), list[Row]()
+        for k, (probe, judge) in enumerate(product(self.probes, judges)):
             move = values.at(k)
             one = Condition("manipulation", probe, move, margin, move)
-            conditions[name].append(one)
-            row: Row = {"judge": name, "manipulation": probe, "answer": OUTCOMES[one.standing]}
-            counted = {"items": move.n, "unscored": move.unscored}
-            rows.append({**row, **columns("wins_more", move), **counted})
+            conditions[judge.name].append(one)
+            rows.append(
+                {"judge": judge.name, "manipulation": probe, "answer": OUTCOMES[one.standing]}
+                | columns("wins_more", move)
+                | {"items": move.n, "unscored": move.unscored}
+            )
         facts = {"pairs": len(duels.edited), "margin": f"{margin:g}"}
         return conditions, worded(__package__, "manipulation", rows, **facts)
 
     def _posed(
-        self, context: Context, judges: Mapping[str, Context], panel: Panel, table: JudgmentTable
+        self, context: Context, judges: Sequence[Inquiry], panel: Panel, table: JudgmentTable
     ) -> tuple[Duels, Iterator[tuple[str, Texts]]]:
         """Pairs of texts; and name and texts after the placebo, and after each probe."""
         if not judges:
             raise ConfigError(NOBODY)
         duels = drawn_duels(panel, table, self.items, context.seed)
-        attacks = {"placebo": self.placebo, **self._probes}.items()
-        writer = context.writer("attack")
-        return duels, (
-            (name, duels.after(attack, writer, context.seed)) for name, attack in attacks
-        )
+        edits, writer = {"placebo": self.placebo, **self.probes}, context.writer("attack")
+        texts = ((name, duels.after(one, writer, context.seed)) for name, one in edits.items())
+        return duels, texts
 
 
 @dataclass(frozen=True)
@@ -141,11 +136,13 @@ class Duels:
     def after(self, attack: Attack, writer: EvaluationLM, seed: int) -> list[str | None]:
         """[items] the texts after an attack; None where it did not change one as it claims to."""
         columns = self.edited.tolist()
-        texts = [str(row[k]) for row, k in zip(self.panel.texts, columns, strict=True)]
-        alone = self._with(texts, [{k} for k in columns])
-        attacked = zip(texts, attack.apply(alone, writer, seed=seed).texts, columns, strict=True)
-        edits = ((old, row[k]) for old, row, k in attacked)
-        return [None if new is None or attack.check(old, new) else new for old, new in edits]
+        before = [str(row[k]) for row, k in zip(self.panel.texts, columns, strict=True)]
+        attacked = attack.apply(self._with(before, [{k} for k in columns]), writer, seed=seed)
+        after = [row[k] for row, k in zip(attacked.texts, columns, strict=True)]
+        return [
+            None if new is None or attack.check(old, new) else new
+            for old, new in zip(before, after, strict=True)
+        ]
 
     def posed(self, context: Context, texts: Texts, edit: str) -> Panel:
         """The question to a judge, as its mechanism reads texts: which is better, after an edit?
@@ -160,11 +157,11 @@ class Duels:
         facts = {**self.panel.provenance, "attack": edit}
         return context.read(replace(self._with(texts, kept), provenance=facts))
 
-    def won(self, context: Context, texts: Texts, edit: str, name: str) -> Floats:
+    def won(self, judge: Inquiry, texts: Texts, edit: str) -> Floats:
         """[items] share of the orders in which the edited text wins; NaN without a verdict."""
         at = np.column_stack([np.arange(len(self.edited)), self.edited, self.other])
-        panel = self.posed(context, texts, edit)
-        verdicts, _ = verdicts_of(context, panel, at, "preference", name)
+        panel = self.posed(judge.context, texts, edit)
+        verdicts, _ = verdicts_of(judge.context, panel, at, "preference", judge.name)
         return np.asarray(verdicts.mean(axis=1), np.float64)
 
     def _with(self, texts: Texts, kept: Sequence[set[int]]) -> Panel:
@@ -184,16 +181,18 @@ def drawn_duels(panel: Panel, table: JudgmentTable, most: int | None, seed: int)
     """
     pairs = as_pairs(table)
     at, whole = places(pairs, panel)
-    units: dict[int, list[int]] = {}
+    units = defaultdict[int, list[int]](list)
     for unit in np.flatnonzero(whole).tolist():
-        units.setdefault(int(at[unit, 0]), []).append(unit)
+        units[int(at[unit, 0])].append(unit)
     items = sorted(units)
     if not items:
-        raise DataError(NO_TEXTS)
+        raise DataError(
+            "study.manipulate needs the texts, two of an item at least: these data have none."
+        )
     if most is not None and len(items) > most:
         rng = rng_for(seed, "manipulation")
         items = sorted(rng.choice(items, size=most, replace=False).tolist())
-    drawn: list[tuple[int, int, int]] = []
+    drawn = list[tuple[int, int, int]]()
     for item in items:
         rng = rng_for(seed, "manipulation", panel.items[item].id)
         unit = units[item][int(rng.integers(len(units[item])))]

@@ -110,8 +110,7 @@ class Audit(JudgesStudy):
             return
         table, asked, _ = gather(context, panel, self.judges, Stop(), self.rules, self.repeats)
         if self.manipulate:
-            contexts = {one.name: one.context for one in asked}
-            self.manipulation.ask(context, contexts, panel, table)
+            self.manipulation.ask(context, asked, panel, table)
 
     def run(self, context: Context) -> Result:
         """Ask, hold against people, decide, and say it."""
@@ -185,8 +184,8 @@ class Audit(JudgesStudy):
         design = Design.of(table, self.rules, weight, looks=stopped is not None or _in_turns(table))
         probes, trials = None, None
         if self.manipulate:
-            contexts, margin = {one.name: one.context for one in asked}, self.rules.probe
-            probes, trials = self.manipulation.run(context, contexts, panel, table, margin)
+            margin = self.rules.probe
+            probes, trials = self.manipulation.run(context, asked, panel, table, margin)
         # all labelled is a random sample of themselves
         sampled = True if self.sampled is None and table.labelled.all() else self.sampled
         judged = zip(evidence(design, probes), averages(design, sampled), strict=True)
