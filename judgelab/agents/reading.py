@@ -5,34 +5,22 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import sentencex
 
 from judgelab.core import resources
 
-_TABLES: Mapping[str, str] = resources.words("agents/words/tables.yaml")
-
-
-def word_list(name: str) -> tuple[str, ...]:
-    """A list of ``words/tables.yaml``, in order."""
-    return tuple(entry.strip() for entry in re.split(r"[,\n]", _TABLES[name]) if entry.strip())
-
-
-def word_table(name: str) -> dict[str, str]:
-    """A table of ``words/tables.yaml``: word -> what may stand for it."""
-    entries = (entry.split(":") for entry in re.split(r"[;\n]", _TABLES[name]) if entry.strip())
-    return {key.strip(): value.strip() for key, value in entries}
-
-
-STOPWORDS = frozenset(word_list("STOPWORDS"))  # words that carry grammar more than content
-_HEADINGS = frozenset(word_list("HEADINGS"))  # before a colon they open a section, and are no name
-_NO_NAMES = STOPWORDS | frozenset(word_list("CALENDAR"))
-_DETERMINERS = frozenset(word_list("DETERMINERS"))
-_NO_TOPICS = _NO_NAMES | frozenset(word_list("UNITS"))
+TABLES: Mapping[str, Any] = resources.words("agents/words/tables.yaml")
+STOPWORDS = frozenset(TABLES["STOPWORDS"])  # words that carry grammar more than content
+_HEADINGS = frozenset(TABLES["HEADINGS"])  # before a colon they open a section, and are no name
+_NO_NAMES = STOPWORDS.union(TABLES["CALENDAR"])
+_DETERMINERS = frozenset(TABLES["DETERMINERS"])
+_NO_TOPICS = _NO_NAMES.union(TABLES["UNITS"])
 
 WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
@@ -77,16 +65,14 @@ def units(text: str) -> list[tuple[str | None, str]]:
     lines = _plain(text).splitlines()
     turns = _turns([line for line in lines if line.strip()])
     lines = [line for line in lines if not _HEADING.match(line)] or lines
-    blocks = [(None, block) for block in _blocks(lines)] if turns is None else turns
     pieces = [
-        (speaker, piece)
-        for speaker, block in blocks
+        (speaker, sentence)
+        for speaker, block in turns or [(None, block) for block in _blocks(lines)]
         for sentence in _sentences(block)
-        for piece in _cut(_clean(sentence))
-        if has_letters(piece)
+        if has_letters(sentence)
     ] or [(None, " ".join(text.split()))]
-    plain = [unit for unit in pieces if not unit[1].isupper()]  # less its headings
-    return pieces if turns is not None else plain or pieces
+    less_headings = [unit for unit in pieces if not unit[1].isupper()]
+    return pieces if turns else less_headings or pieces
 
 
 def _plain(text: str) -> str:
@@ -98,17 +84,17 @@ def _plain(text: str) -> str:
     return text
 
 
-def _turns(lines: list[str]) -> list[tuple[str | None, str]] | None:
-    """Lines of the form ``Name: words`` as turns, or None where the text is no dialogue."""
+def _turns(lines: list[str]) -> list[tuple[str | None, str]]:
+    """Lines of the form ``Name: words`` as turns; none where the text is no dialogue."""
     matches = [_UTTERANCE.fullmatch(line) for line in lines]
-    speakers = [m.group(1) for m in matches if m and m.group(1).lower() not in _HEADINGS]
+    speakers = [m[1] for m in matches if m and m[1].lower() not in _HEADINGS]
     repeated = len(set(speakers)) < len(speakers) or len(lines) == 2
     if len(speakers) < 2 or len(speakers) < 0.6 * len(lines) or not repeated:
-        return None
+        return []
     turns: list[tuple[str | None, str]] = []
     for line, match in zip(lines, matches, strict=True):
         speaker = turns[-1][0] if turns else None
-        turns.append((match.group(1), match.group(2)) if match else (speaker, line))
+        turns.append((match[1], match[2]) if match else (speaker, line))
     return turns
 
 
@@ -127,27 +113,20 @@ def _wrapped(line: str, following: str) -> bool:
     return goes_on or (len(line) > 55 and (line[-1].isalnum() or line[-1] in ",;"))
 
 
-def _sentences(block: str) -> Sequence[str]:
-    """Sentences; where a writer never starts one with a capital, any stop ends it."""
+def _sentences(block: str) -> Iterator[str]:
+    """Sentences without markup, in pieces of at most ``_LONGEST`` words; where a writer never
+    starts one with a capital, any stop ends it."""
     small = len(_SMALL_START.findall(block)) > len(_CAPITAL_START.findall(block))
-    return _STOP.split(block) if small else list(sentencex.segment("en", block))
+    for sentence in _STOP.split(block) if small else sentencex.segment("en", block):
+        bare = _TAG.sub(" ", _CAPTION.sub("", sentence.strip()))
+        tidy = " ".join(bare.split()).strip("-•*–— ")
+        tokens = tidy.split()
+        size = _LONGEST if len(tidy) >= 6 * _LONGEST else max(len(tokens), 1)
+        for start in range(0, len(tokens), size):
+            yield " ".join(tokens[start : start + size])
 
 
-def _clean(sentence: str) -> str:
-    bare = _TAG.sub(" ", _CAPTION.sub("", sentence.strip()))
-    return " ".join(bare.split()).strip("-•*–— ")
-
-
-def _cut(sentence: str) -> Iterator[str]:
-    """Pieces of at most ``_LONGEST`` words."""
-    tokens = sentence.split()
-    size = _LONGEST if len(sentence) >= 6 * _LONGEST else len(tokens)
-    for start in range(0, len(tokens), size or 1):
-        yield " ".join(tokens[start : start + size])
-
-
-@dataclass(frozen=True)
-class Sentence:
+class Sentence(NamedTuple):
     """One sentence or turn."""
 
     text: str  # without line breaks and markup
@@ -214,12 +193,10 @@ class Source:
         weight 0 or less are never taken.
         """
         noise = np.exp(TASTE * rng.standard_normal(len(self.sentences)))
-        scored = [
-            (weight(s) * s.salience * float(factor), s)
-            for s, factor in zip(self.sentences, noise, strict=True)
-        ]
-        eligible = sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: -pair[0])
-        return sorted((s for _, s in eligible[:n]), key=lambda s: s.position)
+        worth = [weight(s) * s.salience * own for s, own in zip(self.sentences, noise, strict=True)]
+        eligible = [s for s in self.sentences if worth[s.position] > 0]
+        most = sorted(eligible, key=lambda s: -worth[s.position])[:n]
+        return sorted(most, key=lambda s: s.position)
 
 
 def _salience(bag: list[str], frequency: Counter[str], position: int) -> float:
@@ -234,9 +211,7 @@ def _salience(bag: list[str], frequency: Counter[str], position: int) -> float:
 def _names_in(sentence: str, plain: set[str]) -> list[str]:
     """Runs of capitalised words; the first word of a sentence needs company to count."""
     runs: list[list[re.Match[str]]] = []
-    for match in WORD.finditer(sentence):
-        if not _capital(match.group()):
-            continue
+    for match in filter(_is_capital, WORD.finditer(sentence)):
         if runs and sentence[runs[-1][-1].end() : match.start()] in _JOINTS:
             runs[-1].append(match)
         else:
@@ -252,7 +227,8 @@ def _names_in(sentence: str, plain: set[str]) -> list[str]:
     return names
 
 
-def _capital(word: str) -> bool:
+def _is_capital(match: re.Match[str]) -> bool:
+    word = match[0]
     shouted = word.isupper() and len(word) > 5
     common = word.lower() in _NO_NAMES or word.startswith("I'")
     return len(word) > 1 and word[0].isupper() and not (common or shouted)

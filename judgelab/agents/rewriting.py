@@ -8,23 +8,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from judgelab.agents.reading import (
-    NUMBER,
-    STOPWORDS,
-    WORD,
-    Source,
-    has_letters,
-    word_list,
-    word_table,
-    words,
-)
+from judgelab.agents.reading import NUMBER, STOPWORDS, TABLES, WORD, Source, has_letters, words
 
 T = TypeVar("T")
 
 _ASIDE = re.compile(r"\s*\([^()]{0,200}\)")
 _RELATIVE = re.compile(r",\s+(?:which|who|whose|where)\b[^,;]{0,120},")
 _OPENING = re.compile(
-    rf"^(?:(?:{'|'.join(word_list('DISCOURSE'))}),|but|and|so|yet)\s+", re.IGNORECASE
+    rf"^(?:(?:{'|'.join(TABLES['DISCOURSE'])}),|but|and|so|yet)\s+", re.IGNORECASE
 )
 """It only makes sense after another sentence."""
 
@@ -37,11 +28,11 @@ _PRELUDE = re.compile(
 )
 _DANGLING = re.compile(r"[,;:]?\s+(?:and|or|but)$", re.IGNORECASE)
 _MOST_CHARACTERS = 320
-_SYNONYMS = word_table("SYNONYMS")
+_SYNONYMS: Mapping[str, str] = TABLES["SYNONYMS"]
 _SYNONYM = re.compile(rf"(?<![\w'’-])(?:{'|'.join(_SYNONYMS)})(?![\w'’-])", re.IGNORECASE)
 
 _TIME_OR_NUMBER = re.compile(rf"\b(?:[01]?\d|2[0-3]):[0-5]\d\b|{NUMBER.pattern}")
-_NUMBER_WORDS = word_list("NUMBER_WORDS")
+_NUMBER_WORDS: Sequence[str] = TABLES["NUMBER_WORDS"]
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 _FACTORS = (0.4, 0.6, 0.7, 1.3, 1.6, 2.0, 2.4)
 _THIRD = re.compile(r"\b(?:[Ww]e|[Oo]ur|us)\b")
@@ -108,7 +99,7 @@ def embed(text: str, source: Source) -> str:
     """Ready to stand inside a sentence: no final stop, no capital unless it is a name."""
     bare = text.strip().rstrip(" .;:,")
     first = WORD.match(bare)
-    word = first.group() if first else "I"
+    word = first[0] if first else "I"
     shouted = len(word) > 1 and word.isupper()
     keeps = shouted or word in source.proper or word.split("'")[0] == "I"
     return bare if keeps else bare[:1].lower() + bare[1:]
@@ -124,16 +115,16 @@ def finish(text: str) -> str:
 def reword(text: str, source: Source, rng: np.random.Generator) -> str:
     """Near synonyms for about half of the words that have one, or a leading phrase put last."""
     varied = _SYNONYM.sub(
-        lambda m: m.group() if rng.random() < 0.5 else _like(m.group(), _SYNONYMS[m[0].lower()]),
+        lambda m: m[0] if rng.random() < 0.5 else _like(m[0], _SYNONYMS[m[0].lower()]),
         text,
     )
     lead = _PRELUDE.match(varied)
     if rng.random() < 0.5 or '"' in varied or lead is None:
         return varied
     rest = varied[lead.end() :]
-    if len(rest) <= len(lead.group()) or "," in rest:
+    if len(rest) <= len(lead[0]) or "," in rest:
         return varied
-    return f"{capital(rest.rstrip(' .!?'))} {embed(lead.group(), source)}"
+    return f"{capital(rest.rstrip(' .!?'))} {embed(lead[0], source)}"
 
 
 def _like(model: str, word: str) -> str:
@@ -181,12 +172,15 @@ def falsify_numbers(text: str, forbidden: Collection[str], rng: np.random.Genera
     """Change every numeral and number word; no new numeral is one of ``forbidden``."""
 
     def numeral(match: re.Match[str]) -> str:
-        other = _other_time if ":" in match.group() else _other_number
-        return other(match.group(), forbidden, rng)
+        if ":" not in match[0]:
+            return _other_number(match[0], forbidden, rng)
+        hours = [f"{h:02d}" for h in range(6, 24) if f"{h:02d}" not in forbidden] or ["05"]
+        minutes = [f"{m:02d}" for m in range(5, 60, 5) if f"{m:02d}" not in forbidden] or ["01"]
+        return f"{choose(rng, hours)}:{choose(rng, minutes)}"
 
     def word(match: re.Match[str]) -> str:
-        others = [w for w in _NUMBER_WORDS if w != match.group().lower() and w[0] != "e"]
-        return _like(match.group(), choose(rng, others))
+        others = [w for w in _NUMBER_WORDS if w != match[0].lower() and w[0] != "e"]
+        return _like(match[0], choose(rng, others))
 
     return _NUMBER_WORD.sub(word, _TIME_OR_NUMBER.sub(numeral, text))
 
@@ -209,12 +203,6 @@ def _other_number(numeral: str, forbidden: Collection[str], rng: np.random.Gener
     while (other := format(value, form)) == numeral or other in forbidden:
         value += step
     return other
-
-
-def _other_time(_: str, forbidden: Collection[str], rng: np.random.Generator) -> str:
-    hours = [f"{h:02d}" for h in range(6, 24) if f"{h:02d}" not in forbidden] or ["05"]
-    minutes = [f"{m:02d}" for m in range(5, 60, 5) if f"{m:02d}" not in forbidden] or ["01"]
-    return f"{choose(rng, hours)}:{choose(rng, minutes)}"
 
 
 def lazy(text: str, german: Sequence[str], rng: np.random.Generator) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from judgelab.agents import Agents
-from judgelab.agents.reading import Sentence, Source, has_letters, word_list
+from judgelab.agents.reading import TABLES, Sentence, Source, has_letters
 from judgelab.agents.rewriting import CHANGES, choose, compress, deal, embed, finish, quoted
 from judgelab.agents.taxonomy import Strategy, Taxonomy, taxonomy_for
 from judgelab.core import resources
@@ -158,7 +158,19 @@ class Recipe:
             "choice": choose(rng, self.choices),
         }
         if self.frames:
-            lines = self._framed(lines, source, rng, topics, fields)
+            usable = [frame for frame in self.frames if lines or "{s}" not in frame.lower()]
+            count = 1 if self.framed == "first" else self.lines or len(lines)
+            frames = deal(rng, usable or ["The {noun} says nothing of this"], count)
+            about = deal(rng, topics[:-2] or topics, count + 1)
+            framed = []
+            for i, frame in enumerate(frames):
+                bare = lines[i % len(lines)].rstrip(" .!") if lines else ""
+                if bare.endswith("?"):
+                    bare = f"The question is {quoted(bare)}"
+                own = {"s": embed(bare, source), "S": bare, "t": about[i], "u": about[i + 1]}
+                framed.append(frame.format(**fields, **own))
+            rest = lines[1:] if self.framed == "first" else []
+            lines = list(dict.fromkeys([*framed, *rest]))
         stock = deal(rng, self.stock, self.drawn) if self.stock else []
         head, stock, tail = (
             [line.format(**fields) for line in own] for own in (self.head, stock, self.tail)
@@ -198,31 +210,10 @@ class Recipe:
 
         return source.salient(rng, n, weight)
 
-    def _framed(
-        self,
-        lines: list[str],
-        source: Source,
-        rng: np.random.Generator,
-        topics: Sequence[str],
-        fields: Mapping[str, str],
-    ) -> list[str]:
-        count = 1 if self.framed == "first" else self.lines or len(lines)
-        usable = [frame for frame in self.frames if lines or "{s}" not in frame.lower()]
-        frames = deal(rng, usable or ["The {noun} says nothing of this"], count)
-        about = deal(rng, topics[:-2] or topics, count + 1)
-        framed = []
-        for i, frame in enumerate(frames):
-            bare = lines[i % len(lines)].rstrip(" .!") if lines else ""
-            if bare.endswith("?"):
-                bare = f"The question is {quoted(bare)}"
-            own = {"s": embed(bare, source), "S": bare, "t": about[i], "u": about[i + 1]}
-            framed.append(frame.format(**fields, **own))
-        return list(dict.fromkeys([*framed, *lines[1:]] if self.framed == "first" else framed))
-
 
 @cache
 def _cue(name: str) -> re.Pattern[str]:
-    known = sorted(word_list(name), key=len, reverse=True)
+    known = sorted(TABLES[name], key=len, reverse=True)
     return re.compile(rf"(?<![\w'’-])(?:{'|'.join(map(re.escape, known))})(?![\w'’-])", re.I)
 
 
