@@ -13,13 +13,9 @@ from judgelab.core.panel import Panel
 
 
 class Agents(Protocol):
-    """Produces the responses. Derive from it.
+    """Produces the responses. Derive from it."""
 
-    Attributes:
-        requires: what its LM must be able to do.
-    """
-
-    requires: ClassVar[frozenset[Capability]] = frozenset()
+    requires: ClassVar[frozenset[Capability]] = frozenset()  # what its LM must be able to do
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Self:
         """The same with each LM of its own as ``use`` returns it: cached, metered, counted."""
@@ -36,11 +32,7 @@ class Recorded(Agents):
     """Takes the dataset's own responses as they are."""
 
     def answer(self, panel: Panel, lm: EvaluationLM | None = None) -> Panel:
-        """The panel itself.
-
-        Raises:
-            ConfigError: the dataset holds sources but no responses.
-        """
+        """The panel itself; a ConfigError where the dataset holds no responses."""
         if panel.agents:
             return panel
         raise ConfigError(

@@ -47,11 +47,8 @@ class Candidates(Agents):
         return replace(self, models={name: use(name, lm) for name, lm in self.models.items()})
 
     def answer(self, panel: Panel, lm: EvaluationLM) -> Panel:
-        """The panel with one more agent per model.
-
-        Raises:
-            ConfigError: a candidate has the name of an agent of the dataset, or no prompt is there.
-        """
+        """The panel with one more agent per model; a ConfigError where one has the name of an agent
+        of the dataset, or no prompt is there."""
         prompt = self.prompt or self.prompts.get(panel.task) or self.prompts.get("other")
         if prompt is None:
             raise ConfigError(

@@ -38,11 +38,8 @@ class Prompted(Agents):
     requires: ClassVar[frozenset[Capability]] = frozenset({Capability.CHAT})
 
     def answer(self, panel: Panel, lm: EvaluationLM) -> Panel:
-        """The panel's items answered by all strategies; responses it had are replaced.
-
-        Raises:
-            ConfigError: the taxonomy is unknown.
-        """
+        """The panel's items answered by all strategies, instead of the responses it had; a
+        ConfigError where the taxonomy is unknown."""
         taxonomy = _worded(taxonomy_for(panel, self.taxonomy), self.wording)
         unanswered: Counter[str] = Counter()
 

@@ -50,11 +50,8 @@ class Rules(Agents):
     most: Count | None = None  # so many strategies of each category; None takes all
 
     def answer(self, panel: Panel, lm: EvaluationLM | None = None) -> Panel:
-        """The panel's items answered by all strategies; responses it had are replaced.
-
-        Raises:
-            ConfigError: the taxonomy is unknown, or rules carry out none of its strategies.
-        """
+        """The panel's items answered by all strategies, instead of the responses it had; a
+        ConfigError where the taxonomy is unknown, or rules carry out none of its strategies."""
         taxonomy = taxonomy_for(panel, self.taxonomy)
         strategies, without = _with_rules(taxonomy, self.most)
         noun = self.noun or taxonomy.noun

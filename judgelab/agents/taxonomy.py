@@ -69,11 +69,8 @@ class Taxonomy(BaseModel):
 
 
 def taxonomy_for(panel: Panel, name_or_path: str | None) -> Taxonomy:
-    """The taxonomy that is set, or that of the panel's task.
-
-    Raises:
-        ConfigError: none is set, and there is none for the task.
-    """
+    """The taxonomy that is set, or that of the panel's task; a ConfigError where none is set and
+    there is none for the task."""
     if name_or_path is None and not (FOLDER / f"{panel.task}.yaml").is_file():
         raise ConfigError(
             f"There are no strategies for the task {panel.task!r}: read answers that are there "
@@ -84,12 +81,8 @@ def taxonomy_for(panel: Panel, name_or_path: str | None) -> Taxonomy:
 
 
 def load_taxonomy(name_or_path: str) -> Taxonomy:
-    """Read a taxonomy by name (``conf/taxonomy/<name>.yaml``) or by the path of a YAML file.
-
-    Raises:
-        ConfigError: there is no such taxonomy; the message lists those there are.
-        DataError: the file is not a taxonomy; the message names the entry.
-    """
+    """Read a taxonomy by name (``conf/taxonomy/<name>.yaml``) or by the path of a YAML file; a
+    ConfigError where there is none, a DataError that names the entry where it is no taxonomy."""
     path = Path(name_or_path)
     if path.suffix not in {".yaml", ".yml"} and path.parent == Path():
         path = FOLDER / f"{name_or_path}.yaml"

@@ -14,16 +14,16 @@ from judgelab.core.step import Cell, Place, Written, present, written
 # what can be said of a paper by a reader of its synopsis alone
 REMARKS: dict[str, list[str]] = words("attack/words/generic_review.yaml")
 LONGEST = 160  # characters of a quotation
+LACKING = Written(None, "the item has no synopsis")
 
 
 class AbstractOnly(WritingAttack):
     """Puts a review by a reader of the item's synopsis alone in the place of every text.
 
-    With ``by: lm`` the LM writes one review per item, and every agent gets it: it knows nothing
-    of the agents. (The study gives references their own texts back; without references all texts
-    of an item would be the same one.) With ``by: rules`` the review consists of general remarks
-    and quotations of the synopsis, drawn for each item and agent. Texts of an item without a
-    synopsis become None. The prompt's field is synopsis.
+    With ``by: lm`` the LM writes one review per item (the prompt's field is synopsis), and every
+    agent gets it; the study gives references their own texts back. With ``by: rules`` it consists
+    of general remarks and quotations of the synopsis, drawn for each item and agent. Texts of an
+    item without a synopsis become None.
     """
 
     name = "abstract_only"
@@ -57,23 +57,18 @@ class AbstractOnly(WritingAttack):
         return "\n\n".join(f"{header}:\n\n{body}" for header, body in bodies.items())
 
     def by_rules(self, panel: Panel, seed: int) -> dict[Cell, Written]:
-        return super().by_rules(panel, seed) | _without_synopsis(panel)
+        return {
+            cell: review if (panel.items[cell[0]].synopsis or "").strip() else LACKING
+            for cell, review in super().by_rules(panel, seed).items()
+        }
 
     def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[Cell, Written]:
-        missing = _without_synopsis(panel)
-        cells = [cell for cell in present(panel) if cell not in missing]
-        requests = {
-            i: self.request(panel.items[i].id, synopsis=(panel.items[i].synopsis or "").strip())
-            for i, _ in cells
-        }
-        reviews = written(lm, requests)
-        return {cell: reviews[cell[0]] for cell in cells} | missing
-
-
-def _without_synopsis(panel: Panel) -> dict[Cell, Written]:
-    blank = [not (item.synopsis or "").strip() for item in panel.items]
-    lacking = Written(None, "the item has no synopsis")
-    return {cell: lacking for cell in present(panel) if blank[cell[0]]}
+        cells = present(panel)
+        synopses = {i: (panel.items[i].synopsis or "").strip() for i, _ in cells}
+        reviews = written(
+            lm, {i: self.request(panel.items[i].id, synopsis=s) for i, s in synopses.items() if s}
+        )
+        return {cell: reviews.get(cell[0], LACKING) for cell in cells}
 
 
 def _quoted(line: str) -> str:

@@ -23,10 +23,9 @@ FILLERS: list[str] = words("attack/words/fillers.yaml")
 class DeletionCompletion(WritingAttack):
     """Replaces every other sentence with filler.
 
-    With ``by: lm`` each gap is marked and the LM completes the whole text; a reply that still
-    shows the marker is not complete and counts as unwritten. With ``by: rules`` each gap gets a
-    sentence of a fixed list. A text without a second sentence in any section has no gap and
-    stays as it is. The prompt's field is text.
+    With ``by: lm`` each gap is marked and the LM completes the whole text (the prompt's field); a
+    reply that still shows the marker counts as unwritten. With ``by: rules`` each gap gets a
+    sentence of a fixed list. A text without a second sentence in any section stays as it is.
     """
 
     definition: Deletion = "corrected"  # as in attack=sentence_deletion

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from judgelab.attack.protocol import UNCHANGED, Perturbation, share_changed, words_of
+from judgelab.attack.protocol import Perturbation, share_changed, words_of
 from judgelab.core.prompt import Prompt
 
 MOST = 0.5  # share of the words that a few names can be: what changes more is another text
@@ -23,10 +23,8 @@ class FictionalEntities(Perturbation):
     by: Literal["lm"] = "lm"
     name = "fictional_entities"
 
-    def check(self, before: str, after: str) -> str:
+    def fault(self, before: str, after: str) -> str:
         """So many words are new at least, and most are the old ones."""
-        if before == after:
-            return UNCHANGED
         old, new = words_of(before), words_of(after)
         fresh = len(set(new) - set(old))
         if share_changed(old, new) > MOST:

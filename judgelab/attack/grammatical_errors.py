@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from judgelab.attack.protocol import UNCHANGED, Perturbation, share_changed, word_edits, words_of
+from judgelab.attack.protocol import Perturbation, share_changed, word_edits, words_of
 from judgelab.core.prompt import Prompt
 from judgelab.core.resources import words
 from judgelab.core.step import Place
@@ -152,14 +152,12 @@ class GrammaticalErrors(Perturbation):
     def rule(self, text: str, at: Place) -> str:
         sites = error_sites(text)
         for place in reversed(self.chosen(len(sites), at.rng)):
-            site = sites[place]
-            text = text[: site.start] + site.wrong + text[site.end :]
+            start, end, wrong = sites[place]
+            text = text[:start] + wrong + text[end:]
         return text
 
-    def check(self, before: str, after: str) -> str:
+    def fault(self, before: str, after: str) -> str:
         """So many places changed, and the rest is the same text."""
-        if before == after:
-            return UNCHANGED
         if share_changed(words_of(before), words_of(after)) > MOST_CHANGED:
             return "another text"
         return self.counted(word_edits(before, after), "places changed")

@@ -22,11 +22,10 @@ FIELD = re.compile(r"\{(strengths|weaknesses)\}")
 class MeaninglessElongation(WritingAttack):
     """Begins every section of a review with a statement that fits any review.
 
-    A statement stands before the first word of its section; one that ends with a line break
-    stands in a paragraph of its own. With ``by: lm`` the slot ``{summary}`` of a statement takes
-    a sentence on the strengths and weaknesses that the review names, for which the LM is asked
-    twice per text; with ``by: rules`` the slot stays empty. A text with none of these headers
-    gets one opening statement; a blank one stays blank. The prompt's fields are text and side.
+    One that ends with a line break stands in a paragraph of its own. With ``by: lm`` its slot
+    ``{summary}`` takes a sentence on the strengths and weaknesses that the review names, for which
+    the LM is asked twice per text (the prompt's fields are text and side); with ``by: rules`` it
+    stays empty. A text with none of these headers gets one opening statement.
     """
 
     statements: Mapping[str, str]  # header -> what its section opens with

@@ -52,16 +52,12 @@ SIDES = {"problematic": PROBLEMATIC, "good": GOOD_FAITH}
 @runtime_checkable
 class Attack(Step, Protocol):
     """A change of the texts of a panel: of every one, the human reference included (as released),
-    or of some agents' alone.
-
-    Items, agents and absent texts stay as they are.
-
-    Attributes:
-        expects: what an honest metric should do.
-    """
+    or of some agents' alone. Items, agents and absent texts stay as they are."""
 
     @property
-    def expects(self) -> Expectation: ...
+    def expects(self) -> Expectation:
+        """What an honest metric should do."""
+        ...
 
     def check(self, before: str, after: str) -> str:
         """Why a text is not changed as the attack claims to change it; '' where it is."""
@@ -78,11 +74,8 @@ class PanelAttack(PanelStep):
     expects: ClassVar[Expectation] = "fall"
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """The panel with the texts rewritten of those whom the attack is on.
-
-        Raises:
-            ConfigError: ``on`` names nobody on the panel.
-        """
+        """The panel with the texts rewritten of those whom the attack is on; a ConfigError where
+        ``on`` names nobody on the panel."""
         attacked = None if self.on == "all" else attacked_agents(panel, self.on)
         if attacked is None or attacked.all():
             return self.rewrite(panel, lm, seed=seed)
@@ -91,17 +84,21 @@ class PanelAttack(PanelStep):
         return replace(changed, provenance={**changed.provenance, ATTACKED: names})
 
     def check(self, before: str, after: str) -> str:
-        """Of an attack that claims no more: whether anything changed."""
-        return UNCHANGED if before == after else ""
+        """Whether anything changed, and as ``fault`` claims."""
+        return UNCHANGED if before == after else self.fault(before, after)
+
+    def fault(self, before: str, after: str) -> str:
+        """Why a change is not the one that the attack claims; by default it claims none."""
+        return ""
 
     @abstractmethod
     def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel: ...
 
     def facts(self, made: Iterable[Written] | None = None) -> dict[str, Any]:
-        """As of any step; ``on`` is told where it is not everybody."""
+        """As of any step; ``on`` stands there where it is not everybody."""
         facts = super().facts(made)
         if self.on == "all":
-            facts[f"{self.axis}_settings"].pop("on")
+            del facts["attack_settings"]["on"]
         return facts
 
 
@@ -147,27 +144,25 @@ class WritingAttack(RuleAttack, WritingStep[Cell]):
 
 
 def attacked_agents(panel: Panel, on: str | list[str]) -> NDArray[np.bool_]:
-    """[agents] whom an attack is on, by ``attack.on``.
-
-    Raises:
-        ConfigError: a name that no agent and no category of the panel has.
-    """
+    """[agents] whom an attack is on, by ``attack.on``; a ConfigError for a name that no agent and
+    no category of the panel has."""
     categories = [agent.meta.get("category_paper", agent.category) for agent in panel.agents]
     hit = np.zeros(len(panel.agents), dtype=np.bool_)
     for name in [on] if isinstance(on, str) else on:
+        side = SIDES.get(name)
         named = [
-            category in SIDES[name] and not agent.reference
-            if name in SIDES
+            category in side and not agent.reference
+            if side
             else name in ("all", category, agent.name)
             for category, agent in zip(categories, panel.agents, strict=True)
         ]
         if not any(named):
             known = {*(a.name for a in panel.agents), *filter(None, categories), *SIDES, "all"}
-            wanted = f"of category {' or '.join(sorted(SIDES[name]))}" if name in SIDES else "this"
-            hint = "" if name in SIDES else did_you_mean(name, known)
+            hint = did_you_mean(name, known)
+            wanted = f"of category {' or '.join(sorted(side))}." if side else f"this.{hint}"
             raise ConfigError(
-                f"attack.on={name}: no agent of this panel is {wanted}.{hint} Name agents or "
-                "categories, or say who is what: dataset.agents={NAME: CATEGORY}."
+                f"attack.on={name}: no agent of this panel is {wanted} Name agents or categories, "
+                "or say who is what: dataset.agents={NAME: CATEGORY}."
             )
         hit |= np.array(named, dtype=np.bool_)
     if not hit.any():
@@ -198,10 +193,8 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 class Perturbation(WritingAttack):
     """Changes ``count`` places of every text, or more of them (DHP paper).
 
-    With ``by: lm`` the LM changes them by the steps of the prompt. The paper asks GPT-4-Turbo,
-    which it also judges. With ``by: rules`` English rules do it, where there are any.
-
-    The prompt's fields are noun, amount ("exactly one", "two or more") and text.
+    By an LM and the steps of the prompt, whose fields are noun, amount ("exactly one", "two or
+    more") and text (the paper asks GPT-4-Turbo, which it also judges); or by English rules.
     """
 
     count: Count = 1  # how many places
@@ -231,11 +224,8 @@ class Perturbation(WritingAttack):
         return sorted(int(place) for place in drawn)
 
     def counted(self, found: int, what: str) -> str:
-        """Why so many changes are not those asked for; '' where they are.
-
-        What rules write is held to one more than the count at most; an LM may take "or more" at
-        its word.
-        """
+        """Why so many changes are not those asked for; '' where they are. Rules make one more than
+        the count at most; an LM may take "or more" at its word."""
         most = math.inf if self.or_more and self.by == "lm" else self.count + int(self.or_more)
         return "" if self.count <= found <= most else f"{found} {what}, not {self.amount}"
 
@@ -244,10 +234,8 @@ _WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 
 
 def edits(before: str, after: str) -> int:
-    """Fewest characters inserted, left out, exchanged, or swapped with their neighbour.
-
-    The optimal string alignment distance (Damerau-Levenshtein without edits of edited places).
-    """
+    """Fewest characters inserted, left out, exchanged, or swapped with their neighbour: the optimal
+    string alignment distance (Damerau-Levenshtein without edits of edited places)."""
     b = np.array([ord(c) for c in after], dtype=np.int64)
     places = np.arange(len(b) + 1)
     earlier, last = places, places

@@ -44,8 +44,10 @@ class RandomReplacement(PanelAttack):
                 f"{len(panel.items)}: use limit=2 or more."
             )
         texts, moved = present(panel), dict[Cell, Written]()
+        drawn = {cell: self.place(panel, cell, seed).rng.random() for cell in texts}
+        order = sorted(texts, key=lambda cell: (drawn[cell], panel.items[cell[0]].id))
         for agent in range(len(panel.agents)):
-            ring = self._ring(panel, [cell for cell in texts if cell[1] == agent], seed)
+            ring = [cell for cell in order if cell[1] == agent]
             for cell, following in zip(ring, ring[1:] + ring[:1], strict=True):
                 alone = following == cell
                 other = None if alone else self._ended(texts[cell], texts[following])
@@ -61,7 +63,3 @@ class RandomReplacement(PanelAttack):
         if not 0 < kept < len(own) or not added:
             return None
         return text[: own[kept]] + other[others[-added] :]
-
-    def _ring(self, panel: Panel, cells: list[Cell], seed: int) -> list[Cell]:
-        drawn = {cell: self.place(panel, cell, seed).rng.random() for cell in cells}
-        return sorted(cells, key=lambda cell: (drawn[cell], panel.items[cell[0]].id))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Literal
 
-from judgelab.attack.protocol import UNCHANGED, Perturbation, words_of
+from judgelab.attack.protocol import Perturbation, words_of
 from judgelab.attack.sentence_reordering import sentence_spans
 from judgelab.core.prompt import Prompt
 
@@ -26,10 +26,8 @@ class RewritingInsertion(Perturbation):
     by: Literal["lm"] = "lm"
     name = "rewriting_insertion"
 
-    def check(self, before: str, after: str) -> str:
+    def fault(self, before: str, after: str) -> str:
         """So many sentences more, each a rewriting of the one before it and not the same."""
-        if before == after:
-            return UNCHANGED
         old = [before[start:end] for start, end in sentence_spans(before)]
         new = [after[start:end] for start, end in sentence_spans(after)]
         inserted = []
@@ -42,17 +40,14 @@ class RewritingInsertion(Perturbation):
                 inserted.append((new[place - 1], sentence))
         if old:
             return "a sentence of the original is gone"
-        for sentence, other in inserted:
-            if not LEAST <= _changed(sentence, other) <= MOST:
-                return "an inserted sentence is the same, or another one"
+        if not all(LEAST <= _changed(sentence, other) <= MOST for sentence, other in inserted):
+            return "an inserted sentence is the same, or another one"
         return self.counted(len(inserted), "sentences inserted")
 
 
 def _changed(sentence: str, other: str) -> float:
-    """Share of the sentence's words that the other has not, or not in their order.
-
-    What the other adds counts nothing: a lead-in before the same words rewrites none.
-    """
+    """Share of the sentence's words that the other has not, or not in their order. What the other
+    adds counts nothing: a lead-in before the same words rewrites none."""
     old, new = ([word.lower() for word in words_of(one)] for one in (sentence, other))
     kept = sum(size for *_, size in SequenceMatcher(None, old, new, False).get_matching_blocks())
     return 1 - kept / max(len(old), 1)

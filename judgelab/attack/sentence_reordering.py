@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from judgelab.attack.protocol import UNCHANGED, RuleAttack
+from judgelab.attack.protocol import RuleAttack
 from judgelab.core.sentences import heading, sentences
 from judgelab.core.step import Place
 
@@ -41,17 +41,14 @@ class SentenceReordering(RuleAttack):
     name = "sentence_reordering"
 
     def rule(self, text: str, at: Place) -> str:
-        """The text with ``k`` of its sentences shuffled (all for None) among their places.
-
-        The order does change: a draw that leaves it is drawn again. White space between sentences
-        and headings stay where they are. A text of one sentence stays as it is, and so does one
-        whose drawn sentences are equal.
-        """
+        """``k`` sentences in each other's places (a draw that leaves the order is drawn again);
+        white space and headings stay where they are. A text of one sentence stays as it is, and so
+        does one whose drawn sentences are equal."""
         spans = sentence_spans(text)
         parts = [text[start:end] for start, end in spans]
-        count = len(parts) if self.k is None else min(self.k, len(parts))
         if len(set(parts)) < 2:
             return text
+        count = min(self.k or len(parts), len(parts))
         places = np.sort(at.rng.choice(len(parts), size=count, replace=False))
         chosen = [parts[i] for i in places]
         if len(set(chosen)) < 2:
@@ -65,10 +62,8 @@ class SentenceReordering(RuleAttack):
         gaps = [text[end:start] for end, (start, _) in zip(ends, spans, strict=False)]
         return "".join(gap + part for gap, part in zip(gaps, parts, strict=True)) + text[ends[-1] :]
 
-    def check(self, before: str, after: str) -> str:
+    def fault(self, before: str, after: str) -> str:
         """The same sentences in another order, two of them moved where k is 2, and no more."""
-        if before == after:
-            return UNCHANGED
         parts = [before[start:end] for start, end in sentence_spans(before)]
         if sorted(before) != sorted(after) or any(part not in after for part in parts):
             return "a sentence or the space between sentences changed"

@@ -32,10 +32,8 @@ def keys_beside(character: str) -> str:
 
 
 def typos(text: str, k: int, rng: np.random.Generator) -> str:
-    """The text with ``k`` typing errors at different places, each of which changes it.
-
-    As many as there are places where it has fewer. Errors keep apart, so none undoes another.
-    """
+    """The text with ``k`` typing errors at different places (where it has fewer, so many), each of
+    which changes it. Errors keep apart, so none undoes another."""
     places = [i for i, c in enumerate(text) if c.isalnum() or c == " "]
     errors: dict[int, str] = {}  # start of what is replaced -> what stands there instead
     taken: set[int] = set()
@@ -78,8 +76,7 @@ def _cased(character: str, like: str) -> str:
 class Typos(RuleAttack):
     """Makes ``k`` typing errors of seven kinds.
 
-    The paper uses the package ``typo``, which draws with replacement, may undo or repeat an error,
-    and has had no release since 2021.
+    The paper uses the package ``typo``, which draws with replacement and may undo an error.
     """
 
     k: Count = 10  # how many; 10 (minor) and 50 (major) for SummEval's references

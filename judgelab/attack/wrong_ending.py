@@ -19,11 +19,7 @@ class WrongEnding(PanelAttack):
     name = "wrong_ending"
 
     def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
-        """Exchange every text.
-
-        Raises:
-            DataError: no item has a wrong answer.
-        """
+        """Exchange every text; a DataError where no item has a wrong answer."""
         wrong = [str(item.meta.get("wrong") or "").strip() for item in panel.items]
         if panel.items and not any(wrong):
             raise DataError(

@@ -86,12 +86,8 @@ class Pertinence(Exam):
         return self.question == "lm" or self.answer == "writer"
 
     def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
-        """Find or write Q', and IA unless the judges write it; then say which answers meet.
-
-        Raises:
-            ConfigError: an agent is unknown.
-            NotHeldError: there are no two answers to be compared.
-        """
+        """Q', and IA unless the judges write it; and which answers meet. A ConfigError where an
+        agent is unknown, a NotHeldError where there are no two answers to be compared."""
         names = [agent.name for agent in panel.agents]
         first, second = self._agents(panel)
         questions, answers = self._others(panel, writer, second)
@@ -157,9 +153,8 @@ class Pertinence(Exam):
         """1 where RA was preferred, shown first and shown second."""
         panel = paper.panels[0]
         if paper.questions:
-            first: dict[str, str] = {}  # Q' -> the first item that it stands beside: asked once
-            for name, question in paper.questions:
-                first.setdefault(question, name)
+            # Q' -> the first item that it stands beside: asked once
+            first = {question: name for name, question in reversed(paper.questions)}
             asked = {name: question for question, name in first.items()}
             replies = self._chat(panel.task_description, asked, self.respond, judge)
             own = [replies.get(first[question]) for _, question in paper.questions]
@@ -168,7 +163,7 @@ class Pertinence(Exam):
         verdict = self.mechanism.measure(panel, judge, seed=seed)["verdict"].values
         won = np.stack([verdict[:, 0, 1], 1 - verdict[:, 1, 0]], axis=1)
         put = shown(panel)[:, (0, 1), (1, 0)]
-        gap = [0 if None in row else _words(row[0]) - _words(row[1]) for row in panel.texts]
+        gap = [_gap(*row) for row in panel.texts]
         longer = np.where(put, (np.sign(np.array(gap))[:, None] + 1) / 2, np.nan)
         return Answers(paper.by_item(won), paper.asked(put), by_length=paper.by_item(longer))
 
@@ -181,8 +176,8 @@ class Pertinence(Exam):
         items = matched = 0
         for row, group in groupby(met, key=lambda one: one.row):
             among, about = list(group), ("pertinence", panel.items[row].id)
-            gaps = [_length(a.relevant) - _length(a.irrelevant or a.relevant) for a in among]
-            places = couples(np.array(gaps), most, rng_for(seed, *about))
+            gaps = np.array([_gap(one.relevant, one.irrelevant) for one in among])
+            places = couples(gaps, most, rng_for(seed, *about))
             order = rng_for(seed, *about).permutation(len(among))[: self.pairs]
             even += [among[place] for place in sorted(places.ravel())]
             drawn += [among[place] for place in sorted(order)]
@@ -221,26 +216,21 @@ def _named(names: Sequence[str], chosen: Sequence[int]) -> str:
     return names[chosen[0]] if len(chosen) == 1 else f"{len(chosen)} agents"
 
 
-def _words(text: str | None) -> int:
-    return len((text or "").split())
-
-
-def _length(text: str) -> float:
-    """ln of the number of words; of nothing as of one word."""
-    return float(np.log(max(_words(text), 1)))
+def _gap(relevant: str | None, irrelevant: str | None) -> float:
+    """ln of the words of one for a word of the other (of nothing as of one); 0 where one lacks."""
+    if relevant is None or irrelevant is None:
+        return 0.0
+    own, other = (max(len(text.split()), 1) for text in (relevant, irrelevant))
+    return float(np.log(own) - np.log(other))
 
 
 def couples(gaps: Floats, most: int | None, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Couples of candidates [couples, 2], longer and shorter by as much as can be.
+    """Couples of candidates [couples, 2], longer and shorter by as much as can be: whoever prefers
+    the longer answer, or the shorter one, is right about one of each couple.
 
-    Whoever prefers the longer answer, or the shorter one, is right about one of each couple. The
+    ``gaps`` [candidates] are ln length of the relevant answer minus that of the irrelevant one. The
     assignment has the least sum of what the two gaps of a couple lack of cancelling out; of its
-    better half (and no fewer than ``most``) so many are drawn.
-
-    Args:
-        gaps: [candidates] ln length of the relevant answer minus that of the irrelevant one.
-        most: couples to be drawn; None: all there are.
-        rng: of the draw.
+    better half (and no fewer than ``most``) ``most`` are drawn, all for None.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -255,11 +245,8 @@ def couples(gaps: Floats, most: int | None, rng: np.random.Generator) -> NDArray
 
 
 def most_similar(sources: Sequence[str]) -> NDArray[np.int64]:
-    """[sources] number of the nearest other source by the cosine of tf-idf; -1 without any.
-
-    Sources that are equal up to case and spaces are no other questions and never chosen; sources
-    that share no word with any other get -1.
-    """
+    """[sources] number of the nearest other source by the cosine of tf-idf; -1 where it shares no
+    word with another. Sources that are equal up to case and spaces are no other questions."""
     if not sources:
         return np.zeros(0, dtype=np.int64)
     words = [Counter(WORD.findall(source.lower())) for source in sources]

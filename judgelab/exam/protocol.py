@@ -100,11 +100,7 @@ def shown(panel: Panel) -> Mask:
 
 
 def place_of(panel: Panel, name: str, key: str) -> int:
-    """Number of the agent that a setting names.
-
-    Raises:
-        ConfigError: it is unknown.
-    """
+    """Number of the agent that a setting names; a ConfigError where it is unknown."""
     names = [agent.name for agent in panel.agents]
     if name not in names:
         raise ConfigError(f"{key}: no agent is called {name!r}.{did_you_mean(name, names)}")
@@ -119,5 +115,5 @@ def pair_panel(
 ) -> Panel:
     """A panel of two answers to each item, with the task of another panel."""
     facts = {"task_description": panel.provenance.get("task_description") or ""}
-    agents = tuple(Agent(name) for name in names)
+    agents = tuple(map(Agent, names))
     return replace(panel, items=tuple(items), agents=agents, texts=tuple(texts), provenance=facts)

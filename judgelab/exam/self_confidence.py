@@ -82,12 +82,8 @@ class SelfConfidence(Exam):
                 raise ConfigError(f"self_confidence.{name} must name two agents.")
 
     def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
-        """The easy and the hard set.
-
-        Raises:
-            ConfigError: an agent is unknown.
-            NotHeldError: no agents are named, and the panel does not say which are far apart.
-        """
+        """The easy and the hard set. A ConfigError where an agent is unknown, a NotHeldError where
+        none are named and the panel does not say which are far apart."""
         chosen = {
             "easy": self._agents(panel, "easy", self.easy, ("Faithful", "Low Effort")),
             "hard": self._agents(panel, "hard", self.hard, ("Faithful", "Faithful")),
@@ -102,16 +98,15 @@ class SelfConfidence(Exam):
 
     def take(self, paper: ExamPaper, judge: EvaluationLM, *, seed: int) -> Answers:
         """Confidence in every answer; not taken by a judge that replies without probabilities."""
-        if self.by != "words":
-            probable = self._by_probability(paper, judge)
-            if probable is not None:
-                return probable
-            if self.by == "probability":
-                unread = [np.full((len(one.items), 2), np.nan) for one in paper.panels]
-                return replace(_answers(paper, unread, asked=False), absence=SILENT)
-        return _answers(paper, [self._in_words(one, judge) for one in paper.panels])
+        probable = None if self.by == "words" else self._by_probability(paper, judge)
+        if probable is not None:
+            return _answers(paper, probable, "probability")
+        if self.by == "probability":
+            unread = [np.full((len(one.items), 2), np.nan) for one in paper.panels]
+            return replace(_answers(paper, unread, ""), absence=SILENT)
+        return _answers(paper, [self._in_words(one, judge) for one in paper.panels], "words")
 
-    def _by_probability(self, paper: ExamPaper, judge: EvaluationLM) -> Answers | None:
+    def _by_probability(self, paper: ExamPaper, judge: EvaluationLM) -> list[Floats] | None:
         """None from a judge whose replies, on the first item or on all, show no probabilities."""
         panel = paper.panels[0]
         first = int(shown(panel).any(axis=(1, 2)).argmax())
@@ -126,11 +121,10 @@ class SelfConfidence(Exam):
         asked = [self.mechanism.ask(each, judge, top_logprobs=5) for each in paper.panels]
         if _silent([reply for exchange in asked for reply in exchange.replies.values()]):
             return None
-        confidence = [
+        return [
             _cells(each, exchange.read(lambda _, reply: emitted(reply), _unsure))
             for each, exchange in zip(paper.panels, asked, strict=True)
         ]
-        return _answers(paper, confidence, way="probability")
 
     def _in_words(self, panel: Panel, lm: EvaluationLM) -> Floats:
         levels = ", ".join(f"`{level}`" for level in self.levels)
@@ -164,12 +158,11 @@ class SelfConfidence(Exam):
         return places[0], places[1]
 
 
-def _answers(
-    paper: ExamPaper, sets: Sequence[Floats], *, asked: bool = True, way: str = "words"
-) -> Answers:
+def _answers(paper: ExamPaper, sets: Sequence[Floats], way: str) -> Answers:
+    """Of confidence on both sets; without a way nothing was asked."""
     easy, hard = (paper.by_item(values) for values in sets)
-    put = [paper.asked(shown(panel)[:, (0, 1), (1, 0)] & asked) for panel in paper.panels]
-    return Answers(easy, put[0], hard, put[1], way=way if asked else "")
+    put = [paper.asked(shown(panel)[:, (0, 1), (1, 0)] & bool(way)) for panel in paper.panels]
+    return Answers(easy, put[0], hard, put[1], way=way)
 
 
 def _unsure(_: Cell, text: str) -> str:
@@ -191,11 +184,8 @@ def _cells(panel: Panel, confidence: Mapping[Cell, float]) -> Floats:
 
 
 def emitted(reply: Reply) -> float:
-    """ln p of the last label that the reply emitted; NaN without one, or without probabilities.
-
-    The emitted token is taken to be the most likely one, which it is at temperature 0. Of a reply
-    by labels, ln p of its label among the allowed ones.
-    """
+    """ln p of the last label that the reply emitted (the likeliest token, as at temperature 0), or
+    of its label among the allowed ones; NaN without a label, or without probabilities."""
     if reply.text is not None and reply.label_logprobs:
         named = LABELS[reply.text]
         share = max(shares(reply, LABELS)[named], sys.float_info.min)

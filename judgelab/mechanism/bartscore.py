@@ -11,7 +11,7 @@ from judgelab.core.bounds import Count
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, transposed
-from judgelab.mechanism.logprob import ConditionalMechanism, Setting, measure_conditional
+from judgelab.mechanism.logprob import ConditionalMechanism, measure_conditional
 from judgelab.mechanism.protocol import Definition
 from judgelab.mechanism.texts import judged, judged_pairs, score_directed
 
@@ -34,8 +34,7 @@ class BartScore(ConditionalMechanism):
         """``conditional`` [item, x, y] = log P(y | x), only for the directions that are used."""
         forth = judged_pairs(panel)
         wanted = {"recall": forth, "precision": forth.T, "f1": forth | forth.T}[self.part]
-        setting = Setting(self.prompt, synopsis=False, truncate=self.truncate)
-        return measure_conditional(panel, lm, setting, wanted, alone=False)
+        return measure_conditional(panel, lm, self.setting, wanted, alone=False)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         recall = measured["conditional"]  # [item, x, y]

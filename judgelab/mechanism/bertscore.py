@@ -48,12 +48,9 @@ class BertScore(Mechanism):
     subject = "pair"
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``precision`` and ``recall`` [item, agent, peer]; NaN where a text has no part.
-
-        Raises:
-            ConfigError: the encoder is not to be had or cannot be loaded; without any text to
-                embed it is not asked for.
-        """
+        """``precision`` and ``recall`` [item, agent, peer]; NaN where a text has no part. A
+        ConfigError where the encoder, which is asked for if there is a text to embed, is not to be
+        had or cannot be loaded."""
         texts = sorted({(text or "").strip() for row in panel.texts for text in row} - {""})
         units, attrs = self._units(texts) if texts else ({}, {})
         both = {

@@ -78,11 +78,8 @@ class ClosedMechanism(Mechanism):
         return len(set(self.labels.values())) > 1
 
     def by_labels(self, lm: EvaluationLM) -> bool:
-        """Whether this LM is asked for the probabilities of the labels.
-
-        Raises:
-            CapabilityError: ``labels`` with an LM that cannot tell them.
-        """
+        """Whether this LM is asked for the probabilities of the labels; a CapabilityError where
+        ``labels`` are asked of an LM that cannot tell them."""
         able, alone = Capability.LABELS in lm.capabilities, self.label_prompt
         if self.reply == "labels" and not able:
             raise CapabilityError(
@@ -115,8 +112,7 @@ class ClosedMechanism(Mechanism):
                 labels has the probabilities of all labels anyway.
             labels: of a question with its own.
         """
-        messages = self.asked(lm).messages(**values)
-        allowed = self.labels if labels is None else labels
+        messages, allowed = self.asked(lm).messages(**values), labels or self.labels
         if self.by_labels(lm):
             return ChatRequest(messages, key=key, labels=tuple(allowed))
         request = ChatRequest(
@@ -144,13 +140,9 @@ class ClosedMechanism(Mechanism):
         """
         if self.reply != "json":
             return said.read(read, why)
-
-        def strictly(key: Key, text: str | None) -> tuple[float, str]:
-            return json_verdict(text, values(key))
-
         return said.read(
-            lambda key, reply: strictly(key, reply.text)[0],
-            lambda key, text: strictly(key, text)[1],
+            lambda key, reply: json_verdict(reply.text, values(key))[0],
+            lambda key, text: json_verdict(text, values(key))[1],
         )
 
     def read_labels(self, said: Exchange[Key], values: Mapping[str, float]) -> dict[Key, float]:
@@ -187,10 +179,8 @@ def _in_json() -> Prompt:
 
 
 def _first_spellings(labels: Mapping[str, str]) -> list[str]:
-    first: dict[str, str] = {}
-    for text, meaning in labels.items():
-        first.setdefault(meaning, text)
-    return list(first.values())
+    first = {meaning: text for text, meaning in reversed(list(labels.items()))}
+    return [first[meaning] for meaning in dict.fromkeys(labels.values())]
 
 
 def whole_grades(low: float, high: float) -> dict[str, str]:
@@ -198,7 +188,6 @@ def whole_grades(low: float, high: float) -> dict[str, str]:
     return {str(g): str(g) for g in range(math.ceil(low), math.floor(high) + 1)}
 
 
-KEYS = ("reason", "verdict")  # of a reply in JSON
 _FENCE = re.compile(r"\s*```(?:json)?[^\S\n]*\n(.*)\n\s*```\s*", re.DOTALL)
 _LONGEST_JSON = 100_000  # characters of a reply that is parsed
 
@@ -214,13 +203,9 @@ def schema(choices: Iterable[str]) -> str:
     """The JSON schema of a reply whose verdict is one of the choices."""
     allowed = [json.loads(one) for one in literals(choices)]
     verdict = {"type": "string" if isinstance(allowed[0], str) else "integer", "enum": allowed}
-    form = {
-        "type": "object",
-        "properties": {"reason": {"type": "string"}, "verdict": verdict},
-        "required": list(KEYS),
-        "additionalProperties": False,
-    }
-    return json.dumps(form)
+    fields = {"reason": {"type": "string"}, "verdict": verdict}
+    form = {"type": "object", "properties": fields, "required": list(fields)}
+    return json.dumps({**form, "additionalProperties": False})
 
 
 def json_verdict(text: str | None, choices: Mapping[str, float]) -> tuple[float, str]:
@@ -236,7 +221,7 @@ def json_verdict(text: str | None, choices: Mapping[str, float]) -> tuple[float,
         fields: Any = json.loads(whole, object_pairs_hook=tuple)
     except (ValueError, RecursionError):
         return math.nan, "the reply is no JSON"
-    if not isinstance(fields, tuple) or sorted(key for key, _ in fields) != list(KEYS):
+    if not isinstance(fields, tuple) or sorted(key for key, _ in fields) != ["reason", "verdict"]:
         return math.nan, "the reply is no JSON object of reason and verdict"
     verdict = dict(fields)["verdict"]
     choice = literals(choices).get(json.dumps(verdict)) if type(verdict) in (str, int) else None

@@ -75,11 +75,8 @@ def load_criteria(name_or_path: str) -> Criteria:
     """Criteria by the name of a task (``conf/criteria/<name>.yaml``) or from a user's own YAML.
 
     A user's own may be a rubric: ``question``, and ``levels``, name -> meaning, the worst first.
-    Levels that are words are graded by their places from 0.
-
-    Raises:
-        ConfigError: there are none of that name.
-        DataError: the file lacks something; the message says where.
+    Levels that are words are graded by their places from 0. A ConfigError where there are none of
+    that name, a DataError where the file lacks something.
     """
     path = Path(name_or_path)
     if path.suffix not in (".yaml", ".yml"):

@@ -10,7 +10,7 @@ import xarray as xr
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores
-from judgelab.mechanism.logprob import ConditionalMechanism, Setting, measure_conditional
+from judgelab.mechanism.logprob import ConditionalMechanism, measure_conditional
 from judgelab.mechanism.protocol import Definition, Reads
 from judgelab.mechanism.texts import judged_pairs, score_directed
 
@@ -28,10 +28,6 @@ class Gem(ConditionalMechanism):
     reads: Reads = "preprocessed"  # which texts: raw, or preprocessed
     name: str = "gem"  # gem, gem_s, gem_s_assw or gem_raw
     measurement = "gem"
-
-    @property
-    def setting(self) -> Setting:
-        return Setting(self.prompt, self.synopsis, self.truncate)
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         whole = self.truncate is not None

@@ -15,18 +15,13 @@ class Gppm(LogprobMechanism):
 
     u_i = mean_j log P(y_j | y_i) / |y_j|, nats per token. The pair score is the symmetrised
     per-token log P. The release divides by the token counts of another item (the first that a
-    worker handled); ``definition=released`` is refused, as that figure is in
-    the authors' recorded data alone.
+    worker handled), so its figure is in the authors' recorded data alone.
     """
 
     name = "gppm"
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """The per-token mean.
-
-        Raises:
-            DataError: ``definition=released``, which depends on the order of the authors' workers.
-        """
+        """The per-token mean; a DataError for ``definition=released``."""
         if definition == "released":
             raise DataError(
                 "study.definition=released: GPPM's released normalisation depends on the order in "

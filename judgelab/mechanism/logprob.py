@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.calls.batch import About
@@ -19,9 +20,6 @@ from judgelab.core.scores import PAIR, TEXT, filled, measured
 from judgelab.core.step import Cell
 from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism
 from judgelab.stats.intervals.arrays import Mask
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -155,8 +153,13 @@ class ConditionalMechanism(Mechanism):
     # ``sum`` (nats summed over what is predicted) or nats per ``token`` of it
     per: Literal["sum", "token"] = "sum"
     truncate: Count | None = None  # characters of x and y that count; None for all
+    synopsis = False
     subject = "pair"
     requires = BY_LOGPROB
+
+    @property
+    def setting(self) -> Setting:
+        return Setting(self.prompt, self.synopsis, self.truncate)
 
 
 def measure_conditional(

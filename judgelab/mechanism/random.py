@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import xarray as xr
 
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel, rng_for
 from judgelab.mechanism.texts import TextMechanism, measure_texts
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 
 class Random(TextMechanism):

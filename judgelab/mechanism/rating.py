@@ -40,21 +40,16 @@ class MetricMechanism(Mechanism):
         """Of the scales of all its metrics, where the criteria are given."""
         if self.criteria is None:
             return None
-        lows, highs = zip(
-            *(one.bounds for one in load_criteria(self.criteria).metrics), strict=True
-        )
-        return float(min(lows)), float(max(highs))
+        grades = [grade for one in load_criteria(self.criteria).metrics for grade in one.scale]
+        return float(min(grades)), float(max(grades))
 
     @property
     def levels(self) -> tuple[str, ...]:
         return () if self.criteria is None else load_criteria(self.criteria).levels
 
     def rated(self, panel: Panel) -> tuple[Criteria, tuple[Metric, ...]]:
-        """The criteria for a panel, and which of their metrics are rated.
-
-        Raises:
-            ConfigError: an unknown metric, or none at all.
-        """
+        """The criteria for a panel, and which of their metrics are rated; a ConfigError where one
+        is unknown, or none is named."""
         criteria = load_criteria(self.criteria or panel.task)
         if self.metrics is None:
             return criteria, criteria.metrics
@@ -67,10 +62,8 @@ class MetricMechanism(Mechanism):
         return criteria, tuple(known[name] for name in self.metrics)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """Mean over draws, then over metrics; NaN where a metric has no rating.
-
-        Diagnostics hold each metric's mean, and the share ``unread`` of what was asked for.
-        """
+        """Mean over draws, then over metrics; NaN where a metric has no rating. Beside it each
+        metric's mean, and the share ``unread`` of what was asked for."""
         per_metric = mean_over(measured["rating"], "draw")
         # equal grades are a tie, in whatever order they were added up
         agent = per_metric.mean("metric", skipna=False).round(12)
@@ -108,9 +101,7 @@ class Rating(MetricMechanism, ClosedMechanism):
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``rating`` [item, agent, metric, draw]; NaN where text, source or a readable reply lacks.
-
-        A reply that states no grade may state the name of a rubric's level.
-        """
+        A reply that states no grade may state the name of a rubric's level."""
         criteria, metrics = self.rated(panel)
         requests: dict[tuple[int, int, int, int], ChatRequest] = {}
         for (k, j), text in present(panel).items():

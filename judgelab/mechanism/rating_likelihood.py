@@ -26,11 +26,8 @@ class RatingLikelihood(MetricMechanism):
     requires = BY_LOGPROB
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``rating`` [item, agent, metric, draw] with one draw; NaN where a text is absent.
-
-        Raises:
-            ConfigError: the criteria give no likelihood for a metric.
-        """
+        """``rating`` [item, agent, metric, draw] with one draw; NaN where a text is absent. A
+        ConfigError where the criteria give no likelihood for a metric."""
         criteria, metrics = self.rated(panel)
         if lacking := [metric.name for metric in metrics if metric.likelihood is None]:
             raise ConfigError(

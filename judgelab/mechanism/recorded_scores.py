@@ -24,12 +24,9 @@ class RecordedScores(TextMechanism):
     reads = "raw"
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``value`` [item, agent]; NaN where the data have no score.
-
-        Raises:
-            ConfigError: the data have no such metric, or none, or several and none is chosen; or
-                the texts were attacked, which recorded scores know nothing of.
-        """
+        """``value`` [item, agent]; NaN where the data have no score. A ConfigError where they have
+        no such metric, or none, or several and none is chosen; or where texts were attacked, which
+        recorded scores know nothing of."""
         return self.measure_part(panel, panel, lm, seed=seed)
 
     def measure_part(self, part: Panel, whole: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,15 +50,10 @@ class ReferenceMechanism(TextMechanism):
         """How a text is held against its reference."""
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``value`` [item, agent], or ``directed`` [item, agent, peer]; in [0, 1].
-
-        ``value`` where any item has a reference text (NaN for items without); where none has,
-        ``directed`` for the pairs that are judged (GEM paper, section 4). NaN where a text is
-        absent.
-
-        Raises:
-            ConfigError: there are no references, and ``peers`` does not take others for them.
-        """
+        """``value`` [item, agent] where any item has a reference text (NaN for those without); else
+        ``directed`` [item, agent, peer] for the pairs that are judged (GEM paper, section 4). In
+        [0, 1]; NaN where a text is absent. A ConfigError where there are no references, and
+        ``peers`` does not take others for them."""
         return self.measure_part(panel, panel, lm, seed=seed)
 
     def measure_part(self, part: Panel, whole: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
@@ -94,22 +90,17 @@ def measure_texts(panel: Panel, score: TextScore) -> xr.Dataset:
 
 
 def judged_pairs(panel: Panel) -> NDArray[np.bool_]:
-    """[agent, peer] whether agent's text is scored against peer's.
-
-    Where the panel marks references, candidates are scored against them (GEM paper, section 4.2);
-    where it marks none, all texts against all others (section 4.1).
-    """
+    """[agent, peer] whether agent's text is scored against peer's: candidates against references
+    (GEM paper, section 4.2), and where the panel marks none, all against all others (4.1)."""
     return judged(np.array([agent.reference for agent in panel.agents], dtype=np.bool_))
 
 
 def judged_texts(panel: Panel) -> Iterator[tuple[tuple[int, int, int], str, str]]:
     """(item, agent, peer), text of the agent and of the peer, of all pairs that are judged."""
-    pairs = [(int(i), int(j)) for i, j in np.argwhere(judged_pairs(panel))]
-    for k, row in enumerate(panel.texts):
-        for i, j in pairs:
-            x, y = row[i], row[j]
-            if x is not None and y is not None:
-                yield (k, i, j), x, y
+    pairs, texts = np.argwhere(judged_pairs(panel)).tolist(), present(panel)
+    for k, (i, j) in product(range(len(panel.items)), pairs):
+        if (k, i) in texts and (k, j) in texts:
+            yield (k, i, j), texts[k, i], texts[k, j]
 
 
 def judged(reference: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -119,11 +110,8 @@ def judged(reference: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def score_directed(directed: xr.DataArray, diagnostics: dict[str, float] | None = None) -> Scores:
-    """An agent's score is the mean of f(x, y) over its peers (GEM paper, section 4.1).
-
-    The pair score is the symmetrised f where both directions were scored, else the weaker of
-    the two agents' scores.
-    """
+    """An agent's score is the mean of f(x, y) over its peers (GEM paper, section 4.1); the pair
+    score is the symmetrised f where both directions were scored, else the weaker agent's score."""
     agent = mean_over(directed, "peer")
     both = symmetric(directed)
     return Scores(

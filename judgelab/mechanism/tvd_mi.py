@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
@@ -27,9 +28,6 @@ from judgelab.mechanism.closed import TwoPromptMechanism
 from judgelab.mechanism.logprob import measure_logprob
 from judgelab.mechanism.mi import pointwise_mi
 from judgelab.mechanism.protocol import BY_LOGPROB, Definition
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 GRADES = {"significant gain": 1.0, "little gain": 0.25, "no gain": 0.0}
 """Label -> graded test value in [0, 1] (as released)."""
@@ -76,11 +74,8 @@ class TvdMi(TwoPromptMechanism):
         return {"auto": chat + BY_LOGPROB, "chat": chat, "likelihood": BY_LOGPROB}[self.critic]
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """Same-source and independent pairs; ``critic`` names who judged them.
-
-        Raises:
-            ConfigError: too few items for the folds and negatives asked.
-        """
+        """Same-source and independent pairs; ``critic`` names who judged them. A ConfigError where
+        there are too few items for the folds and negatives asked."""
         ids = [item.id for item in panel.items]
         chat = self._asks_chat(lm)
         fold = folds(ids, 1 if chat else FOLDS, seed)
@@ -109,10 +104,8 @@ class TvdMi(TwoPromptMechanism):
         return self.critic == "chat" or (self.critic == "auto" and able)
 
     def _by_chat(self, panel: Panel, lm: EvaluationLM, partner: NDArray[np.int64]) -> xr.Dataset:
-        """Graded labels, NaN where unread: ``p`` [item, agent, peer] and ``q`` [..., draw].
-
-        Replies are drawn at temperature 0 as the authors' code does it (the paper prints 0.7).
-        """
+        """Graded labels, NaN where unread: ``p`` [item, agent, peer] and ``q`` [..., draw]; at
+        temperature 0 as in the authors' code (the paper prints 0.7)."""
         requests = {}
         for cell, a, b in _pairs(panel, partner):
             key = (self.name, panel.items[cell[0]].id, *(panel.agents[i].name for i in cell[1:3]))
@@ -125,11 +118,9 @@ class TvdMi(TwoPromptMechanism):
         return data.assign_attrs(self.attrs(lm))
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        """P - Q per ordered pair, symmetrised.
-
-        An agent's score has a mean of its own for P and Q in either direction, so that a call
-        without a grade costs itself alone; a pair's score takes all its four grades.
-        """
+        """P - Q per ordered pair, symmetrised. An agent's score has a mean of its own for P and Q
+        in either direction, so that a call without a grade costs itself alone; a pair's score takes
+        all its four grades."""
         p, q = self.tests(measured)
         other = mean_over(q, "draw")
         difference = p - other
@@ -167,28 +158,25 @@ def likelihood_grades(
     little: float = LITTLE,
     significant: float = SIGNIFICANT,
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Grades of the text's pointwise MI (nats), by quantiles of independent pairs of *other* folds.
-
-    Returns:
-        ``p`` [item, agent, peer] and ``q`` [item, agent, peer, draw], NaN where unscored.
-    """
+    """``p`` [item, agent, peer] and ``q`` [item, agent, peer, draw]: grades of the text's pointwise
+    MI (nats), by quantiles of independent pairs of *other* folds; NaN where unscored."""
     same = pointwise_mi(data, "sum")
     independent = data["negative"] - data["marginal"]
     independent = independent.transpose("item", "agent", "peer", "draw")
-    p, q = same.copy(deep=True), independent.copy(deep=True)
+    bars = xr.DataArray(np.full((2, len(fold)), np.nan), dims=("bar", "item"))
     for f in np.unique(fold):
         null = independent.values[fold != f]
         known = null[~np.isnan(null)]
-        low, high = np.quantile(known, [little, significant]) if known.size else (np.nan, np.nan)
-        for grades, values in ((p, same.values), (q, independent.values)):
-            grades.values[fold == f] = _grade(values[fold == f], low, high)
-    return p, q
+        if known.size:
+            bars[:, fold == f] = np.quantile(known, [[little], [significant]])
+    low, high = bars
+    much, some, none = GRADES.values()
 
+    def graded(gain: xr.DataArray) -> xr.DataArray:
+        grades = none + (some - none) * (gain > low) + (much - some) * (gain > high)
+        return grades.where(gain.notnull() & low.notnull())  # no threshold, no grade
 
-def _grade(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
-    none, some, much = (GRADES[k] for k in ("no gain", "little gain", "significant gain"))
-    graded = np.where(values > high, much, np.where(values > low, some, none))
-    return np.where(np.isnan(values) | np.isnan(low), np.nan, graded)  # no threshold, no grade
+    return graded(same), graded(independent)
 
 
 def folds(item_ids: Sequence[str], count: int, seed: int) -> NDArray[np.int64]:
@@ -202,11 +190,8 @@ def folds(item_ids: Sequence[str], count: int, seed: int) -> NDArray[np.int64]:
 def partners(
     item_ids: Sequence[str], fold: NDArray[np.int64], count: int, seed: int
 ) -> NDArray[np.int64]:
-    """[items, count] indices of other items of the same fold, drawn without repetition.
-
-    Raises:
-        ConfigError: a fold is too small for ``count`` distinct partners.
-    """
+    """[items, count] indices of other items of the same fold, drawn without repetition; a
+    ConfigError where a fold is too small."""
     rows = []
     by_id = np.argsort(np.array(item_ids))  # so that the order of the items changes no draw
     for k, item_id in enumerate(item_ids):
