@@ -173,7 +173,7 @@ def likelihood_grades(
     much, some, none = GRADES.values()
 
     def graded(gain: xr.DataArray) -> xr.DataArray:
-        grades = none + (some - none) * (gain > low) + (much - some) * (gain > high)
+        grades: xr.DataArray = none + (some - none) * (gain > low) + (much - some) * (gain > high)
         return grades.where(gain.notnull() & low.notnull())  # no threshold, no grade
 
     return graded(same), graded(independent)
