@@ -18,11 +18,6 @@ from judgelab.stats.sequential import Bounds, sequence_ends
 from judgelab.study.common.panels import ScoredPanel, write_records, write_replies
 from judgelab.study.common.stopping import Elimination, Stop, until_clear
 
-LOOKS = (
-    "This run could stop after every batch. Its intervals and orders hold at every look, and are "
-    "wider for that than those of a run whose items were fixed beforehand."
-)
-
 
 def race(
     context: Context,
@@ -32,11 +27,12 @@ def race(
     definition: Definition,
     level: float,
 ) -> tuple[ScoredPanel, Elimination]:
-    """Ask about candidates until it is clear, and write the records.
+    """Ask about candidates until it is clear, in a random order of the items; write the records.
 
     A candidate that is not needed any more drops out where scores of the others do not depend on
     its texts: texts that are scored by themselves, or against references. Elsewhere all are asked
-    until nothing is open.
+    until nothing is open. What was asked lies in the cache: a run that was ended goes the same way
+    again without asking.
 
     Args:
         panel: texts as written.
@@ -46,75 +42,57 @@ def race(
     Returns:
         The items that were asked about, and what is sure of the candidates.
     """
-    batches = _Batches(context, panel, candidates, definition)
+    order, columns = item_order(panel, context.seed), list(candidates)
+    lm = LoggedLM(context.evaluation_lm, texts=True)
+    asking = replace(context, evaluation_lm=lm)
+    shown: list[Mask] = []  # [turns] the agents whose texts were shown
+    scored: ScoredPanel
+
+    def part(turns: range) -> Panel:
+        """Items of some turns, with the texts of these agents alone: nobody asks about others."""
+        items = [order[turn] for turn in turns]
+        texts = tuple(
+            tuple(t if kept else None for t, kept in zip(panel.texts[k], shown[turn], strict=True))
+            for turn, k in zip(turns, items, strict=True)
+        )
+        mine = replace(panel, items=tuple(panel.items[k] for k in items), texts=texts)
+        return context.read(mine)
+
+    def ask(turns: range, mine: Mask) -> None:
+        nonlocal scored
+        who = np.ones(len(panel.agents), np.bool_)  # references are asked along
+        who[columns] = mine
+        shown.extend([who] * len(turns))
+        new = part(turns)
+        measured = asking.measure(new, panel)
+        if turns.start:
+            before, measured = scored.panel, joined(scored.measured, measured)
+            new = replace(new, items=before.items + new.items, texts=before.texts + new.texts)
+        scored = ScoredPanel(new, measured, context.score(measured, definition))
+
+    def together() -> bool:
+        """Whether a candidate's score depends on the other candidates' texts."""
+        references = any(agent.reference for agent in panel.agents)
+        against = references and scored.scores.directed is not None
+        return context.mechanism.subject != "text" and not against
+
     asked = until_clear(
         stop,
         [1] * len(panel.items),
         [panel.agents[k].name for k in candidates],
-        batches.ask,
-        lambda: batches.scored.values[:, batches.candidates],
+        ask,
+        lambda: scored.values[:, columns],
         level,
         context.mechanism.bounds,
-        together=lambda: batches.together,
+        together=together,
         figure="mean score",
         item="item",
     )
-    clean = batches.finish()
+    # what is said of the texts is of all of them
+    clean = replace(scored, panel=part(range(len(shown))))
+    write_replies(context, clean.panel, {context.mechanism.name: lm.log}, "clean")
     write_records(context, clean.panel, clean.measured, clean.scores)
     return clean, asked
-
-
-class _Batches:
-    """A panel whose items are asked about a few at a time, in a random order; ``scored`` so far.
-
-    What was asked lies in the cache: a run that was ended goes the same way again without asking.
-    """
-
-    def __init__(
-        self, context: Context, panel: Panel, candidates: Sequence[int], definition: Definition
-    ) -> None:
-        self.context, self.panel, self.definition = context, panel, definition
-        self.candidates = list(candidates)
-        self.scored: ScoredPanel
-        self._order = item_order(panel, context.seed)
-        self._lm = LoggedLM(context.evaluation_lm, texts=True)
-        self._shown = list[Mask]()
-
-    def ask(self, turns: range, mine: Mask) -> None:
-        """Ask about the items of these turns, with the texts of these candidates."""
-        who = np.ones(len(self.panel.agents), np.bool_)  # references are asked along
-        who[self.candidates] = mine
-        part = self.context.read(self._part(turns, [who] * len(turns)))
-        context = replace(self.context, evaluation_lm=self._lm)
-        measured = context.measure(part, self.panel)
-        if self._shown:
-            before, measured = self.scored.panel, joined(self.scored.measured, measured)
-            part = replace(part, items=before.items + part.items, texts=before.texts + part.texts)
-        scores = self.context.score(measured, self.definition)
-        self.scored = ScoredPanel(part, measured, scores)
-        self._shown += [who] * len(turns)
-
-    @property
-    def together(self) -> bool:
-        """Whether a candidate's score depends on the other candidates' texts."""
-        references = any(agent.reference for agent in self.scored.panel.agents)
-        against = references and self.scored.scores.directed is not None
-        return self.context.mechanism.subject != "text" and not against
-
-    def finish(self) -> ScoredPanel:
-        """What was asked, with the replies on disk; what is said of the texts is of all of them."""
-        whole = self.context.read(self._part(range(len(self._shown)), self._shown))
-        write_replies(self.context, whole, {self.context.mechanism.name: self._lm.log}, "clean")
-        return replace(self.scored, panel=whole)
-
-    def _part(self, turns: range, who: Sequence[Mask]) -> Panel:
-        """Items of some turns, with the texts of these agents alone: nobody asks about others."""
-        items = [self._order[turn] for turn in turns]
-        texts = tuple(
-            tuple(t if kept else None for t, kept in zip(self.panel.texts[k], mask, strict=True))
-            for k, mask in zip(items, who, strict=True)
-        )
-        return replace(self.panel, items=tuple(self.panel.items[k] for k in items), texts=texts)
 
 
 def item_order(panel: Panel, seed: int) -> list[int]:

@@ -20,7 +20,7 @@ from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.report import format, style
-from judgelab.report.format import estimates, frame, records
+from judgelab.report.format import estimates, records
 from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, marked, scorer, setting
 from judgelab.report.page import unquoted
 from judgelab.report.style import Drawn, Mark, Tables
@@ -28,21 +28,15 @@ from judgelab.stats.discrimination.correlation import METHODS
 from judgelab.stats.ranking.leaderboard import Ranking, agreement, rank_intervals
 from judgelab.study.common.panels import ScoredPanel, missing_pairs, pair_entries, score_panels
 from judgelab.study.common.stopping import Elimination, Stop
+from judgelab.study.common.sweeps import comparison
 from judgelab.study.common.tables import about, estimate_rows, read_by
-from judgelab.study.common.templates import paragraphs, table
-from judgelab.study.leaderboard.race import LOOKS, race, standing_ranks
+from judgelab.study.common.templates import drawn, paragraphs, sentences, table
+from judgelab.study.leaderboard.race import race, standing_ranks
 
 LEVEL = 0.90  # of the intervals, as in the paper's bars
 SIZE = "parameters"  # column of benchmarks: billions
 NAMES = ("model", "candidate")  # columns that may name the models; the first that is there does
-NO_BASELINE = "No candidate is marked as human (study.humans)."
 PARTS = ("candidate", "kind", "parameters", "value", "low", "high", "n", "unscored", "rank")
-BOARDS_NOTE = (
-    "Mean score of each candidate by each metric, 90 % interval over items; parameters in "
-    "billions. Metrics have units of their own: compare within one. All parts: boards.csv."
-)
-
-
 PEOPLE = Mark(style.HUES[1], "D")
 MACHINE = Mark(style.HUES[0])
 BAND: dict[str, Any] = {"color": style.HUES[1], "alpha": 0.12, "lw": 0}
@@ -60,10 +54,7 @@ def leaderboard(tables: Tables) -> Drawn:
             side.axvspan(row["low"], row["high"], **BAND)
         style.aside(side, y, f"rank {row['rank_low']:.0f}–{row['rank_high']:.0f}")
     side.set_xlabel("Mean score, 90 % interval")
-    caption = "Lines and ranks are 90 % intervals over items."
-    if "human" in set(frame["kind"]):
-        caption += " Diamonds, the dashed line and the band are people."
-    return Drawn("Leaderboard", figure, style.with_n(caption, frame))
+    return drawn(__package__, "leaderboard", figure, frame, people="human" in set(frame["kind"]))
 
 
 def boards(tables: Tables) -> Drawn:
@@ -87,10 +78,7 @@ def boards(tables: Tables) -> Drawn:
     for side, whole in zip(axes.flat, parts.values(), strict=False):
         spots = whole.dropna(subset=["parameters", "value"])[["parameters", "value", "candidate"]]
         style.label_points(figure, side, list(spots.itertuples(index=False)), 24)
-    caption = "Score against size, for the candidates whose size is known."
-    if "human" in set(frame["kind"]):
-        caption += " The dashed line and the band are people."
-    return Drawn("Scores against size", figure, caption)
+    return drawn(__package__, "boards", figure, people="human" in set(frame["kind"]))
 
 
 @dataclass(frozen=True)
@@ -118,38 +106,32 @@ class Leaderboard(Study):
         keys = [key for key in axes(runs) if key not in ("study", "dataset", "attack")]
         if len({setting(job, "dataset") for job in runs}) > 1:
             keys = list(dict.fromkeys(["mechanism", "dataset", *keys]))
-        boards = [
-            (scorer(job, keys, own), one["rows"], job.summary)
-            for job, own in zip(runs, marked(runs), strict=True)
-            for one in (job.result or {}).get("tables", ())
-            if one["name"] == "leaderboard"
-        ]
-        rows: list[dict[str, Any]] = [
-            {"metric": metric, **{part: row.get(part) for part in PARTS}}
-            | {"printed": summary.get(f"printed/score/{row['candidate']}")}
-            for metric, board, summary in boards
-            for row in board
-        ]
+        rows, leaders, boards = list[dict[str, Any]](), Counter[str](), 0
+        for job, own in zip(runs, marked(runs), strict=True):
+            for one in (job.result or {}).get("tables", ()):
+                if one["name"] == "leaderboard":
+                    boards += 1
+                    leaders[one["rows"][0]["candidate"]] += 1
+                    metric = scorer(job, keys, own)
+                    rows += [
+                        {"metric": metric, **{part: row.get(part) for part in PARTS}}
+                        | {"printed": job.summary.get(f"printed/score/{row['candidate']}")}
+                        for row in one["rows"]
+                    ]
         if not rows:
             return []
-        # who leads how many: scores of two metrics have units of their own
-        leaders = Counter(board[0]["candidate"] for _, board, _ in boards).most_common()
-        words = ", ".join(f"{name} leads {n} of {len(boards)}" for name, n in leaders)
-        words += " leaderboards. Whether a lead is sure, each says itself."
         sized = any(row["parameters"] is not None for row in rows)
         score = estimates("value", [read_estimate(row, "value") | row for row in rows], "score")
-        named = [keyed(rows, key) for key in ("metric", "candidate")]
         beside = ["printed"] if any(row["printed"] is not None for row in rows) else []
         rest = [keyed(rows, key) for key in (*beside, "kind", "parameters", "n", "unscored")]
-        made = Comparison(
-            name="boards",
-            rows=frame({"rows": rows, "columns": list(rows[0])}),
-            note=BOARDS_NOTE,
-            tables={"Scores beside sizes": [*named, score, *rest]} if sized else {},
-            figures=["boards_by_size"] if sized else [],
-            answer=[("Leaders", words)] if len(boards) > 1 else [],
-        )
-        return [made]
+        shown = [keyed(rows, "metric"), keyed(rows, "candidate"), score, *rest]
+        figures = ["boards_by_size"] if sized else []
+        made = comparison(__package__, "boards", rows, shown, figures)
+        # who leads how many: scores of two metrics have units of their own
+        words = ", ".join(f"{name} leads {n} of {boards}" for name, n in leaders.most_common())
+        words += " leaderboards. Whether a lead is sure, each says itself."
+        answer = [("Leaders", words)] if boards > 1 else []
+        return [replace(made, answer=answer, tables=made.tables if sized else {})]
 
     def run(self, context: Context) -> Result:
         """Measure, score and rank.
@@ -190,11 +172,13 @@ class Leaderboard(Study):
             primary="clean/best_score",
             tables=tables,
             figures=["leaderboard"],
-            notes=(
-                *(() if asked is None else (*asked.sentences, LOOKS)),
-                *sources(context, clean.panel),
-                *missing_pairs({"clean": clean}),
-                f"Human baseline: {', '.join(self.humans)}." if self.humans else NO_BASELINE,
+            notes=sentences(
+                __package__,
+                "notes.md.j2",
+                asked=asked,
+                sources=sources(context, clean.panel),
+                missing=missing_pairs({"clean": clean}),
+                humans=self.humans,
             ),
             provenance={"clean": clean.origin},
             estimators=estimators(clean.scores),

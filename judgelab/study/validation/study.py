@@ -6,7 +6,7 @@ Several runs compare metrics by attacks (the paper's Tables 2 to 4).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from judgelab.core.bounds import Count, Positive
 from judgelab.core.errors import ConfigError, some
 from judgelab.core.panel import GIVE_REFERENCES, Panel
-from judgelab.core.result import Headline, Result, Row, Table, Value, read_estimate
+from judgelab.core.result import Headline, Result, Row, Table, read_estimate
 from judgelab.core.scores import Scores
 from judgelab.engine.context import Context, estimators
 from judgelab.engine.provenance import sources
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.report import format, style
-from judgelab.report.format import Column, column, counted, frame, records
+from judgelab.report.format import Column, column, records
 from judgelab.report.jobs import Comparison, SweepJob, axes, marked, scorer, variant
 from judgelab.report.style import Drawn, Mark, Tables
 from judgelab.stats.discrimination.correlation import METHODS, clustered_correlation
@@ -34,14 +34,13 @@ from judgelab.stats.discrimination.effect_size import (
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.panels import (
-    Panels,
     ScoredPanel,
     human_scores,
     missing_pairs,
     pair_entries,
     score_panels,
 )
-from judgelab.study.common.sweeps import prompt_effects
+from judgelab.study.common.sweeps import comparison, prompt_effects
 from judgelab.study.common.tables import (
     about,
     columns,
@@ -50,7 +49,7 @@ from judgelab.study.common.tables import (
     kind_of,
     read_by,
 )
-from judgelab.study.common.templates import paragraphs, table
+from judgelab.study.common.templates import drawn, paragraphs, table
 
 INTERVALS: Mapping[Definition, str] = {
     "corrected": "95 % interval over items",
@@ -70,12 +69,8 @@ HONEST = ("falls", "does not rise")
 """Verdicts on a metric that does what an honest one does under an attack."""
 SMD = "change/smd"
 PARTS = ("value", "low", "high", "p", "n", "unscored")
-ATTACKS_NOTE = (
-    "Standardised mean difference d, attacked minus clean, with its 95 % interval, and whether the "
-    "metric did what an honest one does under that attack. All parts: metrics_by_attacks.csv."
-)
 AS_HONEST, OTHERWISE = Mark(style.HUES[0]), Mark(style.HUES[1], "D", hollow=True)
-UNDECIDED = Mark(style.MUTED, "s", hollow=True)
+MARKS = {"undecided": Mark(style.MUTED, "s", hollow=True)} | dict.fromkeys(HONEST, AS_HONEST)
 
 
 def attacks(tables: Tables) -> Drawn:
@@ -86,20 +81,18 @@ def attacks(tables: Tables) -> Drawn:
     for side, (attack, part) in zip(axes.flat, cells.groupby("attack", sort=False), strict=False):
         heights = dict(zip(metrics, style.name_rows(side, metrics, 34), strict=True))
         for row in records(part):
-            honest = AS_HONEST if row["verdict"] in HONEST else OTHERWISE
-            mark = UNDECIDED if row["verdict"] == "undecided" else honest
-            style.interval(side, heights[row["metric"]], row, mark)
+            style.interval(side, heights[row["metric"]], row, MARKS.get(row["verdict"], OTHERWISE))
         style.reference_line(side, 0)
         wanted = "should fall" if part["expects"].iloc[0] == "fall" else "should not rise"
         side.set_title(f"{format.words(str(attack))}\n{wanted}", fontsize=9)
         side.set_xlabel("d, attacked minus clean")
-    marks = {"as an honest metric does": AS_HONEST, "not": OTHERWISE, "undecided": UNDECIDED}
+    marks = {
+        "as an honest metric does": AS_HONEST,
+        "not": OTHERWISE,
+        "undecided": MARKS["undecided"],
+    }
     style.legend(figure, [style.key(mark, name) for name, mark in marks.items()])
-    said = (
-        "Filled: the metric did what an honest one does under this attack (its interval lies below "
-        "0, or below what counts as no rise); hollow: it did not. Lines are 95 % intervals."
-    )
-    return Drawn("Metrics by attacks", figure, style.with_n(said, cells, "rows"))
+    return drawn(__package__, "attacks", figure, cells, "rows")
 
 
 @dataclass(frozen=True)
@@ -142,22 +135,10 @@ class Validation(Study):
         if not rows:
             return prompts
         verdicts = [row["verdict"] for row in rows]
-        undecided, honest = verdicts.count("undecided"), sum(one in HONEST for one in verdicts)
-        words = (
-            f"In {honest} of {counted(len(rows), 'run')} the metric does what an honest one does: "
-            "it falls where texts get worse, and does not rise where they do not get better."
-        )
-        if undecided:
-            words += f" {counted(undecided, 'run').capitalize()} undecided: add items."
-        made = Comparison(
-            name="metrics_by_attacks",
-            rows=frame({"rows": rows, "columns": list(rows[0])}),
-            note=ATTACKS_NOTE,
-            tables={"Metrics by attacks": _by_attacks(rows)},
-            figures=["metrics_by_attacks"],
-            answer=[("Under attack", words)],
-        )
-        return [made, *prompts]
+        answer = paragraphs(__package__, "sweep.md.j2", verdicts=verdicts, honest=HONEST)
+        shown, figures = _by_attacks(rows), ["metrics_by_attacks"]
+        made = comparison(__package__, "metrics_by_attacks", rows, shown, figures)
+        return [replace(made, answer=answer), *prompts]
 
     def ask(self, context: Context) -> None:
         """See Study."""
@@ -172,55 +153,71 @@ class Validation(Study):
                 against.
         """
         states = score_panels(context, self._panels(context), self.definition)
-        rows = {name: rows_of(one.panel, one.scores) for name, one in states.items()}
-        expects, how = context.attack.expects, (self.definition, self.bootstrap, context.seed)
-        human, made = _human_correlations(states["clean"], *how), list[Table]()
-        change, word = None, ""
-        if "attacked" in rows:
-            (clean, item), (attacked, _) = rows["clean"], rows["attacked"]
-            change = standardized_mean_difference(clean, attacked, item, *how)
-            word = verdict(expects, change, self._margin)
+        clean, last = states["clean"], states.get("attacked", states["clean"])
+        mechanism, attack = context.mechanism.name, context.attack.name
+        expects = context.attack.expects
+        how = self.definition, self.bootstrap, context.seed
+        margin = self.margin if self.definition == "corrected" else None
+        summary = about(context, clean.panel, "validation", definition=self.definition) | {
+            "preprocessor": read_by(context),
+            "attack": attack,
+            "expects": expects,
+            "items": len(clean.panel.items),
+            "candidates": len(clean.candidates),
+        }
+        made, change, word, unchanged = list[Table](), None, "", False
+        if last is not clean:
+            (before, item), (after, _) = (rows_of(one.panel, one.scores) for one in (clean, last))
+            change = standardized_mean_difference(before, after, item, *how)
+            word = verdict(expects, change, margin)
+            summary |= {"verdict": word, **entries(SMD, change)}
             row: Row = {
-                "mechanism": context.mechanism.name,
-                "attack": context.attack.name,
+                "mechanism": mechanism,
+                "attack": attack,
                 "honest_metric": "falls" if expects == "fall" else "does not rise",
                 "verdict": word,
                 **columns(change),
-                **{f"mean_{name}": _mean(scores) for name, (scores, _) in rows.items()},
+                "mean_clean": _mean(before),
+                "mean_attacked": _mean(after),
             }
             made.append(table(__package__, "smd", [row], interval=INTERVALS[self.definition]))
+            texts, now = (
+                [row[k] for row in one.panel.texts for k in one.candidates] for one in (clean, last)
+            )
+            unchanged = any(texts) and texts == now
+        human = _human_correlations(clean, *how)
         if human:
             by_method = [({"correlation": name}, one) for name, one in human.items()]
             made.append(table(__package__, "human", estimate_rows(by_method, "unscored_texts")))
-        first, last = states["clean"], states.get("attacked", states["clean"])
-        texts = [[row[k] for row in x.panel.texts for k in x.candidates] for x in (first, last)]
-        unchanged = last is not first and any(texts[0]) and texts[0] == texts[1]
+        for name, estimate in human.items():
+            summary |= entries(f"clean/human_{name}", estimate)
+        for name, state in states.items():
+            scored = state.values[:, state.candidates]
+            summary[f"{name}/mean_score"] = _mean(scored)
+            summary[f"{name}/unscored_texts"] = int(np.isnan(scored).sum())
+            summary |= {f"{name}/{k}": v for k, v in state.scores.diagnostics.items()}
         return Result(
-            summary=self._summary(context, states, change, word, human),
+            summary=summary | pair_entries(states),
             primary=SMD if change is not None else "clean/human_spearman",
             headlines=HEADLINES,
             tables=made,
-            notes=(*sources(context, first.panel, last.panel), *missing_pairs(states)),
+            notes=(*sources(context, clean.panel, last.panel), *missing_pairs(states)),
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
             answer=paragraphs(
                 __package__,
                 "answer.md.j2",
-                mechanism=context.mechanism.name,
-                attack=context.attack.name,
+                mechanism=mechanism,
+                attack=attack,
                 expects=expects,
                 unchanged=unchanged,
                 change=change,
                 verdict=word,
                 interval=INTERVALS[self.definition],
-                margin=self._margin,
+                margin=margin,
                 spearman=human.get("spearman"),
             ),
         )
-
-    @property
-    def _margin(self) -> float | None:
-        return self.margin if self.definition == "corrected" else None
 
     def _panels(self, context: Context) -> dict[str, Panel]:
         rule = getattr(context.attack, "definition", None)  # of attacks whose paper and code differ
@@ -243,34 +240,6 @@ class Validation(Study):
                     f"study.references=[NAMES] ({some([agent.name for agent in agents])})."
                 )
         return panels
-
-    def _summary(
-        self,
-        context: Context,
-        states: Panels,
-        change: Estimate | None,
-        word: str,
-        human: Mapping[str, Estimate],
-    ) -> dict[str, Value]:
-        clean = states["clean"]
-        summary = about(context, clean.panel, "validation", definition=self.definition)
-        summary |= {
-            "preprocessor": read_by(context),
-            "attack": context.attack.name,
-            "expects": context.attack.expects,
-            "items": len(clean.panel.items),
-            "candidates": len(clean.candidates),
-        }
-        if change is not None:
-            summary |= {"verdict": word, **entries(SMD, change)}
-        for name, estimate in human.items():
-            summary |= entries(f"clean/human_{name}", estimate)
-        for name, state in states.items():
-            scored = state.values[:, state.candidates]
-            summary[f"{name}/mean_score"] = _mean(scored)
-            summary[f"{name}/unscored_texts"] = int(np.isnan(scored).sum())
-            summary |= {f"{name}/{k}": v for k, v in state.scores.diagnostics.items()}
-        return summary | pair_entries(states)
 
 
 def rows_of(panel: Panel, scores: Scores) -> tuple[Floats, NDArray[np.int64]]:
