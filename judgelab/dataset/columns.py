@@ -52,27 +52,20 @@ LEVELS = 12
 """More different words than these are no labels; grades may have more."""
 
 Wide = str | Sequence[str | int] | Mapping[str | int, str | Sequence[str]] | None
-Choices = Mapping[str, Sequence[str]]
 
 
 @dataclass(kw_only=True)
 class Layout:
-    """Which column of a table says what; in whatever order columns and rows stand, the same.
-
-    Attributes:
-        records, where: the table, and what messages call it.
-        columns: column, as judgelab calls it -> the table's name.
-        raters, judges: person or judge -> the columns with what they say.
-        none: columns that the table lacks, as a setting says.
-        numbers: without ``id``: ``rows``, each is an item; or ``sources``, each different one is.
-    """
+    """Which column of a table says what; in whatever order columns and rows stand, the same."""
 
     records: Records
-    where: str
-    columns: dict[str, str]
+    where: str  # the table, for messages
+    columns: dict[str, str]  # column, as judgelab calls it -> the table's name
+    # raters, judges: person or judge -> the columns with what they say
     raters: dict[str, Sequence[str]]
     judges: dict[str, Sequence[str]]
-    none: Set[str]
+    none: Set[str]  # columns that the table lacks, as a setting says
+    # without ``id``: ``rows``, each is an item; or ``sources``, each different one is
     numbers: Literal["", "rows", "sources"] = ""
     _words: dict[str, Counter[str]] = field(default_factory=dict)
 
@@ -152,37 +145,33 @@ class Layout:
     def role_of(self, column: str) -> str:
         """What a column says, by its name, and where that leaves it open by its cells; else "".
 
-        1. A usual name, unless a column of raters holds yes and no, and one of categories topics.
+        1. A usual name, but for a score, raters that are yes and no, and categories of topics.
         2. A name made of words for people or machines, of their sizes and of what they say, such
            as ``annotator_1`` and ``gpt4_verdict``, above labels: ``human``, or ``verdict``.
         3. A name for the truth: ``human`` above labels, else ``reference``.
         4. A name that either may have, such as ``pass``, above labels: ``either``.
         5. A name with the word id: ``ids``.
         """
-        plain, parts = _plain(column), set(_parts(column))
-        role = usual_role(column)
-        labels = role == "score" or (role == "rater" and self.yes_or_no(column))
+        plain, parts, role = _plain(column), set(_parts(column)), usual_role(column)
         cells = (cell_text(row.get(column)) or "" for _, row in self.records.rows)
         topics = role == "category" and KINDS.isdisjoint(map(str.strip, cells))  # as written
-        if role and not labels and not topics:
+        if (
+            role not in ("", "score")
+            and not topics
+            and not (role == "rater" and self.yes_or_no(column))
+        ):
             return role
+        labels = self.holds_labels(column)
         for role, whose in (("human", PEOPLE), ("verdict", MACHINES)):
-            if parts & whose and parts <= whose | SAID | SIZES and self.holds_labels(column):
+            if labels and parts & whose and parts <= whose | SAID | SIZES:
                 return role
         if plain in TRUTHS:
-            return "human" if self.holds_labels(column) else "reference"
-        if plain in EITHER and self.holds_labels(column):
+            return "human" if labels else "reference"
+        if labels and plain in EITHER:
             return "either"
         return "ids" if "id" in tokens(column) else ""
 
-    def fits(self) -> dict[str, list[str]]:
-        """Role -> the columns without a role that fit it."""
-        fits: dict[str, list[str]] = defaultdict(list)
-        for column in self.free:
-            fits[self.role_of(column)].append(column)
-        return fits
-
-    def refuse(self, what: str, choices: Choices) -> NoReturn:
+    def refuse(self, what: str, choices: Mapping[str, Sequence[str]]) -> NoReturn:
         """Raise ChoiceError: the table can be read so, or so."""
         raise ChoiceError(f"{self.where}: {what}. Choose:", choices)
 
@@ -195,44 +184,37 @@ class Layout:
         if names:
             self.columns[role] = names[0]
 
-    def take_people(self, people: Sequence[str], machines: Sequence[str]) -> None:
-        """The column of people's labels, or one for each person; ``machines`` are judges'."""
+    def take_people(self, names: Sequence[str]) -> None:
+        """The column of people's labels, or one for each person."""
         kinds = dict[str, list[str]]()
-        for name in people:  # annotator_1 and annotator_2 are of one kind, human and expert of two
+        for name in names:  # annotator_1 and annotator_2 are of one kind, human and expert of two
             kinds.setdefault(" ".join(_parts(name)), []).append(name)
         if len(kinds) > 1:
-            groups = (*kinds.values(), people)
+            groups = (*kinds.values(), names)
             choices = {f"people: {listed(its)}": [people_word(its)] for its in groups}
-            for name in people if not machines else ():
-                rest = [one for one in people if one != name]
-                choices[f"people: {listed(rest)}; judge: {name}"] = [
-                    people_word(rest),
-                    _judges(name),
-                ]
-            self.refuse(f"people's labels may stand in {listed(people)}", choices)
-        if len(people) > 1:
-            self.raters = {name: [name] for name in people}
+            self.refuse(f"people's labels may stand in {listed(names)}", choices)
+        if len(names) > 1:
+            self.raters = {name: [name] for name in names}
         else:
-            self.take("human", people)
+            self.take("human", names)
 
-    def take_judges(self, judges: Sequence[str]) -> None:
+    def take_judges(self, names: Sequence[str]) -> None:
         """A column for each judge; the first one without a judge's name is of ``judge``."""
         whose = dict[tuple[str, ...], list[str]]()
-        for name in judges:
+        for name in names:
             who = tuple(one for one in tokens(name) if one not in SAID)
             whose.setdefault(who[:1] if self.pairs else who, []).append(name)
-        for names in (names for names in whose.values() if len(names) > 1):
-            choices = {f"judge: {one}": [_judges(one)] for one in names}
-            choices[f"{len(names)} judges"] = [_judges(*names)]
-            if self.pairs and len(names) == 2:
-                both = f"dataset.judges={written({'judge': names})}"
-                choices[f"one judge, which saw the pairs of {names[1]} in the other order"] = [both]
-            self.refuse(f"{listed(names)} seem to be of one judge", choices)
-        for name in judges:
-            plain = _plain(name)
-            unnamed = plain in EITHER or usual_role(name) == "verdict"
-            if unnamed and not self.columns.keys() & {"verdict", "score"}:
-                self.columns["score" if plain == "score" else "verdict"] = name
+        for its in (its for its in whose.values() if len(its) > 1):
+            choices = {f"judge: {one}": [_judges([one])] for one in its}
+            choices[f"{len(its)} judges"] = [_judges(its)]
+            if self.pairs and len(its) == 2:
+                swapped = f"one judge, which saw the pairs of {its[1]} in the other order"
+                choices[swapped] = [_judges({"judge": its})]
+            self.refuse(f"{listed(its)} seem to be of one judge", choices)
+        for name in names:
+            unnamed = _plain(name) in EITHER or usual_role(name) == "verdict"
+            if unnamed and not self.called("verdict", "score"):
+                self.columns["score" if _plain(name) == "score" else "verdict"] = name
             else:
                 self.judges[name] = [name]
 
@@ -242,13 +224,14 @@ class Layout:
             if role not in self.columns:
                 self.take(role, [x for x in self.unread if usual_role(x) == role])
         for judge in self.called("judge"):
-            if self.verdicts and not self.yes_or_no(judge):
-                return
-            human = [_column("human", name) for name in self.called("human")]
-            choices = {f"verdicts: {judge}": [*human, _judges(judge)]}
-            for name in self.verdicts or [*self.called("human"), *self.labels][:4]:
-                choices[f"judges: {judge}; their verdicts: {name}"] = [_column("verdict", name)]
-            self.refuse(f"{judge!r} may hold verdicts, or names of judges beside verdicts", choices)
+            if not self.verdicts or self.yes_or_no(judge):
+                human = [_column("human", name) for name in self.called("human")]
+                choices = {f"verdicts: {judge}": [*human, _judges([judge])]}
+                for name in self.verdicts or [*self.called("human"), *self.labels][:4]:
+                    its = f"judges: {judge}; their verdicts: {name}"
+                    choices[its] = [_column("verdict", name)]
+                what = f"{judge!r} may hold verdicts, or names of judges beside verdicts"
+                self.refuse(what, choices)
 
     def take_items(self, ids: Sequence[str]) -> None:
         """What an item is where no column is called so: an id, a row, or a source."""
@@ -273,21 +256,6 @@ class Layout:
                 f"Columns are: {', '.join(self.records.columns)[:300]}."
             )
 
-    def check(self) -> None:
-        """Refuse misspelled names of columns that are missing, and labels that are verdicts."""
-        for column in sorted(self.unread):
-            role, name = NAMES.get(SLIPS.get(_plain(column), ""), ("", ""))
-            if role and role not in {*self.columns, *self.none}:
-                raise DataError(
-                    f"{self.where} has no column {name!r}; there is {column!r}: rename it, or set "
-                    f"dataset.columns.{role}={column} (false: it is none)."
-                )
-        for name in filter(self.people.__contains__, self.verdicts):
-            raise DataError(
-                f"{name} cannot hold people's labels and a judge's verdicts: a judge that is held "
-                "against itself is always right."
-            )
-
 
 def layout(
     records: Records,
@@ -303,7 +271,7 @@ def layout(
 
     Raises:
         ChoiceError: there are several ways to read it.
-        DataError: a column is missing, or its name is written wrongly.
+        DataError: a column is missing, its name is written wrongly, or it has two roles.
     """
     given = {name: column for name, column in (columns or {}).items() if column is not None}
     named = {name: str(column) for name, column in given.items() if column is not False}
@@ -315,21 +283,23 @@ def layout(
         judges=_wide(judges),
         none=given.keys() - named.keys(),
     )
-    settings = {f"columns.{name}": [column] for name, column in named.items()}
+    settings = [(f"columns.{name}", column) for name, column in named.items()]
     for setting, wide in (("raters", own.raters), ("judges", own.judges)):
-        settings[setting] = [column for its in wide.values() for column in its]
-    for setting, its in settings.items():
-        for column in (column for column in its if column not in records.columns):
+        settings += [(setting, column) for column in chain(*wide.values())]
+    for setting, column in settings:
+        if column not in records.columns:
             hint = did_you_mean(column, records.columns)
             raise DataError(f"There is no column {column!r} (dataset.{setting}).{hint}")
-    fits = own.fits()
+    fits = defaultdict[str, list[str]](list)
+    for column in own.free:
+        fits[own.role_of(column)].append(column)
     needless = {"rater"} if own.raters else set()  # a column of names, where columns have names
     needless |= {"judge", "reason"} if own.judges else set()
     for role in (x for x in FACTS if x not in {*given, *needless, "reference"}):
         if role != "category" or "agent" in own.columns:
             own.take(role, fits[role])
     if not own.raters and "human" not in given:
-        own.take_people(fits["human"], fits["verdict"])
+        own.take_people(fits["human"])
     if not own.judges and "verdict" not in given:
         if "score" in given or "judge" in own.columns:
             own.take_verdicts()
@@ -338,7 +308,18 @@ def layout(
             own.take_judges(fits["verdict"] or either)
     if "reference" not in given:
         own.take("reference", fits["reference"])
-    own.check()
+    for column in sorted(own.unread):
+        role, name = NAMES.get(SLIPS.get(_plain(column), ""), ("", ""))
+        if role and role not in {*own.columns, *own.none}:
+            raise DataError(
+                f"{where} has no column {name!r}; there is {column!r}: rename it, or set "
+                f"dataset.columns.{role}={column} (false: it is none)."
+            )
+    for name in filter(own.people.__contains__, own.verdicts):
+        raise DataError(
+            f"{name} cannot hold people's labels and a judge's verdicts: a judge that is held "
+            "against itself is always right."
+        )
     if "id" not in own.columns:
         own.take_items([] if "id" in own.none else fits["ids"])
     return own
@@ -365,13 +346,12 @@ def _column(name: str, column: str | bool) -> str:
 
 def people_word(names: Sequence[str]) -> str:
     """The word that says whose labels these columns hold."""
-    if len(names) == 1:
-        return _column("human", names[0])
-    return f"dataset.raters={written(list(names))}"
+    alone = len(names) == 1
+    return _column("human", names[0]) if alone else f"dataset.raters={written(list(names))}"
 
 
-def _judges(*names: str) -> str:
-    return f"dataset.judges={written(list(names))}"
+def _judges(names: object) -> str:
+    return f"dataset.judges={written(names)}"
 
 
 def _wide(given: Wide) -> dict[str, Sequence[str]]:

@@ -93,7 +93,7 @@ class Hub(SourcedDataset):
     def _selection(self) -> Selection:
         return settings_of(Selection, self.select or {}, "dataset.select")
 
-    def _panel(self, limit: int | None) -> Panel:
+    def load(self, limit: int | None = None) -> Panel:
         origin = self._find(self.name)
         read, count = list[Item | str](), 0
         for k, row in enumerate(each_row(origin.files)):

@@ -8,7 +8,6 @@ from typing import Any
 
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Panel
-from judgelab.dataset import LimitedDataset
 from judgelab.dataset.files import Records, Row, read_records
 from judgelab.dataset.logs import file_facts
 from judgelab.dataset.rows import PEOPLE, Category, near
@@ -20,7 +19,7 @@ COLUMNS = (*FACTS, "agent", "text", "rater", "human")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Jsonl(LimitedDataset):
+class Jsonl:
     """Items, responses and human scores of a user's own.
 
     A line holds ``id`` (text or a whole number), ``source`` or ``synopsis``, and optionally
@@ -40,11 +39,10 @@ class Jsonl(LimitedDataset):
     agents: Mapping[str, Category | None] | None = None
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not self.path:
             raise ConfigError("dataset=jsonl needs dataset.path=FILE.")
 
-    def _panel(self, limit: int | None) -> Panel:
+    def load(self, limit: int | None = None) -> Panel:
         read = read_records(self.path)
         records = Records(faults=list(read.faults), columns=COLUMNS, noun=read.noun)
         lines: dict[str, int] = {}

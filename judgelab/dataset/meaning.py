@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from judgelab.core.errors import ConfigError, some
@@ -171,12 +171,17 @@ def kind_of(said: Said, ordered: bool) -> Kind:
     return "grade" if 2 * figures.total() >= counts.total() else "category"
 
 
-def words_of(cells: Counter[str], blank: Collection[str] = MISSING) -> Counter[str]:
+def tally(counts: Mapping[str, int], name: Callable[[str], str]) -> Counter[str]:
+    """How often things are said under other names, of which several may be one."""
+    renamed = Counter[str]()
+    for one, n in counts.items():
+        renamed[name(one)] += n
+    return renamed
+
+
+def words_of(cells: Mapping[str, int], blank: Collection[str] = MISSING) -> Counter[str]:
     """Word -> how often, of cells that are not blank."""
-    counts = Counter[str]()
-    for cell, n in cells.items():
-        counts[word(cell)] += n
-    return Counter({one: n for one, n in counts.items() if one not in blank})
+    return Counter({one: n for one, n in tally(cells, word).items() if one not in blank})
 
 
 def _yes_or_no(said: Collection[str]) -> bool:

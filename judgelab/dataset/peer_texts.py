@@ -111,7 +111,7 @@ class PeerTexts(SourcedDataset):
                 "dataset.source=path."
             )
 
-    def _panel(self, limit: int | None) -> Panel:
+    def load(self, limit: int | None = None) -> Panel:
         found = self._find(self.name)
         facts = {"dataset": self.name, "source": self.source, **found.facts}
         facts["task_description"] = self.task_description

@@ -13,7 +13,6 @@ from pydantic import BaseModel, ValidationError
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.resources import PACKAGE
-from judgelab.dataset import LimitedDataset
 from judgelab.store.network import HubError, hub_folder
 
 Settings = TypeVar("Settings", bound=BaseModel)
@@ -35,7 +34,7 @@ class Provenance:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourcedDataset(LimitedDataset):
+class SourcedDataset:
     """A dataset with a sample that is shipped, and the real data elsewhere.
 
     Args:
@@ -54,7 +53,6 @@ class SourcedDataset(LimitedDataset):
     hub: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.source not in self.SOURCES:
             known = ", ".join(self.SOURCES)
             raise ConfigError(f"dataset.source={self.source!r} must be one of {known}.")

@@ -74,7 +74,7 @@ class RatedSummaries(SourcedDataset):
         super().__post_init__()
         check_keys(self.fields, RatedArticle.model_fields, "dataset.fields")
 
-    def _panel(self, limit: int | None) -> Panel:
+    def load(self, limit: int | None = None) -> Panel:
         facts: dict[str, object] = {"dataset": self.name, "source": self.source}
         facts["human"] = self.human
         if self.source == "sample":

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from judgelab.core.errors import ConfigError, DataError, did_you_mean, listed, some
 from judgelab.core.judgments import Kind
 from judgelab.core.panel import Agent, Panel
-from judgelab.dataset import LimitedDataset
 from judgelab.dataset.building import PanelBuilder
 from judgelab.dataset.categories import categories
 from judgelab.dataset.columns import COLUMNS, Layout, Wide, layout
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelledTable(LimitedDataset):
+class LabelledTable:
     """Labels of people and verdicts of judges, a row for each, or many in one row.
 
     A row names its text (``id``, ``agent``) or pair (and ``other``), and holds what a rater said
@@ -70,7 +69,6 @@ class LabelledTable(LimitedDataset):
     noun: str = "text"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.kind not in (None, "category") and (self.categories or self.labels):
             raise ConfigError(
                 f"dataset.kind={self.kind} has no categories: leave it out, or dataset.categories "
@@ -78,7 +76,7 @@ class LabelledTable(LimitedDataset):
             )
         check_keys(self.columns or {}, COLUMNS, "dataset.columns")
 
-    def _panel(self, limit: int | None) -> Panel:
+    def load(self, limit: int | None = None) -> Panel:
         if not self.path:
             raise ConfigError("dataset=table needs dataset.path=FILE.")
         source = opened(self.path)
@@ -87,7 +85,7 @@ class LabelledTable(LimitedDataset):
     def of(self, frame: DataFrame) -> Panel:
         """The panel of a table in memory; path is not read."""
         facts = {"dataset": "table", "source": "memory"}
-        return self.panel(of_frame(frame), "The table", facts, self.limit)
+        return self.panel(of_frame(frame), "The table", facts, None)
 
     def panel(
         self, source: Records | Log, where: str, facts: Mapping[str, object], limit: int | None

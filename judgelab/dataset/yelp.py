@@ -39,7 +39,7 @@ class Yelp(SourcedDataset):
     references: Sequence[str] = ("reviewer_1", "reviewer_3")
     seed: int = 0
 
-    def _panel(self, limit: int | None) -> Panel:
+    def load(self, limit: int | None = None) -> Panel:
         found = self._find("yelp")
         facts = {"dataset": "yelp", "source": self.source, **found.facts}
         facts["task_description"] = self.task_description

@@ -89,7 +89,6 @@ def test_a_bad_row_is_named_with_column_and_reason(
 
 def test_wrong_settings_are_refused_with_a_hint(tmp_path: Path) -> None:
     for options, hint in (
-        ({"limit": 0}, "at least 1"),
         ({"source": "web"}, "sample, hub, path"),
         ({"source": "path"}, "go together"),
         ({"fields": {"source": "document", "refrence": "summary"}}, "Did you mean 'reference'"),

@@ -36,7 +36,7 @@ def refusal(folder: Path, *lines: Any, **options: Any) -> str:
 
 def test_limit_cuts_items_but_the_whole_file_is_checked(tmp_path: Path) -> None:
     rows = [{"id": i, "source": "x", "responses": {"A": "t"}} for i in range(5)]
-    panel = Jsonl(path=written(tmp_path, *rows), limit=4).load(2)
+    panel = Jsonl(path=written(tmp_path, *rows)).load(2)
     assert len(panel.items) == 2 and panel.provenance["rows"] == 2
     with pytest.raises(DataError, match="line 6: source is missing"):
         Jsonl(path=written(tmp_path, *rows, {"id": 9})).load(2)

@@ -116,7 +116,7 @@ def test_what_cannot_be_is_one_sentence(
 def test_a_dry_run_counts_what_the_run_asks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = ["mechanism=pairwise", *asked("one", "longer"), "dataset.limit=4"]
+    given = ["mechanism=pairwise", *asked("one", "longer"), "limit=4"]
     given += ["study.manipulate=true", "study.manipulation.items=3"]
     for more in (given, [*given, "study.manipulate=false"]):
         with pytest.raises(FileNotFoundError):  # it leaves no run
