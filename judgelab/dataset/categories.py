@@ -157,7 +157,7 @@ def _levels_of(
     sides: Iterable[frozenset[str]],
 ) -> dict[str, str]:
     """Word -> its level; where nobody says two yeses all of them are one, and so with no."""
-    level_of = {one: one for its in (named, *said) for one in its} | same
+    level_of = {one: one for its in (named, *said) for one in its} | dict(same)
     voices = [{level_of[one] for one in its} for its in (named, *said)]
     for side in sides:
         spoken = side & set().union(*voices)
