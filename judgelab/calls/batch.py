@@ -21,7 +21,6 @@ from judgelab.core.lm import (
     LogProbTable,
     Pairs,
     Reply,
-    StreamingLM,
     Strings,
     WrappedLM,
 )
@@ -52,15 +51,8 @@ class LoggedCall:
     model: str | None = None  # what answered, as its server calls it
     probabilities: str = ""  # of the labels that it could have said, in words
     prompt: str | None = None  # what the LM was shown, where that is kept
-    known: bool = False  # of a dry run: the cache holds the answer
-    stage: str = ""  # of a dry run: the step that asked
-    labels: bool = False  # whether it was a closed question
+    kind: str = "pair"  # a log-probability; else chat (a generated reply) or closed
     repeat: int = 0  # which of several replies to the same question it is
-
-    @property
-    def kind(self) -> str:
-        """``pair`` (a log-probability), ``chat`` (a generated reply) or ``closed``."""
-        return "pair" if self.verb == "logprob" else "closed" if self.labels else "chat"
 
 
 def is_missing(answer: Answer) -> bool:
@@ -95,9 +87,8 @@ class PairBatch:
     def call(self, k: int, role: str) -> LoggedCall:
         """A question as a row of the log, with the tokens that it may take."""
         texts = self.texts(k)
-        call = LoggedCall(role, self.verb, (texts[1],), output_tokens=1)
-        call.input_tokens = estimate(texts)
-        return call
+        tokens = estimate(texts)
+        return LoggedCall(role, self.verb, (texts[1],), input_tokens=tokens, output_tokens=1)
 
     def absent(self, reason: str, settled: bool = False) -> LogProb:
         """An answer without a result."""
@@ -107,13 +98,13 @@ class PairBatch:
         """All answers, in order."""
         return lm.logprob(self.contexts, self.targets, self.questions).rows
 
-    def stream(self, lm: StreamingLM) -> Iterator[tuple[int, LogProb]]:
-        """(index, answer) in the order of arrival."""
-        return lm.stream_logprob(self.contexts, self.targets, self.questions)
-
     def parts(self, lm: EvaluationLM) -> Iterator[dict[int, LogProb]]:
-        """A local LM's answers by index, about ``WORTH`` seconds' worth at a time."""
-        yield dict(enumerate(self.put(lm)))
+        """Answers by index: one by one as they arrive, or about ``WORTH`` seconds' of a local LM"""
+        if lm.streaming is None:
+            yield dict(enumerate(self.put(lm)))
+        else:
+            asked = self.contexts, self.targets, self.questions
+            yield from ({k: one} for k, one in lm.streaming.stream_logprob(*asked))
 
     def shards(self, size: int) -> list[PairBatch]:
         """What a worker answers at a time: ``size`` questions, where an LM shares no work."""
@@ -148,7 +139,7 @@ class ChatBatch:
         """About what the request's key says; nothing is generated of a closed question."""
         request = self.questions[k]
         call = LoggedCall(role, self.verb, request.key, repeat=request.repeat)
-        call.labels = bool(request.labels)
+        call.kind = "closed" if request.labels else "chat"
         call.input_tokens = estimate([*self.texts(k), *request.labels])
         call.output_tokens = 0 if request.labels else request.max_tokens or UNBOUNDED
         return call
@@ -161,12 +152,11 @@ class ChatBatch:
         """All replies, in order."""
         return lm.chat(self.questions)
 
-    def stream(self, lm: StreamingLM) -> Iterator[tuple[int, Reply]]:
-        """(index, reply) in the order of arrival."""
-        return lm.stream_chat(self.questions)
-
     def parts(self, lm: EvaluationLM) -> Iterator[dict[int, Reply]]:
-        """An item's closed questions, or some open ones, at a time."""
+        """One by one as they arrive; of a local LM an item's closed questions, or some open ones"""
+        if lm.streaming is not None:
+            yield from ({k: one} for k, one in lm.streaming.stream_chat(self.questions))
+            return
         closed, rest = self._kinds
         for part in closed:
             yield dict(zip(part, self.at(part).put(lm), strict=True))

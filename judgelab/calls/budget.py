@@ -18,12 +18,12 @@ from typing import Any
 import yaml
 from pydantic import TypeAdapter
 
-from judgelab.calls.cache import PATIENCE, immediate, when_unlocked
+from judgelab.calls.cache import connect, immediate
 from judgelab.config import Budget
 from judgelab.core.errors import DataError, JudgelabError
 from judgelab.core.resources import conf
 from judgelab.store.fingerprint import VOLATILE
-from judgelab.store.private import Owner, private_file, private_folder
+from judgelab.store.private import Owner
 
 LIST = conf() / "prices.yaml"
 PER = 1_000_000
@@ -109,6 +109,7 @@ class Account:
 
 
 ACCOUNT = TypeAdapter(Account)
+TABLE = "CREATE TABLE IF NOT EXISTS account (name PRIMARY KEY, sums)"
 
 
 def free(status: str) -> bool:
@@ -119,11 +120,8 @@ def free(status: str) -> bool:
 class Ledger:
     """Accounts by name, looked at and changed in turns, one meter at a time.
 
-    Args:
-        path: a file that processes of one machine share; None: they are this process's own.
-
-    Raises:
-        DataError: the file cannot be used.
+    Processes of one machine share the file ``path`` (DataError: it cannot be used); without one
+    they are this process's own.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -132,17 +130,10 @@ class Ledger:
         self._accounts: dict[str, Account] = {}
         if path is None:
             return
-        private_folder(path.parent)
-        private_file(path)
         self._mark = Owner(path.with_name(f"{path.name}.owners"))
         self.owner = self._mark.name
         with self._sound():
-            self._db = sqlite3.connect(
-                path, PATIENCE, isolation_level=None, check_same_thread=False
-            )
-            when_unlocked(lambda: self._db.execute("PRAGMA journal_mode=WAL"))
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute("CREATE TABLE IF NOT EXISTS account (name PRIMARY KEY, sums)")
+            self._db = connect(path, lambda db: db.execute(TABLE))
 
     @contextmanager
     def turn(self) -> Iterator[dict[str, Account]]:
@@ -198,8 +189,7 @@ def budget_file(cache: Path, sweep: Path) -> Path:
     """The account of a sweep, beside the call cache.
 
     The same command continues the same account: sweeps are told apart by the overrides that Hydra
-    notes in their folder, but for those that change nothing that is asked. Where it noted none,
-    by the folder.
+    notes in their folder and that change what is asked; where it noted none, by the folder.
     """
     asked: Any = str(sweep.absolute())
     try:
@@ -214,11 +204,8 @@ def budget_file(cache: Path, sweep: Path) -> Path:
 
 
 def has_room(accounts: Sequence[Account], model: str, costs: Both, budget: Budget) -> bool:
-    """Whether an attempt of these expected costs may start beside those under way.
-
-    Raises:
-        BudgetReachedError: it must not, whatever those turn out to cost.
-    """
+    """Whether an attempt of these expected costs may start beside those under way;
+    BudgetReachedError where it must not, whatever those turn out to cost."""
     calls, most = budget.max_calls, budget.max_cost
     if calls is not None and sum(a.sent for a in accounts) >= calls:
         raise BudgetReachedError(

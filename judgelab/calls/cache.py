@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
-import math
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from judgelab.calls.batch import digest
 from judgelab.core.errors import DataError
 from judgelab.store.disk import disk_fault
 from judgelab.store.private import private_file, private_folder
@@ -30,7 +26,6 @@ PATIENCE = 60.0  # seconds to wait for another job that is opening the file
 BATCH = 500  # keys in one statement
 
 log = logging.getLogger("judgelab")
-T = TypeVar("T")
 
 
 class UnusableFileError(sqlite3.DatabaseError):
@@ -42,103 +37,67 @@ def row_sum(key: Any, answer: Any) -> bytes:
     return hashlib.blake2b(repr((key, answer)).encode(), digest_size=8).digest()
 
 
-def when_unlocked(attempt: Callable[[], T]) -> T:
-    """SQLite does not wait for the lock that a change of journal needs: so we do."""
+def connect(path: Path, begin: Callable[[sqlite3.Connection], object]) -> sqlite3.Connection:
+    """A connection to a file that processes of one machine share; an absent one is made.
+
+    ``begin`` looks at it and makes what it lacks, in one transaction: several jobs may meet an
+    absent one, and a kill in the middle leaves it empty. sqlite3.Error: it cannot be used.
+    """
+    private_folder(path.parent)
+    private_file(path)
     until = time.monotonic() + PATIENCE
     while True:
+        db = sqlite3.connect(path, PATIENCE, isolation_level=None, check_same_thread=False)
         try:
-            return attempt()
-        except sqlite3.OperationalError as cause:
-            if "locked" not in str(cause) or time.monotonic() > until:
-                raise
-            time.sleep(0.05)
-
-
-def connect(path: Path, read_only: bool) -> sqlite3.Connection:
-    """A connection to a cache of this layout.
-
-    An absent file is made by whichever of several jobs comes first; a kill in the middle leaves
-    it empty.
-
-    Raises:
-        sqlite3.Error: it cannot be opened, or cannot be used.
-    """
-    if read_only:
-        # A file that no process is writing to can be read where no file can be made beside it.
-        beside = path.with_name(f"{path.name}-wal")
-        mode = "mode=ro" if beside.exists() and beside.stat().st_size else "immutable=1"
-        place = f"{path.absolute().as_uri()}?{mode}"
-    else:
-        private_folder(path.parent)
-        private_file(path)
-        place = path.absolute().as_uri()
-
-    def opened() -> sqlite3.Connection:
-        db = sqlite3.connect(
-            place, PATIENCE, isolation_level=None, check_same_thread=False, uri=True
-        )
-        db.text_factory = bytes  # a damaged text need not be one
-        try:
-            _enter(db, read_only)
+            with immediate(db):
+                begin(db)
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=NORMAL")
+            return db
         except BaseException as cause:
             db.close()  # with whatever lock it holds
             if isinstance(cause, UnicodeDecodeError):  # SQLite's words on a schema that is no text
                 raise UnusableFileError("it is damaged") from cause
-            raise
-        return db
+            # SQLite does not wait for the lock that a change of journal needs: so we do
+            locked = isinstance(cause, sqlite3.OperationalError) and "locked" in str(cause)
+            if not locked or time.monotonic() > until:
+                raise
+            time.sleep(0.05)
 
-    return when_unlocked(opened)
 
-
-def _enter(db: sqlite3.Connection, read_only: bool) -> None:
+def _begin(db: sqlite3.Connection) -> None:
+    """Make the tables where nothing was ever written; an error where it is no cache of ours."""
+    db.text_factory = bytes  # a damaged text need not be one
     db.execute("PRAGMA cell_size_check=ON")
-    if not read_only:
-        # Look and claim in one transaction: jobs of a sweep may all find that it is not there.
-        db.execute("BEGIN IMMEDIATE")
-    empty = _empty(db)
-    if empty:
-        for table, definition in SCHEMA.items():
-            db.execute(f"CREATE {'TEMP ' * read_only}TABLE {table} {definition}")
-    if read_only:
-        return
-    if empty:
-        db.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        db.execute(f"PRAGMA user_version={LAYOUT}")
-    db.execute("COMMIT")
-    db.execute("PRAGMA journal_mode=WAL")
-    db.execute("PRAGMA synchronous=NORMAL")
-
-
-def _empty(db: sqlite3.Connection) -> bool:
-    """Whether nothing was ever written to the file; an error where it is no cache of ours."""
     names = ("application_id", "user_version", "page_count")
     owner, version, pages = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if not (owner or version or tables) and pages <= 1:  # a run may not have come further
-        return True
-    if owner != APPLICATION_ID:
+        for table, definition in SCHEMA.items():
+            db.execute(f"CREATE TABLE {table} {definition}")
+        db.execute(f"PRAGMA application_id={APPLICATION_ID}")
+        db.execute(f"PRAGMA user_version={LAYOUT}")
+    elif owner != APPLICATION_ID:
         raise UnusableFileError("it was not written by judgelab")
-    if version != LAYOUT:
+    elif version != LAYOUT:
         raise UnusableFileError(f"its layout is {version}, and this judgelab reads {LAYOUT} alone")
-    return False
 
 
 class CallCache:
     """Key -> what the LM answered. Keys are made by the caller from all that changes an answer.
 
-    File and folder are created; with ``read_only`` the file must exist, and stays as it is. A row
-    whose checksum is wrong is never served: it counts as absent until a new answer replaces it.
+    File and folder are created. A row whose checksum is wrong is never served: it counts as absent
+    until a new answer replaces it.
 
     Raises:
-        DataError: the file is damaged, absent, of another program or of another layout, here or
-            when something is read or written; it is left as it is.
+        DataError: the file is damaged, of another program or of another layout, here or when
+            something is read or written; it is left as it is.
     """
 
-    def __init__(self, path: Path, read_only: bool = False) -> None:
-        self.path = path
-        self._damaged: set[object] = set()
+    def __init__(self, path: Path) -> None:
+        self.path, self._damaged = path, set[object]()
         with self._guarded():
-            self._db = connect(path, read_only)
+            self._db = connect(path, _begin)
 
     @property
     def damaged(self) -> int:
@@ -224,53 +183,3 @@ def rows_of(db: sqlite3.Connection, statement: str, keys: Iterable[bytes]) -> li
     while batch := list(islice(left, BATCH)):
         rows += db.execute(f"{statement} WHERE key IN ({','.join('?' * len(batch))})", batch)
     return rows
-
-
-@dataclass(frozen=True)
-class ScoredPrompt:
-    """The tokens of a prompt and log P of each given those before it; None for the first."""
-
-    tokens: tuple[str, ...]
-    logprobs: tuple[float | None, ...]
-
-    @property
-    def whole(self) -> bool:
-        """Whether every token but the first has its log-probability."""
-        return None not in self.logprobs[1:]
-
-    def total(self, start: int) -> tuple[float, int]:
-        """(sum, how many tokens) from one on, in nats; NaN where one is missing."""
-        values = self.logprobs[start:]
-        return math.fsum(math.nan if v is None else v for v in values), len(values)
-
-
-class PromptCache:
-    """Scored prompts in a call cache, beside the answers.
-
-    Of a pair that takes two prompts each is kept, so that a later run pays for the other alone.
-    ``name`` is that of the LM and of how it is asked.
-    """
-
-    def __init__(self, path: Path, name: str) -> None:
-        self._cache, self._name = CallCache(path), name
-
-    def get(self, text: str) -> ScoredPrompt | None:
-        """What is known of this prompt."""
-        key = self._key(text)
-        stored = self._cache.get([key]).get(key)
-        if stored is None:
-            return None
-        values = json.loads(stored)
-        return ScoredPrompt(tuple(values["tokens"]), tuple(values["logprobs"]))
-
-    def put(self, text: str, scored: ScoredPrompt) -> None:
-        """Keep it."""
-        values = {"tokens": scored.tokens, "logprobs": scored.logprobs}
-        self._cache.add({self._key(text): json.dumps(values)})
-
-    def close(self) -> None:
-        """Close the file."""
-        self._cache.close()
-
-    def _key(self, text: str) -> bytes:
-        return digest(json.dumps(["prompt", self._name, text]))

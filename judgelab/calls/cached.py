@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from pydantic import TypeAdapter
 
-from judgelab.calls.batch import Answer, Batch, LoggedCall, is_missing
+from judgelab.calls.batch import Answer, Batch, BatchLM, is_missing
 from judgelab.calls.cache import CallCache, rows_of
 from judgelab.calls.log import CallLog, LoggedLM
 from judgelab.calls.meter import Meter
@@ -37,15 +37,10 @@ class Watch:
 class Cached(LoggedLM):
     """``lm`` behind a call cache; identical questions in one batch are asked once too.
 
-    A key is the hash of all that can change an answer, and of nothing else. What is settled is
-    kept; a call that failed is asked again by a later run (a paid one: not by this one).
-
-    What a streaming LM answers is kept the moment it arrives, and its questions are claimed
-    before they are asked: a job that finds one claimed waits for the answer of the job that asks
-    it, or takes over when that job ends without one.
-
-    Args:
-        meter: of its paid calls; None where calls cost nothing.
+    What is settled is kept; a call that failed is asked again by a later run (a paid one: not by
+    this one). What a streaming LM answers is kept the moment it arrives, and its questions are
+    claimed before they are asked: a job that finds one claimed waits for the answer of the job that
+    asks it, or takes over when that job ends without one.
     """
 
     def __init__(
@@ -58,16 +53,15 @@ class Cached(LoggedLM):
         meter: Meter | None = None,
     ) -> None:
         super().__init__(lm, log, role)
-        self.cache, self.meter = cache, meter
+        self.cache, self.meter = cache, meter  # no meter where calls cost nothing
         self.count = {"asked": 0, "computed": 0}  # answers, and those that were not known
         self._unscored: dict[bytes, Any] = {}
         self._computed, self._again = set[bytes](), set[bytes]()
         self._watch = watch or Watch()
         self._workers: dict[str, Mapping[str, Any]] = {}
-        self._streaming = lm.streaming
-        self._claims = None if self._streaming is None else Claims(cache)
-        if self._streaming is not None:
-            self._streaming.keep(cache.path)
+        self._claims = None if lm.streaming is None else Claims(cache)
+        if lm.streaming is not None:
+            lm.streaming.keep(cache.path)
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -115,12 +109,8 @@ class Cached(LoggedLM):
         rest = (key for key in keys if key not in self._again and key not in unscored)
         return unscored | known_answers(self.cache, rest)
 
-    def accept(self, batch: Batch, answers: Sequence[Answer]) -> None:
-        """Take what a worker's LM answered; what has no result lasts this run."""
-        self._accept(dict(zip(batch.keys(self.identity), answers, strict=True)))
-
-    def _accept(self, fresh: Mapping[bytes, Answer], remember: bool = True) -> None:
-        """Kept and counted; unscored ones last this run: to ask again may be to pay again."""
+    def accept(self, fresh: Mapping[bytes, Answer], remember: bool = True) -> None:
+        """Keep and count answers, by key; unscored ones, if remembered, last this run."""
         kept = dict[bytes, str]()
         for key, answer in fresh.items():
             unscored = is_missing(answer)
@@ -157,9 +147,11 @@ class Cached(LoggedLM):
                     known |= found
                     self._watch.answered(len(found))
                 asking = [key for key in mine if key not in known]
-                for part in self._ask(batch.at(wanted[key] for key in asking)) if asking else ():
+                rest = batch.at(wanted[key] for key in asking)
+                for part in rest.parts(self.lm) if asking else ():
                     fresh = {asking[index]: answer for index, answer in part.items()}
-                    self._accept(fresh, remember=self._claims is not None)
+                    # to ask for a paid one again may be to pay again
+                    self.accept(fresh, remember=self._claims is not None)
                     known |= fresh
             finally:
                 if self._claims is not None:
@@ -167,13 +159,6 @@ class Cached(LoggedLM):
             if len(mine) < len(missing):
                 time.sleep(POLL)  # another job is asking the rest
         return known
-
-    def _ask(self, batch: Batch) -> Iterator[Mapping[int, Answer]]:
-        if self._streaming is None:
-            yield from batch.parts(self.lm)
-        else:
-            for index, answer in batch.stream(self._streaming):
-                yield {index: answer}
 
 
 def _stored(answer: Answer) -> str:
@@ -184,17 +169,13 @@ def _stored(answer: Answer) -> str:
     return json.dumps({k: v for k, v in values if v not in (None, ()) and v is not False})
 
 
-def answer_from(stored: str) -> Answer:
-    """The answer that the cache keeps so."""
-    values = json.loads(stored)
-    if isinstance(values, list):
-        return LogProb(*values)
-    return REPLY.validate_python({"text": None, **values})
-
-
 def known_answers(cache: CallCache, keys: Iterable[bytes]) -> dict[bytes, Any]:
     """The answers that the cache holds to these keys."""
-    return {key: answer_from(stored) for key, stored in cache.get(keys).items()}
+    stored = {key: json.loads(text) for key, text in cache.get(keys).items()}
+    return {
+        key: LogProb(*v) if isinstance(v, list) else REPLY.validate_python({"text": None, **v})
+        for key, v in stored.items()
+    }
 
 
 class Claims:
@@ -238,53 +219,41 @@ class Claims:
         self._mark.close()
 
 
-class StageTally(NamedTuple):
-    """Different calls, of one stage or of all."""
+@dataclass
+class StageTally:
+    """Different calls of a stage; kinds and tokens are of those that the cache cannot answer."""
 
-    calls: int
-    kinds: Counter[str]  # pair, chat, closed -> those that the cache cannot answer
-    input_tokens: int  # of these, estimated
-    output_tokens: int  # of these, at most
+    calls: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)  # pair, chat, closed -> calls
+    input_tokens: int = 0  # estimated
+    output_tokens: int = 0  # at most
 
     @property
     def to_ask(self) -> int:
         """Calls that the cache cannot answer."""
         return self.kinds.total()
 
-    @classmethod
-    def of(cls, rows: Collection[LoggedCall]) -> StageTally:
-        """Of calls that would be made."""
-        new = [row for row in rows if not row.known]
-        tokens = ((row.input_tokens, row.output_tokens) for row in new)
-        read, written = map(sum, zip((0, 0), *tokens, strict=True))
-        return cls(len(rows), Counter(row.kind for row in new), read, written)
 
-
-class Counted(LoggedLM):
+class Counted(BatchLM):
     """``lm`` by name only: known answers come from the cache, all others are absent.
 
     Attributes:
         cache: where answers may be known; None where there is no cache yet.
-        trials: kind of a call (pair, chat, closed) -> its first batch that the cache does not
-            answer.
+        stages, total: what would be asked in each, in all; a call counts where it is put first.
+        trials: kind of a call -> its first batch that the cache does not answer.
     """
 
     def __init__(self, lm: EvaluationLM, cache: CallCache | None = None) -> None:
         super().__init__(lm)
         self.cache, self.trials = cache, dict[str, Batch]()
-        self._stages = [""]
+        self.stages, self.total = dict[str, StageTally](), StageTally()
+        self._tallies, self._put = [self.total], set[bytes]()
 
-    @property
-    def stages(self) -> dict[str, StageTally]:
-        """What would be asked in each stage; a call counts where it is put first."""
-        rows: dict[str, list[LoggedCall]] = {stage: [] for stage in self._stages if stage}
-        for row in self.log.rows.values():
-            rows.setdefault(row.stage, []).append(row)
-        return {stage: StageTally.of(own) for stage, own in rows.items()}
+    unread, about = EvaluationLM.unread, EvaluationLM.about  # nothing is noted: this is no run
 
     def begin(self, stage: str) -> None:
         """What is asked from now on belongs to this stage."""
-        self._stages.append(stage)
+        self._tallies = [self.total, self.stages.setdefault(stage, StageTally())]
 
     def answers(self, batch: Batch) -> Sequence[Any]:
         """Known answers; none to all others."""
@@ -292,19 +261,18 @@ class Counted(LoggedLM):
         known = known_answers(self.cache, keys) if self.cache else {}
         for k, key in enumerate(keys):
             call = batch.call(k, "")
-            call.known, call.stage = key in known, self._stages[-1]
-            self.log.rows.setdefault(key, call)
-            if not call.known:
+            if key not in known:
                 kinds.setdefault(call.kind, []).append(k)
+            for tally in self._tallies if key not in self._put else ():
+                tally.calls += 1
+                if key not in known:
+                    tally.kinds[call.kind] += 1
+                    tally.input_tokens += call.input_tokens
+                    tally.output_tokens += call.output_tokens
+            self._put.add(key)
         for kind, places in kinds.items():
             self.trials.setdefault(kind, batch.at(places))
         return [known.get(key) or batch.absent(NOT_ASKED) for key in keys]
-
-    def unread(self, *of_call: Any) -> None:
-        """Nothing: this is no run."""
-
-    def about(self, *of_calls: Any) -> None:
-        """Nothing either."""
 
     def close(self) -> None:
         """Close the cache."""

@@ -35,10 +35,10 @@ class StoppedError(Exception):
 class Breaker:
     """Stops the calls of one endpoint; lives in one event loop.
 
-    It opens after ``limits.breaker`` calls in a row that used up their attempts, none being
-    answered in between. All others then wait, and after ``limits.longest_wait`` one attempt is
-    made: an answer closes it, anything else stops all that is left. So does, at once, a server
-    that asks to wait for longer, and one that never answered is given up with an error.
+    It opens after ``limits.breaker`` calls in a row that used up their attempts. All others then
+    wait, and after ``limits.longest_wait`` one attempt is made: an answer closes it, anything else
+    stops all that is left. So does, at once, a server that asks to wait for longer, and one that
+    never answered is given up with an error.
     """
 
     def __init__(self, limits: Limits, where: str, tell: Callable[[str], None], served: bool):
@@ -55,8 +55,7 @@ class Breaker:
     def note(self, result: Answer, probe: bool) -> None:
         """An attempt ended so; ``probe``: all others wait for what comes of it.
 
-        Where each call so far was of no use (refused for good, or malformed), the next one raises:
-        what this one was paid for is kept.
+        Where each call so far was of no use (refused for good, or malformed), the next one raises.
         """
         self._heard |= result.status not in LOST
         if result.again:
@@ -78,15 +77,12 @@ class Breaker:
             self.stop(str(self.fatal))
 
     def exhausted(self, result: Answer, wait: float | None, troubled: bool = False) -> None:
-        """A call used up its attempts; the last one ended so.
+        """A call used up its attempts; EndpointError of a server that never answered.
 
         Args:
             wait: seconds that the server asked for, where that is beyond ``longest_wait``.
-            troubled: it did so in an earlier execution too. It may be the call: such ones alone
-                do not stop a server that speaks, or others would never have their turn.
-
-        Raises:
-            EndpointError: it has never answered, and will not.
+            troubled: so it did in an earlier execution. Such calls alone do not stop a server that
+                speaks, or others would never have their turn.
         """
         self._row += not (troubled and self._heard)
         if not self._heard and result.status in ("unreached", "broken"):
@@ -120,11 +116,7 @@ class Breaker:
 
     async def ready(self) -> bool:
         """Wait until an attempt may be made; whether all others wait for what comes of it.
-
-        Raises:
-            StoppedError: none may.
-            EndpointError: none may, since none was of use.
-        """
+        StoppedError where none may, EndpointError where none was of use."""
         while self.why is None and self.open:
             if self._probed:
                 await self._news.wait()
@@ -167,10 +159,9 @@ def stamp(at: float | None) -> str:
 class Caller:
     """Calls an endpoint.
 
-    Retried are 408, 409, 429, 5xx, timeouts and broken connections, and nothing else: an answer
-    that cannot be read was paid for, and asking again would pay twice. The client's own retries are
-    off; the secret (the key) is blotted out of every message of the server's. Nothing is sent where
-    the disk of ``kept``, the call cache, has no room for the answer.
+    Retried are 408, 409, 429, 5xx, timeouts and broken connections alone: an answer that cannot be
+    read was paid for, and asking again would pay twice. The client's own retries are off. Nothing
+    is sent where the disk of ``kept``, the call cache, has no room for the answer.
     """
 
     def __init__(
@@ -184,9 +175,8 @@ class Caller:
         kept: Path | None,
     ) -> None:
         self._tenacity: Any = require("tenacity", extra="api")
-        self.client, self.limits = client, limits
-        self.where, self._sender = where, Sender(client, limits.timeout, secret, where)
-        self.pace, self.kept = Pace(limits), kept
+        self.client, self.limits, self.where, self.kept = client, limits, where, kept
+        self.pace, self._sender = Pace(limits), Sender(client, limits.timeout, secret, where)
         self._jitter = self._tenacity.wait_random_exponential(limits.backoff, limits.longest_wait)
         self.attach(meter, tell)
 
@@ -200,9 +190,7 @@ class Caller:
         self.breaker.stop("interrupted")
 
     async def call(self, call: Call) -> Answer:
-        """The answer, after as many attempts as the limits allow.
-
-        Once the breaker or the budget stops it, calls are unsettled at once.
+        """The answer, after as many attempts as limits, breaker and budget allow.
 
         Raises:
             ConfigError: the key, the address or the model is refused.
@@ -225,7 +213,6 @@ class Caller:
             stop=partial(self._exhausted, call),
             wait=self._wait,
             sleep=self.breaker.sleep,
-            before_sleep=self._tell,
             retry_error_callback=lambda state: state.outcome.result(),
         )
         try:
@@ -255,8 +242,7 @@ class Caller:
             return False
         if beyond is None and state.attempt_number <= self.limits.retries:
             return False
-        troubled = call.mark in self.meter.troubled
-        self.breaker.exhausted(result, beyond, troubled)
+        self.breaker.exhausted(result, beyond, troubled=call.mark in self.meter.troubled)
         return True
 
     def _beyond(self, result: Answer) -> float | None:
@@ -267,13 +253,11 @@ class Caller:
     def _wait(self, state: Any) -> float:
         """Seconds until the next attempt: as the server says, else full jitter."""
         result, wait = state.outcome.result(), float(self._jitter(state))
-        asked = result.retry_after
-        return wait if asked is None else asked + min(wait, 0.1 * asked)
-
-    def _tell(self, state: Any) -> None:
-        if (wait := state.upcoming_sleep) >= SHOWN:
-            reason = state.outcome.result().reason
-            self.breaker.tell(f"{self.where}: {reason}; again in {wait:.0f} s")
+        if (asked := result.retry_after) is not None:
+            wait = asked + min(wait, 0.1 * asked)
+        if wait >= SHOWN:
+            self.breaker.tell(f"{self.where}: {result.reason}; again in {wait:.0f} s")
+        return wait
 
     async def _attempt(self, call: Call, number: int) -> Answer:
         await self.breaker.unless_stopped(self.pace.admit(sum(call.tokens)))
@@ -285,11 +269,10 @@ class Caller:
             tokens, facts = accounts(result.body or {})
             if tokens is not None:
                 self.pace.used(sum(call.tokens), sum(tokens))
+            if (beyond := self._beyond(result)) is not None:
+                self.breaker.until = max(self.breaker.until or 0.0, time.time() + beyond)
             if result.status not in LOST:
-                beyond = self._beyond(result)
                 wait = result.retry_after if beyond is None else None
-                if beyond is not None:
-                    self.breaker.until = max(self.breaker.until or 0.0, time.time() + beyond)
                 self.pace.answered(refused=result.status == "429", retry_after=wait)
             self.meter.ended(entry, result.status, tokens, reason=result.reason, **facts)
         finally:

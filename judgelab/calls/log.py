@@ -28,16 +28,11 @@ MOST_TEXT = 50_000_000  # characters of replies that a log keeps, and of prompts
 
 
 class CallLog:
-    """Calls by the key of their question: each counts once, however often it is put.
-
-    Attributes:
-        rows: key -> the call.
-        questions: (what was asked about, which repeat of it) -> the key; two questions about
-            different things may be the same call.
-    """
+    """Calls by the key of their question: each counts once, however often it is put."""
 
     def __init__(self) -> None:
         self.rows: dict[bytes, LoggedCall] = {}
+        # (about what, which repeat of it) -> key; questions about two things may be one call
         self.questions: dict[tuple[About, int], bytes] = {}
 
     def note(self, key: bytes, row: LoggedCall) -> None:
@@ -76,40 +71,22 @@ class CallLog:
         return list(self.by_key.values())
 
     @property
-    def unsettled(self) -> list[LoggedCall]:
-        """Those of them that the same command asks again."""
-        return [row for row in self.unscored if not row.settled]
-
-    @property
     def abouts(self) -> Iterable[About]:
         """What each of them is about."""
         return (row.about for row in self.rows.values())
 
     @property
-    def answered(self) -> int:
-        """Different questions answered, now or when the answer was kept: what a judge is billed."""
-        return sum(row.answered for row in self.rows.values())
-
-    @property
-    def input_tokens(self) -> int:
-        """Of the questions answered."""
-        return sum(row.input_tokens for row in self.rows.values() if row.answered)
-
-    @property
-    def output_tokens(self) -> int:
-        """Of their answers."""
-        return sum(row.output_tokens for row in self.rows.values() if row.answered)
+    def bill(self) -> tuple[int, int, int]:
+        """Questions answered, now or when the answer was kept; tokens of these; of the answers."""
+        own = [row for row in self.rows.values() if row.answered]
+        return len(own), sum(r.input_tokens for r in own), sum(r.output_tokens for r in own)
 
 
 class LoggedLM(BatchLM):
     """``lm``, with each of its calls in a log.
 
     Answers from the cache count as if they were asked for now, so that a bill is the same however
-    often a run is repeated.
-
-    Args:
-        log: None: one of its own.
-        texts: whether replies and prompts are kept, up to ``MOST_TEXT`` characters of each.
+    often a run is repeated. With ``texts`` replies and prompts are kept, ``MOST_TEXT`` of each.
     """
 
     def __init__(
@@ -186,10 +163,7 @@ class LoggedLM(BatchLM):
 class Again(BatchLM):
     """An LM that is asked the same once more: its replies are drawn anew.
 
-    Closed questions and log-probabilities have no draws.
-
-    Attributes:
-        asked: whether a question had any.
+    Closed questions and log-probabilities have no draws; ``asked``: whether a question had any.
     """
 
     STEP = 1000  # more than the replies that a mechanism takes to one question

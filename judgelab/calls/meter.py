@@ -34,19 +34,12 @@ class Meter:
     What earlier executions of the run wrote counts; without a path no file is kept, without a price
     no cost is claimed (ConfigError with ``max_cost``).
 
-    ``budget.max_cost`` bounds what may have been spent, by all meters of the ledger: known costs,
-    the most that attempts of unknown usage cost, and of those under way. The most is what was
-    expected, times the largest ratio of real to expected tokens seen so far. An attempt
-    beside others needs room for ``LONGER`` replies of all of them, and until replies are seen few
-    are sent at once: so replies of an unexpected length are noticed while there is money left. Near
-    the end attempts therefore wait for those under way; the last ones are sent one at a time.
-
-    Args:
-        ledger: of all meters that share the budget; None: this one has it alone.
-        name: in the ledger: run and role.
-
-    Attributes:
-        orphaned: whether the process that this one works for is gone.
+    ``budget.max_cost`` bounds what all meters of the ``ledger`` may have spent (None: this one has
+    the budget alone): known costs, and the most that attempts of unknown usage or under way cost.
+    The most is what was expected, times the largest ratio of real to expected tokens seen so far.
+    An attempt beside others needs room for ``LONGER`` replies of all of them, and until replies are
+    seen few are sent at once: so replies of an unexpected length are noticed while there is money
+    left. Near the end attempts wait for those under way; the last ones are sent one at a time.
     """
 
     def __init__(
@@ -67,11 +60,11 @@ class Meter:
         self._handle, self._number = -1, 0
         self.model, self.models = model, Counter[str]()  # asked for; as the server calls it
         self.fingerprints = Counter[str]()
-        self.troubled: set[str] = set()  # calls whose last attempt in earlier executions failed
+        self.troubled = set[str]()  # calls whose last attempt in earlier executions failed
         self._way: dict[int, Both] = {}  # expected tokens of attempts under way
         self._began: dict[int, float] = {}  # when they did
         self._ledger, self._name = ledger or Ledger(), name
-        self.orphaned: Callable[[], bool] = lambda: False
+        self.orphaned: Callable[[], bool] = lambda: False  # is the process it works for gone?
         self.account = Account(model, self._ledger.owner)
         self._first = asyncio.Lock()  # of those that wait for room
         torn = path is not None and path.is_file() and self._read(path.read_bytes())
@@ -83,19 +76,11 @@ class Meter:
             if torn:
                 os.write(self._handle, b"\n")
 
-    @property
-    def under_way(self) -> int:
-        """Attempts that have started and not ended."""
-        return len(self._way)
-
     async def sent(
         self, key: Sequence[str], attempt: int, tokens: tuple[int, int], mark: str = ""
     ) -> int:
-        """Note that an attempt starts, once the budget has room for it; returns its number.
-
-        Args:
-            tokens: what it is expected to take, input and output.
-            mark: of the call, for ``troubled``.
+        """Note that an attempt starts, once the budget has room for the tokens (input and output)
+        that it is expected to take; returns its number. ``mark``: of the call, for ``troubled``.
 
         Raises:
             BudgetReachedError: it must not start, whatever attempts under way turn out to cost.
@@ -104,14 +89,13 @@ class Meter:
         async with self._first:
             while (reserved := self._start(tokens)) is None:
                 await asyncio.sleep(LOOK)
-        number = self._number
-        self._began[number] = time.monotonic()
+        self._began[self._number] = time.monotonic()
         self.account.retried += attempt > 1
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        entry = {"sent": number, "attempt": attempt, "key": list(key), "at": at}
+        entry = {"sent": self._number, "attempt": attempt, "key": list(key), "at": at}
         entry |= {"expected": tokens, "call": mark}
         self._write(entry | ({"reserved": reserved} if self.price else {}))
-        return number
+        return self._number
 
     def ended(
         self, number: int, status: str, tokens: tuple[int, int] | None = None, **facts: Any
@@ -131,11 +115,10 @@ class Meter:
     def summary(self) -> dict[str, Any]:
         """The totals, for the manifest; an unknown cost is null."""
         account, paid = self.account, self.price is not None
-        uncharged = account.statuses.total() - account.charged.total()
         return {name: getattr(account, name) for name in COUNTS} | {
             "statuses": dict(sorted(account.statuses.items())),
             "calls": account.sent - account.retried,
-            "perhaps_paid": account.sent - uncharged,
+            "perhaps_paid": account.sent - account.statuses.total() + account.charged.total(),
             "lost": account.lost,
             "asked": self.model or None,
             "answered_by": dict(self.models.most_common(NAMES)),
@@ -241,11 +224,11 @@ class Meter:
 
 
 def together(meters: Sequence[Meter]) -> str:
-    """What has been spent through all of them, for people: one sum for each currency."""
+    """What has been spent through all of them, for people."""
     said, accounts = list[str](), [one.account for one in meters]
-    for currency in dict.fromkeys(one.price.currency for one in meters if one.price):
-        own = [one.account for one in meters if one.price and one.price.currency == currency]
-        spent = f"{sum(one.cost for one in own):.4f} {currency}"
+    if prices := [one.price for one in meters if one.price]:  # of one list, in one currency
+        own = [one.account for one in meters if one.price]
+        spent = f"{sum(one.cost for one in own):.4f} {prices[0].currency}"
         if number := sum(one.unknown_cost + one.lost for one in own):
             most = sum(one.reserved for one in own)
             spent += f" + up to {most:.4f} for {number} attempts of unknown cost"

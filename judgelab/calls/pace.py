@@ -13,14 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from typing import Annotated
 
-from pydantic import Field
-
-from judgelab.core.bounds import Count, Positive
+from judgelab.core.bounds import Count, Natural, NotNegative, Positive
 from judgelab.store.private import private_folder
-
-Seconds = Annotated[float, Field(ge=0)]
 
 
 @dataclass(frozen=True)
@@ -31,12 +26,10 @@ class Limits:
     requests_per_minute: Positive | None = None  # None where there is no limit; retries count
     tokens_per_minute: Positive | None = None
     timeout: Positive = 120.0  # seconds until an attempt counts as lost
-    retries: Annotated[int, Field(ge=0)] = 6  # attempts after the first
-    backoff: Seconds = 0.5  # before the first retry, at most; doubles with each (full jitter)
-    longest_wait: Seconds = 60.0  # that such a wait may grow to, Retry-After's too
-    breaker: Count | None = (
-        10  # calls in a row that use up their attempts, then it stops; None: off
-    )
+    retries: Natural = 6  # attempts after the first
+    backoff: NotNegative = 0.5  # before the first retry, at most; doubles with each (full jitter)
+    longest_wait: NotNegative = 60.0  # that such a wait may grow to, Retry-After's too
+    breaker: Count | None = 10  # calls in a row without an answer, then it stops; None: off
 
 
 AHEAD = 600.0  # seconds: no limit is waited for longer, whatever a file or a server says
@@ -71,9 +64,8 @@ LAYOUT = struct.Struct(f"<{len(fields(State))}d")
 class KeptState:
     """The state in this process alone, or in a small file, locked for the microseconds of a turn.
 
-    A process that is killed holds nothing: the system gives back its lock, and all that it leaves
-    is one place in the queue. Time that nobody used is not made up for; a damaged file is begun
-    anew.
+    A process that is killed leaves but one place in the queue, as the system gives back its lock.
+    Time that nobody used is not made up for; a damaged file is begun anew.
     """
 
     def __init__(self, path: Path | None = None, clock: Callable[[], float] = time.time) -> None:
@@ -129,10 +121,7 @@ class Pace:
     Attempts start at ``share`` of the limits (requests, tokens, concurrency). Where more than
     30 % of a window's answers are 429 the share falls by half of their proportion, else it rises
     by 3 % of the limits. So stray 429s slow nothing down, and of a limit lower than the one
-    declared all is used, at the price of some refusals.
-
-    Args:
-        kept: the state, which other processes may share; None: it is this object's own.
+    declared all is used, at the price of some refusals. Other processes may share what is ``kept``.
     """
 
     def __init__(self, limits: Limits, kept: KeptState | None = None) -> None:
@@ -183,10 +172,8 @@ class Pace:
                 return
             state.answers += 1
             state.refused += refused
-            if (
-                now - state.window >= WINDOW
-                and max(state.answers / ENOUGH, state.row / ALL_REFUSED) >= 1
-            ):
+            enough = max(state.answers / ENOUGH, state.row / ALL_REFUSED) >= 1
+            if enough and now - state.window >= WINDOW:
                 proportion = state.refused / state.answers
                 slower = proportion > TOLERATED
                 share = state.share * (1 - proportion / 2) if slower else state.share + INCREASE
@@ -200,15 +187,12 @@ class Pace:
     def _place(self, tokens: float) -> float:
         """Take the next place in the queue; when it is due."""
         with self._kept.turn() as state:
-            now = self._clock()
-            requests, share = self.limits.requests_per_minute, state.share
+            now, limits, share = self._clock(), self.limits, state.share
             starts = [now, state.held]
-            if requests is not None:
+            if limits.requests_per_minute is not None:
                 starts.append(max(state.requests_free, now - CATCH_UP))
-                state.requests_free = starts[-1] + 60 / (requests * share)
-            if self.limits.tokens_per_minute is not None:
+                state.requests_free = starts[-1] + 60 / (limits.requests_per_minute * share)
+            if limits.tokens_per_minute is not None:
                 starts.append(max(state.tokens_free, now - CATCH_UP))
-                state.tokens_free = starts[-1] + tokens * 60 / (
-                    self.limits.tokens_per_minute * share
-                )
+                state.tokens_free = starts[-1] + 60 * tokens / (limits.tokens_per_minute * share)
             return max(starts)

@@ -10,12 +10,12 @@ import asyncio
 import math
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 from typing import Any, Literal
 from unicodedata import normalize
 
-from judgelab.calls.cache import PromptCache, ScoredPrompt
 from judgelab.calls.caller import Caller
 from judgelab.calls.sending import Call, EndpointError, UnusableError, count, estimate, finite
 from judgelab.core.errors import CapabilityError
@@ -37,6 +37,24 @@ OTHERS = "malformed answer (the tokens that it reports are not the prompt's)"
 GAP = "malformed answer (a token lacks its log-probability)"
 MISREAD = "the server read another number of tokens: it cuts prompts"
 Jobs = Sequence[Callable[[], Awaitable[LogProb]]]
+
+
+@dataclass(frozen=True)
+class ScoredPrompt:
+    """The tokens of a prompt and log P of each given those before it; None for the first."""
+
+    tokens: tuple[str, ...]
+    logprobs: tuple[float | None, ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every token but the first has its log-probability."""
+        return None not in self.logprobs[1:]
+
+    def total(self, start: int) -> tuple[float, int]:
+        """(sum, how many tokens) from one on, in nats; NaN where one is missing."""
+        values = self.logprobs[start:]
+        return math.fsum(math.nan if v is None else v for v in values), len(values)
 
 
 def scoring_body(model: str, mode: Mode, prompt: str | Sequence[int]) -> dict[str, Any]:
@@ -138,8 +156,8 @@ def split(scored: ScoredPrompt, context: str, target: str) -> tuple[float, int] 
 async def probe(caller: Caller, model: str, mode: Mode) -> None:
     """Ask for a few tokens with their log-probabilities, then for those of prompt and tokens.
 
-    The same tokens must get the same values both ways: a server that ignores the field, or reads
-    the distribution one position off, ends in a CapabilityError.
+    The same tokens must get the same values both ways: UnusableError of a server that ignores the
+    field, or reads the distribution one position off.
     """
     generate = {"model": model, "prompt": PROBE, "max_tokens": GENERATED, "temperature": 1.0}
     for _ in range(DRAWS):
@@ -150,9 +168,7 @@ async def probe(caller: Caller, model: str, mode: Mode) -> None:
             second = await _ask(caller, scoring_body(model, mode, PROBE + choice["text"]), mode)
             echoed = read_prompt(second, mode)
         except (KeyError, TypeError, IndexError):
-            raise _refusal(caller, "it answers without the field that logprobs asks for") from None
-        except UnusableError as cause:
-            raise _refusal(caller, str(cause)) from None
+            raise UnusableError("it answers without the field that logprobs asks for") from None
         plain = list(takewhile(lambda token: token and BROKEN not in token, drawn.tokens))
         for start in _starts(echoed.tokens, PROBE):
             n = len(list(takewhile(bool, map(str.__eq__, echoed.tokens[start:], plain))))
@@ -161,12 +177,11 @@ async def probe(caller: Caller, model: str, mode: Mode) -> None:
                 gaps = [math.inf if None in (a, b) else abs(a - b) for a, b in pairs]  # type: ignore[operator]
                 if sum(gaps) / n <= TOLERANCE:
                     return
-                raise _refusal(
-                    caller,
+                raise UnusableError(
                     "a text it wrote itself gets other log-probabilities when read back "
-                    f"({sum(gaps) / n:.2f} nats a token apart), so they belong to other positions",
+                    f"({sum(gaps) / n:.2f} nats a token apart), so they belong to other positions"
                 )
-    raise _refusal(caller, "the tokens it drew are not those it reads back")
+    raise UnusableError("the tokens it drew are not those it reads back")
 
 
 async def _ask(caller: Caller, body: dict[str, Any], what: str) -> dict[str, Any]:
@@ -175,50 +190,44 @@ async def _ask(caller: Caller, body: dict[str, Any], what: str) -> dict[str, Any
     if answer.body is None and not answer.settled:
         raise EndpointError(f"{caller.where} could not be tried ({answer.reason}).")
     if answer.body is None:
-        raise _refusal(caller, answer.reason or "no answer")
+        raise UnusableError(answer.reason or "no answer")
     return answer.body
 
 
-def _refusal(caller: Caller, reason: str) -> CapabilityError:
-    return CapabilityError(
-        f"{caller.where} gives no usable log-probabilities of a prompt: {reason}. Use "
-        "evaluation_lm.logprobs=none and a mechanism that chats, or another server (vLLM has them)."
-    )
+Alone = dict[str, asyncio.Task[ScoredPrompt | LogProb]]  # contexts that are asked by themselves
 
 
 class RawPrompts:
     """One prompt a pair, plus one a context where it cannot be told where the target starts.
 
     A target is scored on the tokens that start after the context. Where a token runs across the
-    boundary this is log P(xy) - log P(x), each in its own tokens; a local model
-    (``scoring.encode``) charges the target the whole token instead, so that the two differ by what
-    the last tokens of x alone cost.
+    boundary this is log P(xy) - log P(x), each in its own tokens; a local model (see
+    ``scoring.encode``) charges the target the whole token: they differ by the last tokens of x.
     """
-
-    cache: PromptCache | None = None
 
     def __init__(self, model: str, mode: Mode) -> None:
         self.model, self.mode = model, mode
 
     async def settle(self, caller: Caller) -> None:
         """Find out whether the server can do it, and how (raises CapabilityError: it cannot)."""
-        await probe(caller, self.model, self.mode)
+        try:
+            await probe(caller, self.model, self.mode)
+        except UnusableError as cause:
+            raise CapabilityError(
+                f"{caller.where} gives no usable log-probabilities of a prompt: {cause}. Use "
+                "evaluation_lm.logprobs=none and a mechanism that chats, or another server (vLLM "
+                "has them)."
+            ) from None
 
     def jobs(self, caller: Caller, contexts: Strings, targets: Strings, pairs: Pairs) -> Jobs:
         """For each pair what yields (sum in nats, tokens), NaN where it could not be scored."""
-        alone: dict[str, asyncio.Task[ScoredPrompt | LogProb]] = {}
+        alone: Alone = {}
         return [partial(self._score, caller, contexts[c], targets[t], alone) for c, t in pairs]
 
-    async def _score(
-        self,
-        caller: Caller,
-        context: str,
-        target: str,
-        alone: dict[str, asyncio.Task[ScoredPrompt | LogProb]],
-    ) -> LogProb:
+    async def _score(self, caller: Caller, context: str, target: str, alone: Alone) -> LogProb:
         if not target:
             return LogProb(0.0, 0)
-        joint = await self._known(caller, context + target)
+        joint = await self._ask_text(caller, context + target)
         if isinstance(joint, LogProb):
             return joint
         if (sums := split(joint, context, target)) is not None:
@@ -226,10 +235,9 @@ class RawPrompts:
         if not context:
             return _unscored(MISREAD)
         if context not in alone:
-            alone[context] = asyncio.create_task(self._known(caller, context, keep=True))
+            alone[context] = asyncio.create_task(self._ask_text(caller, context))
         before = await alone[context]
         if isinstance(before, LogProb):
-            self._keep(context + target, joint)
             return before
         length = len(before.tokens)
         if joint.tokens[:length] == before.tokens:
@@ -249,18 +257,10 @@ class RawPrompts:
         except UnusableError as cause:
             return _unscored(f"malformed answer ({cause})")
 
-    async def _known(self, caller: Caller, text: str, keep: bool = False) -> ScoredPrompt | LogProb:
-        known = None if self.cache is None else self.cache.get(text)
-        scored = known if known and known.whole else await self._ask(caller, text)
-        if isinstance(scored, ScoredPrompt) and not is_of(scored, text):
-            return _unscored(OTHERS)
-        if keep and isinstance(scored, ScoredPrompt):
-            self._keep(text, scored)
-        return scored
-
-    def _keep(self, text: str, scored: ScoredPrompt) -> None:
-        if self.cache is not None and scored.whole:  # one with a gap would be asked for again
-            self.cache.put(text, scored)
+    async def _ask_text(self, caller: Caller, text: str) -> ScoredPrompt | LogProb:
+        scored = await self._ask(caller, text)
+        sound = isinstance(scored, LogProb) or is_of(scored, text)
+        return scored if sound else _unscored(OTHERS)
 
 
 class FramedPrompts(RawPrompts):
@@ -279,8 +279,8 @@ class FramedPrompts(RawPrompts):
         scored = await self._ask(caller, (*job[0], *job[1]))
         if isinstance(scored, ScoredPrompt):
             read = "".join(scored.tokens[len(job[0]) :]).strip()
-            many = len(scored.tokens) == len(job[0]) + len(job[1])
-            if many and scored.whole and read.startswith(TARGET):
+            whole = scored.whole and len(scored.tokens) == len(job[0]) + len(job[1])
+            if whole and read.startswith(TARGET):
                 return
         elif not scored.settled:
             raise EndpointError(f"{caller.where} could not be tried ({scored.reason}).")

@@ -23,8 +23,7 @@ T = TypeVar("T")
 class Remote(StreamingLM, ABC):
     """An evaluation LM that hands over each answer as it arrives, so that it can be kept at once.
 
-    Limits, retries and the meter work below, on attempts: a wrapper around the LM would see calls,
-    and miss the retries that cost money too.
+    Limits, retries and the meter work below, on attempts: a wrapper would miss paid retries.
     """
 
     model: str
@@ -111,9 +110,9 @@ class CallPool:
     ) -> Iterator[tuple[int, T]]:
         """(index, result) in the order of arrival.
 
-        The first job that raises stops the others from starting; those under way are awaited and
-        handed over before the exception is. So does SIGINT or SIGTERM, which takes its effect
-        afterwards; a second one takes it at once. ``halt`` is then called in the loop.
+        The first job that raises, SIGINT or SIGTERM stops the others from starting; those under way
+        are awaited and handed over before it takes effect (a second signal takes it at once).
+        ``halt`` is called in the loop at a signal.
         """
         ready: SimpleQueue[tuple[int, T | None, BaseException | None] | None] = SimpleQueue()
         places = asyncio.Semaphore(window)

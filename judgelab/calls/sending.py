@@ -31,8 +31,8 @@ BLOT = "***"
 HALVES = re.compile("[\ud800-\udfff]")
 
 
-class MalformedError(Exception):
-    """The body cannot be read; the message says why in a few words."""
+class UnusableError(Exception):
+    """A body cannot be read, or does not hold what was asked for; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ async def keep_body(response: Any) -> None:
     """A hook of the HTTP client: read the body, no more of it than ``LARGEST``, and keep it.
 
     Raises:
-        MalformedError: it is larger, or compressed in a way that was not asked for.
+        UnusableError: it is larger, or compressed in a way that was not asked for.
         RefusedError: the status is not 2xx.
     """
     try:
         body = await _read(response)
-    except MalformedError:
+    except UnusableError:
         if response.is_success:
             raise
         body = b""
@@ -65,7 +65,7 @@ async def keep_body(response: Any) -> None:
 async def _read(response: Any) -> bytes:
     coding = response.headers.get("content-encoding", "").strip().lower()
     if coding not in WIDTHS:
-        raise MalformedError("compressed in a way that was not asked for")
+        raise UnusableError("compressed in a way that was not asked for")
     width, parts, size = WIDTHS[coding], list[bytes](), 0
     inflate = None if width is None else zlib.decompressobj(width)
     async for part in response.aiter_raw():
@@ -73,31 +73,31 @@ async def _read(response: Any) -> bytes:
             try:
                 part = inflate.decompress(part, LARGEST + 1 - size)
             except zlib.error:
-                raise MalformedError(f"not {coding}, though it says so") from None
+                raise UnusableError(f"not {coding}, though it says so") from None
         parts.append(part)
         size += len(part)
         if size > LARGEST:
-            raise MalformedError(f"more than {LARGEST >> 20} MiB")
+            raise UnusableError(f"more than {LARGEST >> 20} MiB")
     return b"".join(parts)
 
 
 def parse(data: bytes, clean: Callable[[str], str]) -> dict[str, Any]:
-    """The JSON object, each of its strings cleaned; MalformedError where it is none."""
+    """The JSON object, each of its strings cleaned; UnusableError where it is none."""
     try:
         body = json.loads(data)
     except RecursionError:
-        raise MalformedError("nested beyond reason") from None
+        raise UnusableError("nested beyond reason") from None
     except ValueError:
-        raise MalformedError("not JSON") from None
+        raise UnusableError("not JSON") from None
     if not isinstance(body, dict):
-        raise MalformedError("not a JSON object")
+        raise UnusableError("not a JSON object")
     cleaned: dict[str, Any] = _cleaned(body, clean, DEEPEST)
     return cleaned
 
 
 def _cleaned(value: Any, clean: Callable[[str], str], levels: int) -> Any:
     if levels == 0:
-        raise MalformedError("nested beyond reason")
+        raise UnusableError("nested beyond reason")
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):
@@ -122,30 +122,24 @@ def cleaner(secret: str | None) -> Callable[[str], str]:
 
 def count(value: Any) -> int | None:
     """A number of tokens that can be believed, else None."""
-    real = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 10**9
-    return value if real else None
+    return value if type(value) is int and 0 <= value <= 10**9 else None
 
 
-def usage(body: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Tokens (input, output) as the server says, where both can be believed."""
-    said = body.get("usage")
-    if not isinstance(said, dict):
-        return None
+def accounts(body: Mapping[str, Any]) -> tuple[tuple[int, int] | None, dict[str, Any]]:
+    """Tokens (input, output), where both can be believed, and the facts that are worth keeping."""
+    said = body["usage"] if isinstance(body.get("usage"), dict) else {}
     read, written = count(said.get("prompt_tokens")), count(said.get("completion_tokens"))
-    return None if read is None or written is None else (read, written)
+    own = {name: body.get(name) for name in ("model", "system_fingerprint")}
+    facts = {name: v[:REASON] if isinstance(v, str) else None for name, v in own.items()}
+    return None if read is None or written is None else (read, written), facts
 
 
 LEAST, ROUNDING = -1e4, 1e-3  # nats of a token; a little above 0 for rounding
 
 
-class UnusableError(Exception):
-    """The answer does not hold what was asked for; the message says what is missing."""
-
-
 def finite(value: Any, least: float = LEAST) -> float:
     """A log-probability of a token; UnusableError where it is none."""
-    real = isinstance(value, int | float) and not isinstance(value, bool)
-    if not real or not least <= value <= ROUNDING:
+    if type(value) not in (int, float) or not least <= value <= ROUNDING:
         raise UnusableError("it reports log-probabilities that are not numbers of at most 0")
     return float(value)
 
@@ -153,9 +147,10 @@ def finite(value: Any, least: float = LEAST) -> float:
 AGAIN = frozenset({408, 409, 429, *range(500, 600)})
 UNBOUNDED = 500  # output tokens expected of a request without a limit, for pacing and estimates
 BYTES_PER_TOKEN = 4  # of English, roughly; only for pacing and for estimates, never in a result
+KEY = "the environment variable that evaluation_lm.api_key_env names"
 SETTINGS = {
-    401: "the environment variable that evaluation_lm.api_key_env names",
-    403: "the environment variable that evaluation_lm.api_key_env names",
+    401: KEY,
+    403: KEY,
     404: "evaluation_lm.model and evaluation_lm.base_url",
     3: "evaluation_lm.base_url",
 }
@@ -228,7 +223,7 @@ class Sender:
                 body = parse(response.http_response.extensions[BODY], self._clean)
         except (TimeoutError, APITimeoutError):
             return Answer(None, f"no answer in {self.timeout:g} s", "timeout", again=True)
-        except MalformedError as cause:
+        except UnusableError as cause:
             return Answer(None, f"malformed answer ({cause})", "malformed")
         except RefusedError as cause:
             return self._status(cause)
@@ -262,7 +257,7 @@ class Sender:
             body: Any = parse(refused.body, self._clean)
             body = body["error"] if isinstance(body.get("error"), dict) else body
             message, code = body.get("message") or body.get("error") or body, body.get("code")
-        except MalformedError:
+        except UnusableError:
             message, code = self._clean(refused.body[:READ].decode(errors="replace")), None
         return " ".join(str(message).split())[:REASON] or "no message", str(code)
 
@@ -270,13 +265,6 @@ class Sender:
 def estimate(texts: Sequence[str]) -> int:
     """About how many tokens the texts are."""
     return 1 + sum(len(text.encode(errors="surrogatepass")) for text in texts) // BYTES_PER_TOKEN
-
-
-def accounts(body: Mapping[str, Any]) -> tuple[tuple[int, int] | None, dict[str, Any]]:
-    """Tokens (input, output) and the facts worth keeping, as the server says."""
-    said = {name: body.get(name) for name in ("model", "system_fingerprint")}
-    facts = {name: v[:REASON] if isinstance(v, str) else None for name, v in said.items()}
-    return usage(body), facts
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
@@ -291,7 +279,6 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 TokenLimit = Literal["max_tokens", "max_completion_tokens"]
-SAID = 200  # characters of a refusal that are kept
 LOWEST = -1e300  # nats of an alternative, which may be all but impossible
 
 
@@ -325,8 +312,9 @@ def reply_of(answer: Answer, request: ChatRequest) -> Reply:
     """The reply, or the reason why there is none."""
     if (body := answer.body) is None:
         return Reply(None, answer.reason, settled=answer.settled)
-    (read, written), name = usage(body) or (None, None), body.get("model")
-    reply = Reply(None, None, read, written, model=name if isinstance(name, str) else None)
+    tokens, facts = accounts(body)
+    read, written = tokens or (None, None)
+    reply = Reply(None, None, read, written, model=facts["model"])
     try:
         text, alternatives = _content(body, request)
     except UnusableError as cause:
@@ -348,7 +336,7 @@ def _content(
     except (KeyError, TypeError, AttributeError, IndexError):
         raise UnusableError("malformed answer (not a chat completion)") from None
     if refusal:
-        raise UnusableError(f"refused: {' '.join(str(refusal).split())[:SAID]}")
+        raise UnusableError(f"refused: {' '.join(str(refusal).split())[:REASON]}")
     if finish == "content_filter":
         raise UnusableError("content filter")
     if finish == "length":

@@ -51,11 +51,7 @@ class MissingExtraError(JudgelabError):
 
 
 def require(module: str, extra: str) -> ModuleType:
-    """Import an optional package, or say in one sentence how to install it.
-
-    Raises:
-        MissingExtraError: the package is absent; names the extra that holds it.
-    """
+    """Import an optional package; MissingExtraError, which names its extra, where it is absent."""
     try:
         return importlib.import_module(module)
     except ImportError as cause:

@@ -25,8 +25,7 @@ class Presentation:
     template: str = UNKNOWN  # none, chat, or not known
     end_token: str = UNKNOWN  # of the sum over a text: counted, not counted, or not known
     system: str = ""  # hash of a system message of the user's; empty where there is none
-    # of weights and arithmetic; empty where that is not known or has no meaning
-    precision: str = ""
+    precision: str = ""  # of weights and arithmetic; empty where not known or without meaning
 
 
 @dataclass(frozen=True)
@@ -63,8 +62,7 @@ class Estimator:
 @cache
 def _parts() -> Mapping[str, Mapping[str, Any]]:
     """Part -> what it is called, in the order in which a sentence names them."""
-    found: Mapping[str, Mapping[str, Any]] = words("core/words/estimator.yaml")
-    return found
+    return dict(words("core/words/estimator.yaml"))
 
 
 LM = ("model", "template", "end_token", "precision")
@@ -76,15 +74,12 @@ def differences(
 ) -> dict[str, tuple[str, ...]]:
     """Mechanism -> in what its estimators differ; mechanisms with one estimator are absent.
 
-    An unknown precision differs from none. Where the template differs, so does the place
-    of the instructions, which then goes without saying.
-
-    Args:
-        named: parts whose differences the comparison shows as what it compares.
+    An unknown precision differs from none. Where the template differs, so does the place of the
+    instructions, which then goes without saying, as do parts that the comparison has ``named``.
     """
-    differ = {}
-    for mechanism in dict.fromkeys(one.mechanism for one in found if one is not None):
-        group = [one for one in found if one is not None and one.mechanism == mechanism]
+    differ, known = {}, [one for one in found if one is not None]
+    for mechanism in dict.fromkeys(one.mechanism for one in known):
+        group = [one for one in known if one.mechanism == mechanism]
         values = {name: {getattr(one, name) for one in group} for name in _parts()}
         values["precision"] -= {""}
         parts = [name for name in _parts() if len(values[name]) > 1 and name not in named]

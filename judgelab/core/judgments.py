@@ -25,10 +25,8 @@ class JudgeFacts:
     """Who judged."""
 
     name: str
-    # grades one text at a time, so that the order of texts cannot matter to it
-    pointwise: bool = False
-    # whether its grades have a least and a largest value; nats and words have not
-    scaled: bool = True
+    pointwise: bool = False  # grades one text at a time: the order of texts cannot matter to it
+    scaled: bool = True  # its grades have a least and a largest value, as nats and words have not
 
 
 @dataclass(frozen=True)
@@ -36,15 +34,12 @@ class Units:
     """What judgments are about, column by column; a unit is a pair of texts, or one text."""
 
     item: NDArray[np.object_]  # its item
-    # first, second: the systems of the texts, as they are stored; of one text second is ""
-    first: NDArray[np.object_]
-    second: NDArray[np.object_]
-    # units of one cluster are not independent (the item, or a document of several)
-    cluster: NDArray[np.object_]
+    first: NDArray[np.object_]  # the system of the text that is stored first
+    second: NDArray[np.object_]  # of the other one; "" of a single text
+    cluster: NDArray[np.object_]  # units of one are not independent (the item, or a document)
     stratum: NDArray[np.object_]  # a set or domain that is reported apart; "" where there is none
     words: Floats  # [units, 2] words of the first and the second text; NaN where unknown
-    # [units] when its label came: earlier labels have lower numbers; NaN: no label, or not known
-    turn: Floats
+    turn: Floats  # [units] lower of earlier labels; NaN: no label, or not known when it came
 
     @staticmethod
     def of(
@@ -58,14 +53,11 @@ class Units:
         turn: Floats | None = None,
     ) -> Units:
         """From the columns there are; the cluster is by default the item."""
-        empty, n = [""] * len(item), len(item)
-        given = (item, first, second, item if cluster is None else cluster, stratum)
-        names, ones, others, clusters, strata = (
-            np.array(list(empty if column is None else column), object) for column in given
-        )
+        n, given = len(item), (item, first, second, item if cluster is None else cluster, stratum)
+        names = (np.array([""] * n if one is None else list(one), object) for one in given)
         lengths = np.full((n, 2), np.nan) if words is None else np.asarray(words, float)
         turns = np.full(n, np.nan) if turn is None else np.asarray(turn, float)
-        return Units(names, ones, others, clusters, strata, lengths, turns)
+        return Units(*names, lengths, turns)
 
     def __len__(self) -> int:
         return len(self.item)
@@ -92,12 +84,9 @@ class JudgmentTable:
     labels: Floats  # [units, raters] what people said; NaN where they did not
     judges: tuple[JudgeFacts, ...]  # who was asked, or whose verdicts came with the data
     # [judges, units, orders] what judges said, in the numbering of the data whatever was shown
-    # first; order 0 shows the texts as they are stored, order 1 swapped. Grades and categories have
-    # one order
+    # first: as texts are stored, and of pairs swapped
     verdicts: Floats
-    # [judges, units, orders] whether the judge was asked: asked without a verdict is unscored, and
-    # earns no credit
-    asked: Mask
+    asked: Mask  # [judges, units, orders] without a verdict it is unscored, and earns no credit
     # judge -> reason -> how many of its verdicts are missing for it
     reasons: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     levels: tuple[str, ...] = ()  # names of categories
@@ -113,11 +102,9 @@ class JudgmentTable:
         units = zip(self.units.item, self.units.first, self.units.second, strict=True)
         require_unique("unit", (" / ".join(filter(None, names)) for names in units))
         require_unique("judge", self.names)
-        if self.kind == "preference":
-            for values in (self.labels, self.verdicts):
-                known = values[~np.isnan(values)]
-                if not np.isin(known, (0.0, 0.5, 1.0)).all():
-                    raise DataError("Preferences are 1 (first), 0 (second) or .5 (neither).")
+        said = np.append(self.labels, self.verdicts)
+        if self.kind == "preference" and not np.isin(said[~np.isnan(said)], (0.0, 0.5, 1.0)).all():
+            raise DataError("Preferences are 1 (first), 0 (second) or .5 (neither).")
         if self.positive and self.positive not in self.levels:
             hint = did_you_mean(self.positive, self.levels)
             raise DataError(f"The positive class {self.positive!r} is no category.{hint}")

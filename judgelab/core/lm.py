@@ -107,11 +107,9 @@ class ChatRequest:
 class Reply:
     """One answer, or the reason why there is none."""
 
-    # what the LM wrote; None for a refused, filtered or failed call, with the reason
-    text: str | None
-    reason: str | None = None
-    # input_tokens, output_tokens: as the LM counted them; None where it does not say
-    input_tokens: int | None = None
+    text: str | None  # what the LM wrote; None for a refused, filtered or failed call
+    reason: str | None = None  # why
+    input_tokens: int | None = None  # as the LM counted them; None where it does not say
     output_tokens: int | None = None
     # the call is over, though without a usable text (refused, filtered, empty, cut, malformed, a
     # final HTTP 4xx): asking again would only pay again. A call that failed (an outage, retries
@@ -138,13 +136,11 @@ class EvaluationLM(Protocol):
         """One line that names the LM and all that can change its answers (model, revision, adapter,
         dtype, quantisation, template), and nothing that cannot (batch size, workers, retries): it
         is the LM's part of every cache key."""
-        ...
 
     @property
     @abstractmethod
     def capabilities(self) -> frozenset[Capability]:
         """Which verbs work."""
-        ...
 
     @property
     def presentation(self) -> Presentation:
@@ -212,12 +208,8 @@ class Exchange(Generic[Key]):
     def read(
         self, read: Callable[[Key, Reply], float], why: Callable[[Key, str], str]
     ) -> dict[Key, float]:
-        """What each reply says; NaN, and noted, where it says none of what was asked.
-
-        Args:
-            read: the value of a reply.
-            why: of the text of a reply without one; '' where nothing is wrong with it.
-        """
+        """What each reply says by ``read``; NaN where it says none of what was asked, which is
+        noted by ``why`` of its text ('' where nothing is wrong with it)."""
         found = {key: read(key, reply) for key, reply in self.replies.items()}
         for key, value in found.items():
             text = self.replies[key].text
@@ -266,15 +258,12 @@ class StreamingLM(EvaluationLM, Protocol):
     """An LM whose answers arrive one by one and cost something: each can be kept at once."""
 
     def keep(self, path: Path) -> None:
-        """Keep parts of answers in this call cache from now on, where there are any."""
-        ...
+        """Answers are kept in this call cache from now on: its processes share the LM's limits."""
 
     def stream_chat(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Reply]]:
         """(index of the request, reply) in the order of arrival."""
-        ...
 
     def stream_logprob(
         self, contexts: Strings, targets: Strings, pairs: Pairs
     ) -> Iterator[tuple[int, LogProb]]:
         """(index of the pair, its log-probability) in the order of arrival."""
-        ...

@@ -37,8 +37,7 @@ class Item:
     source: str  # the text the agents worked on
     reference: str | None = None  # a human answer, if there is one
     synopsis: str | None = None  # a short public description of the source, if there is one
-    # agent name -> human score of that agent's response
-    human: Mapping[str, float] = field(default_factory=dict)
+    human: Mapping[str, float] = field(default_factory=dict)  # agent -> score of its response
     meta: Mapping[str, str] = field(default_factory=dict)
     # metric -> agent name -> score of that agent's response that came with the data
     scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -49,11 +48,8 @@ class Agent:
     """Who wrote a response."""
 
     name: str
-    # Faithful, Style, Strategic, Low Effort, Other, or None where it has no label
-    category: str | None = None
-    # True for the human reference text when it takes part as an agent: it is a peer of the others,
-    # but not itself an agent being tested
-    reference: bool = False
+    category: str | None = None  # Faithful, Style, Strategic, Low Effort, Other; None: unknown
+    reference: bool = False  # the human reference text: a peer of the others, not itself tested
     meta: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -69,8 +65,7 @@ class Panel:
     """
 
     items: tuple[Item, ...]  # the sources, in order
-    # the writers, in order; may be empty before agents have answered
-    agents: tuple[Agent, ...] = ()
+    agents: tuple[Agent, ...] = ()  # the writers, in order; none before agents have answered
     texts: Texts = ()  # one row per item, one entry per agent
     task: str = "summarization"  # summarization, translation, peer_review, or a user's own word
     # how the panel was made; copied into every result
@@ -111,15 +106,11 @@ class Panel:
         """The first ``limit`` items (all where limit is None)."""
         if limit is None:
             return self
-        items, said = self.items[:limit], self.judgments
+        items, texts = self.items[:limit], self.texts[:limit]
         names = [item.id for item in items]
-        return replace(
-            self,
-            items=items,
-            texts=self.texts[:limit],
-            judgments=said and said.about(names),
-            criteria={name: table.about(names) for name, table in self.criteria.items()},
-        )
+        judgments = self.judgments and self.judgments.about(names)
+        criteria = {name: table.about(names) for name, table in self.criteria.items()}
+        return replace(self, items=items, texts=texts, judgments=judgments, criteria=criteria)
 
     @property
     def digest(self) -> str:

@@ -73,12 +73,8 @@ class Prompt:
         return f"{self.file} sha256:{self.sha}"
 
     def messages(self, **values: str) -> tuple[Message, ...]:
-        """The system message, if there is one, and the user's, filled in.
-
-        Raises:
-            ConfigError: the template asks for a field that the mechanism does not have, or leaves
-                out a text that it is about.
-        """
+        """The system message, if there is one, and the user's, filled in; ConfigError where the
+        template asks for a field that the mechanism lacks, or leaves out a text it is about."""
         unknown, left_out = self.fields - values.keys(), TEXTS & values.keys() - self.fields
         if unknown:
             raise ConfigError(

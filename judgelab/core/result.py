@@ -77,33 +77,24 @@ class Headline:
 class Result:
     """The outcome of a study."""
 
-    # flat name -> number or word; what a sweep table and a tracker show
-    summary: Mapping[str, Value]
+    summary: Mapping[str, Value]  # flat name -> number or word, for sweeps and trackers
     primary: str  # the summary entry of the main figure
     tables: Sequence[Table]  # in the order to be read
     figures: Sequence[str] = ()  # names of the study's drawings, made from the tables alone
-    # sentences a reader must see (data, LM, what was left out and why)
-    notes: Sequence[str] = field(default_factory=tuple)
+    notes: Sequence[str] = ()  # sentences a reader must see (data, LM, what was left out and why)
     # how each panel and its measurements were made (commit, hashes, prompt)
     provenance: Mapping[str, object] = field(default_factory=dict)
-    # what the scores are estimates by; one for each judge where there are several
-    estimators: Sequence[Estimator] = ()
+    estimators: Sequence[Estimator] = ()  # of the scores; one for each judge of several
     answer: Sequence[tuple[str, str]] = ()  # (heading, plain sentences) that a page opens with
-    # what a page shows under headings of its own, after all else
-    sections: Sequence[PageSection] = ()
+    sections: Sequence[PageSection] = ()  # under headings of their own, after all else
     title: str = ""  # the answer in one sentence, where a study gives one: heads page and console
     cards: Sequence[Card] = ()  # figures behind the answer, each with its bar
     chart: Chart | None = None  # the headline figure, where a study draws it itself
-    # by which runs are sorted and compared, the most important first
-    headlines: Sequence[Headline] = ()
+    headlines: Sequence[Headline] = ()  # by which runs are compared, the most important first
 
     @classmethod
     def read(cls, folder: Path) -> Result:
-        """Of a finished run, from its result.json; NaN has become None.
-
-        Raises:
-            OSError, ValueError: there is none, or it is damaged.
-        """
+        """Of a finished run, by its result.json, NaN as None; OSError, ValueError without one."""
         from pydantic import TypeAdapter
 
         return TypeAdapter(cls).validate_json((folder / "result.json").read_bytes())
@@ -119,10 +110,8 @@ class Result:
 def _table(table: Table) -> dict[str, object]:
     """JSON objects have no order of keys, so the order of the columns is written too."""
     columns = list(dict.fromkeys(key for row in table.rows for key in row))
-    return asdict(replace(table, rows=())) | {
-        "columns": columns,
-        "rows": [plain(row) for row in table.rows],
-    }
+    rows = [plain(row) for row in table.rows]
+    return asdict(replace(table, rows=())) | {"columns": columns, "rows": rows}
 
 
 def plain(row: Row) -> dict[str, Value]:

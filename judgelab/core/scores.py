@@ -24,13 +24,11 @@ class Scores:
     # [item, agent, peer], symmetric, NaN diagonal: how well two responses of one item go together;
     # None where the mechanism has no such notion
     pair: xr.DataArray | None = None
-    # named numbers and arrays beside the scores (position bias, ties, ...)
-    diagnostics: Mapping[str, float] = field(default_factory=dict)
+    diagnostics: Mapping[str, float] = field(default_factory=dict)  # position bias, ties, ...
     # [item, agent, peer]: the score f(x, y) of agent's text x against peer's text y as its
     # reference; None where texts are not scored against one another
     directed: xr.DataArray | None = None
-    # what the scores are estimates by; None where no LM's part was noted
-    estimator: Estimator | None = None
+    estimator: Estimator | None = None  # None where no LM's part was noted
 
 
 def symmetric(pair: xr.DataArray) -> xr.DataArray:
@@ -77,10 +75,10 @@ def measured(
 
 def filled(shape: Sequence[int], values: Mapping[Any, float]) -> NDArray[np.float64]:
     """Values by their index, as an array of this shape; NaN elsewhere."""
-    found = np.full(shape, np.nan)
+    array = np.full(shape, np.nan)
     for cell, value in values.items():
-        found[cell] = value
-    return found
+        array[cell] = value
+    return array
 
 
 def mean_over(values: xr.DataArray, dim: str) -> xr.DataArray:
@@ -105,10 +103,8 @@ def both_directions(directed: xr.DataArray) -> xr.DataArray:
 
 
 def weaker_of_two(quality: xr.DataArray) -> xr.DataArray:
-    """[item, agent, peer] the lower of two agents' qualities: a pair is as good as its worse half.
-
-    How mechanisms that score texts one by one take part in a comparison of pairs.
-    """
+    """[item, agent, peer] the lower of two agents' qualities, by which mechanisms that score texts
+    one by one take part in a comparison of pairs: a pair is as good as its worse half."""
     import xarray as xr
 
     alone = quality.reset_coords(drop=True)

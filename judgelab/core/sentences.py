@@ -41,9 +41,7 @@ _LONGEST = 6  # words in a heading inside a section
 class Section(NamedTuple):
     """A part of a review; ``header + body`` is that part as written."""
 
-    # the header as written, up to its colon or the end of its line; empty for what comes before the
-    # first one
-    header: str
+    header: str  # as written, up to its colon or the end of its line; '' before the first one
     name: str | None  # which of the headers asked for it is; None for any other markdown heading
     body: str  # everything up to the next header, white space and line breaks included
 
@@ -73,11 +71,8 @@ def heading(line: str, *, colon: bool = True) -> str:
     """What a heading that has its line to itself says; '' for a line that is no heading.
 
     Such a line is bold or framed (``**Weakness**``, ``[Clarity]``), ends with a colon
-    (``Other points:``), or consists of words for topics (``Minor comments``); it is short and no
-    sentence ("**The attack is misleading.**").
-
-    Args:
-        colon: whether a short line with a colon at its end is one, whatever it is about.
+    (``Other points:``, unless ``colon`` is false), or consists of words for topics
+    (``Minor comments``); it is short and no sentence ("**The attack is misleading.**").
     """
     match = _LINE.match(line)
     if match is None:

@@ -34,11 +34,9 @@ class Step(Protocol):
     @property
     def requires(self) -> frozenset[Capability]:
         """What the LM that writes must be able to do."""
-        ...
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """The rewritten panel; what could not be written is None, and counted."""
-        ...
 
 
 class Written(NamedTuple):

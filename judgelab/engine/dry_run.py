@@ -35,7 +35,7 @@ def dry_run(parts: Parts, settings: Frame, prompts: Sequence[Mapping[str, str]] 
     if prompts:
         console.page([console.grid(columns(prompts, list(prompts[0]))), ""])
     with count_calls(parts, settings) as (roles, context):
-        asked = {role: one for role, one in roles.items() if one.log.calls} or roles
+        asked = {role: one for role, one in roles.items() if one.total.calls} or roles
         for role, one in asked.items():
             console.page(_screen(one, settings, role if len(asked) > 1 else ""))
         if len(asked) > 1:
@@ -56,7 +56,7 @@ def count_calls(parts: Parts, settings: Frame) -> Iterator[tuple[dict[str, Count
     file, roles = Path(settings.paths.cache), dict[str, Counted]()
 
     def count(role: str, lm: EvaluationLM) -> Counted:
-        roles[role] = Counted(lm, CallCache(file, read_only=True) if file.is_file() else None)
+        roles[role] = Counted(lm, CallCache(file) if file.is_file() else None)
         return roles[role]
 
     def begin(stage: str, items: int) -> None:
@@ -77,7 +77,7 @@ def count_calls(parts: Parts, settings: Frame) -> Iterator[tuple[dict[str, Count
 def _together(counting: Sequence[Counted], settings: Frame) -> str:
     """What all LMs would be asked and cost; those without a price are named."""
     costs, unknown, to_ask = defaultdict[str, float](float), dict[str, None](), 0
-    for lm, tally in ((one.lm, StageTally.of(one.log.rows.values())) for one in counting):
+    for lm, tally in ((one.lm, one.total) for one in counting):
         to_ask += tally.to_ask
         price = lm.priced(settings.budget.prices) if isinstance(lm, Remote) else None
         if price is not None:
@@ -91,7 +91,7 @@ def _together(counting: Sequence[Counted], settings: Frame) -> str:
 
 def _screen(counting: Counted, settings: Frame, role: str = "") -> list[Any]:
     """One LM's stages in a table, and how far the numbers can be relied on."""
-    lm, total = counting.lm, StageTally.of(counting.log.rows.values())
+    lm, total = counting.lm, counting.total
     seconds: dict[str, float] = {}
     untried: list[str] = []
     try:

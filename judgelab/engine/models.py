@@ -43,7 +43,7 @@ class Models:
         self._in_use: dict[str, Cached] = {}
         self._parent = None if sweep is None else watch_parent(sweep)
         if self._parent is not None:
-            self._parent.busy = lambda: sum(one.under_way for one in self._meters)
+            self._parent.busy = lambda: sum(one.account.under_way for one in self._meters)
         self._ledger = Ledger(None if sweep is None else budget_file(self._cache, sweep))
         self.progress = Progress(lambda: together(self._meters))
         self.log = CallLog()

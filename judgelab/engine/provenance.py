@@ -168,7 +168,7 @@ def open_calls(log: CallLog, until: float | None) -> dict[str, Any] | None:
             f"None of {len(failed):,} calls was answered ({_by_reason(kinds(failed))}): "
             f"ask again{again}."
         )
-    still = kinds(log.unsettled)
+    still = kinds(what for what in log.unscored if not what.settled)
     if not still:
         return None
     sentence = (

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from judgelab.calls.cache import PromptCache
 from judgelab.calls.caller import Caller
 from judgelab.calls.meter import Meter
 from judgelab.calls.pace import KeptState, Limits, Pace, rate_file
@@ -95,7 +94,6 @@ class OpenAI(FramedLM, Remote):
         self._first_schema = asyncio.Lock()
         self._opened: tuple[Caller, CallPool] | None = None
         self._beside: Path | None = None  # the call cache, where processes share a rate
-        self._known: PromptCache | None = None
 
     @property
     def identity(self) -> str:
@@ -137,12 +135,8 @@ class OpenAI(FramedLM, Remote):
             self._opened[0].attach(meter, tell)
 
     def keep(self, path: Path) -> None:
-        """Keep prompts that are paid for, and share the rate with all that keep theirs there."""
-        self._forget()
+        """Share the rate with all processes that keep their answers there."""
         self._beside = path
-        if self.logprobs != "none" and self.framing.plain:
-            name = f"{self.identity} logprobs={self.logprobs}"
-            self._prompts.cache = self._known = PromptCache(path, name)
 
     def stream_chat(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Reply]]:
         """Replies in the order of arrival; see ``Caller`` for what is retried."""
@@ -205,7 +199,6 @@ class OpenAI(FramedLM, Remote):
 
     def close(self) -> None:
         """Close connections, the loop and the meter."""
-        self._forget()
         if self._opened is not None:
             caller, pool = self._opened
             pool.run(caller.client.close())
@@ -213,11 +206,6 @@ class OpenAI(FramedLM, Remote):
             caller.pace.close()
             self._opened = None
         self._meter.close()
-
-    def _forget(self) -> None:
-        if self._known is not None:
-            self._known.close()
-            self._prompts.cache = self._known = None
 
     @cached_property
     def _source(self) -> ModelSource:

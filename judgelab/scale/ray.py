@@ -38,6 +38,8 @@ class Collector(BatchLM):
         super().__init__(lm)
         self.shards, self._cached, self._seen = list[Batch](), lm, set[bytes]()
 
+    unread, about = EvaluationLM.unread, EvaluationLM.about  # nothing is noted: this is no run
+
     def answers(self, batch: Batch) -> Sequence[Any]:
         """Known answers; none to all others."""
         keys = batch.keys(self.identity)
@@ -49,12 +51,6 @@ class Collector(BatchLM):
         if first:
             self.shards += batch.at(first.values()).shards(CHATS)
         return [known.get(key) or batch.absent(NOT_YET) for key in keys]
-
-    def unread(self, *of_call: Any) -> None:
-        """Nothing: this is no run."""
-
-    def about(self, *of_calls: Any) -> None:
-        """Nothing either."""
 
     def close(self) -> None:
         """Nothing: the LM goes on."""
@@ -159,7 +155,7 @@ class Ray:
             while shards := missing(ask, lm):
                 model = Model(own, lm.identity, code_digest(), str(Path.cwd()), trusted())
                 for index, answers, worker, facts in self.answer(model, shards):
-                    lm.accept(shards[index], answers)
+                    lm.accept(dict(zip(shards[index].keys(lm.identity), answers, strict=True)))
                     lm.note_worker(worker, facts)
 
         return spread

@@ -11,7 +11,6 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal, TypeVar
 
@@ -78,11 +77,8 @@ def _narrow(text: str) -> str:
 
 def named_contents(text: str, whole: str | None) -> tuple[list[tuple[str, str]], str]:
     """(name in small letters, content) of the fields of a JSON object, those inside it too, and of
-    every tag without tags inside; and the text around the object.
-
-    Args:
-        whole: the reply before its middle was left out, which may hold the whole object.
-    """
+    every tag without tags inside; and the text around the object, which may be ``whole`` where the
+    middle of the text was left out."""
     found: list[tuple[str, str]] = []
     for source in (text, whole or ""):
         start, end = source.find("{"), source.rfind("}")
@@ -114,11 +110,8 @@ def lone_lines(text: str) -> list[str]:
 
 
 def agreed(levels: Sequence[Sequence[Value | None]]) -> Value | None:
-    """What the first level that says anything says, if it says one thing; None otherwise.
-
-    Args:
-        levels: statements, the strongest kind first; None is a statement that is ambiguous.
-    """
+    """What the first level (the strongest kind of statement) that says anything says, if it says
+    one thing; else None, as of a statement that is ambiguous."""
     said = next(filter(None, levels), [None])
     return said[0] if len(set(said)) == 1 else None
 
@@ -128,8 +121,7 @@ def read_choice(
 ) -> str | None:
     """The first or last label that the text holds as a whole word, in any case; None without one.
 
-    Labels are whole words: "one" is not in "none", nor "low" in "following". Two labels at the
-    same place: the longer one counts ("very low" before "low").
+    Of two labels at the same place the longer one counts ("very low" before "low").
     """
     found = named(text or "", labels)
     return found[0 if which == "first" else -1] if found else None
@@ -137,13 +129,8 @@ def read_choice(
 
 def named(text: str, labels: Iterable[str]) -> list[str]:
     """The labels, in small letters, that the text holds as whole words, in any case."""
-    return [str(one) for one in _pattern(tuple(labels)).findall(text.lower())]
-
-
-@lru_cache(maxsize=64)
-def _pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
     ordered = sorted((label.lower() for label in labels), key=len, reverse=True)
-    return re.compile(rf"(?<!\w)({'|'.join(map(re.escape, ordered))})(?!\w)")
+    return re.findall(rf"(?<!\w)({'|'.join(map(re.escape, ordered))})(?!\w)", text.lower())
 
 
 def alternatives(words: str | Sequence[str]) -> str:

@@ -7,23 +7,14 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from judgelab.core.reply import (
-    LONGEST,
-    agreed,
-    alternatives,
-    answer_of,
-    ends,
-    lone_lines,
-    named_contents,
-    without_marks,
-)
+from judgelab.core import reply
 from judgelab.core.resources import words
 
 _TABLES = words("core/words/replies.yaml")
 
 
 def _any(name: str) -> str:
-    return alternatives(str(_TABLES[name]))
+    return reply.alternatives(str(_TABLES[name]))
 
 
 _WORDS = {word: float(k) for k, word in enumerate(_TABLES["numbers"].split())}
@@ -109,15 +100,14 @@ def stated_grade(text: str | None, low: float, high: float) -> float:
     reply or on its first or last line (``[8]``, ``**8**``, ``4/5``, ``four``); one that opens the
     reply ("4: fluent", "4 because ..."); one behind a word for grades ("Rating: 4", "I would give
     it a 4"), in a tag, in JSON, or in a row of a table; and the only number of a reply if it
-    counts nothing. An overall or final grade goes before others. Thoughts before the answer do
-    not count. Unread are ranges ("3-4", "3 or 4"), several grades that differ, counts ("3
-    errors"), fractions and percentages of another scale ("8/10" on a scale to 5), and the scale
-    recited ("1: poor", "2: fair", ...).
+    counts nothing. An overall or final grade goes before others. Unread are thoughts before the
+    answer, ranges ("3-4", "3 or 4"), grades that differ, counts ("3 errors"), fractions and
+    percentages of another scale ("8/10" on a scale to 5), and the scale recited ("1: poor", ...).
     """
-    found, rest = named_contents(answer_of(text), text)
+    fields, rest = reply.named_contents(reply.answer_of(text), text)
     final, stated, others = (list[float | None]() for _ in range(3))
-    for name, content in found:
-        match = _LONE.match(without_marks(content))
+    for name, content in fields:
+        match = _LONE.match(reply.without_marks(content))
         value = _value(match, "", high) if match else None
         if match or len(re.findall(r"[^\W\d_]+", content)) < 2:  # more is a remark, no grade
             if _FINAL.match(name):
@@ -131,7 +121,7 @@ def stated_grade(text: str | None, low: float, high: float) -> float:
     if any(_GRADE.search(name) and not closes for name, closes in closed.items()):
         return math.nan  # cut within the grade, or before it
     rest = _PLACEHOLDER.sub(r"\1", re.sub(r"</?[A-Za-z][\w-]*>", " ", rest))
-    rest = _RECITED.sub("", without_marks(rest))
+    rest = _RECITED.sub("", reply.without_marks(rest))
     bare = _SCALE.sub(" ", rest)
     final += [_value(match, "", high) for match in _BOXED.finditer(rest)]
     final += [_value(match, bare, high) for match in _ALL.finditer(bare)]
@@ -141,37 +131,32 @@ def stated_grade(text: str | None, low: float, high: float) -> float:
     stated += _given(bare, high)
     if _RETRACTED.search(bare) and len(set(_FREE.findall(bare))) > 1:
         stated.append(None)
-    lines = [
-        _value(match, bare, high)
-        for match in _LINE.finditer(bare)
-        if not _words_of(match["what"]) & _COUNTED
-    ]
-    grade = agreed([final, stated, lines, list(_free(bare, high))])
+    rows = (row for row in _LINE.finditer(bare) if not _words_of(row["what"]) & _COUNTED)
+    lines = [_value(row, bare, high) for row in rows]
+    grade = reply.agreed([final, stated, lines, list(_free(bare, high))])
     return grade if grade is not None and low <= grade <= high else math.nan
 
 
 def _alone(text: str, high: float) -> Iterator[float | None]:
     """Of the first and the last line, and of the number that opens the reply."""
-    for line in lone_lines(text):
+    for line in reply.lone_lines(text):
         if match := _LONE.match(line):
             yield _value(match, line, high)
     match = _OPENING.match(text)
     if match is None or _LONE.match(text.splitlines()[0].strip()):
         return
-    listed = match["then"].strip()[:1] in (".", ")") and (
-        match["n"] == "1" or re.search(r"^\s*\(?\d+[.)]\s", text[match.end() :], re.M)
-    )
-    if not listed:
+    listed, rest = match["then"].strip()[:1] in (".", ")"), text[match.end() :]
+    if not listed or not (match["n"] == "1" or re.search(r"^\s*\(?\d+[.)]\s", rest, re.M)):
         yield _value(match, text, high)
 
 
 def _given(text: str, high: float) -> Iterator[float | None]:
     for match in _GIVEN.finditer(text):
         after = _NEXT.match(text, match.end())
-        counts = after is not None and after[1].casefold() not in _AFTER
-        counts = counts or bool(_words_of(match["gap"]) & _COUNTED)
-        near = (text[max(0, end - LONGEST) : end] for end in (match.start(), match.start("n")))
-        if not counts and not any(map(_DENIED.search, near)):
+        if (after and after[1].casefold() not in _AFTER) or _words_of(match["gap"]) & _COUNTED:
+            continue
+        places = match.start(), match.start("n")
+        if not any(_DENIED.search(text[max(0, at - reply.LONGEST) : at]) for at in places):
             yield _value(match, text, high)
 
 
@@ -180,14 +165,14 @@ def _free(text: str, high: float) -> Iterator[float | None]:
     text = re.sub(r"^\s*\(?\d+[.)]\s", "", text, flags=re.M)
     for match in islice(_FREE.finditer(text), _MANY):
         start = match.start()
-        near = text[max(0, start - LONGEST) : start]
+        near = text[max(0, start - reply.LONGEST) : start]
         sentence = re.split(r"[.!?\n]", near)[-1]
         after, before = _NEXT.match(text, match.end()), _BEFORE.search(near)
         if _HEDGE.match(text, match.end()):
             yield None
-        if after is not None and after[1].casefold() not in _AFTER:
+        if after and after[1].casefold() not in _AFTER:
             continue
-        if before is not None and before[1].casefold() in _PLACES:
+        if before and before[1].casefold() in _PLACES:
             continue
         if not _words_of(sentence) & _COUNTED and not _RULED_OUT.search(sentence):
             yield _value(match, text, high)
@@ -200,13 +185,12 @@ def _words_of(text: str) -> set[str]:
 def _value(match: re.Match[str], text: str, high: float) -> float | None:
     """The number of a match; None where another follows it, or it is of another scale."""
     at = max(match.end("n"), match.end("of"), match.end("of2")) if text else 0
-    rest = text[at : at + LONGEST]
-    if _HEDGE.match(rest) or (rest[:1] and rest[0] in "+~"):
+    rest = text[at : at + reply.LONGEST]
+    if _HEDGE.match(rest) or rest.startswith(("+", "~")):
         return None
     of = (match["of"] or match["of2"] or "").casefold()
-    if of and _WORDS.get(of, of) not in (high, str(int(high))):
-        return None
-    if rest.lstrip().startswith("%") and high != 100:
+    other = of and _WORDS.get(of, of) not in (high, str(int(high)))
+    if other or (rest.lstrip().startswith("%") and high != 100):
         return None
     said = match["n"].casefold()
     return _WORDS[said] if said in _WORDS else float(said.replace(",", "."))
@@ -214,6 +198,6 @@ def _value(match: re.Match[str], text: str, high: float) -> float | None:
 
 def no_grade(text: str, low: float, high: float) -> str:
     """Why a text states no grade of this scale."""
-    given = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", ends(text))}
+    given = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", reply.ends(text))}
     several = sum(low <= grade <= high for grade in given) > 1
     return f"{'several numbers, no single' if several else 'no'} grade from {low:g} to {high:g}"

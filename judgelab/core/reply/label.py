@@ -8,33 +8,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import islice
 
-from judgelab.core.reply import (
-    LONGEST,
-    agreed,
-    alternatives,
-    answer_of,
-    ends,
-    lone_lines,
-    named,
-    named_contents,
-    without_marks,
-)
+from judgelab.core import reply
 from judgelab.core.resources import words
 
 _TABLES = words("core/words/verdicts.yaml")
 
 
-@cache
 def _any(name: str) -> str:
-    return alternatives(_TABLES[name])
+    return reply.alternatives(_TABLES[name])
 
 
-BRACKETED = re.compile(r"\[\[([^\[\]]+)\]\]")
+_NOUNS = _any("nouns")
+_BRACKETED = re.compile(r"\[\[([^\[\]]+)\]\]")
 _LAST = re.compile(r"(?:[^\[\]]*:)?[ *_#>`-]*\[\[([^\[\]]+)\]\][ *_`.]*")
-_NOUN = rf"(?:the\s+)?(?:{_any('nouns')})"
+_NOUN = rf"(?:the\s+)?(?:{_NOUNS})"
 _WORST = re.compile(rf"\b(?:{_any('worse')}|{_any('less')})\b", re.I)
 _WORST_IS = re.compile(
-    rf"\b(?:{_any('worse')}|(?:{_any('less')})\s\w{{1,30}})\s(?:{_any('nouns')}|one|choice)"
+    rf"\b(?:{_any('worse')}|(?:{_any('less')})\s\w{{1,30}})\s(?:{_NOUNS}|one|choice)"
     r"(?:\s(?:is|was))?[\s:*]{0,4}$",
     re.I,
 )
@@ -56,63 +46,55 @@ _AFTER = (
 """What may follow a verdict, so that "the winner is A good text" names none."""
 _THEN = r"(?:\s*[:,;.]\s|\s+(?:-|–|—|because)\s)"
 _OTHER = re.compile(r"\s*(?:or|and|/|&)\s|\s*[/|]\s*\w")
-MANY = 100  # labels in brackets that are looked at
+_MANY = 100  # labels in brackets that are looked at
 _QUOTE, _UNQUOTE = r"[\[(\"'“”‘’{]*", r"[\])\"'“”‘’}]*"
 
 
 def stated_label(text: str | None, names: Mapping[str, float]) -> float:
-    """The value of the label that a reply states; NaN where it states none, or several.
+    """The value of the label (in small letters) that a reply states; NaN for none, or several.
 
-    A label in double brackets decides (see ``bracketed``). Else one is read, whatever markdown or
-    quotation marks stand around it: alone in the reply or on its first or last line (``A``,
-    ``**Two**``, ``Answer one``); where it opens the reply ("One: it is ..."); behind a word for
-    verdicts ("Verdict: B", "the winner is answer two"), in a tag or in JSON; in a sentence that
-    says which is better or worse, if all such sentences agree. A final verdict goes before
-    others. Thoughts before the answer do not count; "A good answer" and "one of them" name no
-    label.
-
-    Args:
-        names: label in small letters -> its value.
+    A label in double brackets decides. Else one is read, whatever markdown or quotation marks stand
+    around it: alone in the reply or on its first or last line (``A``, ``**Two**``, ``Answer one``);
+    where it opens the reply ("One: it is ..."); behind a word for verdicts ("Verdict: B", "the
+    winner is answer two"), in a tag or in JSON; in a sentence that says which is better or worse,
+    if all such sentences agree. A final verdict goes before others. Thoughts before the answer do
+    not count; "A good answer" and "one of them" name no label.
     """
-    answer = answer_of(text)
-    if BRACKETED.search(answer):
-        worst = any(
-            _WORST_IS.search(answer[max(0, found.start() - LONGEST) : found.start()])
-            for found in islice(BRACKETED.finditer(answer), MANY)
-        )
-        return math.nan if worst else bracketed(answer, names)
+    answer = reply.answer_of(text)
+    if _BRACKETED.search(answer):
+        return _bracketed(answer, names)
     spoken = _spoken(names)
-    labels = tuple(spoken)
-    found, rest = named_contents(answer, text)
-    final: list[float | None] = []
-    stated: list[float | None] = []
-    for name, content in found:
+    labels, final, stated = tuple(spoken), list[float | None](), list[float | None]()
+    fields, rest = reply.named_contents(answer, text)
+    for name, content in fields:
         if _KEY.search(name):
             value = _turned(name, _of(content, spoken), spoken)
             (final if "final" in name else stated).append(value)
-    plain = without_marks(re.sub(r"</?[A-Za-z][\w-]*>", " ", rest))
+    plain = reply.without_marks(re.sub(r"</?[A-Za-z][\w-]*>", " ", rest))
     final += [_value(m, spoken) for m in _marked("final ", labels).finditer(plain)]
     final += [_of(m[1], spoken) for m in re.finditer(r"\\boxed\{(?:\\text\{)?([^{}]*)\}", plain)]
     stated += [_value(m, spoken) for m in _marked("", labels).finditer(plain)]
-    stated += [value for line in lone_lines(plain) if (value := _of(line, spoken)) is not None]
+    lone = (_of(line, spoken) for line in reply.lone_lines(plain))
+    stated += [value for value in lone if value is not None]
     opening = re.match(rf"{_QUOTE}{_label(labels)}{_UNQUOTE}{_THEN}", plain)
     if opening is not None and not _restates(opening, plain, spoken):
         stated.append(_value(opening, spoken))
     compared = (list(_compared(plain, spoken, *pair)) for pair in _COMPARISONS)
-    said = agreed([final, stated, *compared])
+    said = reply.agreed([final, stated, *compared])
     return math.nan if said is None else said
 
 
-def bracketed(text: str, values: Mapping[str, float]) -> float:
+def _bracketed(text: str, values: Mapping[str, float]) -> float:
     """The value of the label in double brackets; NaN where the text does not say which.
 
-    Case and spaces inside the brackets do not matter. One label, wherever it stands, is read. A
-    reply with different labels (models restate the options before they answer) is read only if
+    A reply with different labels (models restate the options before they answer) is read only if
     its last line holds a single one and nothing after it, alone or behind a colon: "Verdict:
     [[B]]". Prose such as "[[A]] is better than [[B]]" is unscored.
     """
-    said = [" ".join(label.lower().split()) for label in BRACKETED.findall(text)]
-    known = {label for label in said if label in values}
+    for match in islice(_BRACKETED.finditer(text), _MANY):
+        if _WORST_IS.search(text[max(0, match.start() - reply.LONGEST) : match.start()]):
+            return math.nan
+    known = {" ".join(label.lower().split()) for label in _BRACKETED.findall(text)} & {*values}
     if len(known) > 1:
         last = _LAST.fullmatch(text.strip().splitlines()[-1])
         known = known & {" ".join(last[1].lower().split())} if last else set()
@@ -138,16 +120,16 @@ def _label(spoken: tuple[str, ...]) -> str:
     """A pattern for a label, perhaps behind a noun; single letters stand as capitals alone."""
     single = [name for name in spoken if len(name) == 1 and name.isalpha()]
     letters = "|".join(name.upper() for name in single)
-    others = alternatives([name for name in spoken if name not in single])
+    others = reply.alternatives([name for name in spoken if name not in single])
     both = "|".join(part for part in (letters, f"(?i:{others})" if others else "") if part)
-    before, behind = rf"(?:(?i:{_NOUN})\s*[\"'(]*)?", rf"(?:\s+(?i:{_any('nouns')})\b)?"
+    before, behind = rf"(?:(?i:{_NOUN})\s*[\"'(]*)?", rf"(?:\s+(?i:{_NOUNS})\b)?"
     return rf"{before}(?P<label>(?:{both}))(?!\w|['’]s\b){behind}"
 
 
 def _of(content: str, spoken: Mapping[str, float]) -> float | None:
     """The value of a label that is all there is; small letters will do."""
     bare = content.strip(" \t[](){}\"'“”‘’.,;:!-•+")
-    bare = re.sub(rf"^(?:{_NOUN})\s+|\s+(?:{_any('nouns')})$", "", bare, flags=re.I)
+    bare = re.sub(rf"^(?:{_NOUN})\s+|\s+(?:{_NOUNS})$", "", bare, flags=re.I)
     bare = re.sub(r"^(?:a|the)\s+", "", bare, flags=re.I) if len(bare) > 3 else bare
     return spoken.get(" ".join(bare.casefold().split()))
 
@@ -157,7 +139,7 @@ def _value(match: re.Match[str], spoken: Mapping[str, float]) -> float | None:
     if _OTHER.match(match.string, match.end()):
         return None
     value = spoken.get(" ".join(match["label"].casefold().split()))
-    before = match.string[max(0, match.start() - LONGEST) : match.start()]
+    before = match.string[max(0, match.start() - reply.LONGEST) : match.start()]
     words = _LAST_WORDS.search(before)
     return _turned(words[0] if words else "", value, spoken)
 
@@ -204,7 +186,7 @@ def _compared(
         if judged is None or subject is None or subject.start() > judged.start():
             continue
         open_ended = _TURNED.search(clause[: judged.start()]) or _IF.match(clause, judged.end())
-        noun = re.search(rf"(?:{_any('nouns')})", subject[0], re.I)  # or else a verb at once
+        noun = re.search(_NOUNS, subject[0], re.I)  # or else a verb at once
         if open_ended or not (noun or _VERB.match(clause, subject.end())):
             continue
         value = found[" ".join(subject["label"].casefold().split())]
@@ -218,5 +200,5 @@ def _compared(
 def no_label(text: str, labels: Iterable[str]) -> str:
     """Why a text states none of these labels."""
     known = tuple(dict.fromkeys(labels))
-    found = "no single one" if named(ends(text), known) else "none"
+    found = "no single one" if reply.named(reply.ends(text), known) else "none"
     return f"{found} of the labels {', '.join(known)}"

@@ -139,10 +139,10 @@ def spent(used: CallLog, lm: EvaluationLM, prices: str | None) -> dict[str, Valu
     Raises:
         DataError: the price list cannot be read.
     """
-    if not used.answered:
+    (calls, read, written), asked = used.bill, lm.unwrapped
+    if not calls:
         return {}
-    read, written, asked = used.input_tokens, used.output_tokens, lm.unwrapped
-    row: dict[str, Value] = {"calls": used.answered, "input_tokens": read, "output_tokens": written}
+    row: dict[str, Value] = {"calls": calls, "input_tokens": read, "output_tokens": written}
     if isinstance(asked, Remote):
         price = asked.priced(prices)
         row["cost"] = price.cost(read, written) if price else math.nan

@@ -300,13 +300,13 @@ class JudgePrices:
         costs = np.zeros(len(lms))
         for k, (name, logged) in enumerate(lms.items()):
             log = logged.log if without is None else logged.log.beyond(without[name].log)
-            lm, tokens = logged.unwrapped, log.input_tokens + log.output_tokens
-            if not log.answered:
+            lm, (calls, read, written) = logged.unwrapped, log.bill
+            if not calls:
                 continue
             if listed := self.listed(name, lm):
-                costs[k] = listed.cost(log.input_tokens, log.output_tokens)
+                costs[k] = listed.cost(read, written)
             elif name in self.judges or isinstance(lm, Remote):
-                costs[k] = self.judges.get(name, np.nan) * tokens / PER
+                costs[k] = self.judges.get(name, np.nan) * (read + written) / PER
         return costs
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judgelab.calls.pace import Limits
-from judgelab.calls.sending import DEEPEST, MalformedError, cleaner, parse
+from judgelab.calls.sending import DEEPEST, UnusableError, cleaner, parse
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import ChatRequest, Message, Reply
 from judgelab.evaluation_lm.openai import OpenAI
@@ -103,5 +103,5 @@ def test_json_beyond_reason_is_malformed() -> None:
     ]
     deep = b'{"a": ' + b"[" * DEEPEST + b"]" * DEEPEST + b"}"
     for bad in (deep, deep.replace(b"[", b"[" * 9999), b"\xff", b"[]", b"", b"9" * 5000):
-        with pytest.raises(MalformedError):
+        with pytest.raises(UnusableError):
             parse(bad, clean)

@@ -136,10 +136,9 @@ def test_a_cache_of_another_layout_is_refused_and_stays(tmp_path: Path, version:
     CallCache(file).close()
     raw(file, f"PRAGMA user_version={version}")
     before = file.read_bytes()
-    for read_only in (True, False):
-        said = rf"its layout is {version}, and this judgelab reads 2 alone\): move it away"
-        with pytest.raises(DataError, match=said):
-            CallCache(file, read_only)
+    said = rf"its layout is {version}, and this judgelab reads 2 alone\): move it away"
+    with pytest.raises(DataError, match=said):
+        CallCache(file)
     assert file.read_bytes() == before
 
 
@@ -191,7 +190,7 @@ def test_a_bit_of_the_log_beside_it_is_no_wrong_answer_either(tmp_path: Path) ->
     cache.add({b"k": "one"})
     log = file.with_name("c.sqlite-wal").read_bytes()
     cache.close()
-    truth.answers[b"k"] = "one"
+    truth[b"k"] = "one"
     whole = file.read_bytes()
     for place in range(0, 8 * len(log), len(log) // 3):
         hurt = bytearray(log)

@@ -16,7 +16,7 @@ import pytest
 
 from judgelab.calls.budget import Account, BudgetReachedError, Ledger, Price
 from judgelab.calls.meter import Meter, OrphanedError, together
-from judgelab.calls.sending import usage
+from judgelab.calls.sending import accounts
 from judgelab.config import Budget
 from judgelab.core.errors import DataError
 
@@ -65,8 +65,9 @@ ODD: list[Any] = [
 @pytest.mark.parametrize("said", ODD, ids=lambda said: repr(said)[:20])
 def test_usage_that_cannot_be_is_unknown_and_held_against_the_budget(said: Any) -> None:
     """Negative usage lowered what counted as spent: 17,249 calls passed max_cost=.001."""
-    tokens = usage({"usage": {"prompt_tokens": said[0], "completion_tokens": said[1]}})
-    assert tokens is None and usage({"usage": said}) is None
+    usage = {"prompt_tokens": said[0], "completion_tokens": said[1]}
+    tokens, _ = accounts({"usage": usage})
+    assert tokens is None and accounts({"usage": said})[0] is None
     meter = Meter(None, EACH, Budget(max_cost=10.0))
     with pytest.raises(BudgetReachedError, match="up to 9"):
         for _ in range(20):
@@ -114,7 +115,7 @@ def test_replies_of_any_length_stay_within_the_budget(longer: float) -> None:
     if longer < 1:
         meter.budget = Budget(max_cost=2000.0)
     assert {type(end) for end in asyncio.run(calls())} == {BudgetReachedError}
-    assert meter.under_way == 0, "those under way were waited for"
+    assert meter.account.under_way == 0, "those under way were waited for"
     most = meter.budget.max_cost or 0
     assert 0.95 * most < true <= 1.02 * most
 

@@ -15,9 +15,8 @@ import httpx
 import pytest
 from openai import APIConnectionError, APITimeoutError
 
-from judgelab.calls.cache import PromptCache, ScoredPrompt
 from judgelab.calls.pace import Limits
-from judgelab.calls.prompts import RawPrompts, is_of
+from judgelab.calls.prompts import ScoredPrompt, is_of
 from judgelab.calls.sending import (
     BODY,
     FARTHEST,
@@ -111,28 +110,6 @@ B = "\ufffd"
 )
 def test_tokens_spell_a_text(text: str, tokens: list[str], spelt: bool) -> None:
     assert is_of(ScoredPrompt(tuple(tokens), (-1.0,) * len(tokens)), text) is spelt
-
-
-def test_a_prompt_with_a_gap_is_not_kept_and_not_taken_from_the_cache(tmp_path: Path) -> None:
-    cache = PromptCache(tmp_path / "c.sqlite", "an LM")
-    raw = RawPrompts("m", "echo")
-    raw.cache = cache
-    gap = ScoredPrompt(("a", "b"), (None, None))
-    raw._keep("ab", gap)
-    assert cache.get("ab") is None
-    cache.put("ab", gap)  # as an earlier execution left it
-    answer = {
-        "usage": {"prompt_tokens": 2},
-        "choices": [{"logprobs": {"tokens": ["a", "b"], "token_logprobs": [None, -1.0]}}],
-    }
-
-    class Healed:
-        async def call(self, call: object) -> Answer:
-            return Answer(answer)
-
-    found = asyncio.run(raw._known(Healed(), "ab"))  # type: ignore[arg-type]
-    assert found == ScoredPrompt(("a", "b"), (None, -1.0))
-    cache.close()
 
 
 REQUEST = ask("?", max_tokens=5)

@@ -177,7 +177,7 @@ def test_a_debate_goes_round_and_the_last_words_count() -> None:
     assert len(lm.seen) == 2 * 3 * 2  # both orders of one pair, three roles, two rounds
     counted = Counted(lm)  # a dry run, in which nobody answers, counts as many
     ChatEval(Prompt("chat_eval.txt"), roles, rounds=2).measure(panel, counted, seed=0)
-    assert counted.log.calls == 2 * 3 * 2
+    assert counted.total.calls == 2 * 3 * 2
     assert data["verdict"].values[0, 0, 1] == 0.0 and np.isnan(data["verdict"].values[1]).all()
 
 

@@ -64,7 +64,7 @@ def test_chats_are_cut_small_and_what_depends_on_answers_comes_later(tmp_path: P
     asked = missing(step, lm)
     assert [len(shard.questions) for shard in asked] == [CHATS, 1]
     for shard in asked:
-        lm.accept(shard, shard.put(lm.lm))
+        lm.accept(dict(zip(shard.keys(lm.identity), shard.put(lm.lm), strict=True)))
     later = [r.messages[0].content for s in missing(step, lm) for r in s.questions]
     assert later == [f"write from noted {k}" for k in range(CHATS + 1)]
     lm.close()
