@@ -240,6 +240,7 @@ class Counted(BatchLM):
     Attributes:
         cache: where answers may be known; None where there is no cache yet.
         stages, total: what would be asked in each, in all; a call counts where it is put first.
+        keys: of the different calls, in the order in which they were put.
         trials: kind of a call -> its first batch that the cache does not answer.
     """
 
@@ -247,7 +248,7 @@ class Counted(BatchLM):
         super().__init__(lm)
         self.cache, self.trials = cache, dict[str, Batch]()
         self.stages, self.total = dict[str, StageTally](), StageTally()
-        self._tallies, self._put = [self.total], set[bytes]()
+        self._tallies, self.keys = [self.total], dict[bytes, None]()
 
     unread, about = EvaluationLM.unread, EvaluationLM.about  # nothing is noted: this is no run
 
@@ -263,13 +264,13 @@ class Counted(BatchLM):
             call = batch.call(k, "")
             if key not in known:
                 kinds.setdefault(call.kind, []).append(k)
-            for tally in self._tallies if key not in self._put else ():
+            for tally in self._tallies if key not in self.keys else ():
                 tally.calls += 1
                 if key not in known:
                     tally.kinds[call.kind] += 1
                     tally.input_tokens += call.input_tokens
                     tally.output_tokens += call.output_tokens
-            self._put.add(key)
+            self.keys[key] = None
         for kind, places in kinds.items():
             self.trials.setdefault(kind, batch.at(places))
         return [known.get(key) or batch.absent(NOT_ASKED) for key in keys]

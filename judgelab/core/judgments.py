@@ -54,10 +54,12 @@ class Units:
     ) -> Units:
         """From the columns there are; the cluster is by default the item."""
         n, given = len(item), (item, first, second, item if cluster is None else cluster, stratum)
-        names = (np.array([""] * n if one is None else list(one), object) for one in given)
+        names, ones, others, clusters, strata = (
+            np.array([""] * n if column is None else list(column), object) for column in given
+        )
         lengths = np.full((n, 2), np.nan) if words is None else np.asarray(words, float)
         turns = np.full(n, np.nan) if turn is None else np.asarray(turn, float)
-        return Units(*names, lengths, turns)
+        return Units(names, ones, others, clusters, strata, lengths, turns)
 
     def __len__(self) -> int:
         return len(self.item)

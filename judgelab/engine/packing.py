@@ -54,8 +54,8 @@ def pack(folder: Path, into: Path | None = None, texts: bool = False) -> Path:
             f"The texts of {folder} are in no single file (dataset.path): pack it without --texts."
         )
     with count_calls(build_parts(config), frame(config)) as (roles, _):
-        rows = [row for one in roles.values() for row in one.log.rows.items()]
-    keys, missing = [key for key, _ in rows], sum(not row.known for _, row in rows)
+        keys = [key for one in roles.values() for key in one.keys]
+        missing = sum(one.total.to_ask for one in roles.values())
     if missing:
         raise DataError(
             f"The call cache {config['paths']['cache']} lacks {missing} of {len(keys)} calls of "
@@ -65,7 +65,7 @@ def pack(folder: Path, into: Path | None = None, texts: bool = False) -> Path:
     choices = run_dir.read_json("manifest.json")["choices"]
     packed = dict(config) | {"paths": None, "tracker": None, "choices": choices}
     with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(path, "w") as zipped:
-        whole, part = CallCache(Path(config["paths"]["cache"]), True), CallCache(Path(place, CALLS))
+        whole, part = CallCache(Path(config["paths"]["cache"])), CallCache(Path(place, CALLS))
         with closing(whole), closing(part):
             part.add(whole.get(keys))
         if texts:
