@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from judgelab.stats.discernment.score import How, discernment
+from judgelab.stats.discernment.score import How
+from tests.unit.stats.discernment.test_discernment import discernment
 
 METRICS = ["coherence", "consistency", "fluency", "relevance"]
 

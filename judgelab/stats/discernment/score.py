@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from typing import Literal, NamedTuple
@@ -46,40 +46,16 @@ class How:
     method: Method = "auto"
 
 
-class DiscernmentScores(NamedTuple):
-    """D of one judge on one perturbation, log_.05 of the combined p: 0 for p = 1, 1 for p = .05."""
-
-    d: float  # without weights
-    d_ew: float  # with weights (the paper's D^EW)
-    p: Floats  # [metrics] one-sided p of each; 0 only where it is too small for a float
-
-
 Pair = tuple[float, float]  # of D without weights, and with
-
-
-def discernment(
-    original: ArrayLike,
-    perturbed: ArrayLike,
-    weights: Sequence[float] | None = None,
-    how: How = How(),
-) -> DiscernmentScores:
-    """Does the judge rate the perturbed texts lower? Wilcoxon per metric, then combined.
-
-    Of ratings [items, metrics] of both texts, NaN where unscored: an item counts for a metric where
-    both are there. ``weights`` add up to 1; None weighs all metrics alike. D = 0 where all ratings
-    are alike, NaN where a metric that counts has no pair of ratings.
-    """
-    first, second = checked_pair(original, perturbed, 2, "Discernment")
-    log_p = signed_rank_log_p((first - second).T, how.method)
-    d, d_ew = combined(log_p, metric_weights(first.shape[1], weights), how.combine)
-    return DiscernmentScores(float(d), float(d_ew), np.exp(log_p))
+Weights = Sequence[float] | None  # of metrics; None weighs all alike
 
 
 def combined(
     log_p: Floats, weights: Floats, combine: Combine = "harmonic"
 ) -> tuple[Floats, Floats]:
     """D and D^EW [...] from log p [..., metrics] (equations of section 2.3): -ln(1 / sum(w/p)) /
-    ln 20, all in logarithms; metrics without weight are left out."""
+    ln 20, all in logarithms; metrics without weight are left out. 0 for p = 1, 1 for p = .05; NaN
+    where a metric that counts has no pair of ratings."""
     equal = np.full_like(weights, 1 / len(weights) if combine == "harmonic" else 1.0)
     d, d_ew = (
         np.asarray(logsumexp(-log_p[..., own > 0], axis=-1, b=own[own > 0]) / UNIT) + 0.0
@@ -90,10 +66,10 @@ def combined(
 
 def ceiling(items: int, method: Method = "auto") -> float:
     """The largest D on so many items, where all fall; means of several metrics do not exceed it."""
-    return discernment(np.ones((items, 1)), np.zeros((items, 1)), how=How(method=method)).d
+    return float(-signed_rank_log_p(np.ones(items), method) / UNIT)
 
 
-def metric_weights(metrics: int, weights: Sequence[float] | None) -> Floats:
+def metric_weights(metrics: int, weights: Weights) -> Floats:
     """The weights [metrics] as an array; equal ones for None. ValueError: another length, a
     negative weight, or a sum that is not 1."""
     if weights is None:
@@ -119,7 +95,7 @@ def level_balanced(values: ArrayLike, levels: Sequence[str]) -> Floats:
 def calibrate(
     original: ArrayLike,
     perturbed: ArrayLike,
-    weights: Sequence[float] | None = None,
+    weights: Weights = None,
     how: How = How(),
     *,
     replicates: int = 2000,
@@ -127,9 +103,9 @@ def calibrate(
 ) -> Pair:
     """D and D^EW that 5 % of ``replicates`` label-shuffled judges reach on one perturbation.
 
-    Which of an item's two texts was the perturbed one is drawn anew for each item, for all metrics
-    together, so ties, zeros and correlation between metrics stay as they are. Raises as
-    ``discernment``.
+    Of ratings [items, metrics] of both texts, NaN where unscored: an item counts for a metric where
+    both are there. Which of an item's two texts was the perturbed one is drawn anew for each item,
+    for all metrics together, so ties, zeros and correlation between metrics stay as they are.
     """
     first, second = checked_pair(original, perturbed, 2, "A calibration")
     differences = tidy((first - second).T)
@@ -144,7 +120,7 @@ def calibrate(
 
 def calibrate_summary(
     ratings: ArrayLike,
-    weights: Sequence[Sequence[float] | None],
+    weights: Sequence[Weights],
     levels: Sequence[str],
     how: How = How(),
     *,
@@ -181,12 +157,12 @@ def calibrate_summary(
 def left_out(
     original: ArrayLike,
     perturbed: ArrayLike,
-    weights: Sequence[float] | None = None,
+    weights: Weights = None,
     how: How = How(),
 ) -> tuple[Floats, Floats]:
     """D on all items and without each in turn [1 + items, 2], without weights and with; and the
     largest D there is: what the ratings would give if every item fell, by as much as it moved
-    (those that did not move: by the least of the others' moves). Arguments of ``discernment``.
+    (those that did not move: by the least of the others' moves). Arguments of ``calibrate``.
     Averages and minima over perturbations are formed of both before ``discernment_ends``.
     """
     first, second = checked_pair(original, perturbed, 2, "An interval")
@@ -194,18 +170,17 @@ def left_out(
     moves = np.abs(differences)
     least = np.where(moves > 0, moves, np.inf).min(axis=0, initial=np.inf)
     full = np.where(moves == 0, np.where(np.isinf(least), 1.0, least), moves)
-    share, each = metric_weights(first.shape[1], weights), len(differences)
-    d, most = (_without_groups(side, each, share, how) for side in (differences, full))
+    d, most = (_without_groups(x, len(x), weights, how) for x in (differences, full))
     return d, most
 
 
-def _without_groups(differences: Floats, groups: int, share: Floats, how: How) -> Floats:
+def _without_groups(differences: Floats, groups: int, weights: Weights, how: How) -> Floats:
     """[1 + groups, 2] D of all items and without each group of them, without weights and with."""
-    count = len(differences)
-    group = np.arange(count) % groups if groups else np.arange(0)
-    out = np.concatenate([[np.full(count, False)], group == np.arange(groups)[:, None]])
+    items, metrics = differences.shape
+    group = np.arange(items) % groups if groups else np.arange(0)
+    out = np.arange(-1, groups)[:, None] == group  # -1: of all items
     log_p = signed_rank_log_p(np.where(out[:, None], np.nan, differences.T), how.method)
-    return np.stack(combined(log_p, share, how.combine), axis=-1)
+    return np.stack(combined(log_p, metric_weights(metrics, weights), how.combine), axis=-1)
 
 
 def discernment_ends(d: Floats, most: Floats) -> tuple[Floats, Floats]:
@@ -259,41 +234,7 @@ GROUPS = 200  # of items that are left out in turn, each item by itself up to so
 FEWEST = 6  # items on which a sign test can reach .05
 
 
-@dataclass(frozen=True)
-class JudgeRatings:
-    """What one judge made of all texts."""
-
-    ratings: Floats  # [1 + perturbations, items, metrics], the original first; NaN where unscored
-    weights: Sequence[Sequence[float] | None]  # of each perturbation; None weighs metrics alike
-    how: How = How()  # as its D was made
-    # [perturbations, items] where there is a perturbed text; None: all count, and an item without
-    # one is unscored
-    there: Mask | None = None
-
-    @property
-    def rated(self) -> Mask:
-        """[items] that have every rating that counts."""
-        ratings = checked(self.ratings, 3, "Ratings of a judge")
-        shares = [metric_weights(ratings.shape[2], own) > 0 for own in self.weights]
-        pairs = zip(ratings[1:], shares, strict=True)
-        lacking = np.stack([np.isnan(ratings[0] - x)[:, used].any(axis=1) for x, used in pairs])
-        if self.there is not None:
-            lacking &= self.there
-        return np.asarray(~np.any(lacking, axis=0), dtype=np.bool_)
-
-    def leaving_out(self, items: Mask, levels: Sequence[str]) -> Floats:
-        """Level-balanced D^EW [1 + groups] of some items: of all, then without each group."""
-        ratings = self.ratings[:, items]
-        groups = min(ratings.shape[1], GROUPS)
-        scores = []
-        for perturbed, own in zip(ratings[1:], self.weights, strict=True):
-            share = metric_weights(ratings.shape[2], own)
-            scores.append(_without_groups(ratings[0] - perturbed, groups, share, self.how)[:, 1])
-        return level_balanced(np.stack(scores, axis=-1), levels)
-
-
-@dataclass(frozen=True)
-class PairedD:
+class PairedD(NamedTuple):
     """Two judges: level-balanced D^EW of each on the items that both rated, and the difference."""
 
     first: float
@@ -303,7 +244,10 @@ class PairedD:
 
 
 def paired_judges(
-    judges: Mapping[str, JudgeRatings], levels: Sequence[str]
+    judges: Mapping[str, tuple[Floats, Sequence[Weights]]],
+    levels: Sequence[str],
+    how: How = How(),
+    there: Mask | bool = True,
 ) -> dict[tuple[str, str], PairedD]:
     """Every two judges, on the items that both rated, with p after Holm for all pairs.
 
@@ -311,13 +255,22 @@ def paired_judges(
     out in turn. Of two judges that discern alike, p fell below .05 in .00 to .08 of simulations (12
     to 100 items; least where both see nothing, as D is then cut off at 0). p is never below that of
     a sign test of as many items; below ``FEWEST`` of them, or where every item says the same, there
-    is no interval. All judges are of the same items and perturbations, in the same order.
+    is no interval.
+
+    Args:
+        judges: of each its ratings [1 + perturbations, items, metrics], the original first, NaN
+            where unscored, and the weights of each perturbation.
+        there: [perturbations, items] where there is a perturbed text.
     """
-    rated = {name: one.rated for name, one in judges.items()}
+    rated = {name: _rated(*one, there) for name, one in judges.items()}
 
     @cache
     def scores(name: str, items: bytes) -> Floats:
-        return judges[name].leaving_out(np.frombuffer(items, dtype=np.bool_), levels)
+        ratings, weights = judges[name]
+        first, *others = ratings[:, np.frombuffer(items, np.bool_)]
+        groups, pairs = min(len(first), GROUPS), zip(others, weights, strict=True)
+        d = [_without_groups(first - one, groups, own, how)[:, 1] for one, own in pairs]
+        return level_balanced(np.stack(d, axis=-1), levels)
 
     results: dict[tuple[str, str], PairedD] = {}
     for first, second in combinations(judges, 2):
@@ -331,9 +284,18 @@ def paired_judges(
         results[first, second] = PairedD(float(both[0][0]), float(both[1][0]), estimate)
     p = holm([one.difference.p for one in results.values()])
     return {
-        pair: replace(one, p_holm=float(adjusted))
+        pair: one._replace(p_holm=float(adjusted))
         for (pair, one), adjusted in zip(results.items(), p, strict=True)
     }
+
+
+def _rated(ratings: Floats, weights: Sequence[Weights], there: Mask | bool) -> Mask:
+    """[items] that have every rating that counts."""
+    first, *others = checked(ratings, 3, "Ratings of a judge")
+    used = [metric_weights(first.shape[1], own) > 0 for own in weights]
+    pairs = zip(others, used, strict=True)
+    lacking = np.stack([np.isnan(first - one)[:, own].any(axis=1) for one, own in pairs])
+    return np.asarray(~(lacking & there).any(axis=0))
 
 
 def _difference(differences: Floats, shared: Mask) -> Estimate:

@@ -60,19 +60,20 @@ class JudgesStudy(Study):
 
     def asked(self, context: Context) -> dict[str, Context]:
         """Judge -> the context in which it is asked."""
-        return {name: one.within(context) for name, one in self.as_asked.items()}
-
-    @property
-    def as_asked(self) -> Mapping[str, NamedJudge]:
-        """The judges, each with the mechanism that asks it here, if it has one of its own."""
-        judges: Mapping[str, NamedJudge] = self.judges
-        return judges
+        return {name: one.within(context) for name, one in self.judges.items()}
 
     def asks(
         self, mechanism: Mechanism, lm: EvaluationLM
     ) -> Mapping[str, tuple[Mechanism, EvaluationLM]]:
-        """The judges; without any the run's evaluation LM, by its mechanism."""
-        return asks_of(self.as_asked, mechanism, lm) or {"evaluation_lm": (mechanism, lm)}
+        """The judges, each by its own mechanism or the run's; without any the run's LM."""
+        judges = {
+            one.place or f"study.judges.{name}.evaluation_lm": (
+                one.mechanism or mechanism,
+                one.evaluation_lm or lm,
+            )
+            for name, one in self.judges.items()
+        }
+        return judges or {"evaluation_lm": (mechanism, lm)}
 
 
 def named(judges: Mapping[str, Any] | None) -> dict[str, NamedJudge]:
@@ -109,19 +110,6 @@ def _named(key: str, given: Any) -> NamedJudge:
             option = f"'+{part}@{key}.{part}=OPTION'"
             raise ConfigError(f"{key}.{part} names nothing to build: add it with {option}.")
     return made
-
-
-def asks_of(
-    judges: Mapping[str, NamedJudge], mechanism: Mechanism, lm: EvaluationLM
-) -> dict[str, tuple[Mechanism, EvaluationLM]]:
-    """Place in the config -> who is asked there, and by which mechanism: its own, or the run's."""
-    return {
-        one.place or f"study.judges.{name}.evaluation_lm": (
-            one.mechanism or mechanism,
-            one.evaluation_lm or lm,
-        )
-        for name, one in judges.items()
-    }
 
 
 def asks_nobody(mechanism: Mechanism) -> bool:

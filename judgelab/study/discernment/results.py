@@ -16,7 +16,6 @@ from judgelab.core.scores import Scores, mean_over
 from judgelab.engine.context import Context
 from judgelab.stats.discernment.score import (
     How,
-    JudgeRatings,
     Pair,
     PairedD,
     calibrate,
@@ -40,7 +39,8 @@ from judgelab.study.discernment.perturbations import Degraded, ExpertWeights, Su
 Counts = NDArray[np.int64]
 NAN = float("nan")
 # Level-balanced averages and minima over perturbations; ew: with the weights of the metrics.
-AVERAGES = ("average_ew", "minimum_ew", "average", "minimum")
+# Name -> of which, and the column of D [..., 2]: without weights, with.
+AVERAGES = {"average_ew": 1, "minimum_ew": 1, "average": 0, "minimum": 0}
 MOST = 1000  # shuffled judges behind thresholds of averages and minima: each is tested on all
 # Texts that averages and minima ask of a perturbation: with four, not even a fall of all has a p
 # below .05. Where the data have fewer, all of them.
@@ -194,6 +194,10 @@ class JudgeResult:
                 named[one.seen].append(one.perturbation.name)
         return named
 
+    def scored(self, *seen: str) -> int:
+        """Items rated on the metric with the most, of the perturbations that are ``seen`` so."""
+        return max((int(one.scored.max()) for one in self.tested if one.seen in seen), default=0)
+
     @property
     def unscored_texts(self) -> int:
         """Texts of which some rating is missing."""
@@ -225,9 +229,8 @@ def _over(
     bars = calibrate_summary(rated, own, levels, how, replicates=count, seed=seed)
     d, most = (np.stack(x, axis=-1) for x in zip(*((o.d, o.most) for o in tested), strict=True))
     over = {}
-    for name in AVERAGES:
-        kind, _, weighted = name.partition("_")
-        side = int(bool(weighted))
+    for name, side in AVERAGES.items():
+        kind = name.removesuffix("_ew")
         average, largest = (
             level_balanced(x[:, side], levels) if kind == "average" else x[:, side].min(axis=-1)
             for x in (d, most)
@@ -258,9 +261,8 @@ def compare_judges(judged: Ranked, how: How) -> tuple[Ranked, Pairs]:
     there = np.array([[row[k + 1] is not None for row in rows] for k in places])
     variants = [0, *(k + 1 for k in places)]
     given = {
-        name: JudgeRatings(
-            judge.informative[variants], [judge.tested[k].weights for k in places], how, there
-        )
+        name: (judge.informative[variants], [judge.tested[k].weights for k in places])
         for name, judge in ranked.items()
     }
-    return ranked, paired_judges(given, [one.tested[k].perturbation.level for k in places])
+    levels = [one.tested[k].perturbation.level for k in places]
+    return ranked, paired_judges(given, levels, how, there)

@@ -22,7 +22,7 @@ from judgelab.stats.discernment.score import UNIT, Combine, How, ceiling
 from judgelab.stats.discernment.wilcoxon import Method
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common import templates
-from judgelab.study.common.judges import JudgesStudy, NamedJudge, asks_nobody, spent
+from judgelab.study.common.judges import JudgesStudy, asks_nobody, spent
 from judgelab.study.common.tables import about, columns, entries
 from judgelab.study.discernment.figures import DRAWINGS, HEADLINES, compare
 from judgelab.study.discernment.perturbations import (
@@ -54,8 +54,8 @@ INTERVAL = ("value", "low", "high", "n")
 class Discernment(JudgesStudy):
     """References are perturbed, rated before and after, and tested: D = log_.05 p.
 
-    A judge that compares texts cannot rate one alone: its LM is asked by the run's mechanism.
-    Without judges, the run's mechanism and evaluation LM are the judge.
+    Judges rate each text by itself: one that compares texts is refused. Without judges, the run's
+    mechanism and evaluation LM are the judge.
     """
 
     perturbations: str | None = None
@@ -71,15 +71,9 @@ class Discernment(JudgesStudy):
     compare = staticmethod(compare)
 
     @property
-    def as_asked(self) -> Mapping[str, NamedJudge]:
-        """The judges; the run's mechanism asks those whose own has an LM compare texts."""
-        judges: dict[str, NamedJudge] = self.judges
-        return {
-            name: one
-            if (own := one.mechanism) is None or own.subject == "text" or asks_nobody(own)
-            else replace(one, mechanism=None)
-            for name, one in judges.items()
-        }
+    def how(self) -> How:
+        """How a score is made."""
+        return How(self.combine, self.method)
 
     def _asked(self, context: Context) -> dict[str, Context]:
         """Judge -> the context in which it rates; without judges the run's, which has no name."""
@@ -108,7 +102,7 @@ class Discernment(JudgesStudy):
                 context.tell(name, 0)
             rated[name] = RatedVariants.asked(own, degraded)
         write_ratings(context, degraded.panel, rated)
-        how = How(self.combine, self.method)
+        how = self.how
         judged = {n: JudgeResult.of(r, weights, how, self.replicates) for n, r in rated.items()}
         ranked, pairs = compare_judges(judged, how)
         by = estimators(*(one.scores for one in rated.values()))
@@ -125,7 +119,7 @@ class Discernment(JudgesStudy):
             "expert_weights": weights.identity,
         }
         tables = _tables_of(ranked, weights.named)
-        notes = _notes_of(ranked, how, self.replicates, weights)
+        notes = self._notes(ranked, weights)
         panel, sections = degraded.panel, list[PageSection]()
         if self.judges:  # what each has of its own is not the run's
             summary = {k: v for k, v in summary.items() if k not in ("mechanism", "evaluation_lm")}
@@ -133,13 +127,7 @@ class Discernment(JudgesStudy):
             of_each = [one.name for one in tables if one.by]
             sections = [PageSection("Each judge by itself", of_each)]
             tables = _comparison_tables(ranked, pairs, self.prices, weights.named) + tables
-            compared = [
-                (name, one.mechanism.name)
-                for name, one in self.judges.items()
-                if one.mechanism is not None and self.as_asked[name].mechanism is None
-            ]
-            facts = {"compared": compared, "mechanism": context.mechanism.name}
-            notes += [*mixed(by, LM), *templates.sentences(__package__, "judges.md.j2", **facts)]
+            notes += mixed(by, LM)
         else:
             panel = rated[""].degraded.panel
             origin |= rated[""].measured.attrs
@@ -170,6 +158,32 @@ class Discernment(JudgesStudy):
                 where = f"study.judges.{name}: " if name else ""
                 raise ConfigError(f"{where}{cause}") from cause
         return degrade(context, base, suite), weights
+
+    def _notes(self, judges: Ranked, weights: ExpertWeights) -> list[str]:
+        """What limits the numbers: what holds of all judges once, the rest with a judge's name."""
+        each: dict[str, list[str]] = {}
+        for name, judge in judges.items():
+            metrics, writers = len(judge.rated.metrics), dict[str, list[str]]()
+            for perturbation, facts in judge.rated.degraded.made.items():
+                if by := facts.get("attack_written_by"):
+                    writers.setdefault(str(by), []).append(perturbation)
+            each[name] = templates.sentences(
+                __package__,
+                "notes.md.j2",
+                judge=judge,
+                asks=not asks_nobody(judge.rated.context.mechanism),
+                weights=weights,
+                writers=writers,
+                how=self.how,
+                ceiling=ceiling,
+                more=math.log(metrics) / UNIT if self.combine == "printed" else 0.0,
+                replicates=self.replicates,
+                most=MOST,
+            )
+        first, *_ = each.values()
+        common = [note for note in first if all(note in notes for notes in each.values())]
+        own = [f"{name}: {n}" for name, notes in each.items() for n in notes if n not in common]
+        return common + own
 
 
 def _tables_of(judges: Ranked, weights: str) -> list[Table]:
@@ -269,7 +283,7 @@ def _answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:
     discerns most and how surely, and what each does not see."""
     (best, first), *rest = ranked.items()
     if not rest:
-        return _answer_of_one(first, best)
+        return templates.paragraphs(__package__, "answer.md.j2", one=first, name=best)
     average, bar = first.average
     unknown = [name for name, judge in rest if math.isnan(judge.average[0].value)]
     # judges that surely discern less, and more, on the items of both
@@ -298,57 +312,6 @@ def _answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:
         nobody=[name for name in known[0]["no"] if all(name in o["no"] for o in known)]
         if known
         else [],
-    )
-
-
-def _answer_of_one(judge: JudgeResult, name: str) -> list[tuple[str, str]]:
-    mechanism, named = judge.rated.context.mechanism.name, judge.answers
-    few = [one for one in judge.tested if one.changed and not one.counts]
-    small = [int(one.scored.max()) for one in judge.tested if one.seen == TOO_FEW]
-    one = {
-        "by": f"{name}, {mechanism}" if name else mechanism,
-        "yes": named["yes"],
-        "no": named["no"],
-        "small": named[TOO_FEW],
-        "unscored": named["unscored"],
-        "rated": max(small, default=0),
-        "few": [f"{x.perturbation.name} ({x.changed} of {x.items} texts)" for x in few],
-        "enough": any(named.values()),
-        "idle": [one.perturbation.name for one in judge.tested if not one.changed],
-    }
-    return templates.paragraphs(__package__, "answer.md.j2", one=one)
-
-
-def _notes_of(judges: Ranked, how: How, replicates: int, weights: ExpertWeights) -> list[str]:
-    """What limits the numbers: what holds of all judges once, the rest with the judge's name."""
-    each = {name: _notes(one, how, replicates, weights) for name, one in judges.items()}
-    (first, *_), others = each.values(), each.values()
-    common = [note for note in first if all(note in other for other in others)]
-    own = [f"{name}: {n}" for name, notes in each.items() for n in notes if n not in common]
-    return common + own
-
-
-def _notes(judge: JudgeResult, how: How, replicates: int, weights: ExpertWeights) -> list[str]:
-    rated, writers = judge.rated, dict[str, list[str]]()
-    tested = [one for one in judge.tested if one.seen in ("yes", "no")]
-    scored = max((int(one.scored.max()) for one in tested), default=0)
-    for name, one in rated.degraded.made.items():
-        if "attack_written_by" in one:
-            writers.setdefault(str(one["attack_written_by"]), []).append(name)
-    return templates.sentences(
-        __package__,
-        "notes.md.j2",
-        rated=rated,
-        asks=not asks_nobody(rated.context.mechanism),
-        weights=weights,
-        writers=writers,
-        how=how,
-        tests=len(tested),
-        scored=scored,
-        ceiling=ceiling(scored, how.method) if scored else 0.0,
-        more=math.log(len(rated.metrics)) / UNIT if how.combine == "printed" else 0.0,
-        replicates=replicates,
-        most=MOST,
     )
 
 

@@ -19,7 +19,7 @@ from judgelab.exam.protocol import place_of
 from judgelab.mechanism.protocol import Mechanism
 from judgelab.mechanism.recorded_scores import RecordedScores
 from judgelab.stats.qualification.exams import mark, over_chance
-from judgelab.study.common.judges import JudgesStudy, asks_nobody, asks_of
+from judgelab.study.common.judges import JudgesStudy, asks_nobody
 from judgelab.study.common.panels import text_records
 from judgelab.study.common.templates import paragraphs
 from judgelab.study.qualification.case import Case, all_tables, figures, notes
@@ -87,7 +87,8 @@ class Qualification(JudgesStudy):
         self, mechanism: Mechanism, lm: EvaluationLM
     ) -> Mapping[str, tuple[Mechanism, EvaluationLM]]:
         """See Study."""
-        return asks_of(self.judges, mechanism, lm)  # without any, _asked says what to do
+        # without any, _asked says what to do
+        return super().asks(mechanism, lm) if self.judges else {}
 
     def run(self, context: Context) -> Result:
         """Ask the judges, mark the exams, pool, and compare.

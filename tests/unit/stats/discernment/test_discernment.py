@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import replace
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 from scipy.stats import rankdata, wilcoxon
 
 from judgelab.stats.discernment.score import (
     How,
-    JudgeRatings,
+    Weights,
     calibrate,
     calibrate_summary,
     ceiling,
     combined,
-    discernment,
     discernment_ends,
     left_out,
     level_balanced,
@@ -27,7 +28,21 @@ from judgelab.stats.discernment.score import (
 from judgelab.stats.discernment.wilcoxon import Method, signed_rank_log_p
 from judgelab.stats.intervals.arrays import Floats
 
-LN20 = math.log(20)
+LN20, USUAL = math.log(20), How()
+
+
+class Scores(NamedTuple):
+    d: float
+    d_ew: float
+    p: Floats
+
+
+def discernment(
+    before: ArrayLike, after: ArrayLike, weights: Weights = None, how: How = USUAL
+) -> Scores:
+    log_p = signed_rank_log_p(np.subtract(before, after).T, how.method)
+    d, d_ew = combined(log_p, metric_weights(len(log_p), weights), how.combine)
+    return Scores(float(d), float(d_ew), np.exp(log_p))
 
 
 def likert(rng: np.random.Generator, *shape: int, rho: float = 0.0) -> np.ndarray:
@@ -221,23 +236,26 @@ def test_an_interval_of_discernment_at_either_end() -> None:
 LEVELS = ["word", "word", "sentence"]
 
 
-def rated(rng: np.random.Generator, truth: Floats, see: float, scale: float = 1.0) -> JudgeRatings:
+Rated = tuple[Floats, Sequence[Weights]]
+
+
+def rated(rng: np.random.Generator, truth: Floats, see: float, scale: float = 1.0) -> Rated:
     """Ratings [4, items, 2] by a judge of its own scale, its original above by see x truth."""
     ratings = rng.normal(size=(4, len(truth), 2))
     ratings[0] += see * truth[:, None]
-    return JudgeRatings(scale * ratings, [None, [0.8, 0.2], [1.0, 0.0]])
+    return scale * ratings, [None, [0.8, 0.2], [1.0, 0.0]]
 
 
 def test_the_difference_is_that_of_the_ds_on_shared_items() -> None:
     rng = np.random.default_rng(0)
     one, other = rated(rng, np.ones(30), 1.0), rated(rng, np.ones(30), 0.2)
-    one.ratings[1, :3, 1] = math.nan
-    one.ratings[3, 5, 1] = math.nan  # of a metric without weight there
+    one[0][1, :3, 1] = math.nan
+    one[0][3, 5, 1] = math.nan  # of a metric without weight there
     [made] = paired_judges({"one": one, "other": other}, LEVELS).values()
     d = []
-    for judge in (one, other):
-        pairs = zip(judge.ratings[1:, 3:], judge.weights, strict=True)
-        scores = [discernment(judge.ratings[0, 3:], part, own).d_ew for part, own in pairs]
+    for ratings, weights in (one, other):
+        pairs = zip(ratings[1:, 3:], weights, strict=True)
+        scores = [discernment(ratings[0, 3:], part, own).d_ew for part, own in pairs]
         d.append(float(level_balanced(scores, LEVELS)))
     assert (made.first, made.second) == pytest.approx(d)
     found = made.difference
@@ -261,12 +279,12 @@ def test_judges_are_told_apart_whatever_their_scale_and_p_are_adjusted() -> None
 
 def test_where_every_item_says_the_same_there_is_no_interval() -> None:
     falls = np.stack([np.ones((6, 1)), np.zeros((6, 1))])
-    all_fall, none_falls = JudgeRatings(falls, [None]), JudgeRatings(0 * falls, [None])
+    all_fall, none_falls = (falls, [None]), (0 * falls, [None])
     found = paired_judges({"a": all_fall, "b": none_falls, "c": none_falls}, ["word"])
     made = found["a", "b"].difference
     assert made.p == 2**-5 and math.isnan(made.low)
     assert found["b", "c"].difference.p == 1
-    unread = JudgeRatings(np.full((2, 6, 1), math.nan), [None])
+    unread = np.full((2, 6, 1), math.nan), [None]
     nothing = paired_judges({"a": all_fall, "b": unread}, ["word"])["a", "b"]
     assert math.isnan(nothing.difference.value) and math.isnan(nothing.p_holm)
     assert (nothing.difference.n, nothing.difference.unscored) == (0, 6)
@@ -275,7 +293,6 @@ def test_where_every_item_says_the_same_there_is_no_interval() -> None:
 def test_items_are_left_out_in_groups_where_there_are_many() -> None:
     rng = np.random.default_rng(4)
     one, other = (rated(rng, np.ones(450), see) for see in (0.1, 0.2))
-    assert one.leaving_out(one.rated, LEVELS).shape == (201,)
     [made] = paired_judges({"one": one, "other": other}, LEVELS).values()
     assert made.difference.low < made.difference.value < made.difference.high
 
@@ -285,8 +302,7 @@ def test_judges_that_discern_alike_differ_in_about_5_percent() -> None:
     for _ in range(120):
         truth = rng.exponential(size=24)
         pair = {name: rated(rng, truth, 1.0) for name in "ab"}
-        judges = {name: JudgeRatings(j.ratings, j.weights, how) for name, j in pair.items()}
-        passed.append(paired_judges(judges, LEVELS)["a", "b"].difference.p < 0.05)
+        passed.append(paired_judges(pair, LEVELS, how)["a", "b"].difference.p < 0.05)
     assert 0.0 < np.mean(passed) <= 0.11
 
 
@@ -296,16 +312,12 @@ def test_texts_that_there_are_not_take_no_item_away() -> None:
     pair = {"a": rated(rng, rng.normal(size=30), 1.0), "b": rated(rng, rng.normal(size=30), 0.3)}
     there = np.ones((3, 30), dtype=np.bool_)
     there[1, :20] = False
-    holes = {}
-    for name, one in pair.items():
-        ratings = one.ratings.copy()
+    for ratings, _ in pair.values():
         ratings[2, :20] = np.nan
-        holes[name] = replace(one, ratings=ratings)
-    [few] = paired_judges(holes, LEVELS).values()
-    known = {name: replace(one, there=there) for name, one in holes.items()}
-    [all_of] = paired_judges(known, LEVELS).values()
+    [few] = paired_judges(pair, LEVELS).values()
+    [all_of] = paired_judges(pair, LEVELS, there=there).values()
     assert (few.difference.n, all_of.difference.n) == (10, 30)
-    d = [discernment(o.ratings[0], o.ratings[k + 1], o.weights[k]).d_ew
-         for o in holes.values() for k in range(3)]  # fmt: skip
+    d = [discernment(ratings[0], ratings[k + 1], weights[k]).d_ew
+         for ratings, weights in pair.values() for k in range(3)]  # fmt: skip
     assert all_of.first == pytest.approx(float(level_balanced(d[:3], LEVELS)))
     assert all_of.second == pytest.approx(float(level_balanced(d[3:], LEVELS)))
