@@ -7,22 +7,18 @@ import re
 import shlex
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
-from hydra.errors import (
-    ConfigCompositionException,
-    HydraException,
-    MissingConfigException,
-    OverrideParseException,
-)
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.config.composing import composed, spelled
-from judgelab.config.targets import hand_on_trust
+from judgelab.config.targets import VOUCHED, hand_on_trust
 from judgelab.core.errors import (
     ChoiceError,
     ConfigError,
@@ -41,6 +37,8 @@ FLAGS = {
 }
 """Settings that ``judgelab audit`` has options for."""
 CHOICE = r"\+?(sweep|experiment)="
+UNKNOWN_KEY = r"Could not override '([^']+)'|Key '([^']+)' is not in struct"
+NO_NAME = r"\+?([\w/]+)(@[\w.]+)?=(.*,)?(null|true|false|[\d.]+)(,.*)?"  # an axis, no option
 
 
 def guarded(main: Callable[[], Any]) -> None:
@@ -55,8 +53,8 @@ def guarded(main: Callable[[], Any]) -> None:
     try:
         words = [spelled(word) for word in sys.argv[1:]]
         # first: argparse takes nothing that stands behind an option between overrides
-        sys.argv[1:] = sorted(words, key=lambda word: word not in ("-m", "--multirun"))
-        sys.argv[1:] = rehearsed(sys.argv[1:])
+        words.sort(key=lambda word: word not in ("-m", "--multirun"))
+        sys.argv[1:] = rehearsed(words)
         check_folder(sys.argv[1:])
         hand_on_trust()
         main()
@@ -66,12 +64,14 @@ def guarded(main: Callable[[], Any]) -> None:
     except BrokenPipeError:  # whoever read the output is gone, as head is after ten lines
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more is written
         sys.exit(141)
+    except PartialRunError as cause:  # its sentence says so itself
+        say(str(cause), sys.stderr)
+        sys.exit(cause.exit_code)
     except Exception as cause:
-        partial = isinstance(cause, PartialRunError)  # its sentence says so itself
-        if not partial and any(word.lstrip("+").lower() == "debug=true" for word in sys.argv):
+        if any(word.lstrip("+").lower() == "debug=true" for word in sys.argv):
             raise
-        say(sentence(cause) if partial else f"error: {sentence(cause)}", sys.stderr)
-        sys.exit(getattr(cause, "exit_code", 1))
+        say(f"error: {sentence(cause)}", sys.stderr)
+        sys.exit(1)
 
 
 def check_folder(words: Sequence[str]) -> None:
@@ -156,10 +156,37 @@ def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:
             f"The override {cause.override!r} cannot be read: write key=value, and quote values "
             "with spaces, ~ or other signs twice: 'dataset.path=\"my file.jsonl\"'."
         )
+    text, given = " ".join(str(cause).split()), sys.argv[1:] if words is None else words
+    if match := re.search(UNKNOWN_KEY, text):
+        key = (match[1] or match[2]).removesuffix("@")
+        return f"{key} is not a known key.{_near(key, given)}"
+    if "Ambiguous value" in text:
+        return "A value with a comma is a sweep: add -m, or quote the value."
+    if text.startswith("Config group override must be"):  # Hydra does not say which
+        named = (re.fullmatch(NO_NAME, word, re.IGNORECASE) for word in given)
+        axes = [match[0] for match in named if match and (conf() / match[1]).is_dir()]
+        return (
+            f"{' and '.join(axes) or 'An axis'} names no option: give one of those that {PROGRAM} "
+            "--help lists, or leave the axis out."
+        )
     if isinstance(cause, HydraException | OmegaConfBaseException):
-        return _compose_sentence(cause, sys.argv[1:] if words is None else words)
-    words_of_cause = " ".join(str(cause).split())
-    return f"Unexpected {type(cause).__name__}: {words_of_cause} (debug=true shows where it arose)"
+        return f"{text} {' '.join(str(cause.__cause__ or '').split())}".strip()
+    return (
+        f"Unexpected {type(cause).__name__}: {text} (a fault of {_culprit(cause)}; debug=true "
+        "shows where it arose)"
+    )
+
+
+def _culprit(cause: BaseException) -> str:
+    """Whose fault it is: judgelab's, or that of the user's own package in which it arose."""
+    own = re.findall(r"\w+", os.environ.get(VOUCHED, ""))
+    for frame, _ in reversed(list(traceback.walk_tb(cause.__traceback__))):
+        package = str(frame.f_globals.get("__name__")).partition(".")[0]
+        file = Path(frame.f_code.co_filename)
+        foreign = any(file.is_relative_to(place) for place in (sys.prefix, sys.base_prefix))
+        if package in ("judgelab", *own) or (file.is_absolute() and not foreign):
+            return package
+    return "judgelab"
 
 
 def _command(more: Sequence[str]) -> str:
@@ -181,17 +208,6 @@ def _command(more: Sequence[str]) -> str:
     return shlex.join([*name.split(), *given, *more])
 
 
-def _compose_sentence(cause: BaseException, words: Sequence[str]) -> str:
-    text = str(cause)
-    match = re.search(r"Could not override '([^']+)'|Key '([^']+)' is not in struct", text)
-    if match is not None and isinstance(cause, ConfigCompositionException | OmegaConfBaseException):
-        key = (match[1] or match[2]).removesuffix("@")
-        return f"{key} is not a known key.{_near(key, words)}"
-    if "Ambiguous value" in text:
-        return "A value with a comma is a sweep: add -m, or quote the value."
-    return " ".join(f"{text} {cause.__cause__ or ''}".split())
-
-
 def _near(key: str, words: Sequence[str]) -> str:
     """The closest key of the default config: it is composed only now, when something is wrong."""
     groups = [arg for arg in words if re.fullmatch(r"[a-z_]+=[\w]+", arg)]
@@ -199,13 +215,11 @@ def _near(key: str, words: Sequence[str]) -> str:
         cfg = composed([group for group in groups if not group.startswith(f"{key}=")])
     except Exception:  # several things are wrong at once: then without a hint
         return ""
-    parent, _, name = key.rpartition(".")
-    node = OmegaConf.select(cfg, parent) if parent else cfg
-    while parent and not OmegaConf.is_dict(node):  # the mistake is further up
-        parent, _, name = parent.rpartition(".")
-        node = OmegaConf.select(cfg, parent) if parent else cfg
-    options = [str(k) for k in node if k != "_target_"] if OmegaConf.is_dict(node) else []
+    node, parent, name = cfg, "", key
+    while "." in name and OmegaConf.is_dict(inner := node.get(name.partition(".")[0])):
+        node, (step, _, name) = inner, name.partition(".")
+        parent += f"{step}."
+    options = [str(k) for k in node if k != "_target_"]
     if not options:
-        return f" {parent} has no settings."
-    hint = did_you_mean(name, options)
-    return hint if not parent else hint.replace("Did you mean '", f"Did you mean '{parent}.")
+        return f" {parent[:-1]} has no settings."
+    return did_you_mean(name.partition(".")[0], options).replace("mean '", f"mean '{parent}")

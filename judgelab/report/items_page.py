@@ -7,7 +7,7 @@ judge and people differ.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,25 +28,10 @@ if TYPE_CHECKING:
 Names = NDArray[np.object_]
 Unit = Literal["opposite", "points", "places"]
 UNIT, SAID = ["item", "first", "second"], ["role", "by", "order", "value"]
-OF_SCORES = ("clean_scores", "clean_labels", "attacked_scores")  # records
 FILE = "items.html"
 MOST = 5_000  # rows of the page
 REPLIES = 20_000  # of the page
 LONGEST = 20_000  # characters of one text
-
-SORTS = {
-    "difference": ("Difference between judge and people", "Where judge and people differ most"),
-    "score": ("Score", "The highest score"),
-    "change": ("Change under the attack", "What the attack changes most"),
-}
-"""Name -> the choice of a reader, and what then stands first."""
-UNITS: Mapping[Unit, str] = {
-    "opposite": "Difference: 0 the judge says what people say, 1 the opposite.",
-    "points": "Difference: in points of people's scale.",
-    "places": "Judge and people use different scales, so the difference is one of places among the "
-    "texts of the item, or among all where items have one text: 0 the same place, 1 the first and "
-    "the last.",
-}
 
 
 @dataclass(frozen=True)
@@ -62,14 +47,14 @@ class ItemRows:
 
     @property
     def lost(self) -> Mask:
-        """[rows, judges] whether the judge was asked and gave nothing."""
+        """[rows] whether a judge was asked and gave nothing."""
         missing = self.table.asked & np.isnan(self.table.verdicts)
-        return np.asarray(missing.any(axis=2).T)
+        return np.asarray(missing.any(axis=(0, 2)))
 
     @property
     def unit(self) -> Unit:
-        """What differences are counted in (``UNITS``): of grades in points, where every judge gives
-        them on people's scale."""
+        """What differences are counted in: of grades in points, where every judge gives them on
+        people's scale, and else in places among the texts of the item."""
         if self.table.kind != "grade":
             return "opposite"
         same = all(_same_scale(scores, self.table.labels) for scores in self.table.values)
@@ -116,26 +101,22 @@ def item_rows(run_dir: RunDir, mechanism: str) -> ItemRows | None:
         if "run" in long:  # the verdict that counts is the first one
             long = long[long["run"] == 0]
         return _rows_of(long[UNIT].drop_duplicates(), long)
-    tables = [texts, *(record(run_dir, name) for name in OF_SCORES)]
-    texts, scores, labels, attacked = (
-        None if one is None else one.rename(columns={"agent": "first"}) for one in tables
-    )
-    assert texts is not None
-    units = texts[texts["text"].notna()][["item", "first"]]
-    beside: dict[str, Any] = {"second": "", "order": 0}
-    parts = [pd.DataFrame(columns=[*UNIT, *SAID])]
-    if scores is not None:
-        verdicts = scores.assign(role="judge", by=mechanism, value=scores["score"], **beside)
-        parts.append(verdicts.drop(columns="category"))
-        group = scores["category"].fillna("").astype(object)
-        group = group.where(~scores["reference"].fillna(False).astype(bool), "reference")
-        units = units.merge(scores.assign(group=group)[["item", "first", "group"]], how="left")
-    if labels is not None:
-        parts.append(labels.assign(role="rater", by=labels["rater"], **beside))
-    if attacked is not None:
-        changed = attacked.rename(columns={"score": "attacked"})[["item", "first", "attacked"]]
+    units, parts = texts.dropna(subset="text")[["item", "agent"]], [pd.DataFrame(columns=SAID)]
+    if (scores := record(run_dir, "clean_scores")) is not None:
+        verdicts = scores.rename(columns={"score": "value"}).drop(columns="category")
+        parts.append(verdicts.assign(role="judge", by=mechanism))
+        group = scores["category"].astype(object).mask(scores["reference"].eq(True), "reference")
+        units = units.merge(scores.assign(group=group)[["item", "agent", "group"]], how="left")
+    if (labels := record(run_dir, "clean_labels")) is not None:
+        parts.append(labels.assign(role="rater", by=labels["rater"]))
+    if (attacked := record(run_dir, "attacked_scores")) is not None:
+        changed = attacked.rename(columns={"score": "attacked"})[["item", "agent", "attacked"]]
         units = units.merge(changed, how="left")
-    return _rows_of(units.assign(second=""), pd.concat(parts))
+    units, long = (
+        table.rename(columns={"agent": "first"}).assign(second="", order=0)
+        for table in (units, pd.concat(parts))
+    )
+    return _rows_of(units, long)
 
 
 def record(run_dir: RunDir, name: str) -> DataFrame | None:
@@ -207,17 +188,9 @@ def write(run_dir: RunDir, heading: str, mechanism: str) -> frozenset[str]:
     if rows is None or not len(rows):
         (run_dir.path / FILE).unlink(missing_ok=True)
         return frozenset()
-    data, notes = _data(run_dir, rows), ["Rows stand in the order of the data."]
-    if rows.sorts:
-        units = UNITS[rows.unit] if "difference" in rows.sorts else ""
-        notes = [f"{SORTS[next(iter(rows.sorts))][1]} stands first. {units}".strip()]
-    if left := len(rows) - len(data["rows"]):
-        notes.append(
-            f"{left:,} of {len(rows):,} rows, those last in this order, are left out of this page. "
-            "All are in records/ (parquet): clean_texts has the texts, clean_scores or judgments "
-            "what was said of them."
-        )
-    run_dir.write_text(FILE, format.render("items.html", heading=heading, data=data, said=notes))
+    data = _data(run_dir, rows)
+    about = {"unit": rows.unit, "left": len(rows) - len(data["rows"]), "all": len(rows)}
+    run_dir.write_text(FILE, format.render("items.html", heading=heading, data=data, **about))
     return frozenset(name for name, *_ in data["items"])
 
 
@@ -235,77 +208,72 @@ def linked(columns: Sequence[Column], items: Collection[str]) -> list[Column]:
 
 def _data(run_dir: RunDir, rows: ItemRows) -> dict[str, Any]:
     """Plain values for the script: the rows that the page has room for, the most telling first."""
-    keys = next(iter(rows.sorts.values()), np.zeros(len(rows)))
+    table, units, sorts = rows.table, rows.table.units, rows.sorts
+    keys = next(iter(sorts.values()), np.zeros(len(rows)))
     shown = np.argsort(np.where(np.isnan(keys), np.inf, -keys), kind="stable")[:MOST]
-    items = {name: k for k, name in enumerate(dict.fromkeys(rows.table.units.item[shown].tolist()))}
+    items = {name: k for k, name in enumerate(dict.fromkeys(units.item[shown].tolist()))}
     sources = {row["item"]: row for row in _records(run_dir, "source_texts")}
-    about = [(name, sources.get(name, {})) for name in items]
+    texts, attacked = (
+        {(row["item"], row["agent"]): row["text"] for row in _records(run_dir, name)}
+        for name in ("clean_texts", "attacked_texts")
+    )
     replies = [
         {"panel": panel, **row}
         for panel in ("clean", "attacked")
         for row in _records(run_dir, f"{panel}_reply_texts")
         if row["item"] in items
     ][:REPLIES]
-    table = rows.table
-    return {
-        "kind": table.kind,
-        "judges": list(table.names),
-        "raters": list(table.raters),
-        "levels": list(table.levels),
-        "sorts": [[name, SORTS[name][0]] for name in rows.sorts],
-        "items": [
-            [name, _cut(own.get("source")), _cut(own.get("reference"))] for name, own in about
-        ],
-        "replies": [_reply(row) for row in replies],
-        "rows": list(_rows(run_dir, rows, shown, items, replies)),
-    }
-
-
-def _rows(
-    run_dir: RunDir,
-    rows: ItemRows,
-    shown: NDArray[np.intp],
-    items: Mapping[str, int],
-    replies: Sequence[Mapping[str, Any]],
-) -> Iterator[dict[str, Any]]:
-    texts, attacked = (
-        {(row["item"], row["agent"]): row["text"] for row in _records(run_dir, name)}
-        for name in ("clean_texts", "attacked_texts")
-    )
-    spoken: dict[tuple[str, str], list[int]] = {}  # item and agent -> places of replies
+    about: dict[tuple[str, str], list[int]] = {}  # item and agent -> places of replies
     for k, reply in enumerate(replies):
         for agent in filter(None, (reply["agent"], reply["peer"])):
-            spoken.setdefault((reply["item"], agent), []).append(k)
-    table = rows.table
-    units, asked = table.units, np.asarray(table.asked.any(axis=2)).T
-    lists = {
+            about.setdefault((reply["item"], agent), []).append(k)
+
+    def row_texts(at: int) -> dict[str, Any]:
+        item, agents = units.item[at], [a for a in (units.first[at], units.second[at]) if a]
+        clean, changed = texts.get((item, agents[0])), attacked.get((item, agents[0]))
+        own = {k for agent in agents for k in about.get((item, agent), ())}
+        if len(agents) > 1:  # of a pair, only what was said of these two
+            both = {"", None, *agents}
+            own = {k for k in own if {replies[k]["agent"], replies[k]["peer"]} <= both}
+        return {
+            "at": at,
+            "item": items[item],
+            "agents": agents,
+            "group": str(rows.group[at]),
+            "texts": [_cut(texts.get((item, agent))) for agent in agents],
+            "attacked": None if changed == clean else _cut(changed),
+            "replies": sorted(own),
+        }
+
+    of_row = {
         "values": _plain(table.verdicts.transpose(1, 0, 2)[shown]),
         "said": _plain(table.values.T[shown]),
         "labels": _plain(table.labels[shown]),
         "difference": _plain(rows.difference[shown]),
         "people": _plain(table.truth[shown]),
         "change": _plain(rows.attacked[shown]),
-        "asked": asked[shown].tolist(),
-        "lost": rows.lost[shown].any(axis=1).tolist(),
+        "asked": table.asked.any(axis=2).T[shown].tolist(),
+        "lost": rows.lost[shown].tolist(),
     }
-    sorts = {name: _plain(values[shown]) for name, values in rows.sorts.items()}
-    for k, at in enumerate(shown.tolist()):
-        item, agents = units.item[at], [a for a in (units.first[at], units.second[at]) if a]
-        changed = attacked.get((item, agents[0]))
-        own = {r: replies[r] for agent in agents for r in spoken.get((item, agent), ())}
-        if len(agents) > 1:  # of a pair, only what was said of these two
-            own = {r: x for r, x in own.items() if {x["agent"], x["peer"] or ""} <= {"", *agents}}
-        yield {
-            "at": at,
-            "item": items[item],
-            "agents": agents,
-            "group": str(rows.group[at]),
-            "texts": [_cut(texts.get((item, agent))) for agent in agents],
-            "attacked": None if changed == texts.get((item, agents[0])) else _cut(changed),
-            "keys": {name: values[k] for name, values in sorts.items()},
-            "replies": sorted(own),
-            **{name: values[k] for name, values in lists.items()},
-        }
+    by = {name: _plain(values[shown]) for name, values in sorts.items()}
+    return {
+        "kind": table.kind,
+        "judges": list(table.names),
+        "raters": list(table.raters),
+        "levels": list(table.levels),
+        "sorts": list(sorts),
+        "items": [
+            [name, *(_cut(sources.get(name, {}).get(of)) for of in ("source", "reference"))]
+            for name in items
+        ],
+        "replies": [_reply(row) for row in replies],
+        "rows": [
+            row_texts(at)
+            | {"keys": {name: values[k] for name, values in by.items()}}
+            | {name: values[k] for name, values in of_row.items()}
+            for k, at in enumerate(shown.tolist())
+        ],
+    }
 
 
 def _reply(row: Mapping[str, Any]) -> list[Any]:

@@ -1,8 +1,9 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const { rows, items, judges, raters, replies } = data, PART = 25, FEW = 6;
+const LABELS = { difference: "Difference between judge and people", score: "Score", change: "Change under the attack" };
 const $ = id => document.getElementById(id);
-const state = { q: "", sort: data.sorts.length ? data.sorts[0][0] : "", up: "", judge: "", agent: "",
+const state = { q: "", sort: data.sorts[0] ?? "", up: "", judge: "", agent: "",
   lost: "", item: "" };
 let shown = [], limit = PART;
 
@@ -88,7 +89,7 @@ function judgeLine(body, row, j, off) {
 }
 function numbers(row) {
   const box = make("div"), own = make("table", undefined, "said"), body = make("tbody");
-  const off = data.sorts.some(([name]) => name === "difference");
+  const off = data.sorts.includes("difference");
   const heads = (...names) => {
     const tr = make("tr", undefined, "heads");
     for (const name of names) tr.append(Object.assign(make("th", name), { scope: "col" }));
@@ -203,7 +204,7 @@ function draw(all) {
     ...(state.item ? [`, of item ${state.item} alone · `, Object.assign(make("a", "all items"), { href: "#" })] : []));
 }
 function keep() {
-  const said = new URLSearchParams(Object.entries(state).filter(([name, value]) => value && (name !== "sort" || value !== (data.sorts[0] || [""])[0])));
+  const said = new URLSearchParams(Object.entries(state).filter(([name, value]) => value && (name !== "sort" || value !== (data.sorts[0] ?? ""))));
   history.replaceState(null, "", `#${said}`);
 }
 function recall() {
@@ -219,7 +220,7 @@ function options(id, entries) {
   for (const [value, name] of entries) $(id).append(Object.assign(make("option", name), { value }));
   if (entries.length < (id === "sort" ? 1 : 3)) $(id).parentElement.hidden = true;
 }
-options("sort", [...data.sorts, ["data", "Order of the data"]]);
+options("sort", [...data.sorts.map(name => [name, LABELS[name]]), ["data", "Order of the data"]]);
 options("judge", [["", "all judges"], ...judges.map(name => [name, name])]);
 options("agent", [["", "all agents"], ...[...new Set(rows.flatMap(row => row.agents))].map(name => [name, name])]);
 $("lost").parentElement.hidden = !rows.some(row => row.lost);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -12,7 +13,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig
 
 from judgelab.config import build, resolved
-from judgelab.config.launch import check_folder, rehearsed
+from judgelab.config.launch import check_folder, rehearsed, sentence
 from judgelab.core.errors import ConfigError
 from judgelab.core.resources import conf
 from judgelab.store.fingerprint import fingerprint
@@ -152,3 +153,23 @@ def test_a_rehearsal_adds_what_nobody_set() -> None:
 def test_a_rehearsal_of_nothing_is_refused(words: list[str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         rehearsed(words)
+
+
+def test_an_unexpected_fault_is_laid_to_whose_code_it_arose_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "surprising.py").write_text("import json\njson.loads('{')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError) as own:
+        importlib.import_module("surprising")
+    assert "a fault of surprising; debug=true" in sentence(own.value)
+    with pytest.raises(TypeError) as ours:
+        rehearsed(5)  # type: ignore[arg-type]
+    assert "a fault of judgelab; debug=true" in sentence(ours.value)
+
+
+def test_an_axis_without_an_option_is_named() -> None:
+    words = ("limit=2", "evaluation_lm@writer_lm=null")
+    with pytest.raises(ValueError) as cause:
+        composed(*words)
+    assert sentence(cause.value, words).startswith("evaluation_lm@writer_lm=null names no option")
