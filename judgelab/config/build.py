@@ -173,17 +173,10 @@ def fitting(config: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def build(node: Mapping[str, Any], path: str) -> Any:
-    """Check every key of a node, then build the class ``_target_``, innermost first.
-
-    Args:
-        node: a mapping with ``_target_``; nodes may stand within it at any depth.
-        path: where it stands in the config, for messages.
-
-    Raises:
-        ConfigError: unknown or missing keys, a value of the wrong type, or a target that is no
-            class or not trusted (``trusting``).
-        JudgelabError: whatever the class itself refuses.
-    """
+    """Check every key of a node, then build the class ``_target_``, innermost first; ``path`` is
+    where the node stands in the config, for messages; nodes may stand within it at any depth
+    (ConfigError: a key or value is wrong, or the target is no class or not trusted; JudgelabError:
+    whatever the class itself refuses)."""
     if "_target_" not in node:
         raise ConfigError(f"{path} has no _target_: name the class to build.")
     cls = located(node["_target_"], path)

@@ -128,8 +128,7 @@ def differences(
 def written(value: Any) -> str:
     """A value as Hydra reads it back, of the same type.
 
-    Keys of a mapping can be escaped, but not quoted: one that looks like a number or a truth value
-    is read as one, and one with other signs than letters, digits and spaces perhaps not at all.
+    Keys of a mapping cannot be quoted: one that looks like a number or truth value is read as one.
     """
     if isinstance(value, Mapping):
         pairs = ((re.sub(r"([\\(){}\[\]:=,\s])", r"\\\1", str(k)), v) for k, v in value.items())

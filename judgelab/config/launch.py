@@ -84,14 +84,9 @@ def check_folder(words: Sequence[str]) -> None:
 
 
 def rehearsed(words: Sequence[str]) -> list[str]:
-    """The words with those of the rehearsal of the sweep or experiment, if ``rehearsal=true`` asks.
-
-    What the user set stays: only keys that no word names are added.
-
-    Raises:
-        ConfigError: neither is chosen, or the chosen one has no rehearsal; or several sweeps are,
-            of which Hydra would read the axes of the first alone.
-    """
+    """The words, and those of the rehearsal of the sweep or experiment that set no key of theirs,
+    if ``rehearsal=true`` asks (ConfigError: neither is chosen, or it has no rehearsal; or several
+    sweeps are, of which Hydra would read the axes of the first alone)."""
     chosen = dict(word.lstrip("+").split("=", 1) for word in words if re.match(CHOICE, word))
     if "," in (sweep := chosen.get("sweep", "null")):
         raise ConfigError(f"sweep={sweep}: one at a time, as every sweep has axes of its own.")

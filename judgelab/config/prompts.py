@@ -15,14 +15,12 @@ FILES = {"file", "system_file"}  # arguments of ``Prompt``
 
 
 def with_prompts(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The config with the authors' prompts where ours stood, if it says so.
+    """The config with the authors' prompts where ours stood, if it says so; a user's own file
+    stays.
 
-    A prompt of the user's own file stays. Where an LM continues a text (``scored``) and has a chat
-    template, the authors' system message is that of the LM, so that it stands in the system turn.
-
-    Raises:
-        ConfigError: ``prompts.release`` is no folder, or none of the prompts is there; or the LM,
-            or the fine-tuning, has a system message already.
+    Where an LM continues a text (``scored``) and has a chat template, the authors' system message
+    is that of the LM, so that it stands in the system turn (ConfigError: ``prompts.release`` is no
+    folder or has none of the prompts; the LM or the fine-tuning has a system message already).
     """
     chosen = config.get("prompts") or {}
     if chosen.get("whose", "ours") not in ("ours", AUTHORS):

@@ -36,14 +36,9 @@ def trusted() -> tuple[str, ...]:
 
 
 def named_by_user(found: Sequence[str], given: Sequence[str]) -> list[str]:
-    """``trusted_packages`` of a config, if it was the user who named them.
-
-    A config file that somebody else wrote must not vouch for itself: they count where the command
-    line has them, or the caller of ``judgelab.run``.
-
-    Raises:
-        ConfigError: they came with another file, or are no names of packages.
-    """
+    """``trusted_packages`` of a config, if it was the user who named them: on the command line, or
+    as the caller of ``judgelab.run``. A config file that somebody else wrote must not vouch for
+    itself (ConfigError: they came with another file, or are no names of packages)."""
     packages = list(dict.fromkeys([*found, *given]))
     for package in packages:
         if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", package):

@@ -74,11 +74,10 @@ class Parts:
 
 
 def assigned(config: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
-    """The config with a part for each LM of ``lms``: one whose axis asks nobody is left out, and
-    the critic of a mechanism that asks in words is its evaluation LM. And whether there is one.
+    """The config with a part for each LM of ``lms``, and whether the critic is the evaluation LM,
+    as it is of a mechanism that asks in words.
 
-    What the evaluation LM would have written it still writes. So runs of a sweep that differ in
-    no question are one run.
+    An LM whose axis asks nobody is left out, so that runs that differ in no question are one run.
     """
     given = {role: node for role, node in (config.get("lms") or {}).items() if node is not None}
     rest = {key: value for key, value in config.items() if key != "lms"}
@@ -95,12 +94,9 @@ def assigned(config: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
 
 
 def build_parts(config: Mapping[str, Any]) -> Parts:
-    """Every axis that takes part in measuring, instantiated (nothing heavy is loaded) and matched.
-
-    Raises:
-        ConfigError: a key is unknown, missing or of the wrong type.
-        CapabilityError: the LM cannot do what the agents or the mechanism need.
-    """
+    """Every axis that takes part in measuring, instantiated (nothing heavy is loaded) and matched
+    (ConfigError: a key is unknown, missing or of the wrong type; CapabilityError: the LM cannot do
+    what the agents or the mechanism need)."""
     writers = {role: build(node, role) for role, node in writer_nodes(config).items()}
     axes = [one.name for one in fields(Parts) if one.name != "writers"]
     built = {axis: build(config[axis], axis) for axis in axes}
@@ -178,8 +174,8 @@ class Context(Parts):
         Args:
             references: agents that are references; None for those the data marks.
             spare_references: whether the attack leaves the references' texts alone.
-            item_references: whether, where neither names nor the data say who is a reference, the
-                items' own references are (of mechanisms that hold texts against others).
+            item_references: whether the items' own references are, where neither names nor the data
+                say who is (of mechanisms that hold texts against others).
             raw: texts as written, also where the mechanism reads preprocessed ones (``read``).
         """
         self.tell("texts", 0)
@@ -212,15 +208,10 @@ class Context(Parts):
             raise ConfigError(f"study={study} looks at texts as they are: set attack=none.")
 
     def measure(self, panel: Panel, whole: Panel | None = None) -> xr.Dataset:
-        """The mechanism's measurements on a panel: asked of the LM, or read from the data.
-
-        Args:
-            whole: the panel that the items are some of; None: they are all.
-
-        Raises:
-            DataError: no response has a text, and the data hold no scores of them.
-            ConfigError: the mechanism is for another task.
-        """
+        """The mechanism's measurements on a panel, whose items are some of those of ``whole``
+        (None: they are all): asked of the LM, or read from the data (DataError: no response has a
+        text, and the data hold no scores of them; ConfigError: the mechanism is for another
+        task)."""
         if _without_texts(panel):
             data = self.dataset.load(limit=self.limit)  # what no LM has written yet is no fault
             if _without_texts(data) and not any(item.scores for item in data.items):
@@ -317,12 +308,9 @@ def estimator_of(
     attrs: Mapping[str, object],
     definition: Definition,
 ) -> Estimator:
-    """What scores are estimates by.
-
-    Args:
-        preprocessor: the run's; a mechanism that reads texts as written has none.
-        attrs: of what was measured: ``prompt``; ``critic`` where a mechanism has two; ``reply``.
-    """
+    """What scores are estimates by; ``attrs`` are of what was measured: ``prompt``; ``critic``
+    where a mechanism has two; ``reply``. A mechanism that reads texts as written has no
+    preprocessor."""
     needed = frozenset().union(*mechanism.requires)
     critic = attrs.get("critic", "" if needed == {Capability.LOGPROB} else "chat")
     asked = bool(needed) or "critic" in attrs

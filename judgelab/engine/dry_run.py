@@ -1,8 +1,5 @@
-"""What a run would ask and spend, before it does.
-
-For the time, a few calls of an LM that runs here are tried, where asking costs nothing else and the
-weights are at hand; a paid endpoint is never asked.
-"""
+"""What a run would ask and spend. For the time, a few calls of an LM that runs here are tried,
+where the weights are at hand; a paid endpoint is never asked."""
 
 from __future__ import annotations
 
@@ -135,12 +132,9 @@ def minutes_here(tally: StageTally, seconds: Mapping[str, float]) -> float | Non
 
 
 def pace(counting: Counted) -> dict[str, float]:
-    """Seconds of a call of each kind that would be asked, by trying some: ``pair`` (a
-    log-probability), ``chat`` (a reply that is generated), ``closed`` (a closed question).
-
-    A trial is a stretch of neighbouring calls, so contexts are shared about as in the run; the
-    first call, which loads the model, is left out.
-    """
+    """Seconds of a call of each kind that would be asked: ``pair`` (a log-probability), ``chat``,
+    ``closed`` (a closed question). Some neighbouring calls are tried, so that contexts are shared
+    about as in the run, but for the first, which loads the model."""
 
     def timed(batch: Batch, count: int) -> float:
         start = time.perf_counter()

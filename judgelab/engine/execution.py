@@ -164,13 +164,10 @@ def _commit() -> str | None:
 def printed(file: str, call: Invocation, config: Mapping[str, Any]) -> dict[str, Value]:
     """``printed/STATISTIC`` -> the paper's own number, for a run of this config.
 
-    Args:
-        file: CSV with a row a cell: the settings that a run has (columns are keys of the config,
-            or axes; an empty cell is any), ``statistic`` (a key of the run's summary, or
-            TABLE/ROW/COLUMN where the study compares its tables), ``value``.
-
-    Raises:
-        ConfigError: the file is absent, or is no such table.
+    ``file`` is a CSV with a row a cell: the settings that a run has (columns are keys of the
+    config, or axes; an empty cell is any), ``statistic`` (a key of the run's summary, or
+    TABLE/ROW/COLUMN where the study compares its tables), ``value`` (ConfigError: it is absent, or
+    no such table).
     """
     path = own_or_shipped(file, conf() / "papers" / "numbers")
     settings = OmegaConf.create(dict(config))

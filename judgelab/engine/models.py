@@ -31,12 +31,9 @@ FIRST = "evaluation_lm"
 
 class Models:
     """All LMs of a run, by role: ``evaluation_lm``, ``writer_lm``, ``agents.models.NAME``,
-    ``study.judges.NAME`` and others that a study names.
-
-    What they spend together is held against the run's one budget. Each keeps a file of its paid
-    calls in ``folder``; what earlier executions of the run wrote there counts. The jobs of a
-    ``sweep`` (its folder) share one budget, and end with the process that started them.
-    """
+    ``study.judges.NAME``. They share the run's one budget, of which earlier executions spent what
+    the files of paid calls in ``folder`` say. The jobs of a ``sweep`` (its folder) share one
+    budget, and end with the process that started them."""
 
     def __init__(self, settings: Frame, folder: Path, sweep: Path | None = None) -> None:
         self._settings, self._folder, self._cache = settings, folder, Path(settings.paths.cache)

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections import Counter
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.experimental.callback import Callback
@@ -18,18 +18,15 @@ from judgelab.config import build
 from judgelab.config.composing import written
 from judgelab.config.launch import sentence
 from judgelab.config.targets import named_by_user, trusting
-from judgelab.core.result import Headline, Table
+from judgelab.core.result import Result, Table
 from judgelab.core.terminal import say
 from judgelab.engine.sweep import SweepName, become_parent
 from judgelab.report.format import records
-from judgelab.report.jobs import SweepJob, axes, comparisons, job_name, jobs, setting
+from judgelab.report.jobs import axes, comparisons, job_name, jobs, setting
 from judgelab.report.sweep import answer, best_first, conclude, table
 from judgelab.store.private import hold, private_folder
 from judgelab.store.run_dir import RunDir
 from judgelab.tracker.protocol import SHOWN, TrackedSweep, Tracker, bars, carefully, in_words
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 
 class Multirun(Callback):
@@ -98,43 +95,30 @@ def compare(tracker: Tracker, folder: Path) -> str | None:
 
 def tracked_sweep(folder: Path) -> TrackedSweep:
     """What lies in the folder of a finished sweep."""
-    found, name = jobs(folder), SweepName.read(folder)
-    keys = name.varies or axes(found)
-    ranked = best_first(found)
-    names = [job_name(job, keys) for job in ranked]
-    compared = table(ranked)
-    compared.insert(1, "name", names)
+    name, ranked = SweepName.read(folder), best_first(jobs(folder))
+    keys, sections, data = name.varies or axes(ranked), comparisons(ranked), table(ranked)
+    data.insert(1, "name", [job_name(job, keys) for job in ranked])
     manifests = [RunDir(job.run).read_json("manifest.json") if job.run else {} for job in ranked]
-    compared["tracker"] = [one.get("tracker") for one in manifests]
-    sections = comparisons(ranked)
-    words = [job.status.partition(":")[0] for job in found]
+    data["tracker"] = [one.get("tracker") for one in manifests]
+    frames = {"comparison": data} | {one.name: one.rows for one in sections if one.tables}
+    plain = {name: rows.astype(object).where(rows.notna(), None) for name, rows in frames.items()}
+    drawn = [
+        row
+        for job, called in zip(ranked, data["name"], strict=True)
+        if job.run is not None
+        for row in bars(Result.read(job.run), called, {axis: setting(job, axis) for axis in SHOWN})
+    ]
+    in_order = sorted(ranked, key=lambda job: job.number)
+    words = Counter(job.status.partition(":")[0] for job in ranked)
     return TrackedSweep(
         folder=folder,
         name=name.name,
-        axes={key: list(dict.fromkeys(setting(job, key) for job in found)) for key in keys},
+        axes={key: list(dict.fromkeys(setting(job, key) for job in in_order)) for key in keys},
         tables=[
-            _table("comparison", compared),
-            *(_table(one.name, one.rows) for one in sections if one.tables),
-            Table("all_bars", "Figures with intervals", _drawn(ranked, names)),
+            *(Table(name, name, records(rows)) for name, rows in plain.items()),
+            Table("all_bars", "Figures with intervals", drawn),
         ],
-        summary=in_words(answer(found, sections))
-        | {"jobs": len(found)}
-        | {word: words.count(word) for word in sorted({*words})},
+        summary=in_words(answer(ranked, sections))
+        | {"jobs": len(ranked)}
+        | dict(sorted(words.items())),
     )
-
-
-def _drawn(found: Sequence[SweepJob], names: Sequence[str]) -> list[Mapping[str, Any]]:
-    """Rows for the charts of a sweep: those of its jobs, one after the other."""
-    rows: list[Mapping[str, Any]] = []
-    for job, name in zip(found, names, strict=True):
-        if job.result is not None:
-            own = {axis: setting(job, axis) for axis in SHOWN}
-            by = [Headline(**one) for one in job.result.get("headlines", ())]
-            first = [row for one in job.result["tables"][:1] for row in one["rows"]]
-            judges = [row for row in first if "judge" in row]
-            rows += bars(job.summary, str(job.result["primary"]), by, name, own, judges)
-    return rows
-
-
-def _table(name: str, data: DataFrame) -> Table:
-    return Table(name, name, records(data.astype(object).where(data.notna(), None)))

@@ -34,16 +34,10 @@ END = ".judgelab.zip"
 
 
 def pack(folder: Path, into: Path | None = None, texts: bool = False) -> Path:
-    """Write the pack of a finished run, beside its folder unless ``into`` says where.
-
-    Args:
-        texts: put the dataset's own file in, where it is one (``dataset.path``); else whoever
-            replays it needs the same file in the same place.
-
-    Raises:
-        ConfigError: there is no finished run, or its data are no file of their own.
-        DataError: the call cache lacks some of its calls.
-    """
+    """Write the pack of a finished run, beside its folder unless ``into`` says where; with
+    ``texts`` the dataset's own file goes in, and without whoever replays it needs that file in the
+    same place (ConfigError: there is no finished run, or its data are no file of their own;
+    DataError: the call cache lacks some of its calls)."""
     run_dir = RunDir(folder)
     if not run_dir.done:
         raise ConfigError(f"{folder} holds no finished run: give a folder below outputs/runs.")

@@ -111,14 +111,10 @@ def origin_of(panel: Panel, attrs: Mapping[str, object]) -> dict[str, object]:
 
 
 def with_reasons(result: Result, log: CallLog, run_dir: RunDir, mechanism: str) -> Result:
-    """The result with an account of the run's calls without a result, each with its reason.
-
-    Writes ``records/unscored.parquet`` where there are any. The summary gets ``lm_calls``
-    (different questions put to LMs), ``unscored_calls`` and ``unscored_share``.
-
-    Args:
-        mechanism: what log-probabilities are asked for.
-    """
+    """The result with an account of the run's calls without a result, each with its reason, which
+    ``records/unscored.parquet`` lists. The summary gets ``lm_calls`` (different questions put to
+    LMs), ``unscored_calls`` and ``unscored_share``; log-probabilities are asked for
+    ``mechanism``."""
     (run_dir.path / RECORD).unlink(missing_ok=True)  # of an earlier execution
     if not log.calls:
         return result
@@ -290,13 +286,9 @@ def _uneven(log: CallLog) -> list[str]:
 def missing_verdicts(
     log: CallLog, table: JudgmentTable, missing: Mask, *, of_pairs: bool
 ) -> tuple[Mask, dict[str, int]]:
-    """[units, orders] which missing verdicts are of calls that the same command asks again; and
-    reason -> how many of the others are missing for it.
-
-    Args:
-        missing: [units, orders] of the table.
-        of_pairs: whether a call is about two texts, or a verdict on two rests on calls about each.
-    """
+    """[units, orders] which ``missing`` verdicts are of calls that the same command asks again; and
+    reason -> how many of the others are missing for it. ``of_pairs``: whether a call is about two
+    texts, or a verdict on two rests on calls about each."""
     lost: dict[About, list[LoggedCall]] = defaultdict(list)
     for (about, _), key in log.questions.items():
         if log.rows[key].reason:
@@ -317,9 +309,8 @@ def missing_verdicts(
 def reply_records(log: CallLog, judge: str, agents: Collection[str]) -> DataFrame:
     """One row for each reply about a text or pair, and for each call about one without a value.
 
-    Columns: judge, item, agent, peer (of a pair: ``agent`` was shown first), detail (what else
-    was asked about), draw, reply, reason (why there is none, or it could not be read),
-    probabilities, prompt.
+    Columns: judge, item, agent, peer (of a pair: ``agent`` was shown first), detail, draw, reply,
+    reason (why there is none, or it could not be read), probabilities, prompt.
     """
     import pandas as pd
 

@@ -47,11 +47,9 @@ REHEARSAL = "Rehearsal: stand-ins answered in place of the paper's models; no nu
 
 
 def run(cfg: DictConfig) -> float:
-    """Run the study of a Hydra job and return its primary metric (NaN where it is unscored).
-
-    A fault ends the process with one sentence and exit code 1; in a sweep it is noted for the
-    comparison table instead, and the job returns NaN.
-    """
+    """Run the study of a Hydra job and return its primary metric (NaN where it is unscored). A
+    fault ends the process with one sentence and exit code 1; in a sweep it is noted for the
+    comparison table instead, and the job returns NaN."""
     hydra = HydraConfig.get()
     multirun = hydra.mode == RunMode.MULTIRUN
     job = Path(hydra.runtime.output_dir) if multirun else None
@@ -81,14 +79,9 @@ def carry_out(
     cfg: DictConfig, call: Invocation | None = None, trusted_packages: Sequence[str] = ()
 ) -> RunDir | None:
     """The run itself, for Hydra jobs, verbs and Python callers: where everything lies; None of a
-    dry run, which keeps nothing.
+    dry run, which keeps nothing (JudgelabError: a fault of the config, the data or the LM).
 
-    Args:
-        cfg: a composed config.
-        trusted_packages: whose classes the config may name beside judgelab's.
-
-    Raises:
-        JudgelabError: a fault of the config, the data or the LM.
+    ``cfg`` is a composed config, which may name classes of ``trusted_packages`` beside judgelab's.
     """
     config, call = resolved(cfg), call or Invocation()  # compose
     settings = frame(config)  # check: keys, types and bounds, then whose classes are named
@@ -116,7 +109,7 @@ def carry_out(
             if finished and _holds(run_dir, config):
                 if not call.quiet:
                     say(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
-                    console.show(run_dir.read_json("result.json"), run_dir.path)
+                    console.page(console.screen(run_dir.read_json("result.json"), run_dir.path))
                 named_by = run_dir.read_json("manifest.json").get("named_by", ())
                 catch_up(tracker, tracked_run(run_dir, config, call, named_by), run_dir)
             else:
@@ -201,7 +194,7 @@ def _write(
         written |= {"notes": [still["sentence"], *result.notes], "partial": still}
     run_dir.write_json("result.json", written)
     if not call.quiet:
-        console.show(run_dir.read_json("result.json"), run_dir.path)
+        console.page(console.screen(run_dir.read_json("result.json"), run_dir.path))
     run_dir.write_json("manifest.json", record)
     for name in ("tables", "figures"):  # an earlier execution may have had others
         shutil.rmtree(run_dir.path / name, ignore_errors=True)

@@ -35,14 +35,9 @@ class Study(Protocol):
         return ()
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Self:
-        """The same with each of its LMs as ``use`` returns it: cached, metered, counted.
-
-        ``use`` is given the LM's place in the study, ``judges.NAME``. A study with judges has to
-        say how; without, they would be asked past cache and budget.
-
-        Raises:
-            ConfigError: it has judges and does not say.
-        """
+        """The same with each of its LMs as ``use`` returns it (cached, metered, counted), which is
+        given the LM's place in the study, ``judges.NAME`` (ConfigError: it has judges and does not
+        say how, so they would be asked past cache and budget)."""
         if self.judges:
             raise ConfigError(
                 f"{type(self).__name__} has judges, but no with_lms: write it, or they are asked "
@@ -53,10 +48,8 @@ class Study(Protocol):
     def asks(
         self, mechanism: Mechanism, lm: EvaluationLM
     ) -> Mapping[str, tuple[Mechanism, EvaluationLM]]:
-        """Place in the config -> who is asked there, and by which mechanism.
-
-        The judges, by the run's mechanism; without judges the run's evaluation LM.
-        """
+        """Place in the config -> who is asked there, and by which mechanism: the judges, by the
+        run's mechanism; without judges the run's evaluation LM."""
         judges = {f"study.judges.{name}": one for name, one in (self.judges or {}).items()}
         return {key: (mechanism, one) for key, one in (judges or {"evaluation_lm": lm}).items()}
 
@@ -68,10 +61,8 @@ class Study(Protocol):
 
     @abstractmethod
     def ask(self, context: Context) -> None:
-        """Put every question to the LMs that ``run`` would put, and nothing more.
-
-        A dry run counts them so; what they would be answered is not known to it.
-        """
+        """Put every question to the LMs that ``run`` would put, and nothing more: a dry run counts
+        them, and does not know what they would be answered."""
         ...
 
     def forecast(self, context: Context) -> Sequence[str]:

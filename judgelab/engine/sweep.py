@@ -83,12 +83,9 @@ def _settings(config: DictConfig) -> Iterator[tuple[str, str, bool]]:
 
 
 def become_parent(config: DictConfig) -> None:
-    """Keep a file in the sweep's folder locked for as long as this process lives: its jobs end with
-    it, kill -9 included.
-
-    Not on Slurm, whose jobs end by its own rules, and on other machines. The file is a new one each
-    time, so that jobs of an earlier sweep there are not fooled.
-    """
+    """Keep a new file in the sweep's folder locked for as long as this process lives: its jobs end
+    with it, kill -9 included. Not on Slurm, whose jobs end by its own rules, and on other
+    machines."""
     if "slurm" in str(config.hydra.launcher.get("_target_")).lower():
         return
     path = Path(config.hydra.sweep.dir) / PARENT
@@ -97,13 +94,8 @@ def become_parent(config: DictConfig) -> None:
 
 
 class ParentWatch:
-    """Looks whether the process of a sweep is there, and ends this one when it is not.
-
-    What is under way is waited for, so that no reply that was paid is lost.
-
-    Attributes:
-        busy: how many calls are under way.
-    """
+    """Ends this process when that of its sweep is gone, and what is under way was waited for, so
+    that no reply that was paid is lost; ``busy`` says how many calls are under way."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle

@@ -30,13 +30,8 @@ GAP = 2  # characters between columns
 HEADING = "bold cyan"
 
 
-def show(result: Mapping[str, Any], folder: Path) -> None:
-    """Print the answer, the tables that fit a screen, and where everything lies: ``folder``."""
-    page(screen(result, folder))
-
-
 def screen(result: Mapping[str, Any], folder: Path) -> list[RenderableType]:
-    """The parts that ``show`` prints, from top to bottom."""
+    """The answer, the tables that fit a screen, and where everything lies: ``folder``."""
     warned, title = alarms(result), result.get("title")
     parts: list[RenderableType] = [line(format.text(sentence)) for sentence in warned]
     if title:
@@ -82,11 +77,13 @@ def section(
     if len(set(panels)) == 1 and len(shown) > 1:
         heading += f" ({panels[0]})"
         shown = [one for one in shown if one.key != "panel"]
-    # sentences are for the page
-    brief = [one for one in shown if one is shown[0] or len(max(one.cells, key=len)) <= SENTENCE]
-    cells = (tuple(format.shorten(cell, LONGEST) for cell in column.cells) for column in brief)
-    short = [replace(column, cells=each) for column, each in zip(brief, cells, strict=True)]
-    kept = fitting(short)
+    kept = fitting(
+        [
+            replace(one, cells=tuple(format.shorten(cell, LONGEST) for cell in one.cells))
+            for one in shown  # sentences are for the page
+            if one is shown[0] or len(max(one.cells, key=len)) <= SENTENCE
+        ]
+    )
     parts: list[RenderableType] = ["", line(heading, HEADING), grid(kept)]
     if more := [one.heading for one in shown if one.key not in {one.key for one in kept}]:
         names = ", ".join(" ".join(one.partition(" [")[0].split()) for one in more)

@@ -116,7 +116,7 @@ def render(template: str, **values: Any) -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    return Environment(
+    made = Environment(
         loader=PackageLoader("judgelab.report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -124,13 +124,13 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         bytecode_cache=compiled_templates(),
     )
+    made.filters["number"] = number
+    return made
 
 
 def compiled_templates() -> BytecodeCache | None:
-    """Where jinja2 keeps what it compiles, a tenth of a short run: beside Python's own files.
-
-    None where Python writes none: the folder is another user's, or that is switched off.
-    """
+    """Where jinja2 keeps what it compiles, a tenth of a short run: beside Python's own files; None
+    where Python writes none, as the folder is another user's, or that is switched off."""
     from jinja2 import FileSystemBytecodeCache
 
     folder = resources.PACKAGE / "__pycache__"
@@ -165,13 +165,8 @@ class Column:
 
 
 def columns(rows: Sequence[Row], order: Iterable[str] = (), level: float = 0.95) -> list[Column]:
-    """The columns of a table without those that hold nothing, intervals merged into their values.
-
-    Args:
-        rows: plain values, None for not known.
-        order: the columns in the author's order; others follow.
-        level: of the intervals.
-    """
+    """The columns of a table without those that hold nothing, intervals (of this ``level``) merged
+    into their values, in the author's ``order``, then as they come."""
     keys = [key for key in _ordered(rows, order) if any(row.get(key) is not None for row in rows)]
     ends = {key: (f"{key}_low", f"{key}_high") for key in keys} | {"value": ("low", "high")}
     ends = {key: pair for key, pair in ends.items() if {key, *pair} <= set(keys)}

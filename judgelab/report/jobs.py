@@ -71,12 +71,8 @@ class SweepJob:
 
 
 def jobs(folder: Path) -> list[SweepJob]:
-    """The jobs of a sweep in their order.
-
-    Raises:
-        DataError: the folder holds no job.
-        JudgelabError: the result of a finished job cannot be read.
-    """
+    """The jobs of a sweep in their order (DataError: the folder holds none; JudgelabError: the
+    result of a finished one cannot be read)."""
     numbers = sorted(int(p.name) for p in folder.glob("*") if p.is_dir() and p.name.isdigit())
     if not numbers:
         raise DataError(f"{folder} holds no jobs of a sweep: give the folder of a sweep.")

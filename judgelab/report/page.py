@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ def write(run_dir: RunDir) -> Path:
     from markupsafe import Markup
 
     result, manifest = run_dir.read_json("result.json"), run_dir.read_json("manifest.json")
-    config, summary = run_dir.read_text("config.yaml"), result["summary"]
+    summary = result["summary"]
     frames = {table["name"]: frame(table) for table in result["tables"]}
     for name, data in frames.items():
         write_csv(run_dir, f"tables/{name}.csv", data)
@@ -61,11 +61,10 @@ def write(run_dir: RunDir) -> Path:
         warning=warned,
         notes=[*notes, *lines(result)],
         chart=chart,
-        unscored=list(unscored(summary)),
         figures=figures,
         tables={table["name"]: _shown(table, items) for table in result["tables"]},
         command=command(manifest),
-        config=config,
+        config=run_dir.read_text("config.yaml"),
         manifest=columns(_entries(manifest)),
         run=run_dir.path.name,
     )
@@ -78,9 +77,11 @@ def command(manifest: Mapping[str, Any]) -> str:
     overrides = manifest.get("overrides")
     if overrides is None:
         return ""
-    axes = {one: re.split(r"[.=]", one.lstrip("+~"))[0] for one in overrides}
     passing = VOLATILE - {"trusted_packages"}
-    return command_line(one for one, axis in axes.items() if axis not in passing)
+    axes = (re.split(r"[.=]", word.lstrip("+~"))[0] for word in overrides)
+    return command_line(
+        word for word, axis in zip(overrides, axes, strict=True) if axis not in passing
+    )
 
 
 def title(result: Mapping[str, Any]) -> str:
@@ -97,20 +98,6 @@ def title(result: Mapping[str, Any]) -> str:
         sentence += f", attacked by {summary['attack']}"
         sentence += " (some agents alone)" if summary.get("attack_on") else ""
     return sentence
-
-
-def unscored(summary: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for every count of calls, verdicts or texts without a result."""
-    if lost := summary.get("unscored_calls"):
-        of = format.number(summary["lm_calls"])
-        yield f"{format.number(lost)} of {of} calls have no result: see the table of reasons."
-    if lost := summary.get("unscored_verdicts"):
-        of = format.number(summary["judged_verdicts"])
-        yield f"{format.number(lost)} of {of} verdicts are missing; they earn no credit."
-    for key, value in summary.items():
-        if key.endswith("unscored_texts") and value:
-            panel = key.rpartition("/")[0]
-            yield f"{format.number(value)} texts of the {panel} panel have no score."
 
 
 def _shown(table: Mapping[str, Any], items: frozenset[str]) -> dict[str, Any]:
@@ -134,8 +121,7 @@ def _shown(table: Mapping[str, Any], items: frozenset[str]) -> dict[str, Any]:
 
 def _entries(manifest: Mapping[str, Any]) -> list[dict[str, str]]:
     rows = []
-    for key in (key for key in manifest if key not in UNLISTED):
-        value = manifest[key]
+    for key, value in ((k, v) for k, v in manifest.items() if k not in UNLISTED):
         for inner, part in value.items() if isinstance(value, dict) else [("", value)]:
             shown = "not installed" if key == "versions" and part is None else format.text(part)
             rows.append({"entry": f"{format.words(key)} {inner}".strip(), "is": shown})
@@ -155,9 +141,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet calculate
 
 def quoted(cell: object) -> object:
     """The cell; text that a spreadsheet would calculate begins with a ``'`` (OWASP's advice).
-
-    Numbers stay numbers, also those that are written out: ``-0.5``.
-    """
+    Numbers stay numbers, also those that are written out: ``-0.5``."""
     return f"'{cell}" if isinstance(cell, str) and _formula(cell) else cell
 
 

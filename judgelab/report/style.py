@@ -176,11 +176,8 @@ def multiples(names: Sequence[str], first: float, each: float, **grid: Any) -> t
 def interval(
     axes: Axes, place: float, row: Mapping[str, Any], mark: Mark, *, upright: bool = False
 ) -> bool:
-    """A point with its interval; returns False, and draws nothing, where there is no value.
-
-    ``place`` is its height; of an upright one, whose values are heights, where it stands. NaN and
-    None are not known.
-    """
+    """A point with its interval at height ``place``; of an upright one, whose values are heights,
+    where it stands. Returns False, and draws nothing, where there is no value (NaN, None)."""
     parts = (row.get(part) for part in ("value", "low", "high"))
     value, low, high = (math.nan if part is None else float(part) for part in parts)
     if math.isnan(value):
@@ -207,10 +204,8 @@ def aside(axes: Axes, y: float, words: str) -> None:
 def label_points(
     figure: Figure, axes: Axes, points: Sequence[tuple[float, float, object]], longest: int = 40
 ) -> None:
-    """Names beside points, each at the nearest place where it covers no other name or point.
-
-    Call it last: axes and legend must not change afterwards. ``points`` are (x, y, name).
-    """
+    """Names beside ``points`` (x, y, name), each at the nearest place where it covers no other name
+    or point. Call it last: axes and legend must not change afterwards."""
     from matplotlib.transforms import Bbox
 
     figure.draw_without_rendering()

@@ -311,10 +311,8 @@ def table(jobs: Sequence[SweepJob]) -> DataFrame:
 
 
 def metrics(jobs: Sequence[SweepJob], *, every: bool = False) -> list[str]:
-    """Summary keys of what these runs have to show: headlines, their gains, primary figures.
-
-    Of the primary figures, or of ``every`` headline, also under the attack.
-    """
+    """Summary keys of what these runs have to show: headlines, their gains, primary figures; of the
+    primary figures, or of ``every`` headline, also under the attack."""
     keys: list[str] = []
     own = [str(job.result["primary"]) for job in jobs if job.result is not None]
     for one in headlines(jobs):

@@ -52,10 +52,8 @@ def workspace(entity: str, project: str) -> Any:
 
 
 def report(entity: str, project: str, sweep: str) -> Any:
-    """The report of one sweep, from the sweep's own run.
-
-    W&B is asked for the project's id when the report is turned into JSON.
-    """
+    """The report of one sweep, from the sweep's own run; W&B is asked for the project's id when it
+    is turned into JSON."""
     wr = require("wandb_workspaces.reports.v2", EXTRA)
     name, where = sweep.replace("'", "\\'"), {"entity": entity, "project": project}
     only = f"Metric('Group') == '{name}' and Metric('JobType') == 'sweep'"
@@ -95,15 +93,30 @@ def _compared(keys: Sequence[str]) -> Iterator[Any]:
 def save(entity: str | None, project: str) -> list[str]:
     """Save a project's workspace (the user's own, without an entity) and a report for each sweep;
     returns their addresses (JudgelabError: a package is missing, or the server refused)."""
-    wandb = require("wandb", extra="wandb")
-    require("wandb_workspaces", EXTRA)
+    wandb, _ = require("wandb", "wandb"), require("wandb_workspaces", EXTRA)
+    ws = require("wandb_workspaces.workspaces", EXTRA)
     try:
         with redirect_stderr(io.StringIO()):  # W&B's own lines
             api = wandb.Api()
             entity = entity or api.default_entity
             path = f"{entity}/{project}"
-            _save_chart(api, entity)
-            addresses = [_save_workspace(entity, project)]
+            view, chart = workspace(entity, project), PLAN["chart"]
+            named = {"entity": entity, "name": chart, "display_name": chart}
+            try:
+                api.create_custom_chart(
+                    **named, spec_type="vega2", access="private", spec=dict(INTERVALS)
+                )
+            except Exception as cause:
+                if "exist" not in str(cause).lower():  # one that is there already stays
+                    raise
+            # what W&B calls a view whose address ends in nw=NAME, so that it is found again
+            view._internal_name = f"nw-{view.name}-v"
+            try:
+                before = ws.Workspace.from_url(f"https://wandb.ai/{path}?nw={view.name}")
+                view._internal_id = before._internal_id
+            except ValueError:  # there is none
+                pass
+            addresses = [str(view.save().url)]
             known = {one.display_name: one.id for one in api.reports(path)}
             runs = api.runs(path, filters={"jobType": "sweep"}, order="-created_at")
             for sweep in dict.fromkeys(str(run.group) for run in runs):
@@ -116,29 +129,6 @@ def save(entity: str | None, project: str) -> list[str]:
         reason = " ".join(str(cause).split())[:200]
         raise JudgelabError(f"W&B did not take the dashboard of {project}: {reason}.") from cause
     return addresses
-
-
-def _save_chart(api: Any, entity: str) -> None:
-    """The preset of the charts; one that is there already stays."""
-    named = {"entity": entity, "name": PLAN["chart"], "display_name": PLAN["chart"]}
-    try:
-        api.create_custom_chart(**named, spec_type="vega2", access="private", spec=dict(INTERVALS))
-    except Exception as cause:
-        if "exist" not in str(cause).lower():
-            raise
-
-
-def _save_workspace(entity: str, project: str) -> str:
-    """Under one name in its address, so that it is found again."""
-    ws, view = require("wandb_workspaces.workspaces", EXTRA), workspace(entity, project)
-    name = view.name
-    view._internal_name = f"nw-{name}-v"  # what W&B calls a view whose address ends in nw=NAME
-    try:
-        before = ws.Workspace.from_url(f"https://wandb.ai/{entity}/{project}?nw={name}")
-        view._internal_id = before._internal_id
-    except ValueError:  # there is none
-        pass
-    return str(view.save().url)
 
 
 def credentials_mode() -> str:

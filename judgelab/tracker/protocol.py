@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from judgelab.core.result import Headline, Result, Table, Value, estimated, read_estimate
+from judgelab.core.result import Result, Row, Table, Value, estimated, read_estimate
 from judgelab.core.terminal import say
 
 PANELS = {"clean": "", "attacked": "", "change": "change of "}
@@ -104,53 +104,51 @@ def carefully(show: Callable[[], str | None], kept: str) -> str | None:
     return place
 
 
-def headline(
-    summary: Mapping[str, Any], primary: str, headlines: Sequence[Headline]
-) -> dict[str, Value]:
+def headline(result: Result) -> dict[str, Value]:
     """``primary`` and ``people``, each with ``_low``, ``_high``, ``_n``, and ``_is``: its key.
 
     The same names in runs of every study, so that one column or panel takes them all.
     """
     row: dict[str, Value] = {}
-    for name, key in _first(summary, primary, headlines).items():
-        known = read_estimate(summary, key)
+    for name, key in _first(result).items():
+        known = read_estimate(result.summary, key)
         row |= {name: known["value"], f"{name}_is": key}
         row |= {f"{name}_{part}": known[part] for part in ("low", "high", "n")}
     return row
 
 
-def bars(
-    summary: Mapping[str, Any],
-    primary: str,
-    headlines: Sequence[Headline],
-    name: str,
-    axes: Mapping[str, str],
-    judges: Sequence[Mapping[str, Any]] = (),
-) -> list[dict[str, Value]]:
-    """A row for each figure that is drawn with its interval.
+def judge_rows(result: Result) -> list[Row]:
+    """Rows about single judges, where a result opens with a table of them."""
+    return [row for table in result.tables[:1] for row in table.rows if "judge" in row]
 
-    Columns: run, mechanism, dataset, judge, attack (``none`` for figures of clean texts),
-    statistic, value, low, high, n.
 
-    Args:
-        judges: rows of a table with a column ``judge``: each figure of theirs with an interval is
-            drawn, too, as ``judge: FIGURE``.
+def bars(result: Result, name: str, axes: Mapping[str, str]) -> list[Row]:
+    """A row for each figure that is drawn with its interval; those of a judge as ``judge: FIGURE``.
+
+    Columns: run (the ``name``), mechanism, dataset, judge, attack (``none`` for figures of clean
+    texts), statistic, value, low, high, n.
     """
-    about = {"run": name} | {key: axes.get(key, "") for key in ("mechanism", "dataset")}
-    first = _first(summary, primary, headlines).items()
-    drawn = [(summary, key, statistic) for statistic, key in first if summary.get(key) is not None]
+    summary, attack = result.summary, axes.get("attack", "none")
+    drawn: list[tuple[Row, str, str, str]] = []
+    for statistic, key in _first(result).items():
+        if summary.get(key) is not None:
+            drawn.append((summary, "", key, statistic))
     for key in estimated(summary):
         panel, _, statistic = key.rpartition("/")
         if panel in PANELS:
-            drawn.append((summary, key, f"{PANELS[panel]}{statistic}"))
-    drawn += [(row, key, f"judge: {key}") for row in judges for key in estimated(row)]
-    rows: list[dict[str, Value]] = []
-    for of, key, statistic in drawn:
-        clean, known = of is summary and key.startswith("clean/"), read_estimate(of, key)
-        who = {"judge": "" if of is summary else str(of["judge"])}
-        who |= {"attack": "none" if clean else axes.get("attack", "none"), "statistic": statistic}
-        rows.append(about | who | {part: known[part] for part in ("value", "low", "high", "n")})
-    return rows
+            drawn.append((summary, "", key, f"{PANELS[panel]}{statistic}"))
+    for row in judge_rows(result):
+        drawn += [(row, str(row["judge"]), key, f"judge: {key}") for key in estimated(row)]
+    return [
+        {
+            **{"run": name, "mechanism": axes.get("mechanism", "")},
+            **{"dataset": axes.get("dataset", ""), "judge": judge},
+            "attack": "none" if key.startswith("clean/") and not judge else attack,
+            "statistic": statistic,
+            **{part: read_estimate(row, key)[part] for part in ("value", "low", "high", "n")},
+        }
+        for row, judge, key, statistic in drawn
+    ]
 
 
 def in_words(answer: Sequence[tuple[str, str]], title: str = "") -> dict[str, Value]:
@@ -159,10 +157,11 @@ def in_words(answer: Sequence[tuple[str, str]], title: str = "") -> dict[str, Va
     return {"answer": text} if text else {}
 
 
-def _first(
-    summary: Mapping[str, Any], primary: str, headlines: Sequence[Headline]
-) -> dict[str, str]:
+def _first(result: Result) -> dict[str, str]:
     """The primary figure, or agreement with people where it is not known; and that agreement."""
-    known = [one.key for one in headlines if one.people and summary.get(one.key) is not None]
-    first = primary if summary.get(primary) is not None or not known else known[0]
-    return {"primary": first} | ({"people": known[0]} if known else {})
+    summary, first = result.summary, result.primary
+    people = (one.key for one in result.headlines if one.people)
+    known = next((key for key in people if summary.get(key) is not None), None)
+    if known is None:
+        return {"primary": first}
+    return {"primary": known if summary.get(first) is None else first, "people": known}

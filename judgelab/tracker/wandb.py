@@ -18,8 +18,9 @@ from judgelab.core.errors import require
 from judgelab.core.result import Result, Table, plain
 from judgelab.core.terminal import say
 from judgelab.store.private import private_folder
+from judgelab.tracker import protocol
 from judgelab.tracker.dashboard import credentials_mode
-from judgelab.tracker.protocol import Mirror, TrackedRun, TrackedSweep, bars, headline, in_words
+from judgelab.tracker.protocol import Mirror, TrackedRun, TrackedSweep
 
 SINGLE = frozenset({"item", "rater"})
 """Columns of tables about single items and people, which stay here."""
@@ -57,14 +58,9 @@ class WandbTracker:
 
     def open(self, root: Path, **about: Any) -> tuple[Any, str]:
         """Begin a W&B run in ``root/wandb``, which nobody else can read and which holds all that
-        W&B writes; offline where no server answers.
-
-        Args:
-            about: name, group, job_type, tags and config, as ``wandb.init`` takes them.
-
-        Returns:
-            W&B's own object, and its address, or the folder that ``wandb sync`` takes.
-        """
+        W&B writes; offline where no server answers. ``about``: name, group, job_type, tags and
+        config, as ``wandb.init`` takes them. Returns W&B's own object, and its address, or the
+        folder that ``wandb sync`` takes."""
         wandb, folder, mode = require("wandb", extra="wandb"), root / "wandb", self.allowed
         private_folder(folder)
         for name in ("WANDB_DATA_DIR", "WANDB_CACHE_DIR", "WANDB_CONFIG_DIR", "WANDB_ARTIFACT_DIR"):
@@ -135,11 +131,8 @@ def _warn_once() -> None:
 
 
 class WandbMirror(Mirror):
-    """One W&B run.
-
-    A run that was killed and continues has another W&B run, whose curve begins anew at step 0; the
-    first one keeps what it had.
-    """
+    """One W&B run. A run that was killed and continues has another, whose curve begins anew at step
+    0; the first one keeps what it had."""
 
     def __init__(self, tracker: WandbTracker, run: TrackedRun) -> None:
         self._tracker, self._run, self._off = tracker, run, tracker.allowed == "disabled"
@@ -205,19 +198,18 @@ def _log(mirror: Any, run: TrackedRun, result: Result, records: bool) -> None:
     name = run.name
     if not records:
         result, name = replace(result, **without_records(vars(result))), without_places(name)
-    summary, by, estimators = result.summary, (result.primary, result.headlines), result.estimators
-    judges = [row for one in result.tables[:1] for row in one.rows if "judge" in row]
-    entries = {**in_words(result.answer, result.title), **summary, **headline(summary, *by)}
+    words = protocol.in_words(result.answer, result.title)
+    entries = {**words, **result.summary, **protocol.headline(result)}
     mirror.summary.update(plain(entries | {"run": run.folder.name}))
-    if judges:
+    if judges := protocol.judge_rows(result):
         own = {str(row["judge"]): plain(row) for row in judges[:MOST_JUDGES]}
         mirror.summary.update({"judges_by_name": own})
-    if estimators:
+    if estimators := result.estimators:
         mirror.summary["estimator"] = "; ".join(one.line for one in estimators)
         numbered = {str(k): asdict(one) for k, one in enumerate(estimators)}
         mirror.config.update({"estimator": numbered["0"] if len(numbered) == 1 else numbered})
-    drawn = bars(summary, *by, name, run.axes, judges)
-    tables = [*result.tables, Table("bars", "Figures with intervals", drawn)]
+    drawn = Table("bars", "Figures with intervals", protocol.bars(result, name, run.axes))
+    tables = [*result.tables, drawn]
     _log_shown(mirror, tables, run.folder)
     if records:
         safe = re.sub(r"[^\w.-]+", "-", run.folder.name, flags=re.ASCII).strip("-")[:128]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from judgelab.core.result import Result
 from judgelab.report import console, page
 from judgelab.report.jobs import jobs
 from judgelab.report.sweep import shown
@@ -79,7 +80,7 @@ def test_wrongly_passed_texts_stand_first() -> None:
 
 def test_the_summary_has_the_best_agreement_and_tables_a_row_for_each_judge() -> None:
     for kind, found in KINDS.items():
-        told = headline(found["summary"], found["primary"], HEADLINES)
+        told = headline(Result(found["summary"], found["primary"], (), headlines=HEADLINES))
         assert told["primary_is"] == told["people_is"] == "best_agreement"
         judged = [row["judge"] for row in rows(found, "judges")]
         assert len(set(judged)) == len(judged) == (40 if kind == "many judges" else 1)

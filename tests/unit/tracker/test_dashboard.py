@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from judgelab.core.result import Headline
+from judgelab.core.result import Headline, Result, Table
 from judgelab.study.discrimination.figures import HEADLINES
 from judgelab.tracker.dashboard import INTERVALS, PLAN, main
 from judgelab.tracker.protocol import SHOWN, bars, headline
@@ -33,12 +33,13 @@ def test_charts_and_columns_are_of_what_every_run_logs_and_say_whose_texts_were_
     """Needs no package: a chart of a column that no run has would stay empty without a word."""
     axes = {"mechanism": "mi", "attack": "padding"}
     judges = [{"judge": "gpt", "agreement": 0.8, "agreement_low": 0.7}]
-    drawn = bars(SUMMARY, "clean/auc", PEOPLE, "mi", axes, judges)
+    result = Result(SUMMARY, "clean/auc", [Table("judges", "", judges)], headlines=PEOPLE)
+    drawn = bars(result, "mi", axes)
     charts = [chart for section in PLAN["sections"] for chart in section["charts"]]
     assert {chart["statistic"] for chart in charts} <= {row["statistic"] for row in drawn}
     assert {chart[key] for chart in charts for key in ("rows", "colours")} <= set(drawn[0])
     assert {"value", "low", "high", "statistic"} <= set(drawn[0])
-    told = {f"summary:{key}" for key in headline(SUMMARY, "clean/auc", PEOPLE)}
+    told = {f"summary:{key}" for key in headline(result)}
     told |= {f"config:axes.value.{axis}" for axis in SHOWN}
     assert set(PLAN["columns"]) <= {"run:displayName", "run:group", *told}
     asked = json.dumps(INTERVALS)
@@ -50,16 +51,17 @@ def test_charts_and_columns_are_of_what_every_run_logs_and_say_whose_texts_were_
 
 def test_where_nobody_is_good_or_bad_agreement_with_people_is_the_primary_figure() -> None:
     summary = {"clean/auc": None, "clean/human_within": 0.7, "clean/human_within_low": 0.6}
-    found = headline(summary, "clean/auc", HEADLINES)
+    result = Result(summary, "clean/auc", (), headlines=HEADLINES)
+    found = headline(result)
     assert (found["primary"], found["primary_low"]) == (0.7, 0.6)
     assert found["primary_is"] == "clean/human_within"
-    drawn = bars(summary, "clean/auc", HEADLINES, "mi", {})
+    drawn = bars(result, "mi", {})
     assert [(row["statistic"], row["value"]) for row in drawn] == [
         ("primary", 0.7),
         ("people", 0.7),
         ("human_within", 0.7),
     ]
-    assert headline({"clean/auc": None}, "clean/auc", ())["primary_is"] == "clean/auc"
+    assert headline(Result({"clean/auc": None}, "clean/auc", ()))["primary_is"] == "clean/auc"
 
 
 def test_without_credentials_it_says_that_nothing_was_sent(
