@@ -34,9 +34,8 @@ _ONE = RLock()
 
 
 class OwnFolders(SearchPathPlugin):
-    """Adds ``conf/papers`` and the user's own options (``own_conf``), where no ``--config-dir`` is
-    named. They come after ours: they add options, and replace none.
-    """
+    """Adds ``conf/papers`` and the user's own options (``own_conf``; not beside ``--config-dir``)
+    after ours: they add options, and replace none."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
         """See SearchPathPlugin; other programs' search paths are not touched."""
@@ -126,10 +125,8 @@ def differences(
 
 
 def written(value: Any) -> str:
-    """A value as Hydra reads it back, of the same type.
-
-    Keys of a mapping cannot be quoted: one that looks like a number or truth value is read as one.
-    """
+    """A value as Hydra reads it back, of the same type. Keys of a mapping cannot be quoted: one
+    that looks like a number or truth value is read as one."""
     if isinstance(value, Mapping):
         pairs = ((re.sub(r"([\\(){}\[\]:=,\s])", r"\\\1", str(k)), v) for k, v in value.items())
         return "{" + ",".join(f"{key}:{written(one)}" for key, one in pairs) + "}"

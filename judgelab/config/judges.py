@@ -46,7 +46,7 @@ def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
         cfg["paths"] = config.get("paths")
         return {name: OmegaConf.to_container(cfg[name], resolve=True) for name in AXES}
 
-    judges: dict[str, Any] = {}
+    judges = dict[str, Any]()
     for k, entry in enumerate(_read(given) if isinstance(given, str) else given, start=1):
         name = entry.get("name") if isinstance(entry, Mapping) else None
         if not isinstance(name, str) or not name.strip():
@@ -94,10 +94,14 @@ def _judge(
             made["preprocessor"] = own["preprocessor"]
     for key, value in entry.items():
         axis, _, rest = str(key).partition(".")
-        if axis not in (AXES if rest else KEYS):
-            said = f"{key}: a judge has settings of {', '.join(AXES)} alone" if rest else None
-            hint = did_you_mean(axis, AXES if rest else KEYS)
-            raise ConfigError(f"{where}: {said or f'{key} is not a known key'}.{hint}")
+        known = AXES if rest else KEYS
+        if axis not in known:
+            why = (
+                f": a judge has settings of {', '.join(AXES)} alone"
+                if rest
+                else " is not a known key"
+            )
+            raise ConfigError(f"{where}: {key}{why}.{did_you_mean(axis, known)}")
         if rest:
             node = OmegaConf.create(made.get(axis, config[axis]))
             OmegaConf.update(node, rest, value, force_add=True)  # ``build`` knows the keys

@@ -105,8 +105,7 @@ def rehearsed(words: Sequence[str]) -> list[str]:
 
 def rehearsal_of(option: str) -> list[str] | None:
     """Words that make ``sweep/NAME`` or ``experiment/NAME`` small: its own, and what they leave of
-    those of the one that it starts from.
-    """
+    those of the one that it starts from."""
     axis, _, name = option.partition("/")
     file = conf() / "papers" / axis / f"{name}.yaml"
     if not file.is_file():

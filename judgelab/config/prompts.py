@@ -16,12 +16,10 @@ FILES = {"file", "system_file"}  # arguments of ``Prompt``
 
 def with_prompts(config: Mapping[str, Any]) -> dict[str, Any]:
     """The config with the authors' prompts where ours stood, if it says so; a user's own file
-    stays.
-
-    Where an LM continues a text (``scored``) and has a chat template, the authors' system message
-    is that of the LM, so that it stands in the system turn (ConfigError: ``prompts.release`` is no
-    folder or has none of the prompts; the LM or the fine-tuning has a system message already).
-    """
+    stays. Where an LM continues a text (``scored``) and has a chat template, the authors' system
+    message is that of the LM, so that it stands in the system turn (ConfigError:
+    ``prompts.release`` is no folder or has none of the prompts; the LM or the fine-tuning has a
+    system message already)."""
     chosen = config.get("prompts") or {}
     if chosen.get("whose", "ours") not in ("ours", AUTHORS):
         raise ConfigError(f"prompts={chosen['whose']!r} must be ours or {AUTHORS}.")
@@ -65,31 +63,27 @@ def _replaced(node: Any, release: Path, places: Places, lm: Any = None) -> Any:
         return [_replaced(one, release, places, lm) for one in node]
     if not isinstance(node, Mapping):
         return node
-    if _ours(node, places):
-        place = {key: value for key, value in places[node["file"]].items() if key != "scored"}
+    if place := _place(node, places):
         files = {key: str(_file(release, place[key])) for key in FILES & place.keys()}
-        return dict(node) | place | files
+        return {**node, **{key: value for key, value in place.items() if key != "scored"}, **files}
     lm = node.get("evaluation_lm") or lm  # a judge may have its own
     made = {key: _replaced(value, release, places, lm) for key, value in node.items()}
     for key, value in node.items():
         # of a fine-tuning, and of a mechanism that some LM is asked by
-        if _scored(value, places) and "system" in node:
+        if "scored" in _place(value, places) and "system" in node:
             made = _with_system(made, key)
         in_chat = key == "mechanism" and (lm or {}).get("template") == "chat"
-        if in_chat and _scored(value.get("prompt"), places):
+        if in_chat and "scored" in _place(value.get("prompt"), places):
             asked = _with_system({**lm, "prompt": made[key]["prompt"]}, "prompt")
             made[key] = {**made[key], "prompt": asked.pop("prompt")}
             made["evaluation_lm"] = asked
     return made
 
 
-def _ours(value: Any, places: Places) -> bool:
-    named = value if isinstance(value, Mapping) else {}
-    return named.get("_target_") == PROMPT and named.get("file") in places
-
-
-def _scored(value: Any, places: Places) -> bool:
-    return _ours(value, places) and "scored" in places[value["file"]]
+def _place(value: Any, places: Places) -> Mapping[str, Any]:
+    """Where the authors' prompt stands that replaces this one; empty for what is no such prompt."""
+    prompt = isinstance(value, Mapping) and value.get("_target_") == PROMPT
+    return places.get(value.get("file"), {}) if prompt else {}
 
 
 def _with_system(node: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -105,10 +99,8 @@ def _with_system(node: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def prompts_table(config: Mapping[str, Any]) -> list[dict[str, str]]:
-    """One row a prompt in a config: where it stands, whose words it holds, its files and hash.
-
-    Of the prompts for several tasks only the dataset's is there.
-    """
+    """One row a prompt in a config (of those for several tasks the dataset's): where it stands,
+    whose words it holds, its files and hash."""
     task = str((config.get("dataset") or {}).get("task"))
 
     def rows(node: Any, path: str) -> Iterator[dict[str, str]]:

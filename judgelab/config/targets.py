@@ -45,7 +45,12 @@ def named_by_user(found: Sequence[str], given: Sequence[str]) -> list[str]:
             raise ConfigError(
                 f"trusted_packages={packages!r}: {package!r} is no name of a package."
             )
-    if set(found) <= {*given, *_of_command_line(found)}:
+    by_words = False
+    if HydraConfig.initialized():
+        # not by Hydra's account of the words, which a config file may set, as the environment
+        handed_on = os.environ.get(VOUCHED) and VOUCHED not in HydraConfig.get().job.env_set
+        by_words = bool(handed_on) or any(map(_trusts, sys.argv[1:]))
+    if by_words or set(found) <= {*given}:
         return packages
     raise ConfigError(
         f"trusted_packages={list(found)!r} came with a config file: if you trust them, name "
@@ -60,17 +65,6 @@ def hand_on_trust() -> None:
 
 def _trusts(word: str) -> bool:
     return word.lstrip("+").startswith("trusted_packages=")
-
-
-def _of_command_line(found: Sequence[str]) -> Sequence[str]:
-    """The same, if the command line sets them: then its value is the config's.
-
-    Not by Hydra's account of the words, which a config file may set, as it may set the environment.
-    """
-    if not HydraConfig.initialized():
-        return ()
-    handed_on = os.environ.get(VOUCHED) and VOUCHED not in HydraConfig.get().job.env_set
-    return found if handed_on or any(map(_trusts, sys.argv[1:])) else ()
 
 
 def walk(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:

@@ -74,11 +74,9 @@ class Parts:
 
 
 def assigned(config: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
-    """The config with a part for each LM of ``lms``, and whether the critic is the evaluation LM,
-    as it is of a mechanism that asks in words.
-
-    An LM whose axis asks nobody is left out, so that runs that differ in no question are one run.
-    """
+    """The config with a part for each LM of ``lms`` whose axis asks somebody, so that runs that
+    differ in no question are one run; and whether the critic is the evaluation LM, as it is of a
+    mechanism that asks in words."""
     given = {role: node for role, node in (config.get("lms") or {}).items() if node is not None}
     rest = {key: value for key, value in config.items() if key != "lms"}
     has_critic = False
@@ -277,10 +275,8 @@ def with_references(panel: Panel, names: Sequence[str] | None) -> Panel:
 
 
 def with_item_references(panel: Panel) -> Panel:
-    """The panel with the items' own references as texts of one agent more, which is a reference.
-
-    So nobody's texts are given up for them. A panel that marks references stays as it is.
-    """
+    """The panel with the items' own references as texts of one agent more, which is a reference, so
+    that nobody's texts are given up for them; one that marks references stays as it is."""
     own = [item.reference if (item.reference or "").strip() else None for item in panel.items]
     if _references(panel).any() or not any(own):
         return panel

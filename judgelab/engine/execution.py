@@ -9,6 +9,7 @@ import re
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from subprocess import DEVNULL
@@ -21,9 +22,10 @@ from judgelab.config import AXES, build, writer_nodes
 from judgelab.config.composing import shown
 from judgelab.config.prompts import prompts_table
 from judgelab.config.targets import located
-from judgelab.core.errors import ConfigError, JudgelabError
+from judgelab.core.errors import ConfigError, JudgelabError, some
 from judgelab.core.resources import PACKAGE, conf, own_or_shipped
 from judgelab.core.result import Result, Value
+from judgelab.core.terminal import say
 from judgelab.engine.sweep import SweepName
 from judgelab.report.jobs import SweepJob, job_name, setting
 from judgelab.store.fingerprint import code_digest, fingerprint, version_of
@@ -38,9 +40,8 @@ PACKAGES = (
 
 @dataclass(frozen=True)
 class Invocation:
-    """What is true of a call by a command line, as a job of a multirun, or from Python, and
-    changes no number.
-    """
+    """What is true of a call by a command line, as a job of a multirun, or from Python, and changes
+    no number."""
 
     words: Sequence[str] | None = None  # overrides; None where the config did not come from words
     choices: Mapping[str, str] = field(default_factory=dict)  # config group -> option, where known
@@ -68,8 +69,9 @@ class Invocation:
 
     def with_critic(self) -> Invocation:
         """The same where the LM that was chosen as critic is the evaluation LM."""
-        own = {"evaluation_lm": self.choices.get("evaluation_lm@lms.critic")}
-        return replace(self, choices={**self.choices, **{k: v for k, v in own.items() if v}})
+        critic = self.choices.get("evaluation_lm@lms.critic")
+        own = {"evaluation_lm": critic} if critic else {}
+        return replace(self, choices={**self.choices, **own})
 
     def option(self, axis: str, config: Mapping[str, Any]) -> str:
         """The option chosen on an axis; where that is not known, the module of its class."""
@@ -77,10 +79,8 @@ class Invocation:
 
 
 def folder(runs: Path, config: Mapping[str, Any], call: Invocation) -> Path:
-    """Where the run lies: STUDY-MECHANISM-DATASET-ATTACK-FINGERPRINT, as its study names runs.
-
-    A run that is there is found by its fingerprint: its study is not even imported.
-    """
+    """Where the run lies: STUDY-MECHANISM-DATASET-ATTACK-FINGERPRINT, as its study names runs. One
+    that is there is found by its fingerprint: its study is not even imported."""
     digits, study = fingerprint(config), config["study"]
     for there in runs.glob(f"*-{digits}"):
         return there
@@ -89,20 +89,24 @@ def folder(runs: Path, config: Mapping[str, Any], call: Invocation) -> Path:
     return runs / "-".join([*(call.option(axis, config) for axis in ("study", *axes)), digits])
 
 
-def moved(config: Mapping[str, Any], run_dir: RunDir) -> bool:
-    """Whether the data or an LM is another one than when the run finished: data of a branch of
-    the Hub, not of a commit, may be. What is out of reach now is taken to be what it was."""
-    made = run_dir.read_json("manifest.json")
+def holds(run_dir: RunDir, config: Mapping[str, Any]) -> bool:
+    """Whether what finished here is whole, and its data and LMs are what they were: data of a
+    branch of the Hub, not of a commit, may not be; what is out of reach now is taken to be."""
+    if names := run_dir.altered():
+        say(
+            f"{some(names)} in {run_dir.path} changed since the run finished, so it is made again; "
+            "what was asked is not asked again."
+        )
+        return False
+    manifest = run_dir.read_json("manifest.json")
     for role, node in {"evaluation_lm": config["evaluation_lm"], **writer_nodes(config)}.items():
-        account = made if role == "evaluation_lm" else made.get(role) or {}
-        try:
+        account = manifest if role == "evaluation_lm" else manifest.get(role) or {}
+        with suppress(JudgelabError):
             if build(node, role).identity != account.get("evaluation_lm"):
-                return True
-        except JudgelabError:
-            continue
+                return False
     dataset = config["dataset"]
     revision = str((dataset.get("hub") or {}).get("revision"))
-    return dataset.get("source") == "hub" and re.fullmatch(r"[0-9a-f]{40}", revision) is None
+    return dataset.get("source") != "hub" or re.fullmatch(r"[0-9a-f]{40}", revision) is not None
 
 
 def manifest(

@@ -19,7 +19,7 @@ from judgelab.calls.remote import Remote
 from judgelab.config import Frame, writer_nodes
 from judgelab.core.errors import some
 from judgelab.core.lm import EvaluationLM
-from judgelab.core.result import Result, Value
+from judgelab.core.result import Result
 from judgelab.engine.context import Context, Parts
 from judgelab.engine.sweep import watch_parent
 from judgelab.report.progress import Progress
@@ -67,15 +67,15 @@ class Models:
         config: Mapping[str, Any],
         draw: Callable[[str, Mapping[str, float]], None],
     ) -> Context:
-        """The parts with every LM in use, for the study to run.
-
-        Workers answer for the evaluation LM and for writers; an endpoint that writes asks many
-        calls at once by itself, whatever the scale.
-        """
+        """The parts with every LM in use, for the study to run. Workers answer for the evaluation
+        LM and for writers; an endpoint that writes asks many calls at once by itself, whatever the
+        scale."""
         parts, own = parts.with_lms(self.use), self._settings
-        asked = {r: n for r, n in writer_nodes(config).items() if self._in_use[r].meter is None}
-        nodes = {FIRST: config[FIRST], **asked}
-        spreads = {role: scale.over(node, self._in_use[role]) for role, node in nodes.items()}
+        spreads = {
+            role: scale.over(node, self._in_use[role])
+            for role, node in {FIRST: config[FIRST], **writer_nodes(config)}.items()
+            if role == FIRST or self._in_use[role].meter is None
+        }
         return Context.of(
             parts,
             run_dir=run_dir,
@@ -114,19 +114,19 @@ class Models:
         warnings, changes = list[str](), list[str]()
         for role, one in self._in_use.items():
             asked, models = one.meter.model if one.meter else "", one.models
-            others = {name: n for name, n in models.items() if asked and not alike(asked, name)}
-            if others:
+            if not asked:
+                continue
+            if others := {name: n for name, n in models.items() if not alike(asked, name)}:
                 calls, other = sum(models.values()), sum(others.values())
                 share = f"; {other:,} of {calls:,} answers that name one" if calls else ""
                 warnings.append(
                     f"{role}: another model answered than {asked}, which was asked for: "
                     f"{_listed(others)}{share}."
                 )
-            if asked and len(models) > 1:
+            if len(models) > 1:
                 changes.append(f"{role}: answers name several models: {_listed(models)}.")
-        summary: dict[str, Value] = {"model_warning": " ".join(warnings)} if warnings else {}
-        notes = [*warnings, *result.notes, *changes]
-        return replace(result, notes=notes, summary={**result.summary, **summary})
+        summary = {**result.summary, **({"model_warning": " ".join(warnings)} if warnings else {})}
+        return replace(result, notes=[*warnings, *result.notes, *changes], summary=summary)
 
     def close(self) -> None:
         """Give everything back."""
@@ -152,20 +152,15 @@ VERSION = re.compile(r"[-@](\d{3,}(-\d+)*|latest|v\d+|(preview|exp)(-\d+)*)")
 
 def alike(asked: str, answered: str) -> bool:
     """Whether both names mean one model: a version, a tag, a path or an organisation may differ."""
-    (one, tag), (other, given) = _plain(asked), _plain(answered)
-    if tag and given and tag != given:
-        return False
-    one = re.sub("-latest$", "", one)
-    return other == one or (
-        other.startswith(one) and VERSION.fullmatch(other[len(one) :]) is not None
+    (one, _, tag), (other, _, given) = (  # of ``meta-llama/Llama-3-8B:free`` llama-3-8b and free
+        re.split(r"[/\\]", name.strip().rstrip("/\\").lower())[-1]
+        .removesuffix(".gguf")
+        .partition(":")
+        for name in (asked, answered)
     )
-
-
-def _plain(name: str) -> tuple[str, str]:
-    """Name and tag: ``meta-llama/Llama-3-8B:free`` is ("llama-3-8b", "free")."""
-    base = re.split(r"[/\\]", name.strip().rstrip("/\\").lower())[-1].removesuffix(".gguf")
-    plain, _, tag = base.partition(":")
-    return plain, "" if tag == "latest" else tag
+    tags, one = {tag, given} - {"", "latest"}, one.removesuffix("-latest")
+    version = VERSION.fullmatch(other.removeprefix(one)) if other.startswith(one) else None
+    return len(tags) < 2 and (other == one or version is not None)
 
 
 def _listed(counts: Mapping[str, int]) -> str:

@@ -52,9 +52,8 @@ class Multirun(Callback):
         become_parent(config)
 
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
-        """Compare the jobs of the sweep, and show that where its runs are shown; the exit code is
-        1 where a job or the comparison failed (Hydra would only warn), 3 where a job is partial.
-        """
+        """Compare the jobs of the sweep, and show that where its runs are shown; the exit code is 1
+        where a job or the comparison failed (Hydra would only warn), 3 where a job is partial."""
         if config.get("dry_run") is True:  # every job has said what it would ask
             return
         folder = Path(config.hydra.sweep.dir)

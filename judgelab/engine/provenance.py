@@ -17,7 +17,6 @@ import numpy as np
 from judgelab.calls.batch import About, LoggedCall
 from judgelab.calls.caller import stamp
 from judgelab.calls.log import CallLog
-from judgelab.config import WRITER
 from judgelab.core.errors import JudgelabError
 from judgelab.core.judgments import JudgmentTable, Mask
 from judgelab.core.lm import EvaluationLM
@@ -44,48 +43,23 @@ NOTE = (
 )
 FAILED = ("HTTP ", "malformed answer")
 """How reasons begin of settled calls whose answers were not a model's."""
+SUBJECT = ("item", "agent", "peer", "detail")
 NO_REASON = "no value"  # why a verdict is missing of which nothing more is known
 NOT_KEPT = "not kept here, as there are too many replies: the call cache has it"
 
 
-def sources(context: Context, panel: Panel, last: Panel | None = None) -> Iterator[str]:
+def sources(context: Context, panel: Panel, last: Panel | None = None) -> list[str]:
     """Sentences on how the texts of a clean panel and the numbers came about; ``last`` is the panel
     that went through every step, an attack included (None: the same)."""
-    origin = panel.provenance
-    references = sum(agent.reference for agent in panel.agents)
-    yield (
-        f"Data: {origin.get('dataset', 'unnamed')} ({origin.get('source') or 'as given'}), "
-        f"{len(panel.items)} items, {len(panel.agents) - references} candidates, "
-        f"{references} references."
+    said = format.sentences(
+        "engine/sources.md.j2",
+        context=context,
+        panel=panel,
+        references=sum(agent.reference for agent in panel.agents),
+        items_with_one=sum(bool((item.reference or "").strip()) for item in panel.items),
+        steps=(panel if last is None else last).provenance,
     )
-    if taken := origin.get("columns_taken"):
-        yield f"Columns: {taken}."
-    if read := origin.get("log"):
-        yield str(read)
-    whose = origin.get("references")
-    if isinstance(whose, str):  # a list names reviewers, who are counted above
-        has = sum(bool((item.reference or "").strip()) for item in panel.items)
-        yield f"References are those {whose}: {has} of {len(panel.items)} items have one."
-    yield f"Evaluation LM: {context.evaluation_lm.identity}."
-    for role, lm in context.writers.items():
-        yield f"Writer LM{'' if role == WRITER else f' of {role[4:]}'}: {lm.identity}."
-    if context.mechanism.reads == "preprocessed":
-        yield f"Texts were preprocessed by: {context.preprocessor.name}."
-    for key, value in (panel if last is None else last).provenance.items():
-        if key.endswith("written_by"):
-            yield f"{key.replace('_', ' ').capitalize()}: {value}."
-        if key.endswith(("unanswered", "unwritten")) and value and isinstance(value, Mapping):
-            yield unwritten(key, value)
-        if key.endswith("_kept"):
-            yield f"What the {key.removesuffix('_kept')} kept: {value}."
-    yield from trained(context.evaluation_lm, panel)
-
-
-def unwritten(key: str, reasons: Mapping[str, int]) -> str:
-    """Why texts are unscored that a step could not write: ``STEP_unwritten``, reason -> texts."""
-    step, count = key.rpartition("_")[0], sum(reasons.values())
-    why = "; ".join(f"{reason} ({n})" for reason, n in reasons.items())
-    return f"{count} texts are unscored because the {step} could not write them: {why}."
+    return [*said, *trained(context.evaluation_lm, panel)]
 
 
 def trained(lm: EvaluationLM, panel: Panel) -> Iterator[str]:
@@ -105,9 +79,8 @@ def trained(lm: EvaluationLM, panel: Panel) -> Iterator[str]:
 
 def origin_of(panel: Panel, attrs: Mapping[str, object]) -> dict[str, object]:
     """How a panel and its measurements were made, ready for JSON."""
-    made = {**panel.provenance, "digest": panel.digest, **attrs}
-    origin: dict[str, object] = json.loads(json.dumps(made, default=str))
-    return origin
+    origin = {**panel.provenance, "digest": panel.digest, **attrs}
+    return dict(json.loads(json.dumps(origin, default=str)))
 
 
 def with_reasons(result: Result, log: CallLog, run_dir: RunDir, mechanism: str) -> Result:
@@ -122,8 +95,8 @@ def with_reasons(result: Result, log: CallLog, run_dir: RunDir, mechanism: str) 
     rows = [_row(key, what, agents, mechanism) for key, what in log.by_key.items()]
     rows.sort(key=lambda row: [str(value or "") for value in row.values()])
     share = len(rows) / log.calls
-    counts: dict[str, Value] = {"lm_calls": log.calls, "unscored_calls": len(rows)}
-    summary = {**result.summary, **counts, "unscored_share": share}
+    summary = {**result.summary, "lm_calls": log.calls, "unscored_calls": len(rows)}
+    summary["unscored_share"] = share
     if not rows:
         return replace(result, summary=summary)
     import pandas as pd
@@ -131,15 +104,14 @@ def with_reasons(result: Result, log: CallLog, run_dir: RunDir, mechanism: str) 
     kept = pd.DataFrame([{k: writable(v) for k, v in row.items()} for row in rows])
     types = {name: "boolean" if name == "settled" else "string" for name in kept}
     run_dir.write_table(RECORD, kept.astype(types))
-    kinds = Counter(grouped(str(row["reason"])) for row in rows)
     table = Table("unscored", "Why calls have no result", _reasons(rows, log.calls), NOTE)
     notes, tables = [*result.notes, *_uneven(log)], [*result.tables, table]
     if share > LOUD:
-        warning = (
+        kinds = Counter(grouped(str(row["reason"])) for row in rows)
+        summary["unscored_warning"] = warning = (
             f"{100 * share:.0f} % of calls ({len(rows):,} of {log.calls:,}) have no result: "
             f"{_by_reason(kinds)}. See the table “Why calls have no result”."
         )
-        summary["unscored_warning"] = warning
         notes, tables = [warning, *_uneven(log), *result.notes], [table, *result.tables]
     return replace(result, summary=summary, notes=notes, tables=tables)
 
@@ -205,14 +177,11 @@ def _agents(abouts: Iterable[About]) -> frozenset[str]:
 def _row(key: bytes, what: LoggedCall, agents: Collection[str], mechanism: str) -> dict[str, Value]:
     """A call as a row of the record; a log-probability that nobody named is about nothing known."""
     about = what.about if len(what.about) > 1 else ()
-    step, item, agent, peer, detail = _subject(about, agents)
+    step, *subject = _subject(about, agents)
     return {
         "judge": what.role,
         "mechanism": (step or mechanism) if about or what.verb == "logprob" else "",
-        "item": item or None,
-        "agent": agent or None,
-        "peer": peer or None,
-        "detail": detail or None,
+        **{name: part or None for name, part in zip(SUBJECT, subject, strict=True)},
         "verb": what.verb,
         "reason": what.reason,
         "settled": what.settled,
@@ -252,9 +221,8 @@ def _example(row: Row) -> str:
     who = " and ".join(str(row[key]) for key in ("agent", "peer") if row[key])
     about = ", ".join(str(part) for part in (row["item"], who, row["detail"]) if part)
     about = format.text(about or row["mechanism"] or row["verb"])
-    if row["reply"] is None:
-        return about
-    return f"{about}: “{format.shorten(format.text(row['reply']), LONGEST)}”"
+    reply = format.shorten(format.text(row["reply"]), LONGEST)
+    return about if row["reply"] is None else f"{about}: “{reply}”"
 
 
 def _uneven(log: CallLog) -> list[str]:
@@ -271,11 +239,9 @@ def _uneven(log: CallLog) -> list[str]:
 
     if chi2_contingency(table).pvalue > RARE:
         return []
-    by_share = sorted(asked, key=lambda agent: lost[agent] / asked[agent])
-    most, least = (
-        f"{100 * lost[agent] / asked[agent]:.0f} % of those about {agent} "
-        f"({lost[agent]:,} of {asked[agent]:,})"
-        for agent in (by_share[-1], by_share[0])
+    least, *_, most = (
+        f"{100 * lost[agent] / n:.0f} % of those about {agent} ({lost[agent]:,} of {n:,})"
+        for agent, n in sorted(asked.items(), key=lambda one: lost[one[0]] / one[1])
     )
     return [
         f"Calls are lost unevenly: {most} and {least} have no result, so comparisons of agents may "
@@ -307,11 +273,9 @@ def missing_verdicts(
 
 
 def reply_records(log: CallLog, judge: str, agents: Collection[str]) -> DataFrame:
-    """One row for each reply about a text or pair, and for each call about one without a value.
-
-    Columns: judge, item, agent, peer (of a pair: ``agent`` was shown first), detail, draw, reply,
-    reason (why there is none, or it could not be read), probabilities, prompt.
-    """
+    """One row for each reply about a text or pair, and for each call about one without a value:
+    judge, item, agent, peer (of a pair: ``agent`` was shown first), detail, draw, reply, reason
+    (why there is none, or it could not be read), probabilities, prompt."""
     import pandas as pd
 
     known, rows = frozenset(agents), []
@@ -324,6 +288,6 @@ def reply_records(log: CallLog, judge: str, agents: Collection[str]) -> DataFram
         reason = call.reason or ("" if call.reply is not None else NOT_KEPT)
         words = writable(call.reply), writable(reason), call.probabilities, writable(call.prompt)
         rows.append((judge, *_subject(about, known)[1:], draw, *words))
-    names = ("judge", "item", "agent", "peer", "detail", "draw", "reply", "reason")
-    table = pd.DataFrame(rows, columns=[*names, "probabilities", "prompt"])
+    names = ["judge", *SUBJECT, "draw", "reply", "reason", "probabilities", "prompt"]
+    table = pd.DataFrame(rows, columns=names)
     return table.astype({name: "string" for name in table if name != "draw"})

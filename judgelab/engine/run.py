@@ -23,19 +23,12 @@ from judgelab.config import Frame, build, fitting, frame, resolved
 from judgelab.config.launch import sentence
 from judgelab.config.prompts import prompts_table, whose
 from judgelab.config.targets import check_targets, named_by_user, trusting
-from judgelab.core.errors import DataError, PartialRunError, some
+from judgelab.core.errors import DataError, PartialRunError
 from judgelab.core.result import Result
 from judgelab.core.terminal import say
+from judgelab.engine import execution
 from judgelab.engine.context import Context, Parts, assigned, build_parts
-from judgelab.engine.execution import (
-    Invocation,
-    catch_up,
-    folder,
-    manifest,
-    moved,
-    printed,
-    tracked_run,
-)
+from judgelab.engine.execution import Invocation, tracked_run
 from judgelab.engine.models import Models
 from judgelab.engine.provenance import open_calls, with_reasons
 from judgelab.report import console, page
@@ -79,10 +72,9 @@ def carry_out(
     cfg: DictConfig, call: Invocation | None = None, trusted_packages: Sequence[str] = ()
 ) -> RunDir | None:
     """The run itself, for Hydra jobs, verbs and Python callers: where everything lies; None of a
-    dry run, which keeps nothing (JudgelabError: a fault of the config, the data or the LM).
-
-    ``cfg`` is a composed config, which may name classes of ``trusted_packages`` beside judgelab's.
-    """
+    dry run, which keeps nothing. ``cfg`` is a composed config, which may name classes of
+    ``trusted_packages`` beside judgelab's (JudgelabError: a fault of the config, the data or the
+    LM)."""
     config, call = resolved(cfg), call or Invocation()  # compose
     settings = frame(config)  # check: keys, types and bounds, then whose classes are named
     config.pop("trusted_packages", None)  # what is kept of a run vouches for no code
@@ -101,33 +93,23 @@ def carry_out(
         if settings.prompts.get("whose") == "authors" and not call.quiet:
             say(whose(config))
         tracker, scale = build(config["tracker"], "tracker"), build(config["scale"], "scale")
-        run_dir = RunDir(folder(Path(settings.paths.root) / "runs", config, call))
+        run_dir = RunDir(execution.folder(Path(settings.paths.root) / "runs", config, call))
         finished = run_dir.done and not settings.force and settings.retry is None
         # the fingerprint of a finished run vouches for its config: its study is not even imported
         parts = None if finished else build_parts(config)
         with run_dir.lock():
-            if finished and _holds(run_dir, config):
+            if finished and execution.holds(run_dir, config):
                 if not call.quiet:
                     say(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
                     console.page(console.screen(run_dir.read_json("result.json"), run_dir.path))
                 named_by = run_dir.read_json("manifest.json").get("named_by", ())
-                catch_up(tracker, tracked_run(run_dir, config, call, named_by), run_dir)
+                execution.catch_up(tracker, tracked_run(run_dir, config, call, named_by), run_dir)
             else:
                 _make(parts or build_parts(config), config, settings, call, run_dir, tracker, scale)
                 run_dir.finish()  # DONE, last
     if call.job is not None:
         _note(call, status="done", run=str(run_dir.path), without_effect=without_effect)
     return run_dir
-
-
-def _holds(run_dir: RunDir, config: Mapping[str, Any]) -> bool:
-    """Whether what finished here is whole, and still what this config asks for."""
-    if names := run_dir.altered():
-        say(
-            f"{some(names)} in {run_dir.path} changed since the run finished, so it is made again; "
-            "what was asked is not asked again."
-        )
-    return not names and not moved(config, run_dir)
 
 
 def _make(
@@ -146,7 +128,8 @@ def _make(
         settings = replace(settings, force=False)
     run_dir.reopen()
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(config), sort_keys=False))
-    in_print = printed(settings.printed, call, config) if settings.printed else {}
+    file = settings.printed
+    in_print = execution.printed(file, call, config) if file else {}
     mirror = Careful(tracker, tracked_run(run_dir, config, call, named_by))
     try:
         with closing(Models(settings, run_dir.path, call.sweep)) as models, closing(scale):
@@ -161,7 +144,7 @@ def _make(
             in_print |= {"rehearsal": True}
             result = replace(result, notes=[REHEARSAL, *result.notes])
         result = replace(result, summary={**result.summary, **in_print})
-        record = manifest(started, call, config, named_by) | accounts
+        record = execution.manifest(started, call, config, named_by) | accounts
         _write(run_dir, result, record, still, call)
     except BaseException:
         mirror.close()

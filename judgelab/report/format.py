@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from judgelab.core import resources
+from judgelab.core.errors import some
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,23 +37,21 @@ def number(value: object) -> str:
 
 def estimate(value: object, low: object, high: object) -> str:
     """``0.632 [0.583, 0.684]``: three parts with the same number of decimals."""
-    centre = _real(value)
-    if centre is None:
-        return NOTHING
-    ends = [end for end in (_real(low), _real(high)) if end is not None]
-    if len(ends) < 2:
-        return number(value)
-    if isinstance(value, int) and isinstance(low, int) and isinstance(high, int):
-        return f"{number(value)} [{number(low)}, {number(high)}]"
-    decimals = _decimals(max(abs(part) for part in (centre, *ends)))
-    shown = [_fixed(part, decimals) for part in (centre, *ends)]
+    given = (value, low, high)
+    parts = [part for part in map(_real, given) if part is not None]
+    if len(parts) < 3 or _real(value) is None:
+        return NOTHING if _real(value) is None else number(value)
+    if all(isinstance(part, int) for part in given):
+        shown = list(map(number, given))
+    else:
+        decimals = _decimals(max(map(abs, parts)))
+        shown = [_fixed(part, decimals) for part in parts]
     return f"{shown[0]} [{shown[1]}, {shown[2]}]"
 
 
 def p_value(value: object) -> str:
     """``.024``, or ``<.001`` where three decimals would show nothing."""
-    p = _real(value)
-    if p is None:
+    if (p := _real(value)) is None:
         return NOTHING
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
@@ -108,23 +107,30 @@ def _fixed(value: float, decimals: int) -> str:
 
 
 def render(template: str, **values: Any) -> str:
-    """A page of templates/; strings are texts, whatever they hold."""
+    """A page of templates/, where strings are texts, whatever they hold; or a template of another
+    room, by its path in the package."""
     return _environment().get_template(template).render(values)
+
+
+def sentences(template: str, **values: Any) -> list[str]:
+    """The lines of a template without those that are empty, and without markup (``.md.j2``)."""
+    lines = (text(line) for line in render(template, **values).splitlines())
+    return [line for line in lines if line]
 
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(
-        loader=PackageLoader("judgelab.report"),
-        autoescape=True,
+        loader=FileSystemLoader([resources.PACKAGE / "report/templates", resources.PACKAGE]),
+        autoescape=lambda name: not str(name).endswith(".md.j2"),
         undefined=StrictUndefined,
         finalize=_printable,
         keep_trailing_newline=True,
         bytecode_cache=compiled_templates(),
     )
-    made.filters["number"] = number
+    made.filters |= {"number": number, "text": text, "some": some}
     return made
 
 
@@ -173,9 +179,9 @@ def columns(rows: Sequence[Row], order: Iterable[str] = (), level: float = 0.95)
     merged = {end for pair in ends.values() for end in pair}
     ordered = []
     for key in (key for key in keys if key not in merged):
-        if pair := ends.get(key):
-            named = tuple(zip(("value", "low", "high"), (key, *pair), strict=True))
-            parts = [{part: row.get(name) for part, name in named} for row in rows]
+        if key in ends:
+            low, high = ends[key]
+            parts = [{"value": r.get(key), "low": r.get(low), "high": r.get(high)} for r in rows]
             heading = f"{words(key)} [{100 * level:g} % interval]"
             ordered.append(estimates(key, parts, heading))
         else:
@@ -184,10 +190,8 @@ def columns(rows: Sequence[Row], order: Iterable[str] = (), level: float = 0.95)
 
 
 def column(key: str, values: Sequence[Any], heading: str | None = None) -> Column:
-    """A column of numbers, of p values (key "p") or of texts; heading: the key in words.
-
-    Numbers that are all whole are written so: ranks, counts, and what counts them as floats.
-    """
+    """A column of numbers, of p values (key "p") or of texts, under its key in words or a
+    ``heading``. Numbers that are all whole are written so: ranks, and counts as floats."""
     sort = tuple(None if value != value else value for value in values)  # NaN goes last, too
     numeric = all(_is_number(value) or value is None for value in values)
     whole = numeric and all(_is_whole(value) for value in values)

@@ -1,8 +1,5 @@
 """The page of items: every text with its source, its scores, what people said, what judges replied.
-
-It is made from the records alone, and texts in it are data, never markup. Rows stand by how far
-judge and people differ.
-"""
+It is made from the records alone, and texts in it are data, never markup."""
 
 from __future__ import annotations
 
@@ -86,9 +83,7 @@ class ItemRows:
 
 def item_rows(run_dir: RunDir, mechanism: str) -> ItemRows | None:
     """The rows of a run; None where its records hold no texts, or labels of several criteria.
-
-    Scores that no judge gave are called after the ``mechanism``.
-    """
+    Scores that no judge gave are called after the ``mechanism``."""
     import pandas as pd
 
     texts = record(run_dir, "clean_texts")

@@ -94,7 +94,7 @@ def headlines(jobs: Sequence[SweepJob]) -> list[Headline]:
 
 def estimators(jobs: Sequence[SweepJob]) -> list[Estimator | None]:
     """What each job's scores are estimates by; None where it failed, or has several or none."""
-    by_job = [read_estimators(job.result or {}) for job in jobs]
+    by_job = (read_estimators(job.result or {}) for job in jobs)
     return [each[0] if len(each) == 1 else None for each in by_job]
 
 
@@ -110,9 +110,9 @@ def marked(jobs: Sequence[SweepJob]) -> list[str]:
 
 def named(jobs: Sequence[SweepJob]) -> tuple[str, ...]:
     """Parts of an estimator that the columns of the comparison show as what it compares."""
-    keys = axes(jobs)
-    lm = any(key.partition(".")[0] == "evaluation_lm" for key in keys)
-    return (*(["model"] if lm else []), *(["definition"] if "study.definition" in keys else []))
+    shown = {key if key == "study.definition" else key.partition(".")[0] for key in axes(jobs)}
+    parts = {"evaluation_lm": "model", "study.definition": "definition"}
+    return tuple(part for key, part in parts.items() if key in shown)
 
 
 def setting(job: SweepJob, key: str) -> str:
@@ -127,7 +127,7 @@ def option(job: SweepJob, key: str) -> str:
 
 
 def job_name(job: SweepJob, keys: Sequence[str]) -> str:
-    """``mi · case_flip · seed=2``: what the job has there."""
+    """What the job has there: ``mi · case_flip · seed=2``."""
     return " · ".join(option(job, key) for key in keys)
 
 
@@ -156,8 +156,7 @@ def _job(path: Path, number: int) -> SweepJob:
         word = json.loads((path / "job.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return SweepJob(number, (), {}, None, None, LOST)
-    choices = {str(key): str(value) for key, value in word["choices"].items()}
-    overrides = tuple(word["overrides"])
+    overrides, choices = tuple(word["overrides"]), word["choices"]
     if word["status"] == "failed":
         return SweepJob(number, overrides, choices, None, None, word["error"])
     run, here = Path(word["run"]), path.parents[2] / "runs" / Path(word["run"]).name
@@ -193,8 +192,8 @@ def comparisons(jobs: Sequence[SweepJob]) -> list[Comparison]:
     by_study: dict[Any, list[SweepJob]] = {}
     for job in jobs:
         by_study.setdefault(job.run and study_of(job.run), []).append(job)
-    known = ((study, own) for study, own in by_study.items() if study is not None)
-    return [one for study, own in known for one in study.compare(own)]
+    by_study.pop(None, None)
+    return [one for study, own in by_study.items() for one in study.compare(own)]
 
 
 def drawings_of(runs: Iterable[Path | None]) -> dict[str, Drawing]:

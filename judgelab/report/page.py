@@ -85,9 +85,8 @@ def command(manifest: Mapping[str, Any]) -> str:
 
 
 def title(result: Mapping[str, Any]) -> str:
-    """The answer in one sentence, where the study gives one; else what the run is about:
-    ``tvd_mi on xsum, attacked by case_flip``, as far as the summary says so.
-    """
+    """The answer in one sentence, where the study gives one; else what the run is about, as far as
+    the summary says so: ``tvd_mi on xsum, attacked by case_flip``."""
     if result.get("title"):
         return str(result["title"])
     summary = result["summary"]

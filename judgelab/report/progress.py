@@ -18,9 +18,9 @@ CLEAR = "\r\x1b[2K"  # the line of a terminal
 
 class Progress(Watch):
     """Stage, calls done, rate, time left, cache hits, and in words what was spent so far (``cost``;
-    "" where nothing is). On stderr by default, as stdout belongs to the result; ``first`` and
-    ``every``: seconds before the first plain line, as a short run stays silent, and between lines.
-    """
+    "" where nothing is), on stderr by default, as stdout belongs to the result. ``first`` and
+    ``every``: seconds before the first plain line, as a short run stays silent, and between
+    lines."""
 
     def __init__(
         self,

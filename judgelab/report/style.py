@@ -1,7 +1,5 @@
-"""Figures by name, and one look for all: colours that colour-blind readers can tell apart.
-
-They are drawn from the tables of a result alone, so that a page needs no model.
-"""
+"""Figures by name, drawn from the tables of a result alone, so that a page needs no model; and one
+look for all: colours that colour-blind readers can tell apart."""
 
 from __future__ import annotations
 
@@ -148,8 +146,8 @@ def saved(figure: Figure, kind: str) -> bytes:
     metadata: Any = dict.fromkeys(("Software",) if kind == "png" else ("Date", "Creator", "Format"))
     buffer = io.BytesIO()
     with look():
-        engine = figure.get_layout_engine()
-        if engine is not None:  # settled once; savefig would draw everything twice for it
+        # settled once; savefig would draw everything twice for it
+        if (engine := figure.get_layout_engine()) is not None:
             figure.set_dpi(DPI)
             engine.execute(figure)
             figure.set_layout_engine(None)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgelab.core.errors import JudgelabError, PartialRunError, some
+from judgelab.core.errors import JudgelabError, PartialRunError
 from judgelab.core.result import Headline, flat_estimate, read_estimate
 from judgelab.report import console, format, style
 from judgelab.report.format import Column, column, estimates
@@ -69,21 +69,18 @@ def write(folder: Path) -> Path:
         write_csv(into, f"{section.name}.csv", section.rows)
     tables = {section.name: section.rows for section in sections}
     names = [name for section in sections for name in section.figures]
-    failed = {place: job for place, job in enumerate(ranked) if job.error is not None}
-    runs = [job.run for job in ranked if job.run is not None]
+    varied, runs = axes(ranked), [job.run for job in ranked if job.run is not None]
     words = Counter(job.status.partition(":")[0] for job in ranked)
+    partial = [f"Job {job.number}: {job.partial}" for job in ranked if job.partial]
     text = format.render(
         "sweep.html",
-        heading=f"{_rehearsal(ranked)}{len(ranked)} runs: {' × '.join(axes(ranked))}",
+        heading=f"{_rehearsal(ranked)}{len(ranked)} runs: {' × '.join(varied)}",
         facts=[", ".join(f"{count} {word}" for word, count in words.items())],
-        warnings=[
-            *(f"Job {j.number}: {j.partial}" for j in ranked if j.partial),
-            *warnings(ranked),
-        ],
+        warnings=[*partial, *warnings(ranked)],
         answer=answer(ranked, sections),
         notes=list(dict.fromkeys(note for job in ranked for note in job.notes)),
         columns=shown(ranked),
-        spans={p: (len(axes(ranked)), f"failed: {job.error}") for p, job in failed.items()},
+        spans={k: (len(varied), job.status) for k, job in enumerate(ranked) if job.error},
         legend=LEGEND,
         repeats=[job.command for job in ranked if job.overrides and job.status != "done"],
         sections=sections,
@@ -126,21 +123,14 @@ def _rehearsal(found: Sequence[SweepJob]) -> str:
 
 def _fitting(found: Sequence[SweepJob]) -> list[RenderableType]:
     """The table, without the intervals where the width has no room for them."""
-    columns = shown(found)
+    columns, bare = shown(found), list[Column]()
     if len(console.fitting(columns)) == len(columns):
         return [console.grid(columns)]
-    bare = [
-        replace(
-            one,
-            heading=one.heading.replace(" ", "\n"),
-            cells=tuple(cell.partition(" [")[0] if one.numeric else cell for cell in one.cells),
-        )
-        for one in columns
-    ]
-    return [
-        console.grid(bare),
-        console.line("95 % intervals: in comparison.csv and the report", "dim"),
-    ]
+    for one in columns:
+        cells = tuple(cell.partition(" [")[0] if one.numeric else cell for cell in one.cells)
+        bare.append(replace(one, heading=one.heading.replace(" ", "\n"), cells=cells))
+    note = "95 % intervals: in comparison.csv and the report"
+    return [console.grid(bare), console.line(note, "dim")]
 
 
 def best_first(jobs: Sequence[SweepJob]) -> list[SweepJob]:
@@ -148,13 +138,8 @@ def best_first(jobs: Sequence[SweepJob]) -> list[SweepJob]:
     by = sorted_by(jobs)
     if by is None:
         return list(jobs)
-    sign = 1 if by.lower else -1  # stable: attacks of one stay together
-
-    def place(job: SweepJob) -> float:
-        value = read_estimate(job.summary, by.key)["value"]
-        return math.inf if value is None else sign * float(value)
-
-    return sorted(jobs, key=place)
+    sign, key = 1 if by.lower else -1, by.key  # stable: attacks of one stay together
+    return sorted(jobs, key=lambda job: sign * job.summary.get(key, sign * math.inf))
 
 
 def sorted_by(jobs: Sequence[SweepJob]) -> Headline | None:
@@ -187,47 +172,32 @@ def _compared(done: Sequence[SweepJob], jobs: Sequence[SweepJob]) -> list[Said]:
     apart = "dataset" in axes(jobs)
     data: dict[str, dict[str, SweepJob]] = {}
     for job in done:  # each name once, by its best job
-        data.setdefault(option(job, "dataset") if apart else "", {}).setdefault(
-            name_of(job, jobs), job
-        )
+        named = data.setdefault(option(job, "dataset") if apart else "", {})
+        named.setdefault(name_of(job, jobs), job)
     parts = [
-        (f"On {one}" if apart else "Compared", " ".join(_first(named, by)))
+        (f"On {one}" if apart else "Compared", _first(named, by))
         for one, named in data.items()
         if len(named) > 1
     ]
     if parts or len(data) < 2:
         return parts[:MOST]
-    most, least = (
-        f"{option(job, 'dataset')} with {_shown(job, by)}" for job in (done[0], done[-1])
-    )
+    most, *_, least = (f"{option(job, 'dataset')} with {_shown(job, by)}" for job in done)
     return [("Compared", f"{by.name}: most on {most}, least on {least}. The data differ, too.")]
 
 
-def _first(named: Mapping[str, SweepJob], by: Headline) -> Iterator[str]:
+def _first(named: Mapping[str, SweepJob], by: Headline) -> str:
     """Who is first, and how sure that is; of ``named``, the best first."""
     (first, best), *others = named.items()
-    yield f"{by.name}: {first} is first with {_shown(best, by)}."
-    low, high = _ends(best, by)
-    if math.isnan(low):
-        yield "Without an interval nobody can say how sure that is."
-    else:
-        ends = {name: _ends(job, by) for name, job in others}
-        close = [n for n, (a, b) in ends.items() if not (a > high if by.lower else b < low)]
-        yield (
-            f"Not shown to be behind: {some(close, MOST)} (their intervals reach it)."
-            if close
-            else "All others are behind by more than the intervals."
-        )
-        if len(others) >= MANY:
-            yield f"The best of {len(named)} looks better than it is: try it on other items."
-    if by.chance is not None and not low > by.chance:
-        yield "Even that is not shown to be better than guessing."
+    _, low, high = _estimate(best, by)
+    ends = {name: _estimate(job, by)[1:] for name, job in others}
+    close = [n for n, (a, b) in ends.items() if not (a > high if by.lower else b < low)]
     gains = {name: read_estimate(job.summary, by.gain)["low"] for name, job in named.items()}
-    gains = {name: least for name, least in gains.items() if least is not None}
-    if more := [name for name, least in gains.items() if least > 0]:
-        yield f"{some(more, MOST)} surely {'tells' if len(more) == 1 else 'tell'} more than length."
-    elif gains:
-        yield "None surely tells more than length."
+    known = {name: least for name, least in gains.items() if least is not None}
+    more = [name for name, least in known.items() if least > 0]
+    about = {"by": by, "first": first, "figure": _shown(best, by), "n": len(named), "most": MOST}
+    about |= {"close": None if math.isnan(low) else close, "more": more if known else None}
+    about["guess"] = by.chance is not None and not low > by.chance
+    return " ".join(format.sentences("first.md.j2", many=MANY, **about))
 
 
 def name_of(
@@ -238,15 +208,14 @@ def name_of(
     return job_name(job, keys) or str(job.summary.get("mechanism", ""))
 
 
-def _ends(job: SweepJob, by: Headline) -> tuple[float, float]:
+def _estimate(job: SweepJob, by: Headline) -> list[float]:
+    """Value and ends of its interval; NaN where they are not known."""
     one = read_estimate(job.summary, by.key)
-    low, high = (math.nan if one[end] is None else float(one[end]) for end in ("low", "high"))
-    return low, high
+    return [math.nan if one[part] is None else one[part] for part in ("value", "low", "high")]
 
 
 def _shown(job: SweepJob, by: Headline) -> str:
-    one = read_estimate(job.summary, by.key)
-    return format.estimate(one["value"], one["low"], one["high"])
+    return format.estimate(*_estimate(job, by))
 
 
 def shown(jobs: Sequence[SweepJob]) -> list[Column]:
@@ -264,10 +233,9 @@ def shown(jobs: Sequence[SweepJob]) -> list[Column]:
             once[("printed", key)] = column(f"printed/{key}", paper, "printed")
     measured = list(once.values())
     if measured:
-        pairs = zip(jobs, measured[0].cells, strict=True)
         cells = tuple(
-            "failed" if job.error is not None else f"{cell} (partial)" if job.partial else cell
-            for job, cell in pairs
+            "failed" if job.error else f"{cell} (partial)" if job.partial else cell
+            for job, cell in zip(jobs, measured[0].cells, strict=True)
         )
         measured[0] = replace(measured[0], cells=cells)
     columns += [*measured, column("unscored", [_counted(job, TEXTS) for job in jobs])]
@@ -295,8 +263,7 @@ def table(jobs: Sequence[SweepJob]) -> DataFrame:
 
     rows = []
     for job, one, differs in zip(jobs, estimators(jobs), marked(jobs), strict=True):
-        row: dict[str, Any] = {"job": job.number}
-        row |= {key: setting(job, key) for key in axes(jobs)}
+        row: dict[str, Any] = {"job": job.number, **{key: setting(job, key) for key in axes(jobs)}}
         row |= {"estimator_differs": differs or None, "estimator": one and one.line}
         row |= {"status": job.status, "items": job.summary.get("items")}
         for key in metrics(jobs, every=True):
@@ -323,8 +290,8 @@ def metrics(jobs: Sequence[SweepJob], *, every: bool = False) -> list[str]:
     for job in jobs:  # what the paper prints; scores of single agents are their study's to show
         beside = [key.removeprefix("printed/") for key in job.summary if key.startswith("printed/")]
         keys += [key for key in beside if key.startswith(PANELS)]
-    every_one = list(dict.fromkeys([*keys, *own]))
-    known = [key for key in every_one if any(job.summary.get(key) is not None for job in jobs)]
+    keys = list(dict.fromkeys([*keys, *own]))
+    known = [key for key in keys if any(job.summary.get(key) is not None for job in jobs)]
     return known or own[:1]
 
 

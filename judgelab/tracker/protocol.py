@@ -105,10 +105,8 @@ def carefully(show: Callable[[], str | None], kept: str) -> str | None:
 
 
 def headline(result: Result) -> dict[str, Value]:
-    """``primary`` and ``people``, each with ``_low``, ``_high``, ``_n``, and ``_is``: its key.
-
-    The same names in runs of every study, so that one column or panel takes them all.
-    """
+    """``primary`` and ``people``, each with ``_low``, ``_high``, ``_n``, and ``_is``: its key. The
+    names are the same in runs of every study, so that one column or panel takes them all."""
     row: dict[str, Value] = {}
     for name, key in _first(result).items():
         known = read_estimate(result.summary, key)
@@ -124,10 +122,8 @@ def judge_rows(result: Result) -> list[Row]:
 
 def bars(result: Result, name: str, axes: Mapping[str, str]) -> list[Row]:
     """A row for each figure that is drawn with its interval; those of a judge as ``judge: FIGURE``.
-
     Columns: run (the ``name``), mechanism, dataset, judge, attack (``none`` for figures of clean
-    texts), statistic, value, low, high, n.
-    """
+    texts), statistic, value, low, high, n."""
     summary, attack = result.summary, axes.get("attack", "none")
     drawn: list[tuple[Row, str, str, str]] = []
     for statistic, key in _first(result).items():

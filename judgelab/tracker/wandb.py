@@ -111,7 +111,7 @@ class WandbTracker:
         )
         tables, summary = sweep.tables, sweep.summary
         if not self.records:
-            tables, summary = without_records(tables), without_places(summary)
+            tables, summary = without_records([tables, summary])
         try:
             run.summary.update(plain(summary))
             _log_shown(run, tables, sweep.folder)
@@ -166,7 +166,10 @@ class WandbMirror(Mirror):
 
     def _open(self, kind: str | None = None) -> tuple[Any, str]:
         if self._opened is None:
-            run = self._run if self._tracker.records else shareable(self._run)
+            run = self._run
+            if not self._tracker.records:
+                about = {key: value for key, value in vars(run).items() if key != "folder"}
+                run = replace(run, **without_records(about))
             study = str(run.config.get("study", {}).get("_target_", ".run.")).split(".")[-2]
             self._opened = self._tracker.open(
                 self._run.folder.parent.parent,
@@ -227,12 +230,6 @@ def _log_shown(mirror: Any, tables: Sequence[Table], folder: Path) -> None:
         mirror.log({f"tables/{table.name}": data})
     for picture in sorted((folder / "figures").glob("*.png")):
         mirror.log({f"figures/{picture.stem}": wandb.Image(str(picture))})
-
-
-def shareable(run: TrackedRun) -> TrackedRun:
-    """The run without people's names, and without folders in config, name, sweep and axes."""
-    names = {"name": run.name, "sweep": run.sweep, "axes": run.axes}
-    return replace(run, config=without_records(run.config), **without_places(names))
 
 
 def without_records(value: Any) -> Any:
