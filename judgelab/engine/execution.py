@@ -6,13 +6,12 @@ from __future__ import annotations
 import csv
 import platform
 import re
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from subprocess import DEVNULL
+from subprocess import DEVNULL, CalledProcessError, check_output
 from typing import Any
 
 from omegaconf import OmegaConf
@@ -156,13 +155,11 @@ def catch_up(tracker: Tracker, run: TrackedRun, run_dir: RunDir) -> None:
 
 def _commit() -> str | None:
     """The checkout's commit; None outside a checkout or without git."""
-    if not (PACKAGE.parent / ".git").exists():  # a wheel may lie in somebody else's repository
-        return None
-    try:
-        command = ["git", "rev-parse", "HEAD"]
-        return subprocess.check_output(command, cwd=PACKAGE, text=True, stderr=DEVNULL).strip()
-    except (OSError, subprocess.CalledProcessError):
-        return None
+    if (PACKAGE.parent / ".git").exists():  # a wheel may lie in somebody else's repository
+        with suppress(OSError, CalledProcessError):
+            command = ["git", "rev-parse", "HEAD"]
+            return check_output(command, cwd=PACKAGE, text=True, stderr=DEVNULL).strip()
+    return None
 
 
 def printed(file: str, call: Invocation, config: Mapping[str, Any]) -> dict[str, Value]:

@@ -128,8 +128,7 @@ def _make(
         settings = replace(settings, force=False)
     run_dir.reopen()
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(config), sort_keys=False))
-    file = settings.printed
-    in_print = execution.printed(file, call, config) if file else {}
+    beside = execution.printed(settings.printed, call, config) if settings.printed else {}
     mirror = Careful(tracker, tracked_run(run_dir, config, call, named_by))
     try:
         with closing(Models(settings, run_dir.path, call.sweep)) as models, closing(scale):
@@ -141,11 +140,22 @@ def _make(
             result = with_reasons(result, models.log, run_dir, parts.mechanism.name)
             result, accounts = models.with_answered(result), models.accounts()
         if settings.rehearsal:
-            in_print |= {"rehearsal": True}
+            beside |= {"rehearsal": True}
             result = replace(result, notes=[REHEARSAL, *result.notes])
-        result = replace(result, summary={**result.summary, **in_print})
+        result = replace(result, summary={**result.summary, **beside})
         record = execution.manifest(started, call, config, named_by) | accounts
-        _write(run_dir, result, record, still, call)
+        written = result.to_json()
+        if still is not None:
+            written |= {"notes": [still["sentence"], *result.notes], "partial": still}
+        run_dir.write_json("result.json", written)
+        if not call.quiet:  # first, as figures and page take longer than a study of arithmetic
+            console.page(console.screen(run_dir.read_json("result.json"), run_dir.path))
+        run_dir.write_json("manifest.json", record)
+        for name in ("tables", "figures"):  # an earlier execution may have had others
+            shutil.rmtree(run_dir.path / name, ignore_errors=True)
+        page.write(run_dir)
+        if still is not None:
+            raise PartialRunError(still["sentence"], run_dir.path)
     except BaseException:
         mirror.close()
         raise
@@ -161,29 +171,6 @@ def _scored(context: Context, models: Models) -> Result:
             raise
         why = " ".join(str(cause).split())
         raise PartialRunError(f"{still['sentence']} There is no result yet ({why})") from cause
-
-
-def _write(
-    run_dir: RunDir,
-    result: Result,
-    record: Mapping[str, Any],
-    still: Mapping[str, Any] | None,
-    call: Invocation,
-) -> None:
-    """Everything on disk but DONE; the answer is on the console first, as figures and page take
-    longer than a study of arithmetic. ``still``: what is open (``open_calls``)."""
-    written = result.to_json()
-    if still is not None:
-        written |= {"notes": [still["sentence"], *result.notes], "partial": still}
-    run_dir.write_json("result.json", written)
-    if not call.quiet:
-        console.page(console.screen(run_dir.read_json("result.json"), run_dir.path))
-    run_dir.write_json("manifest.json", record)
-    for name in ("tables", "figures"):  # an earlier execution may have had others
-        shutil.rmtree(run_dir.path / name, ignore_errors=True)
-    page.write(run_dir)
-    if still is not None:
-        raise PartialRunError(still["sentence"], run_dir.path)
 
 
 def _note(call: Invocation, **entries: str | list[str]) -> None:

@@ -9,7 +9,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -45,15 +45,21 @@ class SweepName:
     def of(cls, config: DictConfig, *, named: bool) -> SweepName:
         """Of the config that Hydra composed for a multirun, with its node ``hydra``; ``named``
         where the user chose the folder."""
-        given = list(_settings(config))
-        varies = tuple(key for key, _, many in given if many)
+        task: list[str] = list(OmegaConf.select(config, "hydra.overrides.task") or ())
+        params: Any = OmegaConf.select(config, "hydra.sweeper.params") or {}
+        task += [f"{key}={value}" for key, value in params.items()]
+        parsed = OverridesParser.create().parse_overrides(task)
+        keyed = [(one.get_key_element().lstrip("+~"), one) for one in parsed]
+        # all that can change a number
+        given = [(key, one) for key, one in keyed if key.partition(".")[0] not in VOLATILE]
+        varies = tuple(key for key, one in given if one.is_sweep_override())
         if named:
             return cls(Path(config.hydra.sweep.dir).name, varies)
         chosen = OmegaConf.select(config, "hydra.runtime.choices") or {}
         words = chosen.get("sweep") or " × ".join(key.rpartition(".")[2] for key in varies)
         if not chosen.get("sweep") and "dataset" not in varies:
             words = f"{words} on {chosen.get('dataset')}" if words else str(chosen.get("dataset"))
-        whole = json.dumps([words, *sorted(word for _, word, _ in given)])
+        whole = json.dumps([words, *sorted(str(one.input_line) for _, one in given)])
         digits = hashlib.sha256(whole.encode()).hexdigest()[:6]
         return cls(f"{words[:LONGEST]} {digits}", varies)
 
@@ -69,17 +75,6 @@ class SweepName:
     def write(self, folder: Path) -> None:
         """For the jobs, which may run in other processes."""
         RunDir(folder).write_json(NAME, asdict(self))
-
-
-def _settings(config: DictConfig) -> Iterator[tuple[str, str, bool]]:
-    """(key, its words, whether there are several values), of all that can change a number."""
-    words: list[str] = list(OmegaConf.select(config, "hydra.overrides.task") or ())
-    params: Any = OmegaConf.select(config, "hydra.sweeper.params") or {}
-    words += [f"{key}={value}" for key, value in params.items()]
-    for one in OverridesParser.create().parse_overrides(words):
-        key = one.get_key_element().lstrip("+~")
-        if key.partition(".")[0] not in VOLATILE:
-            yield key, str(one.input_line), one.is_sweep_override()
 
 
 def become_parent(config: DictConfig) -> None:

@@ -247,7 +247,7 @@ def _data(run_dir: RunDir, rows: ItemRows) -> dict[str, Any]:
         "difference": _plain(rows.difference[shown]),
         "people": _plain(table.truth[shown]),
         "change": _plain(rows.attacked[shown]),
-        "asked": table.asked.any(axis=2).T[shown].tolist(),
+        "asked": np.asarray(table.asked.any(axis=2)).T[shown].tolist(),
         "lost": rows.lost[shown].tolist(),
     }
     by = {name: _plain(values[shown]) for name, values in sorts.items()}

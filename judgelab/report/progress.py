@@ -31,10 +31,9 @@ class Progress(Watch):
     ) -> None:
         self._cost, self._stream = cost, stream or sys.stderr
         self._live, self._every = self._stream.isatty(), every
-        self._next = time.monotonic() + first
+        self._next, self._told = time.monotonic() + first, -TOLD
         self._name, self._items, self._began = "", 0, time.monotonic()
         self._total = self._done = self._hits = self._batched = self._batches = 0
-        self._told = -TOLD
 
     def stage(self, name: str, items: int) -> None:
         """A new stage begins, of so many items; 0 where that is not known."""

@@ -27,24 +27,15 @@ if TYPE_CHECKING:
 Tables = dict[str, "DataFrame"]
 Drawing = Callable[[Tables], "Drawn"]
 
+# neutral colours; a page may replace them to suit a dark background
 INK, MUTED, RULE, PAPER = "#1f2328", "#656d76", "#d0d7de", "#ffffff"
-"""The neutral colours; a page may replace them to suit a dark background."""
-
+# Okabe and Ito's palette (its yellow and black replaced), in the order they are handed out
 HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#5b5b5b")
-"""Okabe and Ito's palette (its yellow and black replaced), in the order they are handed out."""
-
-CATEGORIES = {
-    "Faithful": "#0072b2",
-    "Style": "#56b4e9",
-    "Strategic": "#d55e00",
-    "Low Effort": "#e69f00",
-    "Other": "#5b5b5b",
-}
-
+CATEGORIES = {"Faithful": HUES[0], "Style": HUES[5], "Strategic": HUES[1], "Low Effort": HUES[4]}
+CATEGORIES |= {"Other": HUES[7]}
 WIDTH = 8.0  # inches
 DPI = 160  # dots per inch of a png
 TICKS = "{x:,.12g}"  # of a logarithmic axis, written out: 100,000
-
 _SHEET = Path(__file__).with_name("judgelab.mplstyle")
 _ENDS: Any = {"solid_capstyle": "butt"}  # an interval ends where its line ends
 _ROW: Any = ("axes fraction", "data")
@@ -178,14 +169,13 @@ def interval(
     where it stands. Returns False, and draws nothing, where there is no value (NaN, None)."""
     parts = (row.get(part) for part in ("value", "low", "high"))
     value, low, high = (math.nan if part is None else float(part) for part in parts)
-    if math.isnan(value):
-        return False
     way = -1 if upright else 1
-    if not math.isnan(low + high):
+    if not math.isnan(value + low + high):
         line = ([low, high], [place, place])[::way]
         axes.plot(*line, color=mark.colour, lw=1.4, alpha=0.75, zorder=2, **_ENDS)
-    axes.plot(*([value], [place])[::way], **_looks(mark), zorder=3)
-    return True
+    if not math.isnan(value):
+        axes.plot(*([value], [place])[::way], **_looks(mark), zorder=3)
+    return not math.isnan(value)
 
 
 def unscored(axes: Axes, y: float, label: str = "unscored") -> None:
@@ -280,7 +270,7 @@ def with_n(said: str, frame: DataFrame, what: str = "items") -> str:
     if not len(numbers):
         return said
     low, high = min(numbers), max(numbers)
-    text = f"{said} n\u00a0=\u00a0{low if low == high else f'{low} to {high}'} {what}"
+    n, most = (f"{low}", "") if low == high else (f"{low} to {high}", "up to ")
     missing = int(frame["unscored"].max()) if "unscored" in frame else 0
-    most = "up to " if low != high else ""
-    return f"{text}, {most}{missing} unscored." if missing else f"{text}."
+    rest = f", {most}{missing} unscored." if missing else "."
+    return f"{said} n\u00a0=\u00a0{n} {what}{rest}"

@@ -125,6 +125,8 @@ def bars(result: Result, name: str, axes: Mapping[str, str]) -> list[Row]:
     Columns: run (the ``name``), mechanism, dataset, judge, attack (``none`` for figures of clean
     texts), statistic, value, low, high, n."""
     summary, attack = result.summary, axes.get("attack", "none")
+    about: dict[str, Value] = {"run": name}
+    about |= {axis: axes.get(axis, "") for axis in ("mechanism", "dataset")}
     drawn: list[tuple[Row, str, str, str]] = []
     for statistic, key in _first(result).items():
         if summary.get(key) is not None:
@@ -135,16 +137,13 @@ def bars(result: Result, name: str, axes: Mapping[str, str]) -> list[Row]:
             drawn.append((summary, "", key, f"{PANELS[panel]}{statistic}"))
     for row in judge_rows(result):
         drawn += [(row, str(row["judge"]), key, f"judge: {key}") for key in estimated(row)]
-    return [
-        {
-            **{"run": name, "mechanism": axes.get("mechanism", "")},
-            **{"dataset": axes.get("dataset", ""), "judge": judge},
-            "attack": "none" if key.startswith("clean/") and not judge else attack,
-            "statistic": statistic,
-            **{part: read_estimate(row, key)[part] for part in ("value", "low", "high", "n")},
-        }
-        for row, judge, key, statistic in drawn
-    ]
+    rows = list[Row]()
+    for row, judge, key, statistic in drawn:
+        clean, known = key.startswith("clean/") and not judge, read_estimate(row, key)
+        figure = {"judge": judge, "attack": "none" if clean else attack, "statistic": statistic}
+        parts = {part: known[part] for part in ("value", "low", "high", "n")}
+        rows.append(about | figure | parts)
+    return rows
 
 
 def in_words(answer: Sequence[tuple[str, str]], title: str = "") -> dict[str, Value]:
