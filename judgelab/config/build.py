@@ -23,16 +23,8 @@ from judgelab.core.errors import ConfigError, JudgelabError, did_you_mean
 from judgelab.core.resources import PROGRAM
 
 AXES = (
-    "dataset",
-    "agents",
-    "evaluation_lm",
-    "synopsis",
-    "preprocessor",
-    "attack",
-    "mechanism",
-    "study",
-    "tracker",
-    "scale",
+    *("dataset", "agents", "evaluation_lm", "synopsis", "preprocessor", "attack"),
+    *("mechanism", "study", "tracker", "scale"),
 )
 WRITER = "writer_lm"
 """A second LM, which writes texts instead of the evaluation LM. It may be absent or null."""

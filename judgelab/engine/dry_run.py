@@ -39,12 +39,12 @@ def dry_run(parts: Parts, settings: Frame, prompts: Sequence[Mapping[str, str]] 
             console.page([_together(list(asked.values()), settings)])
         texts = [one.stages["texts"] for one in roles.values() if "texts" in one.stages]
         if unwritten := sum(tally.to_ask for tally in texts):
-            said = (
+            not_known = (
                 f"{unwritten} texts are not written yet. Calls that would use them (later stages "
                 f"of the agents, and every mechanism's) cannot be counted in advance ({NOT_ASKED})."
             )
-            console.page([said])
-        console.page(list(context.study.forecast(context)))
+            console.page([not_known])
+        console.page(context.study.forecast(context))
 
 
 @contextmanager
@@ -86,19 +86,17 @@ def _together(counting: Sequence[Counted], settings: Frame) -> str:
     return f"All together: {to_ask:,} calls to ask, at most {most or '0'}{beside}."
 
 
-def _screen(counting: Counted, settings: Frame, role: str = "") -> list[Any]:
+def _screen(counting: Counted, settings: Frame, role: str) -> Iterator[Any]:
     """One LM's stages in a table, and how far the numbers can be relied on."""
-    lm, total = counting.lm, counting.total
-    seconds: dict[str, float] = {}
-    untried: list[str] = []
+    lm, seconds, failed = counting.lm, dict[str, float](), ""
     try:
         seconds = pace(counting)
     except JudgelabError as cause:
-        untried = [f"Minutes are unknown, as a trial failed: {cause}"]
+        failed = f"Minutes are unknown, as a trial failed: {cause}"
     price = lm.priced(settings.budget.prices) if isinstance(lm, Remote) else None
     stages = {name: tally for name, tally in counting.stages.items() if tally.calls}
     rows = []
-    for name, tally in [*stages.items(), ("all", total)]:
+    for name, tally in [*stages.items(), ("all", counting.total)]:
         to_ask, minutes = tally.to_ask, minutes_here(tally, seconds)
         row = {"stage": name, "calls": tally.calls, "in_cache": tally.calls - to_ask}
         row |= {"to_ask": to_ask, "input_tokens": tally.input_tokens}
@@ -112,16 +110,17 @@ def _screen(counting: Counted, settings: Frame, role: str = "") -> list[Any]:
         rows.append(row | {"minutes": "unknown" if minutes is None else f"{minutes:.1f}"})
     asked = "a few calls were tried for the time" if seconds else "nothing was asked"
     who = f"{lm.identity} ({role})" if role else lm.identity
-    lines: list[Any] = [f"Dry run of {who}: {asked}, nothing is kept.", ""]
-    lines += [console.grid(columns(rows, list(rows[0]))), "", *untried]
+    yield from (f"Dry run of {who}: {asked}, nothing is kept.", "")
+    yield from (console.grid(columns(rows, list(rows[0]))), "")
+    if failed:
+        yield failed
     if isinstance(lm, Remote):
-        lines.append(
+        yield (
             "Tokens are estimated at 4 bytes each, replies at their upper bound; retries come on "
             "top. Minutes are what the configured limits allow at best."
         )
         if price is None:
-            lines.append(f"The price list has no price of {lm.model}: the cost is unknown.")
-    return lines
+            yield f"The price list has no price of {lm.model}: the cost is unknown."
 
 
 def minutes_here(tally: StageTally, seconds: Mapping[str, float]) -> float | None:

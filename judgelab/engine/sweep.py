@@ -65,12 +65,9 @@ class SweepName:
 
     @classmethod
     def read(cls, folder: Path) -> SweepName:
-        """As ``write`` left it; by its folder's name, where it did not."""
-        try:
-            content = json.loads((folder / NAME).read_text(encoding="utf-8"))
-            return cls(content["name"], tuple(content["varies"]))
-        except (OSError, ValueError):
-            return cls(folder.name, ())
+        """As ``write`` left it."""
+        content = RunDir(folder).read_json(NAME)
+        return cls(content["name"], tuple(content["varies"]))
 
     def write(self, folder: Path) -> None:
         """For the jobs, which may run in other processes."""

@@ -164,8 +164,8 @@ def _job(path: Path, number: int) -> SweepJob:
     result, still = RunDir(run).read_json("result.json"), None
     if word["status"] == "partial" and "partial" in result:  # else it was completed meanwhile
         still = word["error"]
-    unused = tuple(word.get("without_effect", ()))
-    return SweepJob(number, overrides, choices, run, result, None, still, unused)
+    without_effect = tuple(word.get("without_effect", ()))
+    return SweepJob(number, overrides, choices, run, result, None, still, without_effect)
 
 
 @dataclass(frozen=True)

@@ -78,9 +78,7 @@ class Progress(Watch):
             self._stream.flush()
 
     def _line(self) -> str:
-        asked = self._done - self._hits
-        seconds = max(time.monotonic() - self._began, 1e-9)
-        rate = asked / seconds
+        rate = (self._done - self._hits) / max(time.monotonic() - self._began, 1e-9)
         parts = [f"{self._name}: {self._done} of {self._total or '?'} calls"]
         if rate > 0:
             parts.append(f"{rate:.3g}/s")

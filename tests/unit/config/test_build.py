@@ -11,19 +11,13 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import OmegaConf
 from pydantic import Field
 
-from judgelab.config import AXES, build, resolved
+from judgelab.config import build, resolved
 from judgelab.config.composing import composed, written
 from judgelab.core.bounds import Correlation, Count
 from judgelab.core.errors import ConfigError
 
 HERE = "tests.unit.config.test_build"
-FRAME = {
-    "seed": 0,
-    "limit": None,
-    "force": False,
-    "paths": {"root": "o", "cache": "c"},
-    **{axis: {} for axis in AXES},
-}
+INNER = f"{HERE}.Inner"
 
 
 @dataclass(frozen=True)
@@ -55,11 +49,7 @@ class Broken:
 
 
 def node(**values: object) -> dict[str, object]:
-    return {
-        "_target_": f"{HERE}.Outer",
-        "inner": {"_target_": f"{HERE}.Inner"},
-        "rate": 1.0,
-    } | values
+    return {"_target_": f"{HERE}.Outer", "inner": {"_target_": INNER}, "rate": 1.0} | values
 
 
 def test_what_the_class_raises_names_the_inner_node() -> None:
@@ -72,15 +62,12 @@ def test_what_the_class_raises_names_the_inner_node() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"_target_": f"{HERE}.FRAME"}, f"x._target_='{HERE}.FRAME' cannot be built: name a class"),
+        ({"_target_": f"{HERE}.INNER"}, f"x._target_='{HERE}.INNER' cannot be built: name a class"),
         ({"rat": 1.0}, "x.rat is not a known key. Did you mean 'rate'?"),
         ({"rate": "fast"}, "x.rate='fast' must be a valid number"),
         ({"rate": -1.0}, "x: rate must not be negative"),
-        ({"inner": {"_target_": f"{HERE}.Inner", "size": "big"}}, "x.inner.size='big'"),
-        (
-            {"inner": {"_target_": f"{HERE}.Inner", "shares": [0.5, 2.0]}},
-            "shares[1]=2.0 must be less",
-        ),
+        ({"inner": {"_target_": INNER, "size": "big"}}, "x.inner.size='big'"),
+        ({"inner": {"_target_": INNER, "shares": [0.5, 2.0]}}, "shares[1]=2.0 must be less"),
         ({"_target_": "judgelab.no.such.X"}, "cannot be imported"),
     ],
 )
@@ -93,7 +80,7 @@ def test_mistakes(change: dict[str, object], message: str) -> None:
 
 def test_what_is_absent_is_named() -> None:
     with pytest.raises(ConfigError, match="x.rate is missing: give x.rate=VALUE"):
-        build({"_target_": f"{HERE}.Outer", "inner": {"_target_": f"{HERE}.Inner"}}, "x")
+        build({"_target_": f"{HERE}.Outer", "inner": {"_target_": INNER}}, "x")
     with pytest.raises(ConfigError, match="has no _target_"):
         build({"rate": 1.0}, "x")
     with pytest.raises(ConfigError, match=r"dataset\.path is missing: give dataset\.path=VALUE"):

@@ -166,9 +166,6 @@ def test_an_unexpected_fault_is_laid_to_whose_code_it_arose_in(
     with pytest.raises(TypeError) as ours:
         rehearsed(5)  # type: ignore[arg-type]
     assert "a fault of judgelab; debug=true" in sentence(ours.value)
-
-
-def test_an_axis_without_an_option_is_named() -> None:
     words = ("limit=2", "evaluation_lm@writer_lm=null")
     with pytest.raises(ValueError) as cause:
         composed(*words)

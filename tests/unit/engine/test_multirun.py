@@ -73,11 +73,8 @@ def test_a_job_is_called_by_what_it_alone_has(sweep: Path) -> None:
     assert (job.name, job.sweep) == ("mi", "mechanism on xsum 0a1b2c")
     assert job.axes["attack"] == "none"
     judged = Invocation(words, {**call.choices, "study": "audit"}, job=sweep / "0", sweep=sweep)
-    assert list(tracked_run(RunDir(sweep), {}, judged, ("dataset",)).axes) == [
-        "study",
-        "dataset",
-        "mechanism",
-    ]
+    axes = tracked_run(RunDir(sweep), {}, judged, ("dataset",)).axes
+    assert list(axes) == ["study", "dataset", "mechanism"]
 
 
 def test_the_comparison_has_every_job_and_the_runs_it_was_made_from(sweep: Path) -> None:
@@ -90,9 +87,7 @@ def test_the_comparison_has_every_job_and_the_runs_it_was_made_from(sweep: Path)
     assert compared["gppm"]["status"] == "failed: no"
     assert compared["rouge"]["clean/auc_low"] == pytest.approx(0.65)
     assert found.axes == {"mechanism": ["mi", "rouge", "gppm"]}
-    assert str(found.summary["answer"]).startswith(
-        "Compared: AUC, good against bad responses: rouge"
-    )
+    assert "Compared: AUC, good against bad responses: rouge" in str(found.summary["answer"])
     assert {**found.summary, "answer": ""} == {"answer": "", "jobs": 3, "done": 2, "failed": 1}
     drawn = [row for row in found.tables[-1].rows if row["statistic"] == "auc"]
     assert [(row["mechanism"], row["value"], row["attack"]) for row in drawn] == [
