@@ -22,12 +22,9 @@ _END = re.compile(r"(?<=[.?!\n])")
 
 
 def line_sentences(line: str) -> list[str]:
-    """The sentences of one line, each with the stop that ends it.
-
-    A stop (period, question mark, exclamation mark) ends a sentence before white space or the
-    end of the line and not after ``et al`` or ``i.e``, so ``3.5`` is not cut. What holds no
-    letter is no sentence: a list number belongs to the sentence after it, and a rule or an empty
-    line has none.
+    """The sentences of one line, each with the stop (``.``, ``?``, ``!``) that ends it before white
+    space or the end of the line, and not after ``et al`` or ``i.e``. What holds no letter is no
+    sentence: a list number belongs to the sentence after it, and a rule has none.
     """
     pieces: list[str] = []
     start, pending = 0, 0
@@ -43,14 +40,11 @@ def line_sentences(line: str) -> list[str]:
 
 
 def thin(text: str, gap: Gap | None = None) -> str:
-    """The text less the 2nd, 4th, ... sentence of every section; its layout stays.
+    """The text less the 2nd, 4th, ... sentence of every section; its layout stays. ``gap`` gives
+    what to put where each sentence was; None closes the gap.
 
-    Headings inside a section are no sentences: ``**Weakness**`` stays where it is and is not
-    counted, and of ``**Clarity:** The text is clear.`` only the sentence goes. A text without any
-    header is one section.
-
-    Args:
-        gap: gives what to put where each sentence was; None closes the gap.
+    Headings inside a section are no sentences: ``**Weakness**`` stays and is not counted, and of
+    ``**Clarity:** The text is clear.`` only the sentence goes.
     """
     return "".join(part.header + _thin(part.body, gap) for part in sections(text))
 
@@ -82,14 +76,10 @@ def _thin(body: str, gap: Gap | None) -> str:
 
 
 def thin_as_released(text: str, gap: Gap | None = None, *, bold: bool = False) -> str:
-    """The authors' program as far as its description goes.
-
-    Every stop ends a sentence wherever it stands (``3.5`` is two), a list number is a sentence,
-    what follows the last stop or line break is lost, and a space joins what is left.
-
-    Args:
-        bold: a piece with ``**`` in it counts as a header (deletion and completion only).
-    """
+    """The authors' program as far as its description goes: every stop ends a sentence wherever it
+    stands (``3.5`` is two), a list number is a sentence, what follows the last stop or line break
+    is lost, and a space joins what is left. With ``bold`` a piece with ``**`` in it counts as a
+    header (deletion and completion only)."""
     kept: list[str] = []
     position = 0
     for piece in (piece.strip() for piece in _END.split(text)[:-1]):

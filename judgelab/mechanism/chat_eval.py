@@ -60,13 +60,9 @@ class Debate(Mechanism):
         read: Callable[[str | None], float],
         why: Callable[[str], str],
     ) -> dict[Key, list[float]]:
-        """What the roles' last words say on each question that any of them decides.
-
-        Args:
-            questions: cell, and key and fields of its requests.
-            read: what last words say; NaN where they decide nothing.
-            why: they decide nothing.
-        """
+        """What the roles' last words say on each question that any of them decides. ``questions``
+        are cells, and key and fields of their requests; ``read`` is what last words say, NaN where
+        they decide nothing, and ``why`` the reason then."""
 
         def spoken(_: Key, reply: Reply) -> float:
             return 0.0 if (reply.text or "").strip() else np.nan

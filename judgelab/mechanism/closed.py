@@ -103,15 +103,9 @@ class ClosedMechanism(Mechanism):
         top_logprobs: int = 0,
         labels: Mapping[str, str] | None = None,
     ) -> ChatRequest:
-        """The question as this LM gets it: with labels, or with what sampling needs.
-
-        Args:
-            key: what it is about.
-            values: for the fields of the prompt.
-            top_logprobs: alternatives to report for each token of a generated reply; one by
-                labels has the probabilities of all labels anyway.
-            labels: of a question with its own.
-        """
+        """The question as this LM gets it: with labels (its own, or the mechanism's), or with what
+        sampling needs. ``key`` says what it is about, ``values`` fill the prompt; ``top_logprobs``
+        are alternatives to report for each token of a generated reply."""
         messages, allowed = self.asked(lm).messages(**values), labels or self.labels
         if self.by_labels(lm):
             return ChatRequest(messages, key=key, labels=tuple(allowed))
@@ -133,11 +127,8 @@ class ClosedMechanism(Mechanism):
         why: Callable[[Key, str], str],
         values: Callable[[Key], Mapping[str, float]],
     ) -> dict[Key, float]:
-        """What replies say (``Exchange.read``); as JSON, where that was asked for.
-
-        Args:
-            values: of a question, what an allowed reply says -> its value.
-        """
+        """What replies say (``Exchange.read``); as JSON where that was asked for, by ``values`` of
+        a question: what an allowed reply says -> its value."""
         if self.reply != "json":
             return said.read(read, why)
         return said.read(
@@ -209,11 +200,9 @@ def schema(choices: Iterable[str]) -> str:
 
 
 def json_verdict(text: str | None, choices: Mapping[str, float]) -> tuple[float, str]:
-    """The value of the verdict, and ""; or NaN, and why the reply states none.
-
-    The whole reply, but for thoughts before it and one code fence around it, must be a JSON object
-    of ``reason`` and ``verdict``, each once, and the verdict one of the choices.
-    """
+    """The value of the verdict, and ""; or NaN, and why the reply states none. It must be a JSON
+    object of ``reason`` and ``verdict``, each once, but for thoughts before it and one code fence
+    around it, and the verdict one of the choices."""
     answer = (without_thoughts(text or "") or "").strip()
     fenced = _FENCE.fullmatch(answer)
     whole = (fenced[1] if fenced else answer)[:_LONGEST_JSON]

@@ -121,12 +121,10 @@ class Judge(PairMechanism, TwoPromptMechanism):
 def win_rates(first: xr.DataArray) -> Scores:
     """From verdicts [item, agent, peer], 1 where agent, shown first, beat peer.
 
-    An agent's wins shown first and shown second, each by its own mean, weigh one half each.
-    Whatever the place adds (a bias towards the text shown first) is then added and taken away
-    once, also where verdicts are missing: every verdict that was read counts, even that of a
-    single order. With verdicts missing at random, the expected score is that of complete data; an
-    agent without any verdict in one of the places is unscored. A pair is as good as its weaker
-    text.
+    An agent's wins shown first and shown second, each by its own mean, weigh one half each, so that
+    what the place adds is added and taken away once, also where verdicts are missing: every verdict
+    that was read counts, even that of a single order. An agent without any verdict in one of the
+    places is unscored. A pair is as good as its weaker text.
     """
     both = mean_over(first, "peer") + mean_over(1 - transposed(first), "peer")
     agent = without_noise(both / 2)
@@ -134,21 +132,15 @@ def win_rates(first: xr.DataArray) -> Scores:
 
 
 def position(verdict: NDArray[np.float64]) -> dict[str, float]:
-    """Position bias of verdicts [item, agent, peer], 1 where the row's text, shown first, won.
-
-    Returns:
-        ``first_preferred``: P(the text shown first wins), .5 without bias (ties count 1/2);
-        ``ties``: share of ties; ``orders_agree``: share of pairs with the same verdict in both
-        orders. NaN where nothing was scored.
+    """Of verdicts [item, agent, peer], 1 where the row's text, shown first, won:
+    ``first_preferred``, P(the text shown first wins), .5 without bias (ties count 1/2); ``ties``,
+    their share; ``orders_agree``, share of pairs with the same verdict in both orders. NaN of none.
     """
-    known = ~np.isnan(verdict)
     other = 1 - np.swapaxes(verdict, 1, 2)
-    both = known & ~np.isnan(other)
-    if not known.any():
-        return {"first_preferred": np.nan, "ties": np.nan, "orders_agree": np.nan}
+    known, both = verdict[~np.isnan(verdict)], ~np.isnan(verdict) & ~np.isnan(other)
     return {
-        "first_preferred": float(verdict[known].mean()),
-        "ties": float((verdict == 0.5)[known].mean()),
+        "first_preferred": float(known.mean()) if known.size else np.nan,
+        "ties": float((known == 0.5).mean()) if known.size else np.nan,
         "orders_agree": float((verdict == other)[both].mean()) if both.any() else np.nan,
     }
 

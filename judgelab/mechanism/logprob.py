@@ -78,17 +78,12 @@ class LogprobMechanism(Mechanism):
 def measure_logprob(
     panel: Panel, lm: EvaluationLM, partner: NDArray[np.int64] | None = None
 ) -> xr.Dataset:
-    """log P(text i | text j) within items, log P(text i), and across items where asked.
+    """``conditional`` [item, agent, peer]: log P(text of agent | text of peer), nats, summed over
+    the text; ``marginal`` [item, agent]: log P(text of agent); and ``tokens`` [item, agent].
 
-    Args:
-        partner: [items, negatives] indices of the items whose texts stand in for independent
-            sources; None for no such measurement.
-
-    Returns:
-        ``conditional`` [item, agent, peer]: log P(text of agent | text of peer), nats, summed
-        over the text; ``marginal`` [item, agent]: log P(text of agent); ``tokens``
-        [item, agent]; and ``negative`` [item, agent, peer, draw]: log P(text of agent | text of
-        the peer on a partner item). NaN where a text is absent and on the diagonal.
+    With ``partner`` [items, negatives], the items whose texts stand in for independent sources,
+    also ``negative`` [item, agent, peer, draw]: log P(text of agent | text of the peer on a
+    partner item). NaN where a text is absent and on the diagonal.
     """
     delimiter = DELIMITERS.get(panel.task, "Responses:\n")
     marginal, tokens = dict[Cell, float](), dict[Cell, float]()
@@ -171,18 +166,12 @@ def measure_conditional(
     alone: bool = True,
     whole: bool = False,
 ) -> xr.Dataset:
-    """The log-probabilities of the pairs wanted, and of their targets alone.
+    """``conditional`` [item, agent, peer] of the pairs ``wanted`` [agent, peer]: log P(peer's text
+    y | agent's text x), nats summed over y; ``marginal`` [item, agent]: log P(agent's text) by the
+    same prompt without x (NaN unless ``alone``); ``tokens`` [item, agent]: length of that sum; with
+    ``whole`` also ``marginal_whole``, of texts that ``truncate`` shortens, uncut.
 
-    Args:
-        wanted: [agent, peer] pairs (x, y) to score.
-        alone: measure the marginals too; without them ``marginal`` is NaN everywhere.
-        whole: also measure the marginals of texts that ``truncate`` shortens, uncut.
-
-    Returns:
-        ``conditional`` [item, agent, peer]: log P(peer's text y | agent's text x), nats summed
-        over y; ``marginal`` [item, agent]: log P(agent's text) by the same prompt without x;
-        ``tokens`` [item, agent]: length of that sum; with ``whole``, ``marginal_whole``. NaN
-        where a text is absent, or a synopsis is that the setting shows.
+    NaN where a text is absent, or a synopsis is that the setting shows.
     """
     conditional = dict[tuple[int, int, int], float]()
     marginal, tokens, uncut = (dict[Cell, float]() for _ in range(3))

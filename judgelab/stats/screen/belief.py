@@ -95,8 +95,5 @@ def fit(rows: Sequence[Mapping[str, float]], taus: Sequence[float], of: Sequence
         errors.append(float(np.mean((y[own] - predicted) ** 2)))
     mean, sd, slopes, middle = solve(np.ones(len(y)))
 
-    def by_name(values: Floats) -> dict[str, float]:
-        return dict(zip(FEATURES, np.round(values, 4).tolist(), strict=True))
-
-    error = round(float(np.sqrt(np.mean(errors))), 4)
-    return Belief(round(middle, 4), by_name(mean), by_name(sd), by_name(slopes), error, sets)
+    named = (dict(zip(FEATURES, v.round(4).tolist(), strict=True)) for v in (mean, sd, slopes))
+    return Belief(round(middle, 4), *named, round(float(np.sqrt(np.mean(errors))), 4), sets)

@@ -43,12 +43,9 @@ def blocked(cells: Floats, agents: int) -> Floats:
 
 
 def centred(scores: Floats) -> Floats:
-    """The same without what a text has with all texts of a peer: its length, its style.
-
-    Both directions are averaged; then the means over either text's items are taken away, within
-    every block and pair of agents. These means stay as they are where an agent's texts change
-    places, so a test by permutation is the same with and without them.
-    """
+    """The same without what a text has with all texts of a peer, its length and its style: mean of
+    both directions, less the means over either text's items in each block and pair of agents. These
+    stay where an agent's texts change places, so a permutation test is the same without them."""
     turned = scores.transpose(0, 2, 1, 4, 3)
     both = _mean(np.stack([scores, turned]), 0)
     rows, columns = _mean(both, -1)[..., None], _mean(both, -2)[..., None, :]
@@ -64,11 +61,9 @@ def by_item(blocks: Sequence[Places], values: Floats) -> Floats:
 
 
 def matched(cells: Floats) -> Floats:
-    """[blocks, m] what texts of one item have more than texts of two, from centred [blocks, m, m].
-
-    The mean over items is the mean of the matched scores less that of the mismatched. What an
-    item adds to either is in its own value, so that items are the units of an interval.
-    """
+    """[blocks, m] what texts of one item have more than texts of two, from centred [blocks, m, m]:
+    its mean over items is that of matched scores less that of mismatched. What an item adds to
+    either is in its own value, so that items are the units of an interval."""
     known = ~np.isnan(cells)
     rows, columns = known.any(axis=2).sum(axis=1), known.any(axis=1).sum(axis=1)
     both = np.einsum("kii->ki", known).sum(axis=1)
@@ -106,9 +101,6 @@ def _mean(values: Floats, axis: int | tuple[int, ...]) -> Floats:
     return divide(np.where(known, values, 0.0).sum(axis=axis), known.sum(axis=axis))
 
 
-SHARE = (0.0, 1.0)
-
-
 @dataclass(frozen=True)
 class SourceExam:
     """How a critic did."""
@@ -121,15 +113,14 @@ class SourceExam:
     @property
     def weight(self) -> float:
         """TPR + TNR - 1, at least 0: a lower bound of the total variation distance."""
-        if np.isnan(self.hits).all() or np.isnan(self.rejections).all():
-            return 0.0
-        return max(float(np.nanmean(self.hits) + np.nanmean(self.rejections)) - 1, 0.0)
+        known = not (np.isnan(self.hits).all() or np.isnan(self.rejections).all())
+        return max(np.nanmean(self.hits) + np.nanmean(self.rejections) - 1, 0.0) if known else 0.0
 
     @property
     def estimates(self) -> dict[str, Estimate]:
         """AUC, TPR and TNR with intervals over items."""
         parts = {"auc": self.auc, "tpr": self.hits, "tnr": self.rejections}
-        return {name: item_mean(values, SHARE) for name, values in parts.items()}
+        return {name: item_mean(values, (0.0, 1.0)) for name, values in parts.items()}
 
     def ahead(self, other: SourceExam | None) -> Estimate:
         """AUC less another's on the same items; None: less chance."""
@@ -158,7 +149,7 @@ def beyond(scores: Floats, other: Floats, blocks: Sequence[Places]) -> Floats:
 
 
 def weight(even: Floats, blocks: Sequence[Places], agents: Mask) -> float:
-    """TPR + TNR - 1 of centred scores among some agents [agents]."""
+    """TPR + TNR - 1, at least 0, of centred scores among some agents [agents]."""
     part = even[:, agents][:, :, agents]
     if part.shape[1] < 2:
         return 0.0
@@ -184,13 +175,11 @@ def _aucs(even: Floats, blocks: Sequence[Places]) -> Floats:
 def _decisions(even: Floats, blocks: Sequence[Places]) -> tuple[Floats, Floats]:
     """[items] TPR and TNR, each by the threshold of the other half of the blocks."""
     positive, negative = _split(even)
-    half = np.arange(len(blocks)) % 2
-    hits, rejections = np.full(positive.shape[:2], np.nan), np.full(positive.shape[:2], np.nan)
+    above = np.full((2, *positive.shape[:2]), np.nan)
     for fold in (0, 1):
-        own, rest = half == fold, half != fold
-        bar = _threshold(positive[rest], negative[rest])
-        hits[own], rejections[own] = _share(positive[own], bar), 1 - _share(negative[own], bar)
-    return by_item(blocks, hits), by_item(blocks, rejections)
+        bar = _threshold(positive[1 - fold :: 2], negative[1 - fold :: 2])
+        above[:, fold::2] = [_share(one[fold::2], bar) for one in (positive, negative)]
+    return by_item(blocks, above[0]), by_item(blocks, 1 - above[1])
 
 
 def _threshold(positive: Floats, negative: Floats) -> float:

@@ -47,12 +47,11 @@ class Screened:
 def pooled(
     critics: Sequence[Floats], blocks: Sequence[Places], families: Sequence[str]
 ) -> list[Floats]:
-    """For each agent all critics' centred scores as one, weighted by the exam of the *others*.
+    """All critics' centred scores [blocks, agents, peers, m, m] as one for each agent [blocks,
+    peers, m, m], weighted by the exam of the *others*, so that its test stays exact.
 
-    An agent's own texts take no part in its weights, so that its test stays exact. Where the others
-    alone (two, one of whom says nothing) show no critic to be worth anything, all count alike.
-    Critics of one family (one LM) share the weight of one. From centred scores [blocks, agents,
-    peers, m, m] of each critic, [blocks, peers, m, m] of each agent.
+    Where the others alone (two, one of whom says nothing) show no critic to be worth anything, all
+    count alike. Critics of one family (one LM) share the weight of one.
     """
     agents = critics[0].shape[1]
     apart = ~np.eye(agents, dtype=np.bool_)
@@ -64,33 +63,30 @@ def pooled(
         worth = np.array([weight(one, blocks, others) for one in even])
         worth = (worth if worth.any() else np.ones(len(even))) / crowd
         cells = np.stack([one[:, agent] for one in even])
-        known = ~np.isnan(cells)
-        shares = worth[:, None, None, None, None] * known
-        total = np.where(known, cells, 0.0) * shares
-        sums.append(divide(total.sum(axis=0), shares.sum(axis=0)))
+        shares = worth[:, None, None, None, None] * ~np.isnan(cells)
+        sums.append(divide((np.nan_to_num(cells) * shares).sum(axis=0), shares.sum(axis=0)))
     return sums
 
 
-def screen(
-    scores: Sequence[Floats], blocks: Sequence[Places], group: NDArray[np.intp], seed: int = 0
-) -> Screened:
+def screen(scores: Sequence[Floats], blocks: Sequence[Places], group: NDArray[np.intp]) -> Screened:
     """Test, measure and name every agent, by scores as of ``pooled`` and ``group`` [agents] as of
     ``with_peers``."""
     each = [with_peers(cells, agent, group) for agent, cells in enumerate(scores)]
     effect = effects(scores, blocks, group)
-    p = np.array([permutation_p(own, DRAWS, seed) for own in each])
+    p = np.array([permutation_p(own) for own in each])
     few = (~np.isnan(effect)).sum(axis=0) < FEWEST
     share, below = shares(effect, group)
     none, less = (false_discoveries(np.where(few, np.nan, one)) for one in below)
     sure = false_discoveries(np.where(few, np.nan, p))
-    verdict = [_word(*one) for one in zip(sure, none, less, strict=True)]
+    words = ["nothing", "much less", "something"]
+    verdict = np.select([none & ~sure, less, sure], words, "not known").tolist()
     return Screened(effect, p, sure, share, verdict)
 
 
-def permutation_p(cells: Floats, draws: int = DRAWS, seed: int = 0) -> float:
+def permutation_p(cells: Floats, draws: int = DRAWS) -> float:
     """One-sided p of scores [blocks, m, m] of an agent's texts with its peers', as above. The texts
     that are there change places within their block; NaN without two of any block."""
-    generator = np.random.default_rng((seed, 2))
+    generator = np.random.default_rng((0, 2))
     observed, reached, moves = 0.0, np.zeros(draws), False
     for block in cells:
         places = np.flatnonzero(~np.isnan(np.diagonal(block)))
@@ -106,25 +102,17 @@ def permutation_p(cells: Floats, draws: int = DRAWS, seed: int = 0) -> float:
     return float((1 + np.count_nonzero(reached >= observed - slack)) / (1 + draws))
 
 
-def false_discoveries(p: Floats, level: float = RATE) -> Mask:
-    """[tests] what is found where at most ``level`` of it is false (Benjamini, Hochberg 1995)."""
+def false_discoveries(p: Floats) -> Mask:
+    """[tests] what is found where at most ``RATE`` of it is false (Benjamini, Hochberg 1995)."""
     discoveries, known = np.zeros(len(p), np.bool_), ~np.isnan(p)
     if known.any():
-        discoveries[known] = false_discovery_control(p[known]) <= level
+        discoveries[known] = false_discovery_control(p[known]) <= RATE
     return discoveries
 
 
-def _word(sure: bool, nothing: bool, less: bool) -> Verdict:
-    if nothing and not sure:
-        return "nothing"
-    return "much less" if less else "something" if sure else "not known"
-
-
 def shares(effect: Floats, group: NDArray[np.intp]) -> tuple[Estimates, list[Floats]]:
-    """Shares of the median of the others, with 95 % intervals; and p of each bar, one-sided.
-
-    Others with fewer than ``FEWEST`` texts do not count. None where the others' own effect is not
-    surely above 0.
+    """Shares of the median of the others, with 95 % intervals, and p of each bar, one-sided. Others
+    with fewer than ``FEWEST`` texts do not count; NaN where their own effect is not surely above 0.
     """
     agents = effect.shape[1]
     value, low, high = (np.full(agents, np.nan) for _ in range(3))

@@ -135,14 +135,6 @@ class ScreenCase:
         far = shares(effect, np.arange(len(self.ranked)))[0].high < APART
         return [self.ranked[k] for k in np.flatnonzero(far & (better > (len(far) - 1) / 2))]
 
-    def among_informative(self, one: Sat) -> float:
-        """AUC of a critic's exam on pairs of systems that say something; NaN of fewer than two."""
-        chosen = self.those("something")
-        if len(chosen) < 2:
-            return np.nan
-        exam = sit(one.critic.scores[:, chosen][:, :, chosen], self.blocks)
-        return exam.estimates["auc"].value
-
     @cached_property
     def words(self) -> Floats:
         """[agents] mean words of a text."""
@@ -173,30 +165,19 @@ class RankingBelief:
         """Predicted Kendall's tau with people's means."""
         return self.belief.tau(self.features) if self.belief and self.features else np.nan
 
-    @property
-    def probability(self) -> float:
-        """That tau is at least the least."""
-        return self._probability(self.features)
-
-    @property
-    def most(self) -> float:
-        """The same of a ranking without a fault: stable over items, nothing to do with length,
-        agreed on by all critics."""
-        return self._probability({"reliability": 1.0, "length": 0.0, "critics": 1.0})
-
-    def _probability(self, features: Mapping[str, float]) -> float:
-        if self.belief is None or not features:
-            return np.nan
-        return self.belief.probability(features, self.least_tau)
+    def probability(self, **features: float) -> float:
+        """That tau is at least the least, by what is known of the ranking or of another one."""
+        known = features or self.features
+        return self.belief.probability(known, self.least_tau) if self.belief and known else np.nan
 
     @property
     def standing(self) -> Standing:
         """Whether a ranking is shown."""
         if len(self.case.ranked) < 3:
             return "few"
-        if np.isnan(self.probability):
+        if np.isnan(self.probability()):
             return "unknown"
-        return "believed" if self.probability >= self.least_probability else "not believed"
+        return "believed" if self.probability() >= self.least_probability else "not believed"
 
 
 def decide(

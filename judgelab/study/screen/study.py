@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -45,12 +47,11 @@ from judgelab.study.screen.texts import block_panel, control_scores, distinct, i
 Share = Annotated[float, Field(ge=0, le=1)]
 AGENTS, ITEMS = 3, TEXTS
 HEADLINES = (Headline("says_nothing", "Systems that say nothing about their item", lower=True),)
-ORDER: Sequence[Verdict] = ("nothing", "much less", "not known", "something")
-PHRASES = {
+PHRASES: Mapping[Verdict, str] = {  # in the order of the table, which is no ranking
     "nothing": "says nothing that could be seen",
     "much less": "shares much less than the others",
-    "something": "says something",
     "not known": "not known",
+    "something": "says something",
 }
 EXEMPT = "says something, in words of its own"
 FEATURE_NAMES = (  # of ``stats.screen.belief.FEATURES``
@@ -84,18 +85,13 @@ class Screen(JudgesStudy):
     def ask(self, context: Context) -> None:
         """See Study."""
         panel, blocks, _ = self._dealt(context)
-        panels = [panel, *(self._panels(context, panel).values())]
-        for own in self._asked(context).values():
-            for one in panels:
-                _measured(own, one, blocks)
+        panels = [panel, *self._panels(context, panel).values()]
+        for own, one in product(self._asked(context).values(), panels):
+            _measured(own, one, blocks)
 
     def run(self, context: Context) -> Result:
-        """Ask the critics, let them sit the exam, test the agents, and say it.
-
-        Raises:
-            ConfigError: an attack, a mechanism that scores texts one by one, or too few agents or
-                items.
-        """
+        """Ask the critics, let them sit the exam, test the agents, and say it. A ConfigError for an
+        attack, a mechanism that scores texts one by one, or too few agents or items."""
         panel, blocks, given = self._dealt(context)
         logged = {
             name: replace(own, evaluation_lm=LoggedLM(own.evaluation_lm, texts=True))
@@ -225,12 +221,11 @@ def _words(case: ScreenCase, those: Sequence[int]) -> str:
 
 
 def _agents_table(case: ScreenCase) -> Table:
-    """One row each; by verdict and name, so that the order is no ranking."""
-    rows, found = list[Row](), case.screened
+    """One row each, by verdict and name."""
+    rows, found, order = list[Row](), case.screened, list(PHRASES)
     asked = next((one.critic.name for one in case.pool if one.critic.estimator), "")
-    for k in sorted(
-        range(len(case.verdicts)), key=lambda k: (ORDER.index(case.verdicts[k]), case.names[k])
-    ):
+    places = range(len(case.names) if found else 0)
+    for k in sorted(places, key=lambda k: (order.index(case.verdicts[k]), case.names[k])):
         assert found is not None
         phrase = EXEMPT if k in case.exempt else PHRASES[case.verdicts[k]]
         row: dict[str, Value] = {"system": case.names[k], "verdict": phrase}
@@ -251,7 +246,6 @@ def _critics_table(case: ScreenCase, attacks: Tried) -> Table:
         part = "yes" if one.qualifies else "no, a control" if one.critic.name == LENGTH else "no"
         row: dict[str, Value] = {"critic": one.critic.name, "takes_part": part}
         row |= named_columns("auc", found["auc"])
-        row["auc_of_those_that_say_something"] = case.among_informative(one)
         row |= {"tpr": found["tpr"].value, "tnr": found["tnr"].value}
         row |= named_columns("beyond_length", one.ahead)
         if one.critic.name not in (WORDS, LENGTH):
@@ -281,9 +275,9 @@ def _odd_items_table(case: ScreenCase) -> Table:
         others = np.nanmean(np.delete(effect, k, axis=1), axis=1)
         gap = np.where(np.isnan(effect[:, k]), np.inf, effect[:, k] - others)
         for at in np.argsort(gap, kind="stable")[: max(MOST_ODD // len(odd), 1)]:
-            row: Row = {"system": case.names[k], "item": case.panel.items[at].id}
-            scores: Row = {"its_score": float(effect[at, k]), "mean_of_others": float(others[at])}
-            rows.append({**row, **scores})
+            row: dict[str, Value] = {"system": case.names[k], "item": case.panel.items[at].id}
+            row |= {"its_score": float(effect[at, k]), "mean_of_others": float(others[at])}
+            rows.append(row)
     return table(__package__, "odd_items", rows)
 
 
@@ -299,19 +293,20 @@ def _ranking_table(case: ScreenCase) -> Table:
 
 
 def _summary(context: Context, case: ScreenCase, ranking: RankingBelief) -> Mapping[str, Value]:
+    counts = Counter(case.verdicts)
     made = about(context, case.panel, "screen") | {
         "items": len(case.panel.items),
         "systems": len(case.panel.agents),
-        "says_nothing": len(case.those("nothing")),
-        "says_much_less": len(case.those("much less")),
-        "says_something": len(case.those("something")),
-        "not_known": len(case.those("not known")),
+        "says_nothing": counts["nothing"],
+        "says_much_less": counts["much less"],
+        "says_something": counts["something"],
+        "not_known": counts["not known"],
         "copies": sum(len(one) - 1 for one in case.copies),
         "apart": len(case.apart),
         "critics": len(case.pool),
         "ranking": ranking.standing,
         "ranking/tau": ranking.tau,
-        "ranking/probability": ranking.probability,
+        "ranking/probability": ranking.probability(),
     }
     verdicts = zip(case.names, case.verdicts, strict=False)  # none where no critic qualifies
     return made | {f"verdict/{name}": word for name, word in verdicts}

@@ -139,8 +139,7 @@ def source_scores(panel: Panel, blocks: Sequence[Places]) -> Floats | None:
 
 def text_facts(panel: Panel, blocks: Sequence[Places]) -> TextFacts:
     """Copies, templates and agents that critics cannot compare with the others."""
-    words, agents = words_of(panel), len(panel.agents)
-    counts = word_counts(panel)
+    words, counts, agents = words_of(panel), word_counts(panel), len(panel.agents)
     alike, brief = np.full((agents, agents), np.nan), False
     for a, b in combinations(range(agents), 2):
         both = np.minimum(counts[:, a], counts[:, b])
@@ -157,15 +156,16 @@ def text_facts(panel: Panel, blocks: Sequence[Places]) -> TextFacts:
     template = (own > ALWAYS) | (own > TEMPLATE) & (own >= MORE * least) | (repeated > REPEATED)
     means = row_means(np.where(np.eye(agents, dtype=np.bool_), np.nan, across))
     constant = np.array([len({row[a] for row in panel.texts} - {None}) == 1 for a in range(agents)])
-    foreign = np.array(
-        [means[a] < FOREIGN * np.nanmedian(np.delete(means, a)) for a in range(agents)]
-    )
+    others = np.array([np.nanmedian(np.delete(means, a)) for a in range(agents)])
+    foreign = means < FOREIGN * others
     size = row_means(counts.T)
     foreign |= (size < LONG) & (size < np.nanmedian(size) / 2)
     by_source = source_scores(panel, blocks)
     p = [np.nan] * agents if by_source is None else [permutation_p(one) for one in by_source]
     foreign &= ~constant
-    return TextFacts(alike, linked(alike), template, own, repeated, foreign, np.array(p), brief)
+    # those that are alike on most items have one number, directly or by others
+    group = np.asarray(connected_components(alike > MOST, directed=False)[1], dtype=np.intp)
+    return TextFacts(alike, group, template, own, repeated, foreign, np.array(p), brief)
 
 
 def _across(words: Words, blocks: Sequence[Places]) -> tuple[Floats, Floats]:
@@ -194,11 +194,6 @@ def _repeated(texts: Sequence[str | None]) -> float:
     """Share of an agent's texts, short ones apart, that it wrote of two items or more."""
     counts = Counter(text for text in texts if text and len(_WORD.findall(text)) >= LONG)
     return sum(n for n in counts.values() if n > 1) / max(sum(map(bool, texts)), 1)
-
-
-def linked(alike: Floats) -> NDArray[np.intp]:
-    """[agents] one number for all that are alike on most items, directly or by others."""
-    return np.asarray(connected_components(alike > MOST, directed=False)[1], dtype=np.intp)
 
 
 def _said(text: str | None) -> bool:
