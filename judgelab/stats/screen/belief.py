@@ -95,5 +95,6 @@ def fit(rows: Sequence[Mapping[str, float]], taus: Sequence[float], of: Sequence
         errors.append(float(np.mean((y[own] - predicted) ** 2)))
     mean, sd, slopes, middle = solve(np.ones(len(y)))
 
-    named = (dict(zip(FEATURES, v.round(4).tolist(), strict=True)) for v in (mean, sd, slopes))
-    return Belief(round(middle, 4), *named, round(float(np.sqrt(np.mean(errors))), 4), sets)
+    by_name = [dict(zip(FEATURES, v.round(4).tolist(), strict=True)) for v in (mean, sd, slopes)]
+    error = round(float(np.sqrt(np.mean(errors))), 4)
+    return Belief(round(middle, 4), by_name[0], by_name[1], by_name[2], error, sets)

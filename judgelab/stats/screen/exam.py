@@ -113,8 +113,9 @@ class SourceExam:
     @property
     def weight(self) -> float:
         """TPR + TNR - 1, at least 0: a lower bound of the total variation distance."""
-        known = not (np.isnan(self.hits).all() or np.isnan(self.rejections).all())
-        return max(np.nanmean(self.hits) + np.nanmean(self.rejections) - 1, 0.0) if known else 0.0
+        if np.isnan(self.hits).all() or np.isnan(self.rejections).all():
+            return 0.0
+        return max(float(np.nanmean(self.hits) + np.nanmean(self.rejections)) - 1, 0.0)
 
     @property
     def estimates(self) -> dict[str, Estimate]:
