@@ -81,7 +81,7 @@ class OpenAI(FramedLM, Remote):
                 "evaluation_lm.base_url holds a user, password or query: put the key into the "
                 "environment variable that evaluation_lm.api_key_env names."
             )
-        if self.logprobs == "none" and not self.framing.plain:
+        if self.logprobs == "none" and not self._plain:
             raise ConfigError(
                 f"evaluation_lm.template={self.template} and end_token say how log-probabilities "
                 "are asked for, but evaluation_lm.logprobs=none: set that to prompt or echo, or "
@@ -102,9 +102,9 @@ class OpenAI(FramedLM, Remote):
         server = self.server or f"{address.netloc}{address.path.rstrip('/')}"
         extra = json.dumps(self.extra_body, sort_keys=True) if self.extra_body else ""
         asked = f"openai model={self.model} server={server} {extra}".rstrip()
-        if self.framing.plain:
+        if self._plain:
             return asked
-        return f"{asked} {self.framing.identity} tokenizer={self._source.name}"
+        return f"{asked} {self._framing} tokenizer={self._source.name}"
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -114,7 +114,7 @@ class OpenAI(FramedLM, Remote):
     @property
     def presentation(self) -> Presentation:
         """How texts are put to the model; in which precision it computes is the server's affair."""
-        return self.framing.presentation(f"openai {self.model}")
+        return self._presented(f"openai {self.model}")
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -213,7 +213,7 @@ class OpenAI(FramedLM, Remote):
 
     @cached_property
     def _prompts(self) -> RawPrompts:
-        if self.framing.plain:
+        if self._plain:
             return RawPrompts(self.model, self.logprobs)
         return FramedPrompts(self.model, self.logprobs, self._encoder)
 

@@ -78,10 +78,10 @@ class Transformers(LocalLM):
             "adapter": "none" if self._adapter is None else self._adapter.name,
             "dtype": load.resolve_dtype(self.dtype, folder),
             "quantization": source.resolve_quantization(self.quantization, folder),
-            "chat": "yes" if self.framing.template == "chat" else "no",
-            "system": self.framing.system_name,
+            "chat": "yes" if self.template == "chat" else "no",
+            "system": self._system_name,
             "template_date": DATE.isoformat(),
-            "end_token": "yes" if self.framing.ended else "no",
+            "end_token": "yes" if self._ended else "no",
             "max_tokens": self.max_tokens,
         }
         return "transformers " + " ".join(f"{key}={value}" for key, value in parts.items())
@@ -95,9 +95,7 @@ class Transformers(LocalLM):
         if self.adapter is not None:
             content = parts["adapter"].removeprefix("sha256:")[:SHORT]
             name += f" with adapter {Path(self.adapter).name} ({content})"
-        return self.framing.presentation(
-            f"transformers {name}", parts["dtype"], parts["quantization"]
-        )
+        return self._presented(f"transformers {name}", parts["dtype"], parts["quantization"])
 
     @property
     def facts(self) -> dict[str, Any]:

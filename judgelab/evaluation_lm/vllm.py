@@ -51,14 +51,14 @@ class VLLM(LocalLM):
         return (
             f"vllm model={self._source.name} dtype={self.dtype} "
             f"quantization={self.quantization or 'as stored'} max_length={self.max_length} "
-            f"template_date={DATE.isoformat()} {self.framing.identity}"
+            f"template_date={DATE.isoformat()} {self._framing}"
         )
 
     @property
     def presentation(self) -> Presentation:
         """How texts are put to the model; ``auto`` as a dtype does not say in which precision."""
         stored = self.quantization or stored_quantization(self._source.folder)
-        return self.framing.presentation(f"vllm {self.model}", self.dtype, stored)
+        return self._presented(f"vllm {self.model}", self.dtype, stored)
 
     @cached_property
     def _engine(self) -> Any:

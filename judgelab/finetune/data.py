@@ -18,7 +18,7 @@ from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Agent, Panel, rng_for
 from judgelab.finetune.settings import METRICS, Settings
 from judgelab.mechanism.logprob import Setting, measure_conditional
-from judgelab.scoring.encode import Framing
+from judgelab.scoring.encode import framed_encoder
 from judgelab.scoring.load import load_tokenizer
 from judgelab.scoring.source import long_texts
 from judgelab.stats.intervals.arrays import Floats, divide
@@ -177,8 +177,8 @@ def examples(panel: Panel, settings: Settings, folder: Path) -> Examples:
         for side in ([context for context, _ in asked], [target for _, target in asked])
     )
     pairs = [(contexts[context], targets[target]) for context, target in asked]
-    framing = Framing("chat" if settings.chat else "none", settings.system, settings.end_token)
-    encoder = framing.encoder(load_tokenizer(folder))
+    words, template = load_tokenizer(folder), "chat" if settings.chat else "none"
+    encoder = framed_encoder(words, template, settings.system, settings.end_token)
     rows, cut = [], 0
     for job in encoder.encode(list(contexts), list(targets), pairs):
         if job is None or not job[1] or len(job[0]) >= settings.max_seq_length:

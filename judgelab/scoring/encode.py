@@ -35,7 +35,7 @@ from judgelab.core.lm import (
 )
 from judgelab.core.panel import HALVED, halved
 from judgelab.scoring.load import load_tokenizer
-from judgelab.scoring.prefix_tree import Ids, Job
+from judgelab.scoring.prefix_tree import Ids, Job, common
 from judgelab.scoring.source import ModelSource
 
 Template = Literal["none", "chat"]
@@ -55,13 +55,6 @@ def imitates(tokenizer: Any, text: str) -> bool:
     """Whether a text spells out a control token, and so could end its own turn in a chat."""
     tokens = tokenizer.added_tokens_decoder.values()
     return any(token.special and token.content in text for token in tokens)
-
-
-def refusal(tokenizer: Any, texts: Sequence[str]) -> str | None:
-    """Why a conversation of these texts is not put to the model; None where it may be."""
-    if any(map(halved, texts)):
-        return HALVED
-    return IMITATING if any(imitates(tokenizer, text) for text in texts) else None
 
 
 class ChatTemplate:
@@ -157,9 +150,29 @@ def chat_frame(template: ChatTemplate, system: str | None) -> TextFrame:
     )
 
 
-@dataclass(frozen=True)
-class Framing:
-    """How contexts and targets become one text."""
+def framed_encoder(
+    tokenizer: Any, template: Template, system: str | None, end_token: bool | None
+) -> Encoder:
+    """Contexts and targets to tokens, by the settings of a ``FramedLM``.
+
+    Raises:
+        ConfigError: the tokenizer has no chat template, or one whose date cannot be pinned;
+            or raw text is to end with a token, and the tokenizer names none.
+    """
+    if template == "chat":
+        return Encoder(
+            tokenizer, chat_frame(ChatTemplate(tokenizer), system), end_token is not False
+        )
+    if end_token and tokenizer.eos_token_id is None:
+        raise ConfigError(
+            "evaluation_lm.end_token=true: the model's tokenizer has no eos_token that could "
+            "end a text: set evaluation_lm.end_token=null, or give one that names it."
+        )
+    return Encoder(tokenizer, TextFrame(), bool(end_token))
+
+
+class FramedLM(EvaluationLM):
+    """An LM whose contexts and targets become one text, and which knows the model's tokenizer."""
 
     # none: as they are; chat: the context is a user's message and the target the reply, by the
     # model's own chat template
@@ -167,70 +180,6 @@ class Framing:
     system: str | None  # system message of the chat; None for the template's own
     # whether the sum includes the token that ends the text, or the turn; None: in a chat alone
     end_token: bool | None
-
-    @property
-    def ended(self) -> bool:
-        """Whether the sum includes an end token."""
-        return self.template == "chat" if self.end_token is None else self.end_token
-
-    def encoder(self, tokenizer: Any) -> Encoder:
-        """Contexts and targets to tokens.
-
-        Raises:
-            ConfigError: the tokenizer has no chat template, or one whose date cannot be pinned;
-                or raw text is to end with a token, and the tokenizer names none.
-        """
-        if self.template == "chat":
-            frame = chat_frame(ChatTemplate(tokenizer), self.system)
-            return Encoder(tokenizer, frame, self.ended)
-        if self.ended and tokenizer.eos_token_id is None:
-            raise ConfigError(
-                "evaluation_lm.end_token=true: the model's tokenizer has no eos_token that could "
-                "end a text: set evaluation_lm.end_token=null, or give one that names it."
-            )
-        return Encoder(tokenizer, TextFrame(), self.ended)
-
-    @property
-    def plain(self) -> bool:
-        """Texts as they are, without an end token: what an LM without these settings does."""
-        return self.template == "none" and not self.ended
-
-    def presentation(self, model: str, dtype: str = "", quantization: str = "none") -> Presentation:
-        """The same for an estimator's identity; precision as ``bf16`` or ``nf4 in bf16``."""
-        precision = SHORT.get(dtype, "")
-        if quantization != "none":
-            precision = f"{quantization} in {precision or 'a dtype not known'}"
-        system = "" if self.template == "none" or self.system is None else self.system_name
-        counted = "counted" if self.ended else "not counted"
-        return Presentation(model, self.template, counted, system, precision)
-
-    @property
-    def identity(self) -> str:
-        """Whatever of it can change an answer."""
-        ends = f"template={self.template} end_token={'yes' if self.ended else 'no'}"
-        if self.template == "none":
-            return ends
-        return f"{ends} system={self.system_name} template_date={DATE.isoformat()}"
-
-    @property
-    def system_name(self) -> str:
-        """The system message by its hash; none without one."""
-        if self.system is None:
-            return "none"
-        return hashlib.sha256(self.system.encode()).hexdigest()[:12]
-
-
-class FramedLM(EvaluationLM):
-    """An LM that puts texts to a model by a framing, and knows the model's tokenizer."""
-
-    template: Template
-    system: str | None
-    end_token: bool | None
-
-    @cached_property
-    def framing(self) -> Framing:
-        """By its settings."""
-        return Framing(self.template, self.system, self.end_token)
 
     @property
     @abstractmethod
@@ -243,7 +192,41 @@ class FramedLM(EvaluationLM):
 
     @cached_property
     def _encoder(self) -> Encoder:
-        return self.framing.encoder(self._tokenizer)
+        return framed_encoder(self._tokenizer, self.template, self.system, self.end_token)
+
+    @property
+    def _ended(self) -> bool:
+        """Whether the sum includes an end token."""
+        return self.template == "chat" if self.end_token is None else self.end_token
+
+    @property
+    def _plain(self) -> bool:
+        """Texts as they are, without an end token: what an LM without these settings does."""
+        return self.template == "none" and not self._ended
+
+    def _presented(self, model: str, dtype: str = "", quantization: str = "none") -> Presentation:
+        """The framing for an estimator's identity; precision as ``bf16`` or ``nf4 in bf16``."""
+        precision = SHORT.get(dtype, "")
+        if quantization != "none":
+            precision = f"{quantization} in {precision or 'a dtype not known'}"
+        system = "" if self.template == "none" or self.system is None else self._system_name
+        counted = "counted" if self._ended else "not counted"
+        return Presentation(model, self.template, counted, system, precision)
+
+    @property
+    def _framing(self) -> str:
+        """Whatever of the framing can change an answer."""
+        ends = f"template={self.template} end_token={'yes' if self._ended else 'no'}"
+        if self.template == "none":
+            return ends
+        return f"{ends} system={self._system_name} template_date={DATE.isoformat()}"
+
+    @property
+    def _system_name(self) -> str:
+        """The system message by its hash; none without one."""
+        if self.system is None:
+            return "none"
+        return hashlib.sha256(self.system.encode()).hexdigest()[:12]
 
 
 class LocalLM(FramedLM):
@@ -296,21 +279,19 @@ class LocalLM(FramedLM):
         Raises:
             ConfigError: the model cannot be loaded, or has no chat template.
         """
-        prompts = self.rendered(requests)
-        asked = {k: one for k, one in enumerate(prompts) if isinstance(one, str)}
-        given = [requests[k] for k in asked]
-        replies = iter(self._replies(list(asked.values()), given) if asked else ())
-        return [next(replies) if isinstance(one, str) else one for one in prompts]
-
-    def rendered(self, requests: Sequence[ChatRequest]) -> list[str | Reply]:
-        """Each conversation as the model is to see it; or why it is not put to the model: texts
-        that spell out control tokens of the chat template could end their own turn."""
-        prompts: list[str | Reply] = []
-        for request in requests:
-            reason = refusal(self._tokenizer, [m.content for m in request.messages])
-            text = self._template.render(request.messages, reply_follows=True)
-            prompts.append(text if reason is None else Reply(None, reason, settled=True))
-        return prompts
+        replies, prompts = dict[int, Reply](), dict[int, str]()
+        for k, request in enumerate(requests):
+            texts = [message.content for message in request.messages]
+            if any(map(halved, texts)):
+                replies[k] = Reply(None, HALVED, settled=True)
+            elif any(imitates(self._tokenizer, text) for text in texts):
+                replies[k] = Reply(None, IMITATING, settled=True)
+            else:
+                prompts[k] = self._template.render(request.messages, reply_follows=True)
+        if prompts:
+            answers = self._replies(list(prompts.values()), [requests[k] for k in prompts])
+            replies |= zip(prompts, answers, strict=True)
+        return [replies[k] for k in range(len(requests))]
 
 
 def no_room(tokens: int) -> Reply:
@@ -344,23 +325,20 @@ class Encoder:
         half a character. Texts that no pair names are not looked at.
         """
         asked_x, asked_y = sorted({c for c, _ in pairs}), sorted({t for _, t in pairs})
-        refused_x = {c for c in asked_x if self._refuses(contexts[c])}
-        refused_y = {t for t in asked_y if self._refuses(targets[t])}
-        x = {c: self.frame.context("" if c in refused_x else contexts[c]) for c in asked_x}
-        y = {t: self.frame.target("" if t in refused_y else targets[t]) for t in asked_y}
-        ids_x = dict(zip(asked_x, self._ids(list(x.values())), strict=True))
-        ids_y = dict(zip(asked_y, self._ids(list(y.values())), strict=True))
-        joint = self._joint(x, y, ids_x, ids_y, pairs)
+        x = {c: self.frame.context(contexts[c]) for c in asked_x if not self._refuses(contexts[c])}
+        y = {t: self.frame.target(targets[t]) for t in asked_y if not self._refuses(targets[t])}
+        ids_x = dict(zip(x, self._ids(list(x.values())), strict=True))
+        ids_y = dict(zip(y, self._ids(list(y.values())), strict=True))
+        joint = self._joint(x, y, ids_x, ids_y, [(c, t) for c, t in pairs if c in x and t in y])
         whole_x = {c: self._opened(ids) for c, ids in ids_x.items()}
-        whole_y = {t: self._ended(ids) for t, ids in ids_y.items()}
+        whole_y = {t: self._closed(ids) for t, ids in ids_y.items()}
         jobs: list[Job | None] = []
         for c, t in pairs:
-            context, target = whole_x[c], whole_y[t]
+            context, target = whole_x.get(c, ()), whole_y.get(t)
             if (c, t) in joint:
                 before, after = joint[c, t]
-                context, target = self._opened(before), self._ended(after)
-            refused = c in refused_x or t in refused_y or not context
-            jobs.append(None if refused else (context, target))
+                context, target = self._opened(before), self._closed(after)
+            jobs.append((context, target) if context and target is not None else None)
         return jobs
 
     def _ids(self, texts: list[str]) -> list[Ids]:
@@ -379,7 +357,7 @@ class Encoder:
         start = () if self._start is None else (self._start,)
         return self._prefix + ids or start
 
-    def _ended(self, ids: Ids) -> Ids:
+    def _closed(self, ids: Ids) -> Ids:
         """A raw target with its end token, if asked for; a chat turn up to the one it has."""
         if not self.frame.controls:
             end = self.tokenizer.eos_token_id
@@ -414,8 +392,6 @@ class Encoder:
         wholes = self._ids([x[c] + y[t] for c, t in suspects])
         for (c, t), whole in zip(suspects, wholes, strict=True):
             if whole != ids_x[c] + ids_y[t]:
-                shared = 0
-                while shared < min(len(whole), len(ids_x[c])) and whole[shared] == ids_x[c][shared]:
-                    shared += 1
+                shared = common(whole, ids_x[c])
                 joint[c, t] = (whole[:shared], whole[shared:])
         return joint

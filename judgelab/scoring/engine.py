@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.nn.utils.rnn import pad_sequence
 
 from judgelab.core.errors import JudgelabError
-from judgelab.scoring.head import Asked, Head, head_of
+from judgelab.scoring.head import Head, head_of
 from judgelab.scoring.load import positions, quantised
 from judgelab.scoring.prefix_tree import Ids, Job, ScoringPlan, make_plan
 from judgelab.scoring.tree import TreeRefused, score_tree
@@ -218,12 +219,6 @@ def score_kv(model: Any, head: Head, plan: ScoringPlan, budget: int) -> NDArray[
         budget: cache entries (batch x length) of one pass over targets.
     """
     result = torch.full((plan.places[-1],), torch.nan, dtype=torch.float64)
-
-    def read(hidden: torch.Tensor, *fields: list[int]) -> None:
-        """Put the log-probabilities asked for by the fields of ``Asked`` in their place."""
-        asked = Asked(*(torch.tensor(values, device=hidden.device) for values in fields))
-        result[asked.place.cpu()] = head.logprobs(hidden, asked).double().cpu()
-
     caches: dict[int, Any] = {}
     with torch.inference_mode():
         for n, node in enumerate(plan.nodes):
@@ -231,22 +226,21 @@ def score_kv(model: Any, head: Head, plan: ScoringPlan, budget: int) -> NDArray[
             caches = {k: cache for k, cache in caches.items() if k in above}
             cache = copy.deepcopy(caches[node.parent]) if node.parent >= 0 else None
             hidden, caches[n] = _forward(model, [node.tokens], node.start, cache)
-            leaves = plan.children[n]
-            if leaves:  # the last state predicts the first token of every target
-                firsts = [plan.leaves[i].tokens[0] for i in leaves]
-                places = [plan.places[i] for i in leaves]
-                read(hidden[0], [len(node.tokens) - 1], [0] * len(leaves), firsts, places)
+            last = len(node.tokens) - 1  # its state predicts the first token of every target
+            on = [(last, plan.leaves[i].tokens[0], plan.places[i]) for i in plan.children[n]]
+            if on:
+                head.read(hidden[0], on, result)
             for batch in _batches(plan, n, budget):
                 inputs = [plan.leaves[i].inputs for i in batch]
                 spread = copy.deepcopy(caches[n])
                 spread.batch_repeat_interleave(len(batch))
                 hidden, _ = _forward(model, inputs, node.end, spread)
-                width = hidden.shape[1]
-                steps = [(b, t) for b, ids in enumerate(inputs) for t in range(len(ids))]
-                rows = [b * width + t for b, t in steps]
-                wanted = [plan.leaves[batch[b]].tokens[t + 1] for b, t in steps]
-                places = [plan.places[batch[b]] + t + 1 for b, t in steps]
-                read(hidden.flatten(0, 1), rows, list(range(len(rows))), wanted, places)
+                readings = [
+                    (b * hidden.shape[1] + t, token, plan.places[i] + t + 1)
+                    for b, i in enumerate(batch)
+                    for t, token in enumerate(plan.leaves[i].tokens[1:])
+                ]
+                head.read(hidden.flatten(0, 1), readings, result)
     return np.asarray(result.numpy())
 
 
@@ -267,17 +261,15 @@ def _batches(plan: ScoringPlan, n: int, budget: int) -> Iterator[list[int]]:
 
 def _forward(model: Any, inputs: list[Ids], start: int, cache: Any) -> tuple[torch.Tensor, Any]:
     """[batch, length, hidden] states and the cache; padding stands at the end and is masked."""
-    width, device = max(map(len, inputs)), model.device
-    ids = torch.zeros(len(inputs), width, dtype=torch.long)
-    mask = torch.zeros(len(inputs), start + width, dtype=torch.long)
-    for b, tokens in enumerate(inputs):
-        ids[b, : len(tokens)] = torch.tensor(tokens)
-        mask[b, : start + len(tokens)] = 1
-    places = torch.arange(start, start + width)[None].expand(len(inputs), -1)
+    ids = pad_sequence([torch.tensor(tokens) for tokens in inputs], batch_first=True)
+    ends = torch.tensor([start + len(tokens) for tokens in inputs])
+    places = torch.arange(start + ids.shape[1])
+    mask = (places < ends[:, None]).long()
+    device = model.device
     out = model.base_model(
         input_ids=ids.to(device),
         attention_mask=mask.to(device),  # without one, restarting positions mean packing
-        position_ids=places.to(device),
+        position_ids=places[start:].expand(len(inputs), -1).to(device),
         past_key_values=cache,
         use_cache=True,
     )

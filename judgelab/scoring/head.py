@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -13,14 +13,9 @@ LOW = -1e3  # a first logit below it, as of a masked token, would cost the diffe
 PROBE = 1e-2  # nats; a head that is another function of the states is off by far more
 
 
-@dataclass(frozen=True)
-class Asked:
-    """Which log-probabilities to read off the hidden states of one pass."""
-
-    rows: Tensor  # [distinct rows] positions in the pass whose next token matters
-    at: Tensor  # [asked] index into ``rows``
-    tokens: Tensor  # [asked] token whose log-probability is asked for
-    place: Tensor  # [asked] where in the result of a plan the log-probability goes
+Reading = tuple[int, int, int]
+"""A log-probability to read off a pass: after which of its positions, of which token, and where in
+the result of a plan it goes."""
 
 
 class Head:
@@ -48,17 +43,23 @@ class Head:
         size = self.rows * self.columns
         return torch.empty(size, dtype=torch.float32, device=self._weight.device)
 
-    def logprobs(self, hidden: Tensor, asked: Asked) -> Tensor:
-        """[asked] log P of each asked token, nats, fp32, from [positions, hidden] last states."""
+    def read(self, hidden: Tensor, readings: Sequence[Reading], result: Tensor) -> None:
+        """Put the log-probabilities asked for, nats, in their places of ``result``.
+
+        ``hidden`` are the last states of a pass [positions, hidden size].
+        """
+        rows, tokens, places = torch.tensor(readings).unbind(1)
+        result[places] = self.logprobs(hidden, rows, tokens).double().cpu()
+
+    def logprobs(self, hidden: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
+        """[asked] log P of ``tokens`` after the positions ``rows``, both [asked]; nats, fp32."""
         device = self._weight.device  # of a model on several GPUs not where its last layer is
-        asked = Asked(*(getattr(asked, one.name).to(device) for one in fields(asked)))
-        states = hidden.to(device).index_select(0, asked.rows)
+        distinct, at = rows.to(device).unique(return_inverse=True)
+        states = hidden.to(device).index_select(0, distinct)
         normaliser = torch.cat([self._logsumexp(block) for block in torch.split(states, self.rows)])
-        wanted = (torch.split(part, self.rows) for part in (asked.at, asked.tokens))
-        logits = torch.cat(
-            [self._logits(states, at, tokens) for at, tokens in zip(*wanted, strict=True)]
-        )
-        return logits - normaliser.index_select(0, asked.at)
+        blocks = zip(at.split(self.rows), tokens.to(device).split(self.rows), strict=True)
+        logits = torch.cat([self._logits(states, *block) for block in blocks])
+        return logits - normaliser.index_select(0, at)
 
     def _logits(self, states: Tensor, at: Tensor, tokens: Tensor) -> Tensor:
         """[asked] logit of each asked token: one dot product each."""
@@ -117,7 +118,7 @@ def _agrees(model: Any, head: Head) -> bool:
     ids = places[None]
     with torch.inference_mode():
         states = model.base_model(input_ids=ids, use_cache=False).last_hidden_state[0]
-        ours = head.logprobs(states, Asked(places, places, places, places))
+        ours = head.logprobs(states, places, places)
         logits = model(input_ids=ids, use_cache=False).logits[0].float().to(ours.device)
         own = logits.log_softmax(-1).gather(-1, places[:, None].to(ours.device))[:, 0]
     single = model.get_output_embeddings().weight.dtype == torch.float32

@@ -116,7 +116,7 @@ def _forest(contexts: list[Ids], budget: int) -> tuple[list[Node], dict[Ids, int
     stack = [(contexts, 0, -1)]  # contexts that agree on their first so many tokens
     while stack:
         group, depth, parent = stack.pop()
-        shared = _common(group[0], group[-1])
+        shared = common(group[0], group[-1])
         for start in range(depth, shared, budget):
             nodes.append(Node(parent, start, group[0][start : min(start + budget, shared)]))
             parent = len(nodes) - 1
@@ -128,7 +128,8 @@ def _forest(contexts: list[Ids], budget: int) -> tuple[list[Node], dict[Ids, int
     return nodes, ends
 
 
-def _common(a: Ids, b: Ids) -> int:
+def common(a: Ids, b: Ids) -> int:
+    """How many first tokens they share."""
     pairs = enumerate(zip(a, b, strict=False))
     return next((i for i, (left, right) in pairs if left != right), min(len(a), len(b)))
 

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from judgelab.scoring.head import Asked, Head
+from judgelab.scoring.head import Head, Reading
 from judgelab.scoring.prefix_tree import Bin, Ids, ScoringPlan
 
 NAME = "judgelab_tree"
@@ -90,21 +92,22 @@ def score_tree(model: Any, head: Head, plan: ScoringPlan) -> NDArray[np.float64]
     TreeRefused where the model's attention is not plain; see ``engine.tree_refusal``.
     """
     result = torch.full((plan.places[-1],), torch.nan, dtype=torch.float64)
-    last_use = [-1] * len(plan.nodes)  # index of the last bin in which a node is seen
-    for b, part in enumerate(plan.bins):
-        for seen in [plan.nodes[n].parent for n in part.nodes if plan.nodes[n].parent >= 0]:
-            last_use[seen] = b
-        for i in part.leaves:
-            last_use[plan.leaves[i].node] = b
+    last_use = {  # index of the last bin in which a node is seen
+        seen: b
+        for b, part in enumerate(plan.bins)
+        for seen in (
+            *(plan.nodes[n].parent for n in part.nodes),
+            *(plan.leaves[i].node for i in part.leaves),
+        )
+    }
     paths: dict[tuple[int, int], list[Block]] = {}
     with torch.inference_mode(), _attention(model):
         for b, part in enumerate(plan.bins):
             layout = _layout(plan, part)
-            keep = frozenset(n for n in part.nodes if last_use[n] > b)
-            hidden = _forward(model, layout, _pass(plan, layout, keep, paths, model.device))
-            asked = _asked(plan, layout, hidden.device)
-            if asked is not None:
-                result[asked.place.cpu()] = head.logprobs(hidden, asked).double().cpu()
+            keep = frozenset(n for n in part.nodes if last_use.get(n, b) > b)
+            hidden = _forward(model, layout, _pass(layout, keep, paths, model.device))
+            if readings := _readings(plan, layout):
+                head.read(hidden, readings, result)
             for node, layer in [key for key in paths if last_use[key[0]] <= b]:
                 del paths[node, layer]
     return np.asarray(result.numpy())
@@ -126,21 +129,20 @@ def _layout(plan: ScoringPlan, part: Bin) -> list[Segment]:
 
 
 def _pass(
-    plan: ScoringPlan,
     layout: list[Segment],
     keep: frozenset[int],
     paths: dict[tuple[int, int], list[Block]],
     device: torch.device,
 ) -> Pass:
     """Segments that see the same path are one call; equal ones, and short ones, are stacked."""
-    shared: list[Shared] = []
+    shared = []
+    for parent, group in groupby(layout, attrgetter("parent")):
+        first, *rest = group
+        if parent >= 0:
+            shared.append(Shared(first.start, (rest or [first])[-1].stop, parent))
     runs: list[list[Segment]] = []
     for segment in layout:
-        start, length = segment.start, len(segment.tokens)
-        if shared and shared[-1].node == segment.parent and shared[-1].stop == start:
-            start = shared.pop().start
-        if segment.parent >= 0:
-            shared.append(Shared(start, segment.stop, segment.parent))
+        length = len(segment.tokens)
         last = len(runs[-1][-1].tokens) if runs else -1
         if last == length or (0 <= last < ALONE and length < ALONE):
             runs[-1].append(segment)
@@ -172,22 +174,18 @@ def _forward(model: Any, layout: list[Segment], tree: Pass) -> Tensor:
     return hidden
 
 
-def _asked(plan: ScoringPlan, layout: list[Segment], device: torch.device) -> Asked | None:
+def _readings(plan: ScoringPlan, layout: list[Segment]) -> list[Reading]:
     """A node's last state predicts the first token of every target on it; the rest in place."""
-    rows: list[int] = []
-    read: list[tuple[int, int, int]] = []  # row, token, place
+    readings: list[Reading] = []
     for segment in layout:
         if segment.leaf >= 0:
-            place = plan.places[segment.leaf] + 1
-            for k, token in enumerate(plan.leaves[segment.leaf].tokens[1:]):
-                read.append((len(rows) + k, token, place + k))
-            rows.extend(range(segment.start, segment.stop))
-        elif on := plan.children[segment.node]:
-            read += [(len(rows), plan.leaves[i].tokens[0], plan.places[i]) for i in on]
-            rows.append(segment.stop - 1)
-    if not rows:
-        return None
-    return Asked(torch.tensor(rows, device=device), *torch.tensor(read, device=device).unbind(1))
+            tokens, place = plan.leaves[segment.leaf].tokens, plan.places[segment.leaf]
+            readings += [(segment.start + k, t, place + k + 1) for k, t in enumerate(tokens[1:])]
+        else:
+            on = plan.children[segment.node]
+            last = segment.stop - 1
+            readings += [(last, plan.leaves[i].tokens[0], plan.places[i]) for i in on]
+    return readings
 
 
 @contextmanager

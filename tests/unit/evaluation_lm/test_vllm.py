@@ -38,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_template_prints_one_date_and_how_texts_are_put_is_in_the_identity(folder: Path) -> None:
     lms = [VLLM(str(folder), **m) for m in ({}, {"template": "chat"}, {"end_token": True})]
     assert len({lm.identity for lm in lms}) == 3
-    (text,) = lms[0].rendered([ask("Is it?")])
+    text = lms[0]._template.render(ask("Is it?").messages, reply_follows=True)
     assert text == "<|begin|>26 Jul 2024\n<|user|>\nIs it?<|end|><|assistant|>\n"
 
 

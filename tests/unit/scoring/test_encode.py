@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import Message
-from judgelab.scoring.encode import ChatTemplate, Encoder, Framing, TextFrame, chat_frame
+from judgelab.scoring.encode import ChatTemplate, Encoder, TextFrame, chat_frame, framed_encoder
 from tests.tiny_models import tokenizer
 
 BEGIN, END, USER, ASSISTANT, SYSTEM = range(5)
@@ -83,6 +83,6 @@ def test_an_end_token_that_the_tokenizer_lacks_is_asked_for_in_vain() -> None:
     words = deepcopy(tokenizer())  # it is shared
     words.eos_token = None
     with pytest.raises(ConfigError, match=r"end_token=true: .* no eos_token .*end_token=null"):
-        Framing("none", None, True).encoder(words)
-    Framing("none", None, False).encoder(words)
-    Framing("chat", None, True).encoder(words)
+        framed_encoder(words, "none", None, True)
+    framed_encoder(words, "none", None, False)
+    framed_encoder(words, "chat", None, True)

@@ -14,7 +14,6 @@ import torch
 from judgelab.scoring import engine, tree
 from judgelab.scoring.engine import LARGEST, TYPICAL, DriftError, Engine, drift
 from judgelab.scoring.prefix_tree import Job, ScoringPlan, make_plan
-from judgelab.scoring.tree import Shared
 from tests.real_lm import SMOLLM2, needs_smollm2, oracle_that_remembers
 from tests.tiny_models import model
 
@@ -46,12 +45,12 @@ def random_jobs() -> list[Job]:
     return [(x, y) for x in contexts for y in targets]
 
 
-def hides_a_response(plan: ScoringPlan, layout: Any, *rest: Any) -> Any:
+def hides_a_response(layout: Any, *rest: Any) -> Any:
     """Targets see what stands before the last stretch of their context, not the stretch itself."""
-    made = SOUND_PASS(plan, layout, *rest)
+    made = SOUND_PASS(layout, *rest)
+    parents = {node.node: node.parent for node in made.nodes}
     made.shared = [
-        Shared(s.start, s.stop, above) if (above := plan.nodes[s.node].parent) >= 0 else s
-        for s in made.shared
+        replace(s, node=above) if (above := parents[s.node]) >= 0 else s for s in made.shared
     ]
     return made
 
@@ -65,17 +64,15 @@ def moves_targets_on(plan: ScoringPlan, bin_: Any) -> Any:
 
 def forgets_last_tokens(plan: ScoringPlan, *rest: Any) -> Any:
     """The last token of every target is not asked for, as if the end of the text did not count."""
-    asked = SOUND_ASKED(plan, *rest)
-    last = torch.tensor([place - 1 for place in plan.places[1:]])
-    kept = ~torch.isin(asked.place, last)
-    return replace(asked, at=asked.at[kept], tokens=asked.tokens[kept], place=asked.place[kept])
+    last = {place - 1 for place in plan.places[1:]}
+    return [reading for reading in SOUND_READINGS(plan, *rest) if reading[2] not in last]
 
 
-SOUND_PASS, SOUND_LAYOUT, SOUND_ASKED = tree._pass, tree._layout, tree._asked
+SOUND_PASS, SOUND_LAYOUT, SOUND_READINGS = tree._pass, tree._layout, tree._readings
 FAULTS: dict[str, Callable[..., Any]] = {
     "_pass": hides_a_response,
     "_layout": moves_targets_on,
-    "_asked": forgets_last_tokens,
+    "_readings": forgets_last_tokens,
 }
 
 

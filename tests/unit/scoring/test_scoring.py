@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from judgelab.scoring.engine import Engine, score_kv, score_rows
-from judgelab.scoring.head import Asked, Head
+from judgelab.scoring.head import Head
 from judgelab.scoring.prefix_tree import Job, make_plan
 from judgelab.scoring.tree import score_tree
 from tests.tiny_models import model
@@ -160,14 +160,13 @@ def test_plan_holds_every_job_once_and_parents_first(jobs: list[Job], budget: in
 def test_head_sums_blocks_like_one_softmax() -> None:
     torch.manual_seed(1)
     weight, bias, hidden = torch.randn(1000, 16) * 20, torch.randn(1000), torch.randn(37, 16)
-    rows = torch.arange(0, 37, 2)
-    at, tokens = torch.arange(len(rows)).repeat(2), torch.randint(1000, (2 * len(rows),))
-    asked = Asked(rows, at, tokens, at)
-    logits = hidden[rows][at].double() @ weight.double().T + bias
-    expected = logits.log_softmax(-1)[torch.arange(len(at)), tokens]
+    rows = torch.arange(0, 37, 2).repeat(2)
+    tokens = torch.randint(1000, (len(rows),))
+    logits = hidden[rows].double() @ weight.double().T + bias
+    expected = logits.log_softmax(-1)[torch.arange(len(rows)), tokens]
     assert logits.max() > 100, "exponentials would overflow without the running maximum"
     for block in ((5, 64), (512, 4096), (1, 1)):
-        found = Head(weight, bias, *block).logprobs(hidden, asked)
+        found = Head(weight, bias, *block).logprobs(hidden, rows, tokens)
         torch.testing.assert_close(found.double(), expected, rtol=1e-5, atol=1e-4)
 
 
@@ -178,7 +177,7 @@ def test_no_probability_of_a_model_in_halves_exceeds_one(kind: Any) -> None:
     hidden *= 3  # so that some tokens are as good as certain
     logits = hidden.double() @ weight.double().T + bias.double()
     tokens, rows = logits.argmax(-1), torch.arange(40)
-    found = Head(weight, bias, 16, 128).logprobs(hidden, Asked(rows, rows, tokens, rows))
+    found = Head(weight, bias, 16, 128).logprobs(hidden, rows, tokens)
     expected = logits.log_softmax(-1)[rows, tokens]
     assert (expected > -1e-3).any(), "rounding shows where the rest is next to nothing"
     assert found.dtype == torch.float32 and found.max() <= 1e-4
@@ -191,7 +190,5 @@ def test_masked_tokens_take_nothing_from_the_others(masked: float) -> None:
     weight, hidden, bias = torch.randn(300, 32), torch.randn(8, 32), torch.zeros(300)
     bias[[0, 128, *range(256, 300)]] = masked  # first of a block of columns, and a whole block
     expected = (hidden @ weight.T + bias).double().log_softmax(-1)[:, 7]
-    rows = torch.arange(8)
-    asked = Asked(rows, rows, torch.full((8,), 7), rows)
-    found = Head(weight, bias, 4, 128).logprobs(hidden, asked)
+    found = Head(weight, bias, 4, 128).logprobs(hidden, torch.arange(8), torch.full((8,), 7))
     torch.testing.assert_close(found.double(), expected, rtol=0, atol=1e-4)
