@@ -10,7 +10,7 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from inspect import signature
 from typing import Any
 
@@ -26,7 +26,7 @@ from judgelab.scoring.prefix_tree import Ids
 LEAST = 1e-15  # of a label's own probability, what is left where longer labels have all but all
 FOLLOWERS = (*".,:;/%)!?]-*'\"`\n ", ".\n", ":\n", "\n\n", "**", " (", " -", " out", " and")
 """What often follows a label in a reply that has more to say."""
-Nats = Mapping[tuple[Ids, Ids], float]
+Nats = Mapping[tuple[Ids, int], float]  # of a token behind a path, which begins a label
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Trie:
     """Labels that a reply may begin with.
 
     Args:
-        labels: tokens of each, all different, none empty.
+        labels: tokens of each; ConfigError where two are alike, or one is empty.
         stops: tokens that end a reply, and such as may follow a label: where one label begins
             another, they tell at no cost that a reply does not go on to the longer one.
     """
@@ -42,62 +42,39 @@ class Trie:
     labels: tuple[Ids, ...]
     stops: Ids
 
-    @cached_property
-    def places(self) -> dict[Ids, int]:
-        """Tokens of each label -> its index."""
-        return {ids: k for k, ids in enumerate(self.labels)}
+    def __post_init__(self) -> None:
+        if len(set(self.labels)) < len(self.labels) or not all(self.labels):
+            raise ConfigError(
+                "two of the allowed replies are the same tokens to this model, or one is empty: "
+                "set mechanism.reply=generated."
+            )
 
     @cached_property
-    def forks(self) -> dict[Ids, list[Ids]]:
-        """Path -> the ways on, each up to the next fork or to the end of a label.
-
-        Paths are those where labels part, or where one ends and another goes on, and the beginning;
-        each stands behind the one it goes on from.
-        """
-        forks: dict[Ids, list[Ids]] = {}
-        paths: list[Ids] = [()]
-        while paths:
-            path = paths.pop()
-            ways: dict[int, list[Ids]] = {}
-            for ids in self.labels:
-                if len(ids) > len(path) and ids[: len(path)] == path:
-                    ways.setdefault(ids[len(path)], []).append(ids)
-            for group in ways.values():
-                first, last = min(group), max(group)
-                end = len(path) + 1
-                while first[:end] not in self.places and first[end] == last[end]:
-                    end += 1  # without a label that ends here, all of them have a next token
-                forks.setdefault(path, []).append(first[len(path) : end])
-                paths.append(first[:end])
-        return forks
+    def ways(self) -> dict[Ids, list[int]]:
+        """Path, a beginning of labels -> the tokens with which labels go on."""
+        ways: dict[Ids, dict[int, None]] = {}
+        for ids in self.labels:
+            for k, token in enumerate(ids):
+                ways.setdefault(ids[:k], {})[token] = None
+        return {path: list(tokens) for path, tokens in ways.items()}
 
     @cached_property
-    def asked(self) -> tuple[tuple[Ids, Ids], ...]:
-        """(path, target) of every log-probability needed.
-
-        Each chain; where several ways lead on, the first token of each, which is what greedy
-        decoding compares; where a label could end, the tokens that may follow it.
-        """
-        pairs: dict[tuple[Ids, Ids], None] = {}
-        for path, chains in self.forks.items():
-            ends = path in self.places
-            for chain in chains:
-                pairs[path, chain] = None
-                if len(chains) > 1 or ends:
-                    pairs[path, chain[:1]] = None
-            pairs |= {(path, (stop,)): None for stop in self.stops if ends}
-        return tuple(pairs)
+    def asked(self) -> tuple[tuple[Ids, int], ...]:
+        """(path, token) of every log-probability needed; where a label could end and another go on,
+        also of the tokens that may follow it."""
+        labels = set(self.labels)
+        follow = {path: self.stops if path in labels else () for path in self.ways}
+        pairs = ((p, t) for p, tokens in self.ways.items() for t in (*tokens, *follow[p]))
+        return tuple(dict.fromkeys(pairs))
 
     def totals(self, nats: Nats) -> tuple[float, ...]:
         """[labels] log P that a reply begins with the label, and with no longer one of them."""
-        reached: dict[Ids, float] = {(): 0.0}
-        for path, chains in self.forks.items():
-            reached |= {(*path, *chain): reached[path] + nats[path, chain] for chain in chains}
+        begun = {ids: sum(nats[ids[:k], t] for k, t in enumerate(ids)) for ids in self.labels}
         totals: dict[Ids, float] = {}
         for ids in sorted(self.labels, key=len, reverse=True):
             longer = [v for other, v in totals.items() if other[: len(ids)] == ids]
-            share = 1 - math.fsum(math.exp(value - reached[ids]) for value in longer)
-            totals[ids] = reached[ids] + (math.log(max(share, LEAST)) if longer else 0.0)
+            share = 1 - math.fsum(math.exp(value - begun[ids]) for value in longer)
+            totals[ids] = begun[ids] + (math.log(max(share, LEAST)) if longer else 0.0)
         return tuple(totals[ids] for ids in self.labels)
 
 
@@ -114,7 +91,7 @@ def choose(
     Where one label begins another (1 and 10), the longer one is taken only if its next token is
     the likeliest of the whole vocabulary, as greedy decoding takes it.
     """
-    jobs = [(prompt + path, target) for prompt, trie in questions for path, target in trie.asked]
+    jobs = [(prompt + path, (token,)) for prompt, trie in questions for path, token in trie.asked]
     scores = iter(engine.score(jobs).tolist())
     choices = []
     for prompt, trie in questions:
@@ -125,38 +102,29 @@ def choose(
 
 def _greedy(model: Any, prompt: Ids, trie: Trie, nats: Nats) -> int:
     path: Ids = ()
-    passed: int | None = None  # the longest label on the way
-    while path in trie.forks:
-        chains = trie.forks[path]
-        passed = trie.places.get(path, passed)
-        chain = chains[0]
-        if len(chains) > 1:
-            chain = max(chains, key=lambda chain: nats[path, chain[:1]])
-        if passed is not None and not _goes_on(model, prompt, trie, path, chain, nats):
-            return passed
-        path = (*path, *chain)
-    return trie.places[path]
+    label: Ids | None = None  # the longest one on the way
+    while path in trie.ways:
+        label = path if path in trie.labels else label
+        token = max(trie.ways[path], key=lambda token: nats[path, token])
+        if label is not None and not _likeliest(model, prompt, trie, path, token, nats):
+            return trie.labels.index(label)
+        path = (*path, token)
+    return trie.labels.index(path)
 
 
-def _goes_on(model: Any, prompt: Ids, trie: Trie, path: Ids, chain: Ids, nats: Nats) -> bool:
-    """Whether greedy decoding goes on from a label to a longer one; the model is asked at need."""
-    tokens = dict.fromkeys([*(other[0] for other in trie.forks[path]), *trie.stops])
-    known = {t: nats[path, (t,)] for t in tokens if (path, (t,)) in nats}
-    if known and known.get(chain[0], math.inf) < max(known.values()):
-        return False  # something else is likelier
-    if nats[path, chain] > math.log(0.5):
-        return True  # so is each of its tokens, and none can be likelier
-    unknown = 1 - math.fsum(math.exp(value) for value in known.values())
-    if len(chain) == 1 and math.exp(nats[path, chain]) > unknown:
-        return True  # all other tokens have less together
+def _likeliest(model: Any, prompt: Ids, trie: Trie, path: Ids, token: int, nats: Nats) -> bool:
+    """Whether a token is the likeliest of the whole vocabulary; the model is asked at need."""
+    own = nats[path, token]
+    known = {t: nats[path, t] for t in (*trie.ways[path], *trie.stops) if (path, t) in nats}
+    if own < max(known.values()):
+        return False
+    if math.exp(own) > 1 - math.fsum(map(math.exp, known.values())):
+        return True  # all tokens that were not asked about have less together
     keep = {"logits_to_keep": 1} if "logits_to_keep" in signature(model.forward).parameters else {}
-    for place, token in enumerate(chain):
-        ids = torch.tensor([prompt + path + chain[:place]], device=model.device)
-        with torch.inference_mode():
-            logits = model(input_ids=ids, use_cache=False, **keep).logits
-        if int(logits[0, -1].argmax()) != token:
-            return False
-    return True
+    with torch.inference_mode():
+        ids = torch.tensor([prompt + path], device=model.device)
+        logits = model(input_ids=ids, use_cache=False, **keep).logits
+    return int(logits[0, -1].argmax()) == token
 
 
 def answer_closed(
@@ -190,23 +158,13 @@ def answer_closed(
         if len(prompt) + max(map(len, ends)) >= longest:
             replies[index] = no_room(len(prompt))
         else:
-            questions[index] = prompt, _trie(ends, stops)
+            questions[index] = prompt, Trie(ends, stops)
     answers = choose(engine, list(questions.values()))
     for index, (best, nats) in zip(questions, answers, strict=True):
         texts, read = requests[index].labels, len(questions[index][0])
         scores = tuple(zip(texts, nats, strict=True))
         replies[index] = Reply(texts[best], None, read, 0, label_logprobs=scores)
     return [replies[index] for index in range(len(requests))]
-
-
-@lru_cache(maxsize=64)
-def _trie(labels: tuple[Ids, ...], stops: Ids) -> Trie:
-    if len(set(labels)) < len(labels) or not all(labels):
-        raise ConfigError(
-            "two of the allowed replies are the same tokens to this model, or one is empty: set "
-            "mechanism.reply=generated."
-        )
-    return Trie(labels, stops)
 
 
 def label_frame(template: ChatTemplate) -> TextFrame:

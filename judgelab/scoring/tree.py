@@ -66,21 +66,12 @@ class Own:
     real: Tensor | None = None  # places that hold a token, in the order of the tokens
 
 
-@dataclass(frozen=True)
-class Shared:
-    """Consecutive tokens start..stop that all see the path that ends with ``node``."""
-
-    start: int
-    stop: int
-    node: int
-
-
 @dataclass
 class Pass:
     """What the attention of one forward pass has to know."""
 
     own: list[Own]  # covers all tokens in order
-    shared: list[Shared]  # queries that have something above them
+    shared: list[tuple[slice, int]]  # consecutive tokens that see the path ending with a node
     nodes: list[Segment]  # of contexts, parents first
     keep: frozenset[int]  # nodes whose path a later pass needs
     paths: dict[tuple[int, int], list[Block]]  # (node, layer) -> its path; filled as layers run
@@ -135,11 +126,12 @@ def _pass(
     device: torch.device,
 ) -> Pass:
     """Segments that see the same path are one call; equal ones, and short ones, are stacked."""
-    shared = []
-    for parent, group in groupby(layout, attrgetter("parent")):
-        first, *rest = group
-        if parent >= 0:
-            shared.append(Shared(first.start, (rest or [first])[-1].stop, parent))
+    above = [
+        (parent, list(group))
+        for parent, group in groupby(layout, attrgetter("parent"))
+        if parent >= 0
+    ]
+    shared = [(slice(group[0].start, group[-1].stop), parent) for parent, group in above]
     runs: list[list[Segment]] = []
     for segment in layout:
         length = len(segment.tokens)
@@ -232,10 +224,9 @@ def tree_attention(
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     paths = _extend(tree, module.layer_idx, key, value)
     out, norm = _see_own(tree.own, query, key, value, scale)
-    for part in tree.shared:
-        states = query[:, :, part.start : part.stop]
-        out_of, norm_of = out[part.start : part.stop], norm[part.start : part.stop]
-        blocks = paths.get(part.node) or tree.paths[part.node, module.layer_idx]
+    for span, node in tree.shared:
+        states, out_of, norm_of = query[:, :, span], out[span], norm[span]
+        blocks = paths.get(node) or tree.paths[node, module.layer_idx]
         for keys, values in blocks:
             seen, seen_norm = _see(states, keys, values, scale)
             out_of.lerp_(seen, (seen_norm - norm_of).sigmoid_().unsqueeze(-1).to(out.dtype))

@@ -40,17 +40,18 @@ class _Sample:
     """Count, mean, spread and centred values of the scored items of every row."""
 
     def __init__(self, values: ArrayLike) -> None:
-        cells = np.asarray(values, dtype=np.float64)
-        self.scored = ~np.isnan(cells)
-        n = self.scored.sum(axis=-1)
+        self.cells = np.asarray(values, dtype=np.float64)
+        scored = ~np.isnan(self.cells)
+        n = scored.sum(axis=-1)
         self.n = np.where(n < FEWEST, np.nan, n)
-        filled = np.where(self.scored, cells, 0.0)
+        filled = np.where(scored, self.cells, 0.0)
         self.mean = divide(filled.sum(axis=-1), self.n)
-        self.centred = np.where(self.scored, cells - self.mean[..., None], 0.0)
+        self.centred = np.where(scored, self.cells - self.mean[..., None], 0.0)
         self.variance = divide((self.centred**2).sum(axis=-1), self.n - 1)
         largest = np.abs(filled).max(axis=-1, initial=0.0)
         self.variance[self.variance <= (ROUNDING * largest) ** 2] = 0.0
         self.error = np.sqrt(self.variance / self.n)
+        self.known_error = np.where(self.error > 0, self.error, np.nan)  # NaN without spread
 
     def quantile(self, level: float | Floats, heavy: bool = False) -> Floats:
         """Student's t; ``heavy``: with the degrees of freedom that such a kurtosis leaves.
@@ -65,8 +66,24 @@ class _Sample:
             freedom = np.fmin(freedom, divide(2 * self.n, kurtosis - 1))
         return np.asarray(stdtrit(freedom, (1 + level) / 2), dtype=np.float64)
 
+    def skew(self) -> Floats:
+        """[...] skewness over the root of the number of items, within limits."""
+        moment = np.sqrt(self.variance * divide(self.n - 1, self.n))
+        skewness = divide((self.centred**3).sum(axis=-1), self.n * moment**3)
+        return np.asarray(np.clip(skewness / np.sqrt(self.n), -SKEWEST, SKEWEST))
 
-def t_ends(values: ArrayLike, level: float = LEVEL, *, heavy: bool = False) -> Ends:
+    def tied(self) -> NDArray[np.bool_]:
+        """[...] whether so many items share the most frequent value that ``skew`` says little."""
+        ordered = np.sort(self.cells, axis=-1)  # NaN last
+        scale = np.fmax.reduce(np.abs(ordered), axis=-1, initial=0.0, keepdims=True)
+        new = np.ones(ordered.shape, dtype=np.bool_)
+        new[..., 1:] = ~(np.diff(ordered, axis=-1) <= ROUNDING * scale)
+        places = np.arange(ordered.shape[-1])
+        first = np.maximum.accumulate(np.where(new, places, 0), axis=-1)
+        return np.asarray((places - first + 1).max(axis=-1, initial=0) >= TIED * self.n)
+
+
+def t_ends(values: ArrayLike, *, heavy: bool = False) -> Ends:
     """Mean -+ t standard errors; NaN where all items are equal: without spread nothing is known.
 
     Args:
@@ -74,7 +91,7 @@ def t_ends(values: ArrayLike, level: float = LEVEL, *, heavy: bool = False) -> E
             decide: a coefficient, from what each item adds to it.
     """
     sample = _Sample(values)
-    half = sample.quantile(level, heavy) * np.where(sample.error > 0, sample.error, np.nan)
+    half = sample.quantile(LEVEL, heavy) * sample.known_error
     return sample.mean - half, sample.mean + half
 
 
@@ -100,10 +117,8 @@ def mean_ends(
             (``_with_bounds``), else none.
     """
     sample = _Sample(values)
-    t, error = sample.quantile(level), np.where(sample.error > 0, sample.error, np.nan)
-    k = _skew(sample)
+    t, error, k, tied = sample.quantile(level), sample.known_error, sample.skew(), sample.tied()
     low, high = sample.mean - _hall(t, k) * error, sample.mean - _hall(-t, k) * error
-    tied = _most_equal(values) >= TIED * sample.n
     low = np.where(tied, np.minimum(low, sample.mean - t * error), low)
     high = np.where(tied, np.maximum(high, sample.mean + t * error), high)
     return _with_bounds(sample, (low, high), level, bounds) if bounds else (low, high)
@@ -118,14 +133,11 @@ def above_p(values: ArrayLike, least: float) -> Floats:
         least: value there can be, below 0.
     """
     sample = _Sample(values)
-    error = np.where(sample.error > 0, sample.error, np.nan)
-    t, k = sample.mean / error, _skew(sample)
+    t, k = sample.mean / sample.known_error, sample.skew()
     hall = t + k * t**2 / 3 + k**2 * t**3 / 27 + k / 6
-    tied = _most_equal(values) >= TIED * sample.n
-    p = 2 * stdtr(sample.n - 1, -np.where(tied, np.minimum(hall, t), hall))
+    p = 2 * stdtr(sample.n - 1, -np.where(sample.tied(), np.minimum(hall, t), hall))
     rest = np.clip(1 - divide(sample.mean, sample.mean - least), 0.0, 1.0)
-    alike = 2 * rest**sample.n
-    p = np.where(sample.variance == 0, alike, p)
+    p = np.where(sample.variance == 0, 2 * rest**sample.n, p)
     return np.asarray(np.where(np.nan_to_num(sample.mean) > 0, np.fmin(p, 1.0), 1.0))
 
 
@@ -154,19 +166,10 @@ def share_p(
     # Wilson's error is that of a share which is the null, n_eff being the sample's
     error = sample.error * np.sqrt(divide((null - least) * (most - null), np.maximum(room, 0.0)))
     p = 2 * stdtr(sample.n - 1, -np.abs(divide(off, error)))
-    above, below = (
-        divide(null - least, sample.mean - least),
-        divide(most - null, most - sample.mean),
-    )
+    above = divide(null - least, sample.mean - least)
+    below = divide(most - null, most - sample.mean)
     rest = np.where(off > 0, above, below)
     return np.where(sample.variance == 0, np.minimum(1.0, 2 * rest**sample.n), p)
-
-
-def _skew(sample: _Sample) -> Floats:
-    """[...] skewness over the root of the number of items, within limits."""
-    moment = np.sqrt(sample.variance * divide(sample.n - 1, sample.n))
-    skewness = divide((sample.centred**3).sum(axis=-1), sample.n * moment**3)
-    return np.asarray(np.clip(skewness / np.sqrt(sample.n), -SKEWEST, SKEWEST))
 
 
 def share_ends(
@@ -294,18 +297,6 @@ def _hall(q: Floats, k: Floats) -> Floats:
     flat = np.abs(k) < 1e-9
     safe = np.where(flat, 1.0, k)
     return np.where(flat, q, 3 / safe * (np.cbrt(1 + safe * (q - safe / 6)) - 1))
-
-
-def _most_equal(values: ArrayLike) -> Floats:
-    """How many items of a row share its most frequent value."""
-    ordered = np.sort(np.asarray(values, dtype=np.float64), axis=-1)  # NaN last
-    places = np.arange(ordered.shape[-1])
-    new = np.ones(ordered.shape, dtype=np.bool_)
-    gap = ordered[..., 1:] - ordered[..., :-1]
-    scale = np.fmax.reduce(np.abs(ordered), axis=-1, initial=0.0, keepdims=True)
-    new[..., 1:] = ~(gap <= ROUNDING * scale)
-    first = np.maximum.accumulate(np.where(new, places, 0), axis=-1)
-    return np.asarray((places - first + 1).max(axis=-1, initial=0), dtype=np.float64)
 
 
 def _with_bounds(

@@ -49,9 +49,8 @@ def hides_a_response(layout: Any, *rest: Any) -> Any:
     """Targets see what stands before the last stretch of their context, not the stretch itself."""
     made = SOUND_PASS(layout, *rest)
     parents = {node.node: node.parent for node in made.nodes}
-    made.shared = [
-        replace(s, node=above) if (above := parents[s.node]) >= 0 else s for s in made.shared
-    ]
+    above = [(span, parents[node], node) for span, node in made.shared]
+    made.shared = [(span, parent if parent >= 0 else node) for span, parent, node in above]
     return made
 
 
