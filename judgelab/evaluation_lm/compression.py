@@ -63,12 +63,12 @@ class Compression(EvaluationLM):
         joint_texts = (before[c] + encoded[t] for c, t in pairs)  # made as they are needed
         result = self._sizes(chain(before.values(), joint_texts), len(used) + len(pairs))
         alone = dict(zip(used, result, strict=False))
-        joint = result[len(used) :]
-        rows = (
-            LogProb(-NATS_PER_BYTE * (xy - alone[c]), len(encoded[t]))
-            for xy, (c, t) in zip(joint, pairs, strict=True)
+        return LogProbTable(
+            [
+                LogProb(-NATS_PER_BYTE * (xy - alone[c]), len(encoded[t]))
+                for xy, (c, t) in zip(result[len(used) :], pairs, strict=True)
+            ]
         )
-        return LogProbTable([*rows])
 
     def close(self) -> None:
         """Stop the worker processes."""

@@ -219,9 +219,7 @@ class OpenAI(FramedLM, Remote):
 
     def _open(self) -> tuple[Caller, CallPool]:
         if self._opened is None:
-            openai: Any = require("openai", extra="api")
-
-            key = self._key()
+            openai, key = require("openai", extra="api"), self._key()
             client = openai.AsyncOpenAI(
                 http_client=openai.DefaultAsyncHttpxClient(
                     follow_redirects=False, event_hooks={"response": [keep_body]}
@@ -232,8 +230,8 @@ class OpenAI(FramedLM, Remote):
                 max_retries=0,
                 timeout=self.limits.timeout,
             )
-            account = self._meter, key, self.base_url, self._tell
-            caller = Caller(client, self.limits, *account, self._beside)
+            account = self._meter, key, self.base_url, self._tell, self._beside
+            caller = Caller(client, self.limits, *account)
             if self._beside is not None:
                 file = rate_file(self._beside, self.base_url, self.model, key or "")
                 caller.pace = Pace(self.limits, KeptState(file))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import sys
 from collections.abc import Sequence
@@ -23,8 +22,6 @@ from judgelab.scoring.source import ModelSource, other_base
 
 if TYPE_CHECKING:
     from judgelab.scoring.engine import Engine
-
-logger = logging.getLogger(__name__)
 
 SHORT = 8  # letters of an adapter's hash that tell it from others in a table
 
@@ -58,7 +55,6 @@ class Transformers(LocalLM):
 
     def __post_init__(self) -> None:
         self._engine: Engine | None = None
-        self._shown = False
 
     @property
     def at_hand(self) -> bool:
@@ -100,14 +96,11 @@ class Transformers(LocalLM):
     @property
     def facts(self) -> dict[str, Any]:
         """How scoring went, for the manifest: nothing in it changes an answer."""
-        engine = self._engine
-        drift = None if engine is None else engine.drift
-        return {
-            "backend": None if engine is None else engine.backend,
-            "backend_reason": None if engine is None else engine.reason,
-            "drift": None if drift is None else asdict(drift),
-            "adapter_base": self._other_base,
-        }
+        facts: dict[str, Any] = dict.fromkeys(("backend", "backend_reason", "drift"))
+        if self._engine is not None:
+            facts |= {"backend": self._engine.backend, "backend_reason": self._engine.reason}
+            facts["drift"] = self._engine.drift and asdict(self._engine.drift)
+        return {**facts, "adapter_base": self._other_base}
 
     def close(self) -> None:
         """Give the weights' memory back."""
@@ -118,27 +111,21 @@ class Transformers(LocalLM):
         return load.positions(self._ready().model) or math.inf
 
     def _scores(self, jobs: Sequence[Job]) -> list[float]:
-        if not self._shown:  # a doubled token is noticed
-            context, target = (self._tokenizer.decode(ids) for ids in jobs[0])
-            logger.info("first pair: context %r target %r", context[-200:], target[:200])
-            self._shown = True
         return list(self._ready().score(jobs).tolist())
 
     def _replies(self, prompts: Sequence[str], requests: Sequence[ChatRequest]) -> list[Reply]:
         """Those with labels together, from the labels' probabilities; others one by one."""
         from judgelab.scoring.replies import answer_closed, generate
 
-        engine, words, replies = self._ready(), self._tokenizer, dict[int, Reply]()
+        engine, words = self._ready(), self._tokenizer
         closed = [k for k, request in enumerate(requests) if request.labels]
-        if closed:
-            asked = [prompts[k] for k in closed], [requests[k] for k in closed]
-            replies |= zip(
-                closed, answer_closed(engine, words, self._template, *asked), strict=True
-            )
-        for k, (prompt, request) in enumerate(zip(prompts, requests, strict=True)):
-            if not request.labels:
-                replies[k] = generate(engine.model, words, prompt, request, self.max_tokens)
-        return [replies[k] for k in range(len(requests))]
+        asked = [prompts[k] for k in closed], [requests[k] for k in closed]
+        chosen = answer_closed(engine, words, self._template, *asked)
+        replies = dict(zip(closed, chosen, strict=True))
+        return [
+            replies.get(k) or generate(engine.model, words, prompt, request, self.max_tokens)
+            for k, (prompt, request) in enumerate(zip(prompts, requests, strict=True))
+        ]
 
     def _ready(self) -> Engine:
         if self._engine is None:
@@ -172,6 +159,5 @@ class Transformers(LocalLM):
     @cached_property
     def _other_base(self) -> str | None:
         """How the adapter's base is another one; None without an adapter, or where all is well."""
-        if self._adapter is None:
-            return None
-        return other_base(self._adapter.folder, self.model, self._source.name)
+        adapter = self._adapter
+        return adapter and other_base(adapter.folder, self.model, self._source.name)

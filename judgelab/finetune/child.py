@@ -29,8 +29,7 @@ from judgelab.finetune.settings import WHERE, Settings
 from judgelab.scoring.load import Form, at_load, check_gradients, load_model, quantised, quiet
 from judgelab.scoring.source import resolve_quantization
 
-BITS = {"none": 16, "nf4": 4, "fp4": 4, "int8": 8}
-"""Of a base that unsloth can train, by how it is stored."""
+BITS = {"none": 16, "nf4": 4, "fp4": 4, "int8": 8}  # of bases that unsloth trains, as stored
 
 
 def main() -> int:
@@ -103,9 +102,8 @@ def carry_out(job: Job, send: Send) -> Training:
 def load(settings: Settings, folder: Path, form: Form, backend: str) -> Any:
     """The model of a folder with LoRA weights from ``settings.seed``; only these are trainable.
 
-    Raises:
-        ConfigError: the model does not load, has no layers called as ``settings.targets``, or
-            cannot be trained in its quantisation here.
+    ConfigError where it does not load, has no layers called as ``settings.targets``, or cannot be
+    trained in its quantisation here.
     """
     quiet()
     if settings.threads is not None:

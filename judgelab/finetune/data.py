@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import compress, permutations
 from pathlib import Path
 
 import numpy as np
@@ -36,12 +36,11 @@ class Example:
 
 @dataclass(frozen=True)
 class Examples:
-    """Training texts as tokens."""
+    """Training texts as tokens; those are left out that imitate control tokens of the chat
+    template, or of whose response nothing is left."""
 
-    rows: tuple[Example, ...]  # those that can be learnt from
+    rows: tuple[Example, ...]
     cut: int  # how many lost their end, being longer than ``max_seq_length``
-    # how many are not among the rows: they imitate control tokens of the chat template, or nothing
-    # of their response is left
     left_out: int
 
 
@@ -49,10 +48,7 @@ def split(panel: Panel, share: float, seed: int) -> tuple[Panel, Panel]:
     """Papers that train, and a share that only measures: at least one unless it is 0.
 
     Each draws its own number. Papers that have a longer source, synopsis or text in common go the
-    same way, so that nothing of a held-out paper is trained on.
-
-    Raises:
-        DataError: no paper at all, or fewer than two that differ where some are to be held out.
+    same way. DataError: no paper at all, or fewer than two that differ where some are held out.
     """
     families = _families(panel)
     measuring: set[str] = set()
@@ -73,21 +69,15 @@ def split(panel: Panel, share: float, seed: int) -> tuple[Panel, Panel]:
 
 def part(panel: Panel, keep: Sequence[bool]) -> Panel:
     """The panel's items that ``keep`` [items] marks."""
-    chosen = [k for k, kept in enumerate(keep) if kept]
-    return replace(
-        panel,
-        items=tuple(panel.items[k] for k in chosen),
-        texts=tuple(panel.texts[k] for k in chosen),
-    )
+    items, texts = (tuple(compress(rows, keep)) for rows in (panel.items, panel.texts))
+    return replace(panel, items=items, texts=texts)
 
 
 def refuse_overlap(train: Panel, evaluation: Panel) -> None:
-    """Make sure that nothing is trained on that will be evaluated.
+    """DataError where an item id, or a source, synopsis or text of 100 characters or more, is in
+    both: nothing is trained on that will be evaluated.
 
     Both panels hold texts as they came, and ``train`` also the papers held out.
-
-    Raises:
-        DataError: an item id, or a source, synopsis or text of 100 characters or more, is in both.
     """
     ids = {item.id for item in evaluation.items}
     texts = dict(long_texts(evaluation))
@@ -221,11 +211,8 @@ def measure(
         scored = np.count_nonzero(~np.isnan(gain), axis=(1, 2))
         values[metric] = divide(np.nansum(gain, axis=(1, 2)), scored)
         raw[metric] = data
-        for part, length in (
-            (data["conditional"].values, data["tokens"].values[:, None, :]),
-            (data["marginal"].values, data["tokens"].values),
-        ):
-            axes = tuple(range(1, part.ndim))
-            nats -= np.nansum(part, axis=axes)
-            tokens += np.where(np.isnan(part), 0.0, length).sum(axis=axes)
+        for scores in (data["conditional"], data["marginal"]):
+            own = scores.dims[1:]
+            nats -= np.nansum(scores.values, axis=tuple(range(1, scores.ndim)))
+            tokens += data["tokens"].where(scores.notnull()).sum(own).values
     return {"loss": divide(nats, tokens), **values}, raw

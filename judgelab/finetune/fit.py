@@ -34,10 +34,7 @@ COLUMNS = ("step", "epoch", "training_loss", "learning_rate", "held_out_loss")
 """Of the curve, in order."""
 
 Row = Mapping[str, float]
-
-Send = Callable[[str, Any], None]
-"""Sends an event, its kind and value, to the process that follows the training."""
-
+Send = Callable[[str, Any], None]  # an event, its kind and value, to the process that follows
 Watch = Mapping[str, Callable[[Any], None]]
 """What is done with events by kind: a ``line`` of progress, a ``point`` (row) of the curve."""
 

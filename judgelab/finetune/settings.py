@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import math
 import platform
 from dataclasses import dataclass, field, fields
+from importlib.util import find_spec
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -85,12 +85,9 @@ class Settings:
     @property
     def scoring(self) -> dict[str, Any]:
         """What ``evaluation_lm=transformers`` must be given to score the way it was trained."""
-        keys = (
-            *("model", "revision", "hint", "dtype", "quantization", "device_map", "threads"),
-            *("system", "end_token"),
-        )
+        keys = "model revision hint dtype quantization device_map threads system end_token"
         template = "chat" if self.chat else "none"
-        return {key: getattr(self, key) for key in keys} | {"template": template}
+        return {key: getattr(self, key) for key in keys.split()} | {"template": template}
 
     def steps(self, prompts: int) -> int:
         """Optimizer steps on so many training prompts."""
@@ -125,28 +122,20 @@ def source(settings: Settings) -> ModelSource:
 
 
 def check(settings: Settings) -> str:
-    """The back end that will train; nothing is loaded.
-
-    Raises:
-        ConfigError: the back end, or the optimizer, cannot run here.
-    """
+    """The back end that will train; ConfigError where it or the optimizer cannot run here."""
     torch = require("torch", extra="local")
     quiet()
     for package in ("transformers", "peft", "accelerate"):
         require(package, extra="local")
-    if settings.optimizer == "adamw_8bit" and not _has("bitsandbytes"):
+    if settings.optimizer == "adamw_8bit" and find_spec("bitsandbytes") is None:
         raise ConfigError(
             f"{WHERE}.optimizer=adamw_8bit needs bitsandbytes, which is not installed here: "
             f"pip install -e '.[local]', or set {WHERE}.optimizer=adamw_torch."
         )
-    able = torch.cuda.is_available() and _has("unsloth")
+    able = torch.cuda.is_available() and find_spec("unsloth") is not None
     if settings.backend == "unsloth" and not able:
         raise ConfigError(
             f"{WHERE}.backend=unsloth needs a CUDA GPU and the package unsloth, and one of them is "
             f"not here: set {WHERE}.backend=peft."
         )
     return "unsloth" if able and settings.backend != "peft" else "peft"
-
-
-def _has(package: str) -> bool:
-    return importlib.util.find_spec(package) is not None

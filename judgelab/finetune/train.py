@@ -23,7 +23,6 @@ from judgelab.finetune.settings import WHERE, Settings
 from judgelab.scoring.load import Form
 
 COMPLETE = "COMPLETE"  # a file that a checkpoint holds once everything else of it is written
-
 KEPT = 2  # checkpoints: while one is written, the one before it stays
 
 
@@ -119,7 +118,6 @@ def _arguments(
 
 
 def _collate(rows: list[Example]) -> dict[str, torch.Tensor]:
-
     def padded(values: Iterable[Sequence[int]], filler: int) -> torch.Tensor:
         tensors = [torch.tensor(one) for one in values]
         return pad_sequence(tensors, batch_first=True, padding_value=filler)

@@ -28,10 +28,7 @@ def judgment_lines(reply: str, subject: str) -> tuple[list[str], int]:
     """The lines that say what ``subject`` appreciates, criticizes, questions or suggests.
 
     Marks of a list before a line are taken off; a line without anything after the verb counts
-    as none.
-
-    Returns:
-        those lines, and how many others (blank ones aside) there were.
+    as none. Also returns how many others (blank ones aside) there were.
     """
     opening = re.compile(rf"{re.escape(subject)} (?:{'|'.join(VERBS)})\b.*\w", re.DOTALL)
     lines = [_LIST_MARK.sub("", line.strip()) for line in reply.splitlines() if line.strip()]
@@ -78,11 +75,7 @@ class Judgments(AskingStep):
 
 
 def check_reviews(panel: Panel, name: str, task: str = "peer_review") -> None:
-    """Refuse texts that are no such reviews: their lines would say what nobody judged.
-
-    Raises:
-        ConfigError: the panel's task is another one.
-    """
+    """ConfigError where texts are of another task: their lines would say what nobody judged."""
     if panel.task != task:
         raise ConfigError(
             f"preprocessor={name} rewrites texts of the task {task!r}, and the task of the dataset "

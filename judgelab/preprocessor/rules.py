@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -15,8 +15,9 @@ from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.resources import words
 from judgelab.core.sentences import HEADERS, heading, label, sections
-from judgelab.core.step import Cell, PanelStep, Written, present, with_texts
+from judgelab.core.step import PanelStep, Written, present, with_texts
 from judgelab.preprocessor.judgments import BLANK, Subject, check_reviews
+from judgelab.stats.intervals.arrays import Floats
 
 
 def _cue(phrases: str) -> re.Pattern[str]:
@@ -78,12 +79,11 @@ class RuleJudgments(PanelStep):
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         check_reviews(panel, self.name)
         dropped: Counter[str] = Counter()
-        rewritten, shares = {}, dict[Cell, float]()
+        rewritten, shares = {}, np.full((len(panel.items), len(panel.agents)), np.nan)
         for cell, text in present(panel).items():
             of = judged(text, self.subject)
             dropped.update(of.dropped)
-            if of.share == of.share:
-                shares[cell] = of.share
+            shares[cell] = of.share
             why = NO_REVIEW if of.lines else NO_JUDGMENT if text.strip() else BLANK
             good = of.lines and of.share >= LEAST
             rewritten[cell] = Written("\n".join(of.lines)) if good else Written(None, why)
@@ -101,23 +101,22 @@ class Judged(NamedTuple):
     share: float  # of the sentences about the work, those that gave one; NaN without such
 
 
-def kept_in_words(panel: Panel, shares: Mapping[Cell, float]) -> str:
-    """Which share of the sentences of a text gave a judgment: median, least, each agent's."""
-    if not shares:
+def kept_in_words(panel: Panel, shares: Floats) -> str:
+    """Which share [items, agents] of a text's sentences gave a judgment: of all, by agent."""
+    known = ~np.isnan(shares)
+    if not known.any():
         return "no sentence of any text"
-    values = list(shares.values())
+    middle = np.median(shares[known])
     sentence = (
-        f"of the sentences of a text that are about the work, {np.median(values):.0%} (median of "
-        f"{len(values)} texts) gave a judgment, {min(values):.0%} at least"
+        f"of the sentences of a text that are about the work, {middle:.0%} (median of "
+        f"{known.sum()} texts) gave a judgment, {shares[known].min():.0%} at least"
     )
-    by_agent: dict[str, list[float]] = {}
-    for (_, j), share in shares.items():
-        by_agent.setdefault(panel.agents[j].name, []).append(share)
-    if len(by_agent) > 1:
-        medians = sorted((float(np.median(its)), name) for name, its in by_agent.items())
+    agents = [j for j in range(len(panel.agents)) if known[:, j].any()]
+    if len(agents) > 1:
+        medians = sorted((np.nanmedian(shares[:, j]), panel.agents[j].name) for j in agents)
         least, most = (f"{share:.0%} ({name})" for share, name in (medians[0], medians[-1]))
         sentence += f"; by agent from {least} to {most}"
-    if np.median(values) < 0.5:
+    if middle < 0.5:
         sentence += (
             ". Most of these texts judge little: preprocessor=identity leaves them as they are"
         )
@@ -135,9 +134,7 @@ def judged(text: str, subject: str) -> Judged:
         if topic is None:
             dropped[RETELLING] += 1
             continue
-        clauses = [
-            f"{subject} {verb} {_said(verb, bare)}." for bare, verb in _clauses(sentence, topic)
-        ]
+        clauses = [f"{subject} {verb} {clause}." for verb, clause in _clauses(sentence, topic)]
         lines += clauses
         kept += bool(clauses)
         if not clauses:
@@ -196,20 +193,20 @@ def _topic_of(said: str, above: str) -> str:
 
 
 def _clauses(sentence: str, topic: str) -> Iterator[tuple[str, str]]:
-    """The clauses that judge, less their leads, and their verbs."""
+    """The clauses that judge, less their leads, behind their verbs."""
     for clause in _TURN.split(_flat(sentence)):
         verb = "" if PATTERNS["about_review"].search(clause) else verb_of(clause, topic)
         bare = PATTERNS["leads"].sub("", _MARKS.sub("", clause.strip()).strip())
         bare = _flat(bare).strip(" .,;:!?*_\"'")
         if verb and len(re.findall(r"[^\W\d_]+", bare)) >= _LEAST:
-            yield bare, verb
+            yield verb, _dependent(verb, bare)
 
 
 def _flat(sentence: str) -> str:
     return " ".join(sentence.split())
 
 
-def _said(verb: str, clause: str) -> str:
+def _dependent(verb: str, clause: str) -> str:
     first, *rest = clause.split(" ", 1)
     if first[1:] == first[1:].lower() and first != "I":
         first = first.lower()

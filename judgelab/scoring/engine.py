@@ -48,11 +48,11 @@ SAMPLE, AFTER = 8, 37
 """Sequences on which the noise is measured, and tokens that change the shape of their batch."""
 
 
+FLASH = 8  # compute capability from which torch's flash attention runs
+
+
 class DriftError(JudgelabError):
     """Two ways of computing one log-probability disagree."""
-
-
-FLASH = 8  # compute capability from which torch's flash attention runs
 
 
 @dataclass(frozen=True)
@@ -105,16 +105,15 @@ class Engine:
         self.drift: Drift | None = None
         self._whole = False  # whether targets of several tokens were among those checked
         self.reason: str | None = None
-        self.head = None if backend == "rows" else head_of(model)
         self.named = backend != "auto"
         self.backend = "tree" if backend == "auto" else backend
-        if backend != "rows":
-            linear = self.head is not None
-            refusal = cache_refusal(model) if linear else "its logits are not a linear head"
-            if refusal:
-                self._go_on_by("rows", refusal)
-            elif self.backend == "tree" and (refusal := tree_refusal(model)):
-                self._go_on_by("kv", refusal)
+        self.head = None if backend == "rows" else head_of(model)
+        if self.backend != "rows" and self.head is None:
+            self._go_on_by("rows", "its logits are not a linear head")
+        elif self.backend != "rows" and (refusal := cache_refusal(model)):
+            self._go_on_by("rows", refusal)
+        elif self.backend == "tree" and (refusal := tree_refusal(model)):
+            self._go_on_by("kv", refusal)
 
     def score(self, jobs: Sequence[Job]) -> NDArray[np.float64]:
         """[jobs] sum of log P over the target, nats; DriftError where a named back end is off."""

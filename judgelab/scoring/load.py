@@ -73,11 +73,9 @@ def load_model(folder: Path, form: Form, adapter: Path | None) -> Any:
     """The model in evaluation mode, with its adapter merged in where it is not quantised.
 
     Of the model's own generation settings only the tokens that end and pad a reply are kept: the
-    others (penalties, least lengths, ...) would change replies unseen.
-
-    Raises:
-        ConfigError: the folder holds no causal LM, lacks weights or stores them in another
-            quantisation than ``form`` asks for; or the adapter does not fit it.
+    others (penalties, least lengths, ...) would change replies unseen. ConfigError: the folder
+    holds no causal LM, lacks weights or stores them in another quantisation than ``form`` asks for;
+    or the adapter does not fit it.
     """
     quiet()
     settings = {**_quantization(form, folder), "attn_implementation": "sdpa"}
@@ -163,13 +161,9 @@ def at_load(form: Form, folder: Path) -> dict[str, Any]:
     config = require("transformers", extra="local").BitsAndBytesConfig
     if form.quantization == "int8":
         return {"quantization_config": config(load_in_8bit=True)}
-    four = config(
-        load_in_4bit=True,
-        bnb_4bit_quant_type="nf4",
-        bnb_4bit_use_double_quant=False,
-        bnb_4bit_compute_dtype=form.dtype,
-    )
-    return {"quantization_config": four}
+    four = {"bnb_4bit_quant_type": "nf4", "bnb_4bit_use_double_quant": False}
+    dtype = {"bnb_4bit_compute_dtype": form.dtype}
+    return {"quantization_config": config(load_in_4bit=True, **four, **dtype)}
 
 
 def _adapted(model: Any, adapter: Path) -> Any:
@@ -205,10 +199,8 @@ def quiet() -> None:
 
 
 def check_gradients(model: Any, owner: str) -> None:
-    """Refuse to train a model whose quantised layers cut the gradient (torch only warns).
-
-    ``owner`` is the config path of the settings, for the message.
-    """
+    """ConfigError, naming the settings' ``owner`` in the config, where the quantised layers of a
+    model cut the gradient (torch only warns)."""
     torch = require("torch", extra="local")
     bitsandbytes = sys.modules.get("bitsandbytes")  # loading a model with such layers imports it
     if bitsandbytes is None:

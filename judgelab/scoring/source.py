@@ -19,13 +19,9 @@ from judgelab.store.network import HubError, hub_folder
 
 DESCRIPTION = ("*.json", "*.jinja", "*.model", "merges.txt", "vocab.txt")
 WEIGHTS = "*.safetensors"
-MODULES = "[0-9]*_*"
-"""Folders of what sentence-transformers puts after an encoder: 1_Pooling, 2_Dense, ..."""
-
+MODULES = "[0-9]*_*"  # what sentence-transformers puts after an encoder: 1_Pooling, 2_Dense, ...
 TRAINED_ON = "trained_on.json"  # the file beside an adapter's weights that holds a ``TrainedOn``
-
-LONG = 100
-"""Characters from which two equal texts mean the same paper; shorter ones are stock phrases."""
+LONG = 100  # characters from which two equal texts mean the same paper, and are no stock phrase
 
 
 @dataclass(frozen=True)
@@ -53,10 +49,8 @@ def find(
             )
         return ModelSource(folder, f"sha256:{digest(folder)}")
     if model.count("/") > 1 or model.startswith((".", "~", "/")):
-        raise ConfigError(
-            f"{owner}.model={model!r} is no folder here"
-            + (f": {hint}." if hint else ": give a folder with a model, or an id on the Hub.")
-        )
+        hint = hint or "give a folder with a model, or an id on the Hub"
+        raise ConfigError(f"{owner}.model={model!r} is no folder here: {hint}.")
     snapshot = _snapshot(model, revision, DESCRIPTION, owner)
     return ModelSource(snapshot, f"{model}@{snapshot.name}")
 
@@ -92,7 +86,7 @@ def find_tokenizer(model: str) -> ModelSource:
 def digest(folder: Path, patterns: Sequence[str] = (*DESCRIPTION, WEIGHTS)) -> str:
     """Hash of all files in a model folder that can change an answer, an encoder's modules too."""
     total = hashlib.sha256()
-    places = [place for pattern in patterns for place in (pattern, f"{MODULES}/{pattern}")]
+    places = [*patterns, *(f"{MODULES}/{pattern}" for pattern in patterns)]
     for file in sorted({file for place in places for file in folder.glob(place)}):
         with file.open("rb") as stream:
             total.update(f"{file.relative_to(folder).as_posix()} ".encode())
@@ -169,11 +163,9 @@ def find_adapter(path: str) -> ModelSource:
 class TrainedOn:
     """The base and the papers behind an adapter; of the texts, hashes alone."""
 
-    # model, content: the base as it was named, and its Hub id and commit or its folder's hash
-    model: str
-    content: str
-    # ids of the papers that trained, in order; held-out ones are not among them
-    papers: tuple[str, ...]
+    model: str  # the base as it was named
+    content: str  # its Hub id and commit, or its folder's hash
+    papers: tuple[str, ...]  # ids of those that trained, in order; held-out ones are not among them
     # SHA-256 of their sources, synopses and texts of 100 characters or more, as they came and as
     # they trained, in lower case and with single spaces; sorted
     texts: tuple[str, ...]

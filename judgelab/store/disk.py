@@ -22,8 +22,7 @@ ROOM = 8 << 20  # bytes for the answers to some dozens of calls under way and SQ
 def disk_fault(cause: BaseException, near: Path | None = None) -> str | None:
     """The sentence for a fault that a full disk, quota or file limit is behind; else None.
 
-    Args:
-        near: a file beside which SQLite met the fault.
+    ``near`` is a file beside which SQLite met the fault.
     """
     one: BaseException | None = cause
     while one is not None:

@@ -6,6 +6,7 @@ import hashlib
 import inspect
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -20,14 +21,8 @@ VOLATILE = frozenset(
     | {"trusted_packages", "retry"}
 )
 COUNTED = (".py", ".yaml", ".txt", ".jsonl", ".json", ".csv", ".parquet")  # kinds of our files
-SEEN_ONLY = (
-    "command",
-    "python",
-    "report",
-    "tracker",
-)  # folders of code that cannot change a number
-# at any depth: change no number
-NEUTRAL = frozenset({"workers", "limits", "api_key_env", "tokens_per_second"})
+SEEN_ONLY = ("command", "python", "report", "tracker")  # folders of code that changes no number
+NEUTRAL = frozenset({"workers", "limits", "api_key_env", "tokens_per_second"})  # at any depth
 PRICES = ("prices.yaml", "judge_prices.yaml")  # of conf: a cost is a number of the run
 DATA = ("benchmarks", "criteria", "perturbation", "expert_weights")  # of conf, without options
 SCORING = ("pyppmd", "rouge-score", "sacrebleu", "sentencex")  # a release could change a number
@@ -73,14 +68,11 @@ def code_digest() -> str:
     sha = hashlib.sha256()
     rooms = [path for path in PACKAGE.glob("*") if path.name not in (*SEEN_ONLY, "conf")]
     paths = [path for room in rooms for path in (room, *room.rglob("*.*"))]
-    files = {
-        f"judgelab/{path.relative_to(PACKAGE)}": path
-        for path in paths
-        if path.suffix in COUNTED and path.is_file()
-    }
-    for name in ("prompt", "taxonomy", *DATA):
-        files |= {f"conf/{name}/{path.name}": path for path in (conf() / name).glob("*")}
-    files |= {f"conf/{name}": conf() / name for name in PRICES if (conf() / name).is_file()}
+    code = [path for path in paths if path.suffix in COUNTED and path.is_file()]
+    options = [path for name in ("prompt", "taxonomy", *DATA) for path in (conf() / name).glob("*")]
+    options += [conf() / name for name in PRICES if (conf() / name).is_file()]
+    files = {f"judgelab/{path.relative_to(PACKAGE)}": path for path in code}
+    files |= {f"conf/{path.relative_to(conf())}": path for path in options}
     for name, path in sorted(files.items()):
         sha.update(name.encode() + b"\0" + path.read_bytes())
     return sha.hexdigest()[:12]
@@ -94,13 +86,11 @@ def _without(value: Any, keys: frozenset[str]) -> Any:
 
 def _entries(node: Any) -> Iterator[tuple[str, Any]]:
     """Every key of a config with its value, at any depth."""
-    if isinstance(node, list):
-        for value in node:
-            yield from _entries(value)
     if isinstance(node, Mapping):
-        for key, value in node.items():
-            yield key, value
-            yield from _entries(value)
+        yield from node.items()
+        node = [*node.values()]
+    for value in node if isinstance(node, list) else ():
+        yield from _entries(value)
 
 
 def _files(node: Any) -> Iterator[str]:
@@ -113,30 +103,24 @@ def _files(node: Any) -> Iterator[str]:
 
 
 def _own_sources(node: Any) -> Iterator[tuple[str, Path]]:
-    """(class, the file it is written in) of every ``_target_`` that is not ours."""
+    """(class, or what makes one; the file it is written in) of every ``_target_`` that is not ours,
+    where that can be known."""
     for key, target in _entries(node):
-        own = key == "_target_" and isinstance(target, str) and not target.startswith("judgelab.")
-        source = _source(target) if own else None
-        if source is not None:
-            yield target, source
-
-
-def _source(target: str) -> Path | None:
-    """Where a class, or what makes one, is written; None where it cannot be known."""
-    try:
-        found = get_object(target)
-        file = inspect.getsourcefile(getattr(found, "__self__", found))
-    except (ImportError, AttributeError, TypeError, ValueError):  # building it says what is wrong
-        return None
-    return Path(file) if file is not None and Path(file).is_file() else None
+        if key == "_target_" and isinstance(target, str) and not target.startswith("judgelab."):
+            with suppress(
+                ImportError, AttributeError, TypeError, ValueError
+            ):  # building it says so
+                maker = get_object(target)
+                file = Path(inspect.getsourcefile(getattr(maker, "__self__", maker)) or "")
+                if file.is_file():
+                    yield target, file
 
 
 def _digest(path: Path) -> str:
-    sha = hashlib.sha256()
     if path.is_file():
-        sha.update(path.read_bytes())
-    else:
-        for file in sorted(p for p in path.rglob("*") if p.is_file()):
-            stat = file.stat()
-            sha.update(f"{file.relative_to(path)}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    sha = hashlib.sha256()
+    for file in sorted(p for p in path.rglob("*") if p.is_file()):
+        stat = file.stat()
+        sha.update(f"{file.relative_to(path)}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
     return sha.hexdigest()

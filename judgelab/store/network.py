@@ -10,9 +10,7 @@ from urllib.parse import urlsplit
 
 from judgelab.core.errors import require
 
-WAIT = 3.0
-"""Seconds to wait for a connection before the Hub counts as out of reach."""
-
+WAIT = 3.0  # seconds to wait for a connection before the Hub counts as out of reach
 YES = frozenset({"1", "ON", "YES", "TRUE"})
 
 
@@ -30,17 +28,13 @@ def hub_folder(
 ) -> tuple[Path, str | None]:
     """Download the files of a repository that match, or find them in the cache.
 
-    Args:
-        revision: branch, tag or commit.
-        extra: of judgelab, that holds ``huggingface_hub``.
+    ``revision`` is a branch, tag or commit; judgelab's ``extra`` holds ``huggingface_hub``.
+    HubError: there is no such repository or revision, access to it is refused, or the Hub is out
+    of reach and nothing is cached.
 
     Returns:
         the snapshot's folder, called after its commit; and why the Hub could not be asked, in
         which case the cache may hold a part of the files only (None where it was asked).
-
-    Raises:
-        HubError: there is no such repository or revision, access to it is refused, or the Hub is
-            out of reach and nothing is cached.
     """
     library = require("huggingface_hub", extra=extra)
     # A submodule is no attribute of its package until somebody imports it.

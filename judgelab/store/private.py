@@ -29,8 +29,7 @@ def private_file(path: Path) -> None:
 def hold(folder: Path, taken: str) -> int:
     """Hold a folder until the descriptor that is returned is closed, or this process ends.
 
-    Raises:
-        JudgelabError: another process holds it; says ``taken``.
+    Where another process holds it, JudgelabError says ``taken``.
     """
     handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -45,13 +44,10 @@ NAME = re.compile("[0-9a-f]{32}")
 
 
 class Owner:
-    """A process's mark in a folder.
+    """A process's mark in a folder, with a ``name`` of its own.
 
     Its file is locked until it is closed or its process is gone: the system unlocks it however a
     process ends, kill -9 included.
-
-    Attributes:
-        name: of this owner, different for each.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -66,15 +62,14 @@ class Owner:
             return True
         if not NAME.fullmatch(name):  # damaged; and no path to be followed
             return False
-        path = self._folder / name
         try:
-            handle = os.open(path, os.O_RDWR)
+            handle = os.open(self._folder / name, os.O_RDWR)
         except FileNotFoundError:
             return False
         alive = locked(handle)
         os.close(handle)
         if not alive:
-            path.unlink(missing_ok=True)
+            (self._folder / name).unlink(missing_ok=True)
         return alive
 
     def close(self) -> None:
