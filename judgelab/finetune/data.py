@@ -185,15 +185,13 @@ def examples(panel: Panel, settings: Settings, folder: Path) -> Examples:
 def measure(
     panel: Panel, lm: EvaluationLM | None, settings: Settings
 ) -> tuple[dict[str, Floats], dict[str, xr.Dataset]]:
-    """Score every ordered pair of a paper's texts, and every text alone.
-
-    Args:
-        lm: the base model, or the fine-tuned one; None where no paper was held out.
+    """Score every ordered pair of a paper's texts, and every text alone; ``lm`` is None where no
+    paper was held out.
 
     Returns:
         name -> [items], NaN where a paper has nothing to score: ``loss``, the mean of -log P over
-        all tokens of all predictions of the paper's texts (with and without a first text, with and
-        without the synopsis), nats per token; of each metric the mean over ordered pairs of
+        all tokens of all predictions (with and without a first text, with and without the
+        synopsis), nats per token; of each metric the mean over ordered pairs of
         log P(y | x, z) - log P(y | z), nats. And the measurements themselves by metric.
     """
     pairs = ~np.eye(len(panel.agents), dtype=np.bool_)

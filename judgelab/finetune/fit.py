@@ -127,10 +127,7 @@ def train_apart(job: Job, watch: Watch) -> Training:
     """Carry out a job in a child process, which ends with this one however this one ends.
 
     The child finds this judgelab first, and leaves unsloth's generated code among checkpoints.
-
-    Raises:
-        JudgelabError: the child refused the job, or was killed.
-        RuntimeError: it failed otherwise; a note holds its traceback.
+    JudgelabError: it refused the job, or was killed. RuntimeError: it failed otherwise.
     """
     command = [sys.executable, "-m", "judgelab.finetune.child", job.backend]
     path = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH"))))
@@ -153,11 +150,10 @@ def train_apart(job: Job, watch: Watch) -> Training:
 def carry(
     command: Sequence[str], job: object, environment: Mapping[str, str], watch: Watch
 ) -> tuple[dict[str, Any] | None, int]:
-    """The training that a child process reported, None where it reported none, and its exit code.
+    """The training that a child process reported, if it did, and its exit code.
 
-    The child has a session of its own. Whatever it starts there (workers of a data loader, a
-    compiler) is killed with it, also where it ends by itself: such a process may have inherited
-    the pipe of events, which would then never end.
+    Whatever it starts in its session (workers of a data loader, a compiler) is killed with it, also
+    where it ends by itself: such a process may hold the pipe of events, which then never ends.
     """
     pipe = subprocess.PIPE
     with subprocess.Popen(

@@ -43,10 +43,7 @@ class Judgments(AskingStep):
     Only lines of the prescribed form are kept; ``preprocessor_lines_dropped`` in the provenance
     counts the others. A reply without any is unscored: the text becomes None and is counted.
     Lines are joined by one line break (in the authors' data a blank line stands between them). The
-    prompt's fields are text and subject.
-
-    Raises:
-        ConfigError: asked by the prompt that is here, texts of another task.
+    prompt's fields are text and subject. The prompt that is here refuses texts of another task.
     """
 
     subject: Subject = "The reviewer"

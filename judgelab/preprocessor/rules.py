@@ -67,9 +67,7 @@ class RuleJudgments(PanelStep):
     a cue and talk about the review itself are left out and counted by reason. It takes off some
     style, but can neither shorten nor leave out particulars. A text without any judgment becomes
     None, and so does one that is no review: of its sentences about the work under a third judge.
-
-    Raises:
-        ConfigError: texts that are no peer reviews.
+    ConfigError: the task is not peer review.
     """
 
     subject: Subject = "The reviewer"  # how every line begins

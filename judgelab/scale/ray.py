@@ -81,10 +81,7 @@ class RayWorker:
     def answer(
         self, index: int, model: Model, shard: Batch
     ) -> tuple[int, Any, str, dict[str, Any]]:
-        """The shard's index and answers, in its order; who answers, and its LM's facts so far.
-
-        ConfigError where this machine has other code or other model files.
-        """
+        """The shard's index and answers, in its order; who answers, and its LM's facts so far."""
         lm, worker = _lm(model), f"{platform.node()}:{os.getpid()}"
         return index, shard.put(lm), worker, dict(lm.facts)
 
@@ -114,24 +111,18 @@ class Ray:
 
     A step of a run is first put to a stand-in that notes its questions. Workers answer them, an
     item's batch at a time, and each batch is kept the moment it arrives: kill -9 of this process
-    loses the batches under way. Then the step runs as it always does and finds all it asks for.
-    So no mechanism knows of workers, and results have the bytes of one process. Where questions
-    depend on answers (notes first, then texts), that goes round once a stage.
+    loses the batches under way. Then the step runs as it always does and finds all it asks for, so
+    that results have the bytes of one process. Where questions depend on answers (notes first, then
+    texts), that goes round once a stage.
 
     judgelab has to be installed on every machine, with the same code and the same model files
     (both are checked). Only questions and answers travel; the cache stays with this process.
-
-    Args:
-        address: of a running cluster (``auto``, ``host:6379``); None starts Ray on this machine.
-        workers: None for as many as the cluster holds.
-        cpus, gpus: of one worker; a fraction lets several share a GPU.
-        threads: of the numerical libraries in each.
     """
 
-    address: str | None = None
-    workers: Count | None = None
-    threads: Count = 1
-    cpus: NotNegative = 1.0
+    address: str | None = None  # of a running cluster; None starts Ray on this machine
+    workers: Count | None = None  # None: as many as the cluster holds
+    threads: Count = 1  # of the numerical libraries in each worker
+    cpus: NotNegative = 1.0  # cpus, gpus: of one worker; a fraction lets several share a GPU
     gpus: NotNegative = 0.0
 
     def __post_init__(self) -> None:

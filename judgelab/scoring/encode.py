@@ -58,11 +58,8 @@ def imitates(tokenizer: Any, text: str) -> bool:
 
 
 class ChatTemplate:
-    """Conversations as the text a model was trained on, printing ``DATE`` as the date.
-
-    Raises:
-        ConfigError: the tokenizer has no chat template, or one whose date cannot be pinned.
-    """
+    """Conversations as the text a model was trained on, printing ``DATE`` as the date; ConfigError
+    where the tokenizer has no chat template, or one whose date cannot be pinned."""
 
     def __init__(self, tokenizer: Any) -> None:
         if not tokenizer.chat_template:
@@ -135,10 +132,9 @@ class TextFrame:
 def chat_frame(template: ChatTemplate, system: str | None) -> TextFrame:
     """The context as a user's message, the target as the assistant's reply.
 
-    The reply's text begins after the template's generation prompt, and the template writes it (some
-    trim it) with what ends the turn; with an end token the sum includes the token that does, as
-    GEM's. (GEM also counts the line break of the header, whose probability is about 1.) Without a
-    system message the template has its own.
+    The reply begins after the template's generation prompt, and the template writes it (some trim
+    it) with what ends the turn; with an end token the sum includes the token that does, as GEM's.
+    (GEM also counts the line break of the header, whose probability is about 1.)
     """
     opening = () if system is None else (Message("system", system),)
     undefined = "log P(reply) is not defined: set evaluation_lm.template=none"
@@ -155,9 +151,8 @@ def framed_encoder(
 ) -> Encoder:
     """Contexts and targets to tokens, by the settings of a ``FramedLM``.
 
-    Raises:
-        ConfigError: the tokenizer has no chat template, or one whose date cannot be pinned;
-            or raw text is to end with a token, and the tokenizer names none.
+    ConfigError: the tokenizer has no chat template, or one whose date cannot be pinned; or raw text
+    is to end with a token, and the tokenizer names none.
     """
     if template == "chat":
         return Encoder(
@@ -252,9 +247,8 @@ class LocalLM(FramedLM):
     def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
         """log P(targets[t] | contexts[c]) in nats; tokens are the model's.
 
-        Raises:
-            ConfigError: the model cannot be loaded.
-            DriftError: a named back end disagrees with one sequence at a time.
+        ConfigError: the model cannot be loaded. DriftError: a named back end disagrees with one
+        sequence at a time.
         """
         jobs = self._encoder.encode(contexts, targets, pairs)
         rows, scored = [UNKNOWN] * len(jobs), dict[int, Job]()
@@ -274,11 +268,8 @@ class LocalLM(FramedLM):
         return LogProbTable(rows)
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        """One reply per request, in order; a reply without text says why.
-
-        Raises:
-            ConfigError: the model cannot be loaded, or has no chat template.
-        """
+        """One reply per request, in order; a reply without text says why. ConfigError: the model
+        cannot be loaded, or has no chat template."""
         replies, prompts = dict[int, Reply](), dict[int, str]()
         for k, request in enumerate(requests):
             texts = [message.content for message in request.messages]

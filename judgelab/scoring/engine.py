@@ -79,18 +79,14 @@ class Drift:
 
 
 class Engine:
-    """log P(target | context) for token sequences, by the fastest way the model allows.
+    """log P(target | context) for token sequences, by the fastest way a causal LM allows.
+
+    ``backend`` (auto, rows, kv or tree) is the way that is used, ``reason`` why it is not the one
+    asked for (or ``tree``), ``drift`` how far it is off ``rows`` on the first targets.
 
     Args:
-        model: a causal LM in evaluation mode.
-        backend: auto, rows, kv or tree; changes the speed only.
         budget: tokens of one pass; None for the device's default.
-        tolerance: nats per token (root mean square) by which ``kv`` or ``tree`` may differ from
-            ``rows`` on the first targets; None: see ``drift``.
-
-    Attributes:
-        backend, reason: the way that is used, and why it is not the one asked for (or ``tree``).
-        drift: how far it is off ``rows`` on the first targets, once checked.
+        tolerance: nats per token (root mean square) that ``drift`` may be; None: see ``drift``.
     """
 
     def __init__(
@@ -209,13 +205,9 @@ def tree_refusal(model: Any) -> str | None:
 def score_kv(model: Any, head: Head, plan: ScoringPlan, budget: int) -> NDArray[np.float64]:
     """[tokens] log P of every token of every target, nats, in the order of ``plan.places``.
 
-    Every context is encoded once into a cache, its targets run on top in batches. That needs
-    nothing of a model but ``past_key_values``; contexts that begin alike share the stretch, by
-    copying the cache where they part.
-
-    Args:
-        plan: its bins are not used, as a cache belongs to one context.
-        budget: cache entries (batch x length) of one pass over targets.
+    Every context is encoded once into a cache, its targets run on top in batches of ``budget``
+    cache entries (batch x length). That needs nothing of a model but ``past_key_values``; contexts
+    that begin alike share the stretch, by copying the cache where they part.
     """
     result = torch.full((plan.places[-1],), torch.nan, dtype=torch.float64)
     caches: dict[int, Any] = {}
@@ -321,10 +313,8 @@ def noise(model: Any, jobs: Sequence[Job], slow: NDArray[np.float64]) -> float:
 def drift(
     fast: NDArray[np.float64], slow: NDArray[np.float64], floor: float, tolerance: float | None
 ) -> Drift:
-    """[tokens] of the way to be checked against one sequence at a time, and what is allowed.
-
-    ``tolerance``, if any, takes the place of a multiple of ``floor``, the noise; nats per token.
-    """
+    """[tokens] of a way against one sequence at a time. What is allowed, nats per token, is
+    ``tolerance``, or else a multiple of ``floor``, the noise."""
     off = np.abs(fast - slow)
     allowed = TYPICAL * floor if tolerance is None else tolerance
     return Drift(rms(off), float(off.max()), allowed, allowed * LARGEST / TYPICAL, len(off))

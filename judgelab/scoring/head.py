@@ -23,12 +23,10 @@ class Head:
 
     Logits are products in fp32 of whatever precision states and weights have, the target's as well
     as those of the sum: were only one of them rounded, P of a likely token could exceed 1. A block
-    of logits lives in one buffer that is used again and again; it is small enough to stay near the
-    processor, where the exponentials are summed.
+    of logits (``rows`` positions, ``columns`` vocabulary entries) lives in one buffer, which stays
+    near the processor, where the exponentials are summed.
 
-    Args:
-        weight, bias: [vocab, hidden] the output embedding; [vocab], or None.
-        rows, columns: positions and vocabulary entries in a block.
+    The output embedding is ``weight`` [vocab, hidden] and ``bias`` [vocab] or None.
     """
 
     def __init__(

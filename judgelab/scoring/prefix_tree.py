@@ -89,9 +89,8 @@ def make_plan(jobs: Sequence[Job], budget: int) -> ScoringPlan:
     """Distinct jobs as a prefix tree, cut into bins of at most ``budget`` tokens.
 
     Contexts that begin alike share the stretch, however many levels deep (template -> item ->
-    response), so M agents cost M prefix encodings an item. The order of ``jobs`` changes only
-    ``leaf_of``: the same set of jobs is always computed in the same passes. Contexts longer than
-    the budget are encoded in several passes, a longer target has a pass of its own.
+    response). The order of ``jobs`` changes only ``leaf_of``, no pass. Contexts longer than the
+    budget are encoded in several passes, a longer target has a pass of its own.
     """
     nodes, ends = _forest(sorted({context for context, _ in jobs}), budget)
     distinct = {(ends[context], len(target), target) for context, target in jobs}

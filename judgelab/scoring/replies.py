@@ -31,15 +31,11 @@ Nats = Mapping[tuple[Ids, int], float]  # of a token behind a path, which begins
 
 @dataclass(frozen=True)
 class Trie:
-    """Labels that a reply may begin with.
+    """Labels that a reply may begin with; ConfigError where two are alike, or one is empty."""
 
-    Args:
-        labels: tokens of each; ConfigError where two are alike, or one is empty.
-        stops: tokens that end a reply, and such as may follow a label: where one label begins
-            another, they tell at no cost that a reply does not go on to the longer one.
-    """
-
-    labels: tuple[Ids, ...]
+    labels: tuple[Ids, ...]  # tokens of each
+    # tokens that end a reply, and such as may follow a label: where one label begins another, they
+    # tell at no cost that a reply does not go on to the longer one
     stops: Ids
 
     def __post_init__(self) -> None:
@@ -82,8 +78,6 @@ def choose(
     engine: Engine, questions: Sequence[tuple[Ids, Trie]]
 ) -> list[tuple[int, tuple[float, ...]]]:
     """Index of the label of each closed question, and ``Trie.totals`` of all its labels, nats.
-
-    All are answered in one call of the engine, so that prompts share prefixes.
 
     The label is that of greedy decoding, which takes the likeliest token at each step, among the
     tokens that labels have: it is the one that the generated reply begins with, wherever that
