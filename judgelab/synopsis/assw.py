@@ -15,12 +15,10 @@ from judgelab.synopsis.writing import NO_SOURCE, SynopsisStep, outline
 TAGS = ("strengths_claimed_by_the_paper", "weaknesses_claimed_by_the_paper")
 HEADINGS = ("Strengths that the authors claim:", "Weaknesses that the authors concede:")
 
-_TABLES = words("synopsis/words/claims.yaml")
-CONCEDED_UNDER = re.compile(_TABLES["conceded_under"], re.IGNORECASE)
-CONCEDED, CLAIMED = (
-    re.compile(rf"\b(?:{'|'.join(_TABLES[name])})\b", re.IGNORECASE)
-    for name in ("conceded", "claimed")
-)
+_CUES = words("synopsis/words/claims.yaml")
+CONCEDED_UNDER = re.compile(_CUES["conceded_under"], re.IGNORECASE)
+CONCEDED = re.compile(rf"\b(?:{'|'.join(_CUES['conceded'])})\b", re.IGNORECASE)
+CLAIMED = re.compile(rf"\b(?:{'|'.join(_CUES['claimed'])})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,6 @@ def _compose(item: Item, claimed: list[str], conceded: list[str]) -> Written:
         return Written(None, "the item has no abstract")
     if not claimed and not conceded:
         return Written(None, "no claim was found")
-    parts = [item.synopsis.strip()]
-    for heading, lines in zip(HEADINGS, (claimed, conceded), strict=True):
-        parts.append("\n".join([heading, *(lines or ["None."])]))
-    return Written("\n\n".join(parts))
+    lists = zip(HEADINGS, (claimed, conceded), strict=True)
+    parts = ("\n".join([heading, *(lines or ["None."])]) for heading, lines in lists)
+    return Written("\n\n".join([item.synopsis.strip(), *parts]))

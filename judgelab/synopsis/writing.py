@@ -85,13 +85,11 @@ def outline(text: str) -> Iterator[tuple[str, str]]:
     """
     heading = ""
     for line in text.splitlines():
-        stripped = line.strip()
-        if not stripped:
-            continue
-        title = _MARKED.fullmatch(stripped) or _NUMBERED.fullmatch(stripped)
+        line = line.strip()
+        title = _MARKED.fullmatch(line) or _NUMBERED.fullmatch(line)
         if title is not None:
             heading = title.group(1).strip()
             continue
-        for sentence in sentencex.segment("en", stripped):
-            if any(letter.isalpha() for letter in sentence):
+        for sentence in sentencex.segment("en", line) if line else ():
+            if any(map(str.isalpha, sentence)):
                 yield heading, " ".join(sentence.split())

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-ROUNDING = 1e-12
-"""A spread or difference below this share of the largest value is rounding, so counted as none."""
+ROUNDING = 1e-12  # a spread or difference below this share of the largest value counts as none
 
 
 def checked(values: ArrayLike, ndim: int, what: str) -> Floats:

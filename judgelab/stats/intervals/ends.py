@@ -24,13 +24,10 @@ from judgelab.stats.intervals.arrays import ROUNDING, Floats, divide
 LEVEL = 0.95
 FEWEST = 3  # items below which the spread between items is not known well enough for any interval
 
-TIED = 1 / 3
-"""From this share of equal items on, the skewness of a sample says little of its source."""
-
+TIED = 1 / 3  # from this share of equal items on, a sample's skewness says little of its source
 SKEWEST = 0.4
 """Of skewness / sqrt(items): above, the cubic is so flat that one item moves an end by many
 standard errors, and the coverage is no better for it."""
-
 NEARLY_ONE = 1 - 1e-9  # correlations are cut off here before Fisher's z, which is infinite at 1
 
 Ends = tuple[Floats, Floats]
@@ -86,9 +83,8 @@ class _Sample:
 def t_ends(values: ArrayLike, *, heavy: bool = False) -> Ends:
     """Mean -+ t standard errors; NaN where all items are equal: without spread nothing is known.
 
-    Args:
-        heavy: with the degrees of freedom that the items' kurtosis leaves, for what few items
-            decide: a coefficient, from what each item adds to it.
+    ``heavy``: with the degrees of freedom that the items' kurtosis leaves, for what few items
+    decide (a coefficient, from what each item adds to it).
     """
     sample = _Sample(values)
     half = sample.quantile(LEVEL, heavy) * sample.known_error
@@ -110,11 +106,8 @@ def mean_ends(
     Hall (1992) transforms t by a cubic in which the third moment no longer shows, and transforms
     its quantiles back. Where at least a third of the items are equal (scores in few grades,
     changes that leave most items as they were) the sample's own skewness says little, and either
-    end is the farther one of Hall's and Student's.
-
-    Args:
-        bounds: least and largest value there can be: then items that are all equal have ends, too
-            (``_with_bounds``), else none.
+    end is the farther one of Hall's and Student's. With ``bounds``, the least and largest value
+    there can be, items that are all equal have ends, too (``_with_bounds``), else none.
     """
     sample = _Sample(values)
     t, error, k, tied = sample.quantile(level), sample.known_error, sample.skew(), sample.tied()
@@ -127,10 +120,7 @@ def mean_ends(
 def above_p(values: ArrayLike, least: float) -> Floats:
     """[...] two-sided p of a mean of 0, from values [..., items]; 1 where the mean is not above 0.
 
-    At level 1 - p the lower end of ``mean_ends`` is 0, so that test and interval say the same.
-
-    Args:
-        least: value there can be, below 0.
+    At level 1 - p the lower end of ``mean_ends`` is 0. ``least`` is the least value there can be.
     """
     sample = _Sample(values)
     t, k = sample.mean / sample.known_error, sample.skew()
@@ -181,12 +171,9 @@ def share_ends(
     """Wilson's interval for a mean of values with limits: shares, AUC, accuracy, correlations.
 
     The variance of such a mean is taken as m (1 - m) / n_eff, as that of a share: n_eff is the
-    number of yes-or-no items that would vary as much as these items do. With t in place of the
-    normal quantile; never outside the bounds, and not symmetric near them.
-
-    Args:
-        bounds: least and largest value there can be. Items that are all equal: ``_with_bounds``.
-        most: n_eff is at most so many times the number of items.
+    number of yes-or-no items that would vary as much as these items do, at most ``most`` times as
+    many. With t in place of the normal quantile; never outside the ``bounds``, the least and
+    largest value there can be, and not symmetric near them. Items all equal: ``_with_bounds``.
     """
     sample = _Sample(values)
     room = np.maximum((sample.mean - bounds[0]) * (bounds[1] - sample.mean), 0.0)
@@ -246,11 +233,8 @@ def of_ratio(total: ArrayLike, count: ArrayLike, among: ArrayLike | None = None)
 
 
 def cluster_sums(influence: ArrayLike, cluster: NDArray[np.intp]) -> Floats:
-    """[..., clusters] influences [..., units] added within clusters; NaN counts as 0.
-
-    Args:
-        cluster: [units] numbers from 0.
-    """
+    """[..., clusters] influences [..., units] added within ``cluster`` [units], numbers from 0; NaN
+    counts as 0."""
     values = np.asarray(influence, dtype=np.float64)
     values = np.where(np.isnan(values), 0.0, values)
     count = int(cluster.max(initial=-1)) + 1

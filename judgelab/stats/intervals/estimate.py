@@ -20,12 +20,9 @@ class Estimate:
     low: float = math.nan  # low, high: ends of the 95 % interval; NaN where there is none
     high: float = math.nan
     n: int = 0  # items used
-    # items dropped because they hold no score (a function that counts something else, such as
-    # cells, says so)
-    unscored: int = 0
+    unscored: int = 0  # items without a score (a function that counts something else says so)
     p: float = math.nan  # two-sided p value; NaN where no test was made
-    # where ``n`` counts something else than items (rows, say): items they come from; else None
-    clusters: int | None = None
+    clusters: int | None = None  # items, where ``n`` counts something else (rows, say)
 
     @property
     def half_width(self) -> float:
@@ -51,10 +48,8 @@ class Estimates:
     low: Floats  # low, high: ends of the interval; NaN where there is none
     high: Floats
     n: Floats  # clusters (items) that took part
-    # what was asked for and is missing
-    unscored: Floats = field(default_factory=lambda: np.array(0.0))
-    # of the test that the interval belongs to; NaN where none was made
-    p: Floats = field(default_factory=lambda: np.array(np.nan))
+    unscored: Floats = field(default_factory=lambda: np.array(0.0))  # asked for, and missing
+    p: Floats = field(default_factory=lambda: np.array(np.nan))  # of the interval's test, if any
     error: Floats = field(default_factory=lambda: np.array(np.nan))  # standard, where there is one
 
     @staticmethod
@@ -73,9 +68,7 @@ class Estimates:
 
     def at(self, *place: int) -> Estimate:
         """One of them."""
-
-        def one(values: Floats) -> float:
-            return float(np.broadcast_to(values, self.value.shape)[place])
-
-        n, unscored = (int(np.nan_to_num(one(x))) for x in (self.n, self.unscored))
-        return Estimate(one(self.value), one(self.low), one(self.high), n, unscored, one(self.p))
+        arrays = (self.value, self.low, self.high, self.p, self.n, self.unscored)
+        shape = self.value.shape
+        value, low, high, p, *counts = (float(np.broadcast_to(x, shape)[place]) for x in arrays)
+        return Estimate(value, low, high, *(int(np.nan_to_num(n)) for n in counts), p)

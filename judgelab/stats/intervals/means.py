@@ -36,10 +36,8 @@ Bounds = tuple[float, float]
 def item_mean(values: ArrayLike, bounds: Bounds | None = None) -> Estimate:
     """Mean over items [items] with an interval; none with fewer than three scored items.
 
-    Args:
-        bounds: least and largest value there can be, (0, 1) for shares and AUC, (-1, 1) for
-            correlations: then ``share_ends``, else ``mean_ends``, which have no interval where
-            all items are equal.
+    With ``bounds``, the least and largest value there can be ((0, 1) for shares and AUC, (-1, 1)
+    for correlations), by ``share_ends``; else by ``mean_ends``: none where all items are equal.
     """
     items = checked(values, 1, "The values of a mean over items")
     return _estimate(items, share_ends(items, bounds=bounds) if bounds else mean_ends(items))
@@ -48,9 +46,8 @@ def item_mean(values: ArrayLike, bounds: Bounds | None = None) -> Estimate:
 def item_change(values: ArrayLike, limit: float | None = None) -> Estimate:
     """Mean over items of a difference of two scores of the same item [items], by ``mean_ends``.
 
-    Args:
-        limit: the largest difference there can be, 1 for shares and AUC, 2 for correlations:
-            with it there is an interval where no item changes, too.
+    With a ``limit``, the largest difference there can be (1 for shares and AUC, 2 for
+    correlations), there is an interval where no item changes, too.
     """
     items = checked(values, 1, "The changes of items")
     return _estimate(items, mean_ends(items, bounds=_around_0(limit)))
@@ -68,10 +65,9 @@ def with_p(
 ) -> Estimate:
     """A mean (``null`` .5 of an AUC) or a change, with the two-sided p of ``null``.
 
-    Args:
-        kind: ``percentile`` resamples items ``draws`` times, with the papers' sign-flip p; else
-            ``item_mean`` with ``bounds``, or ``item_change`` without, and p is of the same test as
-            the interval, which leaves out ``null`` exactly where p is below .05.
+    ``percentile`` resamples items ``draws`` times, with the papers' sign-flip p. Else it is
+    ``item_mean`` with ``bounds``, or ``item_change`` without, and p is of the same test as the
+    interval, which leaves out ``null`` exactly where p is below .05.
     """
     items = np.asarray(values, dtype=np.float64)
     if kind == "percentile":
@@ -132,21 +128,18 @@ def bootstrap_mean(values: ArrayLike, draws: int = 2000, seed: int = 0) -> Estim
     Nominally 95 %, it covers about .90 on 12 items and .93 on 30.
     """
     items = checked(values, 1, "The values of a bootstrap mean")
-    if (~np.isnan(items)).sum() < FEWEST:
-        return _estimate(items, (np.nan, np.nan))
-    samples = resampled_means(items, item_weights(len(items), draws, seed))
+    few = (~np.isnan(items)).sum() < FEWEST
+    samples = [] if few else resampled_means(items, item_weights(len(items), draws, seed))
     return _estimate(items, percentile_interval(samples))
 
 
 def sign_flip_p(values: ArrayLike, permutations: int = 2000, seed: int = 0) -> float:
     """Two-sided p that the mean over items is 0, by flipping the sign of whole items.
 
-    p = (1 + number of flipped means at least as far from 0 as the observed) /
-    (1 + permutations). Under sign flips the sum of squares is fixed, so the mean, Student's t
-    and the paired effect size order the flips alike: this is the test of all three.
-
-    NaN with fewer than two scored items; 1 where every value is 0. The flips are independent of
-    what ``item_weights`` draws with the same seed.
+    p = (1 + number of flipped means at least as far from 0 as the observed) / (1 + permutations);
+    NaN with fewer than two scored items. Under sign flips the sum of squares is fixed, so this is
+    the test of the mean, Student's t and the paired effect size. The flips are independent of what
+    ``item_weights`` draws with the same seed.
     """
     items = checked(values, 1, "The values of a sign-flip test")
     items = items[~np.isnan(items)]
