@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -108,7 +107,7 @@ class Transformers(LocalLM):
 
     @property
     def _longest(self) -> float:
-        return load.positions(self._ready().model) or math.inf
+        return load.positions(self._ready().model)
 
     def _scores(self, jobs: Sequence[Job]) -> list[float]:
         return list(self._ready().score(jobs).tolist())

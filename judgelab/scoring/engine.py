@@ -272,20 +272,16 @@ def score_rows(model: Any, jobs: Sequence[Job], after: int = 0) -> NDArray[np.fl
 
     What the other ways are measured against: the model's own logits, no cache, no padding, no
     shared prefix; their softmax in float64, as fp32 loses 1e-5 nats a token over a vocabulary of
-    50,000. Memory is one target (where the model cannot leave out the logits of its context: one
-    sequence) times the vocabulary. A causal model cannot see so many tokens more ``after`` every
-    target: how far they move the answer is what the precision cannot tell.
+    50,000. A causal model cannot see so many tokens more ``after`` every target: how far they move
+    the answer is what the precision cannot tell.
     """
-    selects = "logits_to_keep" in signature(model.forward).parameters
     parts, fed = list[torch.Tensor](), ([0], 0)
     for context, target in jobs:
         ids = [*context, *target[:-1]]
         ids += ids[:1] * after
-        keep = {"logits_to_keep": len(target) + after} if selects else {}
         with torch.inference_mode():
             if (ids, len(target)) != fed:  # labels of one token are read off the same pass
-                batch = torch.tensor([ids], device=model.device)
-                logits = model(input_ids=batch, use_cache=False, **keep).logits[0]
+                logits = last_logits(model, ids, len(target) + after)
                 fed = (ids, len(target))
             first = len(logits) - len(target) - after
             asked = torch.split(torch.tensor(target, device=logits.device)[:, None], BLOCK)
@@ -297,13 +293,23 @@ def score_rows(model: Any, jobs: Sequence[Job], after: int = 0) -> NDArray[np.fl
     return np.asarray(torch.cat(parts).numpy())
 
 
+def last_logits(model: Any, ids: Sequence[int], count: int) -> torch.Tensor:
+    """[positions, vocab] the model's own logits of one sequence: of its last ``count`` positions,
+    or of all where the model cannot leave out the others."""
+    selects = "logits_to_keep" in signature(model.forward).parameters
+    keep = {"logits_to_keep": count} if selects else {}
+    batch = torch.tensor([ids], device=model.device)
+    logits: torch.Tensor = model(input_ids=batch, use_cache=False, **keep).logits[0]
+    return logits
+
+
 def noise(model: Any, jobs: Sequence[Job], slow: NDArray[np.float64]) -> float:
     """What the precision cannot tell, root mean square of tokens, nats; ``slow`` by score_rows."""
     picked = range(0, len(jobs), max(1, len(jobs) // SAMPLE))[:SAMPLE]
     starts = np.cumsum([0, *(len(target) for _, target in jobs)])
     once = np.concatenate([slow[starts[k] : starts[k + 1]] for k in picked])
     longest = max(len(context) + len(target) for context, target in jobs)
-    room = max(0, min(AFTER, (positions(model) or longest + AFTER) - longest))
+    room = int(max(0, min(AFTER, positions(model) - longest)))
     again = score_rows(model, [jobs[k] for k in picked], after=room)
     # kernels of quantised weights compute in halves, whatever the model's own precision
     dtype = torch.bfloat16 if quantised(model) else model.dtype

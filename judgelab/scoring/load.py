@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import sys
 import warnings
 from collections.abc import Mapping
@@ -15,8 +16,8 @@ from judgelab.scoring.source import resolve_quantization, stored_quantization
 
 Quantization = Literal["none", "nf4", "int8"]
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
+# what transformers and peft raise over files that they cannot use
 FAULTS = (OSError, ValueError, TypeError, AttributeError, KeyError, ImportError, RuntimeError)
-"""What transformers and peft raise over files that they cannot use."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,10 @@ def resolve_dtype(dtype: str, folder: Path) -> str:
     return str(getattr(_config(folder), "dtype", None) or torch.bfloat16).removeprefix("torch.")
 
 
-def positions(model: Any) -> int | None:
-    """Tokens that the model's positions hold; None where nothing bounds them."""
-    longest: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
-    return longest
+def positions(model: Any) -> float:
+    """Tokens that the model's positions hold; infinite where nothing bounds them."""
+    text = model.config.get_text_config()
+    return getattr(text, "max_position_embeddings", None) or math.inf
 
 
 def quantised(model: Any) -> bool:

@@ -11,7 +11,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from inspect import signature
 from typing import Any
 
 import torch
@@ -19,7 +18,7 @@ import torch
 from judgelab.core.errors import ConfigError, require
 from judgelab.core.lm import ChatRequest, Reply
 from judgelab.scoring.encode import ChatTemplate, Encoder, TextFrame, differs, no_room
-from judgelab.scoring.engine import Engine
+from judgelab.scoring.engine import Engine, last_logits
 from judgelab.scoring.load import positions
 from judgelab.scoring.prefix_tree import Ids
 
@@ -114,11 +113,8 @@ def _likeliest(model: Any, prompt: Ids, trie: Trie, path: Ids, token: int, nats:
         return False
     if math.exp(own) > 1 - math.fsum(map(math.exp, known.values())):
         return True  # all tokens that were not asked about have less together
-    keep = {"logits_to_keep": 1} if "logits_to_keep" in signature(model.forward).parameters else {}
     with torch.inference_mode():
-        ids = torch.tensor([prompt + path], device=model.device)
-        logits = model(input_ids=ids, use_cache=False, **keep).logits
-    return int(logits[0, -1].argmax()) == token
+        return int(last_logits(model, prompt + path, 1)[-1].argmax()) == token
 
 
 def answer_closed(
@@ -140,7 +136,7 @@ def answer_closed(
     pairs = [(c, place[label]) for c, request in enumerate(requests) for label in request.labels]
     encoder = Encoder(tokenizer, label_frame(template), end_token=False)
     jobs = iter(encoder.encode(prompts, list(labels), pairs))
-    longest = positions(engine.model) or math.inf
+    longest = positions(engine.model)
     questions: dict[int, tuple[Ids, Trie]] = {}
     replies: dict[int, Reply] = {}
     for index, request in enumerate(requests):
@@ -189,9 +185,7 @@ def generate(
     library: Any = require("transformers", extra="local")
     ids = tokenizer(prompt, add_special_tokens=False, return_tensors="pt")["input_ids"]
     count = ids.shape[1]
-    room, longest = request.max_tokens or max_tokens, positions(model)
-    if longest is not None:
-        room = min(room, longest - count)
+    room = int(min(request.max_tokens or max_tokens, positions(model) - count))
     if room < 1:
         return no_room(count)
     ends = end_tokens(model, tokenizer)
