@@ -178,12 +178,11 @@ def _adapted(model: Any, adapter: Path) -> Any:
             report = wrapped.load_adapter(adapter, wrapped.active_adapter)  # again, for its report
     except FAULTS as cause:
         raise _unusable(adapter, "adapter for this model", cause) from cause
-    if report.missing_keys or report.unexpected_keys:
+    if keys := sorted(report.missing_keys or report.unexpected_keys):
         fault = "lacks" if report.missing_keys else "has what the model does not know:"
         raise ConfigError(
-            f"the adapter {adapter} is not one of this model: it {fault} "
-            f"{some(sorted(report.missing_keys or report.unexpected_keys), 3)}. Give the model "
-            "that it was trained on, or an adapter of this one."
+            f"the adapter {adapter} is not one of this model: it {fault} {some(keys, 3)}. "
+            "Give the model that it was trained on, or an adapter of this one."
         )
     # Unmerged, the adapter's layers stay inside the model; the wrapper itself is not needed.
     return wrapped.get_base_model() if quantised(model) else wrapped.merge_and_unload()

@@ -105,12 +105,12 @@ def _snapshot(model: str, revision: str | None, patterns: Sequence[str], owner: 
         ) from cause
     index = folder / "model.safetensors.index.json"
     if WEIGHTS in patterns and obstacle and index.is_file():  # the download may have broken off
-        parts = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-        missing = sorted(part for part in parts if not (folder / part).is_file())
-        if missing:
-            raise ConfigError(
-                f"{owner}.model={model!r}: the cache lacks {missing[0]} and {obstacle}."
-            )
+        parts = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
+        for part in sorted(set(parts)):
+            if not (folder / part).is_file():
+                raise ConfigError(
+                    f"{owner}.model={model!r}: the cache lacks {part} and {obstacle}."
+                )
     return folder
 
 
@@ -174,9 +174,9 @@ class TrainedOn:
     def of(cls, model: str, content: str, train: Panel, loaded: Panel) -> TrainedOn:
         """The record of a training on ``train``, whose papers are in ``loaded`` as they came."""
         papers = tuple(item.id for item in train.items)
-        texts = [text for text, _ in long_texts(train)]
-        texts += [text for text, item in long_texts(loaded) if item in papers]
-        return cls(model, content, papers, tuple(sorted({_hash(text) for text in texts})))
+        texts = {_hash(text) for text, _ in long_texts(train)}
+        texts |= {_hash(text) for text, item in long_texts(loaded) if item in papers}
+        return cls(model, content, papers, tuple(sorted(texts)))
 
     def overlap(self, panel: Panel) -> list[str]:
         """Ids of the panel's papers that share an id or a longer text with those that trained."""
@@ -205,17 +205,16 @@ def other_base(adapter: Path, model: str, content: str) -> str | None:
     Contents are compared where the adapter records one (``TrainedOn``), else names (as peft keeps
     them). A quantised copy of the same weights differs too: that is for the reader to judge.
     """
-    record = trained_on(adapter)
-    if record is not None:
+    if (record := trained_on(adapter)) is not None:
         base, same = f"{record.model} ({record.content})", record.content == content
     else:
         try:
             config = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
             base = config.get("base_model_name_or_path") or ""
-            paths = [Path(name).expanduser().resolve() for name in (base, model)]
+            own, other = (Path(name).expanduser().resolve() for name in (base, model))
         except (OSError, ValueError, AttributeError, TypeError):
             return None  # what is wrong with the file is for peft to say
-        same = base in ("", content.partition("@")[0]) or paths[0] == paths[1]
+        same = base in ("", content.partition("@")[0]) or own == other
     return None if same else f"trained on {base}, put on {model} ({content})"
 
 

@@ -126,12 +126,11 @@ def _pass(
     device: torch.device,
 ) -> Pass:
     """Segments that see the same path are one call; equal ones, and short ones, are stacked."""
-    above = [
-        (parent, list(group))
-        for parent, group in groupby(layout, attrgetter("parent"))
-        if parent >= 0
-    ]
-    shared = [(slice(group[0].start, group[-1].stop), parent) for parent, group in above]
+    shared = []
+    for parent, group in groupby(layout, attrgetter("parent")):
+        segments = list(group)
+        if parent >= 0:
+            shared.append((slice(segments[0].start, segments[-1].stop), parent))
     runs: list[list[Segment]] = []
     for segment in layout:
         length = len(segment.tokens)
