@@ -52,9 +52,6 @@ class Transformers(LocalLM):
     threads: Count | None = None
     hint: str | None = None
 
-    def __post_init__(self) -> None:
-        self._engine: Engine | None = None
-
     @property
     def at_hand(self) -> bool:
         """Whether the weights lie here, so that a trial fetches none."""
@@ -96,27 +93,27 @@ class Transformers(LocalLM):
     def facts(self) -> dict[str, Any]:
         """How scoring went, for the manifest: nothing in it changes an answer."""
         facts: dict[str, Any] = dict.fromkeys(("backend", "backend_reason", "drift"))
-        if self._engine is not None:
+        if "_engine" in vars(self):  # it has been asked something
             facts |= {"backend": self._engine.backend, "backend_reason": self._engine.reason}
             facts["drift"] = self._engine.drift and asdict(self._engine.drift)
         return {**facts, "adapter_base": self._other_base}
 
     def close(self) -> None:
         """Give the weights' memory back."""
-        self._engine = None
+        vars(self).pop("_engine", None)
 
     @property
     def _longest(self) -> float:
-        return load.positions(self._ready().model)
+        return load.positions(self._engine.model)
 
     def _scores(self, jobs: Sequence[Job]) -> list[float]:
-        return list(self._ready().score(jobs).tolist())
+        return list(self._engine.score(jobs).tolist())
 
     def _replies(self, prompts: Sequence[str], requests: Sequence[ChatRequest]) -> list[Reply]:
         """Those with labels together, from the labels' probabilities; others one by one."""
         from judgelab.scoring.replies import answer_closed, generate
 
-        engine, words = self._ready(), self._tokenizer
+        engine, words = self._engine, self._tokenizer
         closed = [k for k, request in enumerate(requests) if request.labels]
         asked = [prompts[k] for k in closed], [requests[k] for k in closed]
         chosen = answer_closed(engine, words, self._template, *asked)
@@ -126,26 +123,24 @@ class Transformers(LocalLM):
             for k, (prompt, request) in enumerate(zip(prompts, requests, strict=True))
         ]
 
-    def _ready(self) -> Engine:
-        if self._engine is None:
-            torch = require("torch", extra="local")
-            require("transformers", extra="local")
-            if self.threads is not None:
-                torch.set_num_threads(self.threads)
-            folder = source.fetch_weights(self.model, self._source).folder
-            adapter = None if self._adapter is None else self._adapter.folder
-            if self._other_base is not None:
-                say(
-                    f"warning: the adapter {self.adapter} was {self._other_base}: its scores mean "
-                    "something only if these are the same weights (a quantised copy is).",
-                    sys.stderr,
-                )
-            form = load.Form.of(self.dtype, self.quantization, self.device_map, folder)
-            model = load.load_model(folder, form, adapter)
-            from judgelab.scoring.engine import Engine
+    @cached_property
+    def _engine(self) -> Engine:
+        torch = require("torch", extra="local")
+        require("transformers", extra="local")
+        if self.threads is not None:
+            torch.set_num_threads(self.threads)
+        folder = source.fetch_weights(self.model, self._source).folder
+        if self._other_base is not None:
+            say(
+                f"warning: the adapter {self.adapter} was {self._other_base}: its scores mean "
+                "something only if these are the same weights (a quantised copy is).",
+                sys.stderr,
+            )
+        form = load.Form.of(self.dtype, self.quantization, self.device_map, folder)
+        model = load.load_model(folder, form, self._adapter and self._adapter.folder)
+        from judgelab.scoring.engine import Engine
 
-            self._engine = Engine(model, self.backend, self.token_budget, self.tolerance)
-        return self._engine
+        return Engine(model, self.backend, self.token_budget, self.tolerance)
 
     @cached_property
     def _source(self) -> ModelSource:
