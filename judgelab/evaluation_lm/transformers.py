@@ -137,7 +137,8 @@ class Transformers(LocalLM):
                 sys.stderr,
             )
         form = load.Form.of(self.dtype, self.quantization, self.device_map, folder)
-        model = load.load_model(folder, form, self._adapter and self._adapter.folder)
+        adapter = None if self._adapter is None else self._adapter.folder
+        model = load.load_model(folder, form, adapter)
         from judgelab.scoring.engine import Engine
 
         return Engine(model, self.backend, self.token_budget, self.tolerance)
@@ -153,5 +154,6 @@ class Transformers(LocalLM):
     @cached_property
     def _other_base(self) -> str | None:
         """How the adapter's base is another one; None without an adapter, or where all is well."""
-        adapter = self._adapter
-        return adapter and other_base(adapter.folder, self.model, self._source.name)
+        if self._adapter is None:
+            return None
+        return other_base(self._adapter.folder, self.model, self._source.name)

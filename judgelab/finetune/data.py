@@ -69,7 +69,7 @@ def split(panel: Panel, share: float, seed: int) -> tuple[Panel, Panel]:
 
 def part(panel: Panel, keep: Sequence[bool]) -> Panel:
     """The panel's items that ``keep`` [items] marks."""
-    items, texts = (tuple(compress(rows, keep)) for rows in (panel.items, panel.texts))
+    items, texts = tuple(compress(panel.items, keep)), tuple(compress(panel.texts, keep))
     return replace(panel, items=items, texts=texts)
 
 
@@ -167,7 +167,7 @@ def examples(panel: Panel, settings: Settings, folder: Path) -> Examples:
         for side in ([context for context, _ in asked], [target for _, target in asked])
     )
     pairs = [(contexts[context], targets[target]) for context, target in asked]
-    words, template = load_tokenizer(folder), "chat" if settings.chat else "none"
+    words, template = load_tokenizer(folder), settings.scoring["template"]
     encoder = framed_encoder(words, template, settings.system, settings.end_token)
     rows, cut = [], 0
     for job in encoder.encode(list(contexts), list(targets), pairs):

@@ -52,11 +52,11 @@ class Head:
     def logprobs(self, hidden: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
         """[asked] log P of ``tokens`` after the positions ``rows``, both [asked]; nats, fp32."""
         device = self._weight.device  # of a model on several GPUs not where its last layer is
-        distinct, at = rows.to(device).unique(return_inverse=True)
+        distinct, at = torch.unique(rows.to(device), return_inverse=True)
         states = hidden.to(device).index_select(0, distinct)
         normaliser = torch.cat([self._logsumexp(block) for block in torch.split(states, self.rows)])
-        blocks = zip(at.split(self.rows), tokens.to(device).split(self.rows), strict=True)
-        logits = torch.cat([self._logits(states, *block) for block in blocks])
+        parts = (torch.split(one, self.rows) for one in (at, tokens.to(device)))
+        logits = torch.cat([self._logits(states, *part) for part in zip(*parts, strict=True)])
         return logits - normaliser.index_select(0, at)
 
     def _logits(self, states: Tensor, at: Tensor, tokens: Tensor) -> Tensor:

@@ -71,4 +71,5 @@ class Estimates:
         arrays = (self.value, self.low, self.high, self.p, self.n, self.unscored)
         shape = self.value.shape
         value, low, high, p, *counts = (float(np.broadcast_to(x, shape)[place]) for x in arrays)
-        return Estimate(value, low, high, *(int(np.nan_to_num(n)) for n in counts), p)
+        n, unscored = (int(np.nan_to_num(count)) for count in counts)
+        return Estimate(value, low, high, n, unscored, p)
