@@ -42,12 +42,18 @@ class Prompted(Agents):
         ConfigError where the taxonomy is unknown."""
         taxonomy = _worded(taxonomy_for(panel, self.taxonomy), self.wording)
         unanswered: Counter[str] = Counter()
+        most = self.max_tokens or taxonomy.max_tokens
 
         def ask(given: Mapping[Cell, str], stage: str) -> dict[Cell, str]:
-            requests = {
-                cell: self._request(panel, taxonomy, cell, text, stage)
-                for cell, text in given.items()
-            }
+            requests = {}
+            for (i, j), text in given.items():
+                strategy, fence = taxonomy.strategies[j], _fence(text)
+                instruction = (strategy.reading or "") if stage == "reading" else strategy.prompt
+                instruction = instruction.replace("{noun}", self.noun or taxonomy.noun)
+                content = f"{instruction}\n\n{fence}\n{text}\n{fence}\n\n{instruction}"
+                key = ("agents", panel.items[i].id, strategy.name, stage)
+                message = Message("user", content)
+                requests[i, j] = ChatRequest((message,), self.temperature, most, key=key)
             replies = written(lm, requests)
             unanswered.update(f"{stage}: {one.reason}" for one in replies.values() if not one.text)
             return {cell: one.text for cell, one in replies.items() if one.text}
@@ -73,21 +79,9 @@ class Prompted(Agents):
             taxonomy=taxonomy.task,
             taxonomy_sha=taxonomy.sha,
             agents_temperature=self.temperature,
-            agents_max_tokens=self.max_tokens or taxonomy.max_tokens,
+            agents_max_tokens=most,
             agents_unanswered=dict(sorted(unanswered.items())),
         )
-
-    def _request(
-        self, panel: Panel, taxonomy: Taxonomy, cell: Cell, text: str, stage: str
-    ) -> ChatRequest:
-        strategy = taxonomy.strategies[cell[1]]
-        instruction = (strategy.reading or "") if stage == "reading" else strategy.prompt
-        instruction = instruction.replace("{noun}", self.noun or taxonomy.noun)
-        fence = _fence(text)
-        content = f"{instruction}\n\n{fence}\n{text}\n{fence}\n\n{instruction}"
-        key = ("agents", panel.items[cell[0]].id, strategy.name, stage)
-        most = self.max_tokens or taxonomy.max_tokens
-        return ChatRequest((Message("user", content),), self.temperature, most, key=key)
 
 
 def _worded(taxonomy: Taxonomy, file: str | None) -> Taxonomy:

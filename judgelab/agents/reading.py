@@ -44,17 +44,6 @@ _OPENS = '.!?:"“(—-'
 _JOINTS = (" ", " of ", " de ", " & ", " van ", " von ")
 
 
-def words(text: str) -> list[str]:
-    """The words, in order."""
-    return WORD.findall(text)
-
-
-def content_words(text: str) -> list[str]:
-    """Words that are not function words, lower case, in order."""
-    lowered = (word.lower() for word in words(text))
-    return [word for word in lowered if len(word) > 1 and word not in STOPWORDS]
-
-
 def has_letters(text: str | None) -> bool:
     """Whether there is anything to read."""
     return text is not None and WORD.search(text) is not None
@@ -147,7 +136,8 @@ class Source:
     def sentences(self) -> tuple[Sentence, ...]:
         """In order; empty only where the text has no letters."""
         pieces = units(self.text)
-        bags = [content_words(piece) for _, piece in pieces]
+        lowered = [map(str.lower, WORD.findall(piece)) for _, piece in pieces]
+        bags = [[w for w in own if len(w) > 1 and w not in STOPWORDS] for own in lowered]
         frequency = Counter(word for bag in bags for word in bag)
         return tuple(
             Sentence(piece, i, speaker, _salience(bag, frequency, i))
@@ -157,10 +147,10 @@ class Source:
     @cached_property
     def proper(self) -> frozenset[str]:
         """Words that keep their capital inside a sentence: those of speakers and other names."""
-        plain = {word for s in self.sentences for word in words(s.text) if word[0].islower()}
+        plain = {word for s in self.sentences for word in WORD.findall(s.text) if word[0].islower()}
         names = [s.speaker for s in self.sentences if s.speaker]
         names += [name for s in self.sentences for name in _names_in(s.text, plain)]
-        return frozenset(token for name in names for token in words(name))
+        return frozenset(token for name in names for token in WORD.findall(name))
 
     @cached_property
     def topics(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from judgelab.agents.reading import NUMBER, STOPWORDS, TABLES, WORD, Source, has_letters, words
+from judgelab.agents.reading import NUMBER, STOPWORDS, TABLES, WORD, Source, has_letters
 
 T = TypeVar("T")
 
@@ -205,10 +205,10 @@ def _other_number(numeral: str, forbidden: Collection[str], rng: np.random.Gener
     return other
 
 
-def lazy(text: str, german: Sequence[str], rng: np.random.Generator) -> str:
+def lazy(text: str, source: Source, rng: np.random.Generator) -> str:
     """Articles and the end left out, no capitals, and words of the original left as they are."""
     tokens = [t for t in re.findall(r"[\w'-]+", text) if t.lower() not in {"the", "a", "an"}]
-    foreign = [word for word in german if len(word) > 3]
+    foreign = [word for word in WORD.findall(source.original or "") if len(word) > 3]
     kept = [
         choose(rng, foreign) if foreign and rng.random() < 0.12 else token.lower()
         for token in tokens[: max(3, round(0.7 * len(tokens)))]
@@ -221,6 +221,6 @@ CHANGES: Mapping[str, Callable[[list[str], Source, np.random.Generator], list[st
     "wrong": falsify,
     "headline": lambda lines, *_: list(dict.fromkeys(map(headline, lines))),
     "report": lambda lines, *_: [third_person(line) for line in lines],
-    "lazy": lambda lines, source, rng: [lazy(" ".join(lines), words(source.original or ""), rng)],
+    "lazy": lambda lines, source, rng: [lazy(" ".join(lines), source, rng)],
 }
 """What a recipe may have done to its lines, by name."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import permutations, product
 from typing import Literal
 
 import numpy as np
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
-from judgelab.core.lm import Capability, EvaluationLM, Exchange
+from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Exchange
 from judgelab.core.panel import Panel, rng_for
 from judgelab.core.scores import (
+    PAIR,
     Scores,
     both_directions,
     filled,
@@ -36,8 +37,6 @@ LABELS = {f"[[{label.title()}]]": label for label in GRADES}  # allowed reply ->
 
 LITTLE, SIGNIFICANT = 0.95, 0.99
 """Quantiles of independent pairs above which there is some gain, and much."""
-
-Cell = tuple[int, int, int, int]  # item, agent, peer, 0 for the same item or 1 + draw
 
 FOLDS = 2
 """Parts of the items: the likelihood critic's thresholds for one part come from the others, and Q
@@ -106,15 +105,20 @@ class TvdMi(TwoPromptMechanism):
     def _by_chat(self, panel: Panel, lm: EvaluationLM, partner: NDArray[np.int64]) -> xr.Dataset:
         """Graded labels, NaN where unread: ``p`` [item, agent, peer] and ``q`` [..., draw]; at
         temperature 0 as in the authors' code (the paper prints 0.7)."""
-        requests = {}
-        for cell, a, b in _pairs(panel, partner):
-            key = (self.name, panel.items[cell[0]].id, *(panel.agents[i].name for i in cell[1:3]))
-            values = {"task": panel.task_description, "a": a, "b": b}
-            requests[cell] = self.request(lm, key, values)
+        # item, agent, peer, 0 for the same item or 1 + draw
+        requests = dict[tuple[int, int, int, int], ChatRequest]()
+        names, task = [agent.name for agent in panel.agents], panel.task_description
+        for k, drawn in enumerate(partner.tolist()):
+            for (s, source), (i, j) in product(
+                enumerate([k, *drawn]), permutations(range(len(names)), 2)
+            ):
+                a, b = panel.texts[k][i], panel.texts[source][j]
+                if a is not None and b is not None:
+                    key = (self.name, panel.items[k].id, names[i], names[j])
+                    requests[k, i, j, s] = self.request(lm, key, {"task": task, "a": a, "b": b})
         read = self.read_labels(Exchange.put(lm, requests), GRADES)
-        agents, pair = len(panel.agents), ("item", "agent", "peer")
-        grades = filled((len(panel.items), agents, agents, 1 + partner.shape[1]), read)
-        data = measured(panel, p=(pair, grades[..., 0]), q=((*pair, "draw"), grades[..., 1:]))
+        grades = filled((len(panel.items), len(names), len(names), 1 + partner.shape[1]), read)
+        data = measured(panel, p=(PAIR, grades[..., 0]), q=((*PAIR, "draw"), grades[..., 1:]))
         return data.assign_attrs(self.attrs(lm))
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
@@ -141,15 +145,6 @@ class TvdMi(TwoPromptMechanism):
         if self.estimator == "graded":
             return p, q
         return tuple((g >= ACCEPT).where(g.notnull()).astype(float) for g in (p, q))  # type: ignore[return-value]
-
-
-def _pairs(panel: Panel, partner: NDArray[np.int64]) -> Iterator[tuple[Cell, str, str]]:
-    agents = range(len(panel.agents))
-    for k, drawn in enumerate(partner.tolist()):
-        for (s, source), i, j in product(enumerate([k, *drawn]), agents, agents):
-            a, b = panel.texts[k][i], panel.texts[source][j]
-            if i != j and a is not None and b is not None:
-                yield (k, i, j, s), a, b
 
 
 def likelihood_grades(
