@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.calls.batch import About
@@ -20,6 +19,9 @@ from judgelab.core.scores import PAIR, TEXT, filled, measured
 from judgelab.core.step import Cell
 from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism
 from judgelab.stats.intervals.arrays import Mask
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Key = TypeVar("Key", bound=Hashable)
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
-
-import xarray as xr
+from typing import TYPE_CHECKING, Literal
 
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, both_directions, symmetric
 from judgelab.mechanism.logprob import LogprobMechanism
 from judgelab.mechanism.protocol import Definition
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Per = Literal["token", "sum"]
 

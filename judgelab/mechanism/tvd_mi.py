@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from judgelab.core.bounds import Count
@@ -29,6 +28,9 @@ from judgelab.mechanism.closed import TwoPromptMechanism
 from judgelab.mechanism.logprob import measure_logprob
 from judgelab.mechanism.mi import pointwise_mi
 from judgelab.mechanism.protocol import BY_LOGPROB, Definition
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 GRADES = {"significant gain": 1.0, "little gain": 0.25, "no gain": 0.0}
 """Label -> graded test value in [0, 1] (as released)."""
@@ -155,6 +157,8 @@ def likelihood_grades(
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """``p`` [item, agent, peer] and ``q`` [item, agent, peer, draw]: grades of the text's pointwise
     MI (nats), by quantiles of independent pairs of *other* folds; NaN where unscored."""
+    import xarray as xr
+
     same = pointwise_mi(data, "sum")
     independent = data["negative"] - data["marginal"]
     independent = independent.transpose("item", "agent", "peer", "draw")
