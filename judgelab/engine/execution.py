@@ -60,12 +60,6 @@ class Invocation:
             **rest,
         )
 
-    @property
-    def overrides(self) -> list[str] | None:
-        """What composes the config again on the command line; None where nothing does."""
-        folders = (f"--config-dir={folder}" for folder in self.folders)
-        return None if self.words is None else [*folders, *self.words]
-
     def with_critic(self) -> Invocation:
         """The same where the LM that was chosen as critic is the evaluation LM."""
         critic = self.choices.get("evaluation_lm@lms.critic")
@@ -112,6 +106,7 @@ def manifest(
     started: float, call: Invocation, config: Mapping[str, Any], named_by: Sequence[str]
 ) -> dict[str, Any]:
     """The head of the manifest.json of a run that ``started`` then (seconds since 1970)."""
+    folders = (f"--config-dir={folder}" for folder in call.folders)
     return {
         "judgelab": judgelab.__version__,
         "code": code_digest(),
@@ -121,7 +116,8 @@ def manifest(
         "versions": {name: version_of(name) for name in PACKAGES},
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
         "seconds": round(time.time() - started, 2),
-        "overrides": call.overrides,
+        # what composes the config again on the command line; None where nothing does
+        "overrides": None if call.words is None else [*folders, *call.words],
         "choices": {axis: call.option(axis, config) for axis in AXES},
         "named_by": list(named_by),
         "prompts": prompts_table(config),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jinja2 import BytecodeCache, Environment
 
 NOTHING = "–"
+NAMES: Mapping[str, Mapping[str, str]] = resources.words("report/words/names.yaml")
 Row = Mapping[str, Any]
 SENTENCE = 90  # characters beyond which a cell is more than a name
 
@@ -56,18 +57,11 @@ def p_value(value: object) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
-@cache
-def _names() -> Mapping[str, Mapping[str, str]]:
-    names: Mapping[str, Mapping[str, str]] = resources.words("report/words/names.yaml")
-    return names
-
-
 def words(name: str) -> str:
     """A key as a reader would say it: ``clean/pair_auc`` is "clean pair AUC"."""
-    phrases, capitals = _names()["phrases"], _names()["capitals"]
-    name = "/".join(phrases.get(part, part) for part in name.split("/"))
-    parts = name.replace("/", " ").replace("_", " ").split()
-    return " ".join(capitals.get(part.lower(), part) for part in parts)
+    phrases = " ".join(NAMES["phrases"].get(part, part) for part in name.split("/"))
+    parts = phrases.replace("_", " ").split()
+    return " ".join(NAMES["capitals"].get(part.lower(), part) for part in parts)
 
 
 def text(value: object) -> str:
