@@ -75,8 +75,8 @@ def read_option(file: Path) -> dict[str, Any]:
     chosen = node.pop("defaults", []) if isinstance(node, DictConfig) else []
     bases = [file.with_name(f"{one}.yaml") for one in chosen if isinstance(one, str)]
     starts = [read_option(base) for base in bases if base.is_file()]  # not _self_
-    found: Any = OmegaConf.to_container(OmegaConf.merge(*starts, node))
-    return dict(found)
+    option: Any = OmegaConf.to_container(OmegaConf.merge(*starts, node))
+    return dict(option)
 
 
 @contextmanager

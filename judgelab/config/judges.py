@@ -77,7 +77,7 @@ def _read(path: str) -> list[Any]:
 def _judge(
     entry: Mapping[str, Any], where: str, config: Mapping[str, Any], options: Any
 ) -> dict[str, Any]:
-    entry, made = dict(entry), dict[str, Any]()
+    entry, nodes = dict(entry), dict[str, Any]()
     target = str(config.get("mechanism", {}).get("_target_", ""))
     if target.endswith(f".{RECORDED}"):
         entry.setdefault("mechanism", COMPARES)
@@ -88,10 +88,10 @@ def _judge(
                 f"settings as {axis}.KEY: VALUE."
             )
         own = options(axis, option)
-        made[axis] = own[axis]
+        nodes[axis] = own[axis]
         # an option may choose another axis too, as gem does its preprocessor
         if axis == "mechanism" and own["preprocessor"] != options("", None)["preprocessor"]:
-            made["preprocessor"] = own["preprocessor"]
+            nodes["preprocessor"] = own["preprocessor"]
     for key, value in entry.items():
         axis, _, rest = str(key).partition(".")
         known = AXES if rest else KEYS
@@ -103,11 +103,11 @@ def _judge(
             )
             raise ConfigError(f"{where}: {key}{why}.{did_you_mean(axis, known)}")
         if rest:
-            node = OmegaConf.create(made.get(axis, config[axis]))
+            node = OmegaConf.create(nodes.get(axis, config[axis]))
             OmegaConf.update(node, rest, value, force_add=True)  # ``build`` knows the keys
-            made[axis] = OmegaConf.to_container(node)
-    for axis in (axis for axis in AXES if axis in made):
-        if missing := sorted(OmegaConf.missing_keys(OmegaConf.create(made[axis]))):
+            nodes[axis] = OmegaConf.to_container(node)
+    for axis in (axis for axis in AXES if axis in nodes):
+        if missing := sorted(OmegaConf.missing_keys(OmegaConf.create(nodes[axis]))):
             key = f"{axis}.{missing[0]}"
             raise ConfigError(f"{where}: {key} is missing: add '{key}: VALUE' to the judge.")
-    return made
+    return nodes

@@ -110,10 +110,10 @@ def rehearsal_of(option: str) -> list[str] | None:
     file = conf() / "papers" / axis / f"{name}.yaml"
     if not file.is_file():
         return None
-    held = yaml.safe_load(file.read_text(encoding="utf-8"))
-    bases = [one for one in held.get("defaults", ()) if isinstance(one, str) and one != "_self_"]
+    content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    bases = [one for one in content.get("defaults", ()) if isinstance(one, str) and one != "_self_"]
     start = next(filter(None, (rehearsal_of(f"{axis}/{base}") for base in bases)), [])
-    own = [spelled(str(word)) for word in held.get("rehearsal", ())]
+    own = [spelled(str(word)) for word in content.get("rehearsal", ())]
     return _completed(own, start) or None
 
 

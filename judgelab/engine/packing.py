@@ -138,11 +138,11 @@ def replay(file: Path, root: Path) -> bool:
     call = Invocation(choices=config.pop("choices"))
     run_dir = carry_out(OmegaConf.create(config), call)
     assert run_dir is not None
-    made = (run_dir.path / RESULT).read_bytes().replace(here.encode(), there.encode())
-    if made == packed:
+    result = (run_dir.path / RESULT).read_bytes().replace(here.encode(), there.encode())
+    if result == packed:
         say(f"The same result, byte for byte: {run_dir.path}")
         return True
-    old, new = json.loads(packed), json.loads(made)
+    old, new = json.loads(packed), json.loads(result)
     for before, now in ((old["summary"], new["summary"]), (old, new)):
         if apart := [key for key in sorted(before | now) if before.get(key) != now.get(key)]:
             say(f"Another result: {some(apart)} differ. {run_dir.path}")

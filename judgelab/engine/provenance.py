@@ -51,7 +51,7 @@ NOT_KEPT = "not kept here, as there are too many replies: the call cache has it"
 def sources(context: Context, panel: Panel, last: Panel | None = None) -> list[str]:
     """Sentences on how the texts of a clean panel and the numbers came about; ``last`` is the panel
     that went through every step, an attack included (None: the same)."""
-    said = format.sentences(
+    origin = format.sentences(
         "engine/sources.md.j2",
         context=context,
         panel=panel,
@@ -59,7 +59,7 @@ def sources(context: Context, panel: Panel, last: Panel | None = None) -> list[s
         items_with_one=sum(bool((item.reference or "").strip()) for item in panel.items),
         steps=(panel if last is None else last).provenance,
     )
-    return [*said, *trained(context.evaluation_lm, panel)]
+    return [*origin, *trained(context.evaluation_lm, panel)]
 
 
 def trained(lm: EvaluationLM, panel: Panel) -> Iterator[str]:
@@ -67,10 +67,10 @@ def trained(lm: EvaluationLM, panel: Panel) -> Iterator[str]:
     adapter = lm.unwrapped.adapter
     if adapter is None:
         return
-    found = trained_on(Path(adapter).expanduser())
-    if found is None:
+    training = trained_on(Path(adapter).expanduser())
+    if training is None:
         yield "The adapter does not say what it was trained on: these texts may be among it."
-    elif shared := found.overlap(panel):
+    elif shared := training.overlap(panel):
         yield (
             f"{len(shared)} of {len(panel.items)} items are among those that the adapter was "
             "trained on: what it says of them is no evidence."

@@ -116,7 +116,7 @@ def sentences(template: str, **values: Any) -> list[str]:
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader([resources.PACKAGE / "report/templates", resources.PACKAGE]),
         autoescape=lambda name: not str(name).endswith(".md.j2"),
         undefined=StrictUndefined,
@@ -124,8 +124,8 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         bytecode_cache=compiled_templates(),
     )
-    made.filters |= {"number": number, "text": text, "some": some}
-    return made
+    environment.filters |= {"number": number, "text": text, "some": some}
+    return environment
 
 
 def compiled_templates() -> BytecodeCache | None:
@@ -193,9 +193,9 @@ def column(key: str, values: Sequence[Any], heading: str | None = None) -> Colum
     return Column(key, words(key) if heading is None else heading, numeric, cells, sort)
 
 
-def estimates(key: str, found: Iterable[Row], heading: str) -> Column:
+def estimates(key: str, rows: Iterable[Row], heading: str) -> Column:
     """A column of estimates (value, low, high), sorted by their values."""
-    parts = [[row.get(part) for part in ("value", "low", "high")] for row in found]
+    parts = [[row.get(part) for part in ("value", "low", "high")] for row in rows]
     if all(_is_whole(part) for each in parts for part in each):
         parts = [[_whole(part) for part in each] for each in parts]  # ranks
     cells = tuple(estimate(*each) for each in parts)

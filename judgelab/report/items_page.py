@@ -154,13 +154,13 @@ def _rows_of(units: DataFrame, long: DataFrame) -> ItemRows:
     return ItemRows(table, group, units["attacked"].to_numpy(np.float64))
 
 
-def _same_scale(said: Floats, labels: Floats) -> bool:
+def _same_scale(scores: Floats, labels: Floats) -> bool:
     """Whether a judge gives grades as people do: none beyond theirs, and half of them as theirs."""
-    given, known = labels[~np.isnan(labels)], said[~np.isnan(said)]
-    if not len(given) or not len(known):
+    grades, own = labels[~np.isnan(labels)], scores[~np.isnan(scores)]
+    if not len(grades) or not len(own):
         return False
-    inside = known.min() >= given.min() and known.max() <= given.max()
-    return bool(inside and np.isin(known, given).mean() >= 0.5)
+    inside = own.min() >= grades.min() and own.max() <= grades.max()
+    return bool(inside and np.isin(own, grades).mean() >= 0.5)
 
 
 def _places(values: Floats, items: Names) -> Floats:

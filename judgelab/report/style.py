@@ -263,14 +263,14 @@ def legend(figure: Figure, entries: list[Any]) -> None:
     figure.legend(handles=entries, loc="outside upper left", ncols=-(-len(entries) // rows))
 
 
-def with_n(said: str, frame: DataFrame, what: str = "items") -> str:
+def with_n(caption: str, frame: DataFrame, what: str = "items") -> str:
     """A caption that ends with ``n = 132 items, 68 unscored``, where n is known; a range where rows
     differ."""
     numbers = frame["n"].dropna().astype(int) if "n" in frame else ()
     if not len(numbers):
-        return said
+        return caption
     low, high = min(numbers), max(numbers)
     n, most = (f"{low}", "") if low == high else (f"{low} to {high}", "up to ")
     missing = int(frame["unscored"].max()) if "unscored" in frame else 0
     rest = f", {most}{missing} unscored." if missing else "."
-    return f"{said} n\u00a0=\u00a0{n} {what}{rest}"
+    return f"{caption} n\u00a0=\u00a0{n} {what}{rest}"

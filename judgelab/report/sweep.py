@@ -90,26 +90,26 @@ def write(folder: Path) -> Path:
     return into.write_text("report.html", text)
 
 
-def screen(found: Sequence[SweepJob], folder: Path | None) -> list[RenderableType]:
+def screen(ranked: Sequence[SweepJob], folder: Path | None) -> list[RenderableType]:
     """The answer, the one table, what failed with the command that repeats it, notes, files."""
-    parts: list[RenderableType] = ["", *(console.line(w, "yellow") for w in warnings(found))]
-    sections = comparisons(found)
-    for heading, sentences in answer(found, sections):
+    parts: list[RenderableType] = ["", *(console.line(w, "yellow") for w in warnings(ranked))]
+    sections = comparisons(ranked)
+    for heading, sentences in answer(ranked, sections):
         parts += ["", console.line(heading, console.HEADING), console.line(sentences)]
-    title = f"{_rehearsal(found)}Comparison of {format.counted(len(found), 'run')}"
-    parts += ["", console.line(title, console.HEADING), *_fitting(found)]
+    title = f"{_rehearsal(ranked)}Comparison of {format.counted(len(ranked), 'run')}"
+    parts += ["", console.line(title, console.HEADING), *_fitting(ranked)]
     for one in (one for one in sections if one.tables):
         title, columns = next(iter(one.tables.items()))
         few = [replace(each, cells=each.cells[: console.SCREEN]) for each in columns]
         more = len(columns[0].cells[console.SCREEN :])
         parts += console.section(title, few, f"{one.name}.csv", more)
-    for why in filter(None, dict.fromkeys(job.error or job.partial for job in found)):
-        own = [job for job in found if why in (job.error, job.partial)]
+    for why in filter(None, dict.fromkeys(job.error or job.partial for job in ranked)):
+        own = [job for job in ranked if why in (job.error, job.partial)]
         word, colour = ("failed, ", "red") if own[0].error else ("", "yellow")
         numbers = ", ".join(str(job.number) for job in own)
         parts += ["", console.line(f"{word}job {numbers}: {format.text(why)}", colour)]
         parts += [f"  {job.command}" for job in own if job.overrides]
-    notes = [job.notes for job in found if job.result is not None]
+    notes = [job.notes for job in ranked if job.result is not None]
     common = [note for note in (notes or [[]])[0] if all(note in own for own in notes)]
     parts += ["", *(console.line(format.text(note)) for note in common)]
     if folder is not None:  # runs that no sweep made have no page of their own
@@ -117,13 +117,13 @@ def screen(found: Sequence[SweepJob], folder: Path | None) -> list[RenderableTyp
     return parts
 
 
-def _rehearsal(found: Sequence[SweepJob]) -> str:
-    return "Rehearsal: " if any(job.summary.get("rehearsal") for job in found) else ""
+def _rehearsal(ranked: Sequence[SweepJob]) -> str:
+    return "Rehearsal: " if any(job.summary.get("rehearsal") for job in ranked) else ""
 
 
-def _fitting(found: Sequence[SweepJob]) -> list[RenderableType]:
+def _fitting(ranked: Sequence[SweepJob]) -> list[RenderableType]:
     """The table, without the intervals where the width has no room for them."""
-    columns, bare = shown(found), list[Column]()
+    columns, bare = shown(ranked), list[Column]()
     if len(console.fitting(columns)) == len(columns):
         return [console.grid(columns)]
     for one in columns:
