@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Names = NDArray[np.object_]
 Unit = Literal["opposite", "points", "places"]
-UNIT, SAID = ["item", "first", "second"], ["role", "by", "order", "value"]
+UNIT = ["item", "first", "second"]
 FILE = "items.html"
 MOST = 5_000  # rows of the page
 REPLIES = 20_000  # of the page
@@ -96,7 +96,8 @@ def item_rows(run_dir: RunDir, mechanism: str) -> ItemRows | None:
         if "run" in long:  # the verdict that counts is the first one
             long = long[long["run"] == 0]
         return _rows_of(long[UNIT].drop_duplicates(), long)
-    units, parts = texts.dropna(subset="text")[["item", "agent"]], [pd.DataFrame(columns=SAID)]
+    units = texts.dropna(subset="text")[["item", "agent"]]
+    parts = [pd.DataFrame(columns=["item", "agent", "role", "by", "value"])]
     if (scores := record(run_dir, "clean_scores")) is not None:
         verdicts = scores.rename(columns={"score": "value"}).drop(columns="category")
         parts.append(verdicts.assign(role="judge", by=mechanism))
