@@ -15,7 +15,7 @@ from judgelab.core.errors import DataError
 from judgelab.core.judgments import JudgeFacts, JudgmentTable, Units
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.dataset.files import number, refuse
-from judgelab.dataset.meaning import NO_VERDICT, RATERS, Meaning, readings_line
+from judgelab.dataset.meaning import RATERS, Meaning, readings_line
 from judgelab.dataset.rows import PAIR, TEXT, JudgedRow, near, shortened
 
 Key = tuple[str, str, str]
@@ -142,7 +142,7 @@ class PanelBuilder:
                 note(RATERS, cell, value)
             keep(self.labels, (key, who), value, who)
         for who, cell, order, reason, run in row.verdicts:
-            value = reason or NO_VERDICT
+            value = reason or "no verdict in the data"
             if cell.strip():
                 value = self.meaning.read(cell, pair, order)
             note(who, cell, value)

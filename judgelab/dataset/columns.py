@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Literal, NoReturn
+from typing import Literal
 
 from judgelab.config.composing import written
 from judgelab.core.errors import ChoiceError, DataError, did_you_mean, listed, some
@@ -162,8 +162,8 @@ class Layout:
         ):
             return role
         labels = self.holds_labels(column)
-        for role, whose in (("human", PEOPLE), ("verdict", MACHINES)):
-            if labels and parts & whose and parts <= whose | SAID | SIZES:
+        for role, whose in (("human", PEOPLE), ("verdict", MACHINES)) if labels else ():
+            if parts & whose and parts <= whose | SAID | SIZES:
                 return role
         if plain in TRUTHS:
             return "human" if labels else "reference"
@@ -171,16 +171,15 @@ class Layout:
             return "either"
         return "ids" if "id" in tokens(column) else ""
 
-    def refuse(self, what: str, choices: Mapping[str, Sequence[str]]) -> NoReturn:
-        """Raise ChoiceError: the table can be read so, or so."""
-        raise ChoiceError(f"{self.where}: {what}. Choose:", choices)
-
     def take(self, role: str, names: Sequence[str]) -> None:
         """Give the role to the column called so, or to the only one of these; else refuse them."""
         names = [name for name in names if _plain(name) == _plain(role)] or names
         if len(names) > 1:
             choices = {f"{role}: {name}": [_column(role, name)] for name in names}
-            self.refuse(f"{listed(names)} may each be the column of the {role}", choices)
+            raise ChoiceError(
+                f"{self.where}: {listed(names)} may each be the column of the {role}. Choose:",
+                choices,
+            )
         if names:
             self.columns[role] = names[0]
 
@@ -192,7 +191,9 @@ class Layout:
         if len(kinds) > 1:
             groups = (*kinds.values(), names)
             choices = {f"people: {listed(its)}": [people_word(its)] for its in groups}
-            self.refuse(f"people's labels may stand in {listed(names)}", choices)
+            raise ChoiceError(
+                f"{self.where}: people's labels may stand in {listed(names)}. Choose:", choices
+            )
         if len(names) > 1:
             self.raters = {name: [name] for name in names}
         else:
@@ -210,7 +211,9 @@ class Layout:
             if self.pairs and len(its) == 2:
                 swapped = f"one judge, which saw the pairs of {its[1]} in the other order"
                 choices[swapped] = [_judges({"judge": its})]
-            self.refuse(f"{listed(its)} seem to be of one judge", choices)
+            raise ChoiceError(
+                f"{self.where}: {listed(its)} seem to be of one judge. Choose:", choices
+            )
         for name in names:
             unnamed = _plain(name) in EITHER or usual_role(name) == "verdict"
             if unnamed and not self.called("verdict", "score"):
@@ -231,7 +234,7 @@ class Layout:
                     its = f"judges: {judge}; their verdicts: {name}"
                     choices[its] = [_column("verdict", name)]
                 what = f"{judge!r} may hold verdicts, or names of judges beside verdicts"
-                self.refuse(what, choices)
+                raise ChoiceError(f"{self.where}: {what}. Choose:", choices)
 
     def take_items(self, ids: Sequence[str]) -> None:
         """What an item is where no column is called so: an id, a row, or a source."""
@@ -242,7 +245,8 @@ class Layout:
             choices = {
                 f"rows of one {x} belong together": [alone, _column("cluster", x)] for x in repeated
             }
-            self.refuse("no column is called 'id'", choices | {"each row stands alone": [alone]})
+            choices["each row stands alone"] = [alone]
+            raise ChoiceError(f"{self.where}: no column is called 'id'. Choose:", choices)
         if ids:  # those with another one in each row: whichever is meant
             self.take("id", repeated or ids[:1])
         elif not several or "id" in self.none:

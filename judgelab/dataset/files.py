@@ -29,11 +29,8 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
 """What a cell may hold where a value is missing, in any case."""
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE | re.ASCII)
-MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 LINE_END = re.compile(r"\r\n|\r|\n")
-INDEX = "__index_level_"  # how pandas names an index without a name in parquet
 PLACE = re.compile(r"-?\d+")
-NO_LIST = "'{}' is no list of records, as [{{...}}, {{...}}] is: save it as one, or as .jsonl."
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 SLICE = re.compile(r"(-?\d+)?:(-?\d+)?")
 
@@ -59,34 +56,48 @@ class Records:
             self.faults.append(f"{self.noun} {line}: not a JSON object")
 
 
-def read_records(path: str) -> Records:
-    """What a .csv, .tsv, .txt, .jsonl, .json (a list of records) or .parquet file holds.
+def content_of(file: Path) -> Records | dict[str, Any]:
+    """What a .csv, .tsv, .txt, .jsonl, .json, .eval or .parquet file holds: rows, or one object.
 
     Text is UTF-8, with or without a byte order mark, or UTF-16 with one; any line ends; cells are
-    parted by comma, semicolon or tab, as the first line shows.
+    parted by comma, semicolon or tab, as the first line shows. An object of JSON in each line, or a
+    list of objects, are rows.
 
     Raises:
         DataError: there is no such file, it has no rows, or it is none of these.
     """
-    file = Path(path).expanduser()
-    readers: dict[str, Callable[[Path], Records]] = {
+    readers: dict[str, Callable[[Path], Records | dict[str, Any]]] = {
         **dict.fromkeys((".csv", ".tsv", ".txt"), _separated),
         **dict.fromkeys((".jsonl", ".ndjson"), _objects),
-        ".json": _list,
+        **dict.fromkeys((".json", ".eval"), _json),
         **dict.fromkeys((".parquet", ".pq"), _parquet),
     }
     reader = readers.get(file.suffix.lower())
     if reader is None:
         raise DataError(
-            f"{path!r} is no table that can be read (dataset.path): save it as .csv, .tsv, .jsonl, "
-            ".json or .parquet."
+            f"{str(file)!r} is no table that can be read (dataset.path): save it as .csv, .tsv, "
+            ".jsonl, .json or .parquet."
         )
     if not file.is_file():
-        raise DataError(f"There is no file {path!r}: check dataset.path.")
-    records = reader(file)
-    if not records.rows and not records.faults:
-        raise DataError(f"{path!r} has no rows.")
-    return records
+        raise DataError(f"There is no file {str(file)!r}: check dataset.path.")
+    content = reader(file)
+    if isinstance(content, Records) and not (content.rows or content.faults):
+        raise DataError(f"{str(file)!r} has no rows.")
+    return content
+
+
+def read_records(path: str) -> Records:
+    """The rows of a file, as ``content_of``.
+
+    Raises:
+        DataError: as there; or it is one object.
+    """
+    content = content_of(Path(path).expanduser())
+    if isinstance(content, Records):
+        return content
+    raise DataError(
+        f"{path!r} is no list of records, as [{{...}}, {{...}}] is: save it as one, or as .jsonl."
+    )
 
 
 def each_row(files: Sequence[Path]) -> Iterator[Row]:
@@ -269,19 +280,7 @@ def _objects(file: Path) -> Records:
     return records
 
 
-def _list(file: Path) -> Records:
-    content = json_content(file)
-    if isinstance(content, Records):
-        return content
-    raise DataError(NO_LIST.format(file))
-
-
-def json_content(file: Path) -> Records | dict[str, Any]:
-    """What a file of JSON holds: one object; or the rows of a list, or of an object in each line.
-
-    Raises:
-        DataError: it is no JSON, or none of these.
-    """
+def _json(file: Path) -> Records | dict[str, Any]:
     text = _decoded(file)
     try:
         value = _parsed(text)
@@ -293,7 +292,7 @@ def json_content(file: Path) -> Records | dict[str, Any]:
     if isinstance(value, dict):
         return value
     if not isinstance(value, list):
-        raise DataError(NO_LIST.format(file))
+        raise DataError(f"{str(file)!r} holds neither a list of records nor an object.")
     records = Records(noun="row")
     for line, row in enumerate(value, start=1):
         records.add(line, row)
@@ -322,8 +321,7 @@ def _parquet_rows(file: Path) -> Iterator[Row]:
 
     try:
         table = pq.ParquetFile(file)
-        names = [name for name in table.schema_arrow.names if not name.startswith(INDEX)]
-        for batch in table.iter_batches(batch_size=1024, columns=names):
+        for batch in table.iter_batches(batch_size=1024):
             yield from batch.to_pylist()
     except (OSError, ValueError) as cause:  # pyarrow's errors are ValueErrors
         why = " ".join(str(cause).split())[:200]
@@ -332,7 +330,7 @@ def _parquet_rows(file: Path) -> Iterator[Row]:
 
 def _decoded(file: Path) -> str:
     raw = file.read_bytes()
-    coding = next((name for mark, name in MARKS if raw.startswith(mark)), "utf-8")
+    coding = "utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
         return raw.decode(coding)
     except UnicodeDecodeError as cause:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from judgelab.core.errors import ConfigError, DataError
+from judgelab.core.errors import DataError
 from judgelab.core.panel import Panel
 from judgelab.dataset.files import Records, Row, read_records
 from judgelab.dataset.logs import file_facts
@@ -20,16 +20,10 @@ COLUMNS = (*FACTS, "agent", "text", "rater", "human")
 
 @dataclass(frozen=True, kw_only=True)
 class Jsonl:
-    """Items, responses and human scores of a user's own.
-
-    A line holds ``id`` (text or a whole number), ``source`` or ``synopsis``, and optionally
-    ``reference``, ``responses`` (agent: text) and ``human`` (agent: score, or rater: score)::
-
-        {"id": "a1", "source": "...", "responses": {"gpt": "...", "me": "..."}, "human": {"me": 4}}
+    """Items, responses and human scores of a user's own, as ``docs/datasets.md`` says.
 
     An agent that is absent from a line, or null there, did not answer that item: its text is
-    None and stays unscored. Columns follow ``agents``, then the order of first appearance. Other
-    keys are listed in the record, unless they are misspelled ones of these.
+    None and stays unscored. Columns follow ``agents``, then the order of first appearance.
     """
 
     path: str
@@ -37,10 +31,6 @@ class Jsonl:
     task_description: str = "Summarise a text"
     noun: str = "text"
     agents: Mapping[str, Category | None] | None = None
-
-    def __post_init__(self) -> None:
-        if not self.path:
-            raise ConfigError("dataset=jsonl needs dataset.path=FILE.")
 
     def load(self, limit: int | None = None) -> Panel:
         read = read_records(self.path)
@@ -67,9 +57,8 @@ class Jsonl:
             task_description=self.task_description,
         )
         panel = table.panel(records, repr(self.path), file_facts(self.path), limit)
-        other = {"columns_not_read": [name for name in read.columns if name not in KEYS]}
-        facts = {key: value for key, value in panel.provenance.items() if key != "columns"}
-        return replace(panel, provenance=facts | other)
+        unread = [name for name in read.columns if name not in KEYS]
+        return replace(panel, provenance={**panel.provenance, "columns_not_read": unread})
 
 
 def _rows(row: Row) -> Iterator[dict[str, Any]]:

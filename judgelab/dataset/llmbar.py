@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,13 +43,11 @@ class LLMBar:
 
         items = pd.read_parquet(SAMPLES / "llmbar_items.parquet")
         items["set"] = items["set"].astype(str)
-        items = _choose(items, "set", _set_names(self.sets, items["set"].unique()), "sets")[:limit]
-        items = items.reset_index(drop=True)
+        items = _choose(items, "set", self.sets, "sets")[:limit].reset_index(drop=True)
         names = [f"{where} {k}" for where, k in zip(items["set"], items["item"], strict=True)]
         said = pd.read_parquet(SAMPLES / "llmbar_verdicts.parquet")
-        for column, wanted in (("judge", self.lms), ("strategy", self.strategies)):
-            said[column] = said[column].astype(str)
-            said = _choose(said, column, wanted, "lms" if column == "judge" else "strategies")
+        said = _choose(said, "judge", self.lms, "lms")
+        said = _choose(said, "strategy", self.strategies, "strategies")
         table, left = self._table(items, names, said)
         facts = {
             "dataset": "llmbar",
@@ -71,7 +69,8 @@ class LLMBar:
         self, items: DataFrame, names: Sequence[str], said: DataFrame
     ) -> tuple[JudgmentTable, list[str]]:
         """The judgments, and judges who were not asked about every item."""
-        said = said.assign(set=said["set"].astype(str), by=said["judge"] + "/" + said["strategy"])
+        said = said.astype({"set": str, "judge": str, "strategy": str})
+        said["by"] = said["judge"] + "/" + said["strategy"]
         said["first"] = said["verdict"].astype(object).map(FIRST).astype(float)
         said = said.merge(items[["set", "item"]].assign(at=range(len(items))), on=["set", "item"])
         counts = said["by"].value_counts()
@@ -98,23 +97,16 @@ class LLMBar:
         return JudgmentTable("preference", units, *people, judges, verdicts, asked, reasons), left
 
 
-def _set_names(wanted: Sequence[str], known: Iterable[str]) -> list[str]:
-    found: list[str] = []
-    for name in wanted:
-        begun = [one for one in known if name.endswith("/") and one.startswith(name)]
-        found += begun or [name]
-    return list(dict.fromkeys(found))
-
-
 def _choose(rows: DataFrame, column: str, wanted: Sequence[str] | None, setting: str) -> DataFrame:
-    """The rows with a wanted value, in the order in which values are named."""
+    """The rows with a wanted value; a name that ends in / is of all that begin so."""
     if wanted is None:
         return rows
-    known = set(rows[column])
+    kept = np.zeros(len(rows), np.bool_)
     for name in wanted:
-        if name not in known:
-            hint = did_you_mean(name, known)
+        values = rows[column].astype(str)
+        chosen = values.str.startswith(name) if name.endswith("/") else values == name
+        if not chosen.any():
+            hint = did_you_mean(name, set(values))
             raise ConfigError(f"dataset.{setting}: LLMBar has no {name!r}.{hint}")
-    place = {name: k for k, name in enumerate(wanted)}
-    kept = rows[rows[column].isin(place)]
-    return kept.sort_values(column, key=lambda values: values.map(place), kind="stable")
+        kept |= chosen.to_numpy()
+    return rows[kept]

@@ -30,12 +30,6 @@ RATERS = ""
 Said = Mapping[str, Counter[str]]
 """Who (``RATERS``, or a judge) -> cell, or word -> how often."""
 
-NO_VERDICT = "no verdict in the data"
-NO_NUMBER = "the verdict is no number"
-NO_GRADE = "the verdict is beyond 1e12, as no grade is"
-NO_TEXT = "the verdict names neither text"
-NO_CATEGORY = "the verdict is none of the categories"
-
 MOST_GRADE = 1e12  # numbers beyond this are identifiers or faults
 MOST = 50  # more categories than these are free text
 LONGEST = 40  # what a judge says in more letters is an explanation, and no category
@@ -98,17 +92,18 @@ class Meaning:
             order: 1 where the second one of them was shown first.
         """
         if self.kind == "category":
-            return self.values.get(word(cell), NO_CATEGORY)
+            return self.values.get(word(cell), "the verdict is none of the categories")
         if pair is None:
             value = number(cell)
             if abs(value) > MOST_GRADE:
-                return NO_GRADE
-            return value if value == value else self.words.get(word(cell), NO_NUMBER)
+                return "the verdict is beyond 1e12, as no grade is"
+            known = self.words.get(word(cell), "the verdict is no number")
+            return value if value == value else known
         if (text := cell.strip()) in pair:
             return float(text == pair[0])
         value = self.values.get(word(cell), math.nan)
         if value != value:
-            return NO_TEXT
+            return "the verdict names neither text"
         return 1 - value if self.shown and order else value
 
     def grade(self, value: float) -> float:
@@ -132,11 +127,7 @@ class Meaning:
 
 
 def readings_line(readings: Mapping[str, Counter[float | str]]) -> str:
-    """In one line, how cells were read; the same in whatever order rows stand.
-
-    Args:
-        readings: who (``RATERS``, or a judge) -> ``Meaning.reading`` -> how often.
-    """
+    """In one line, how cells were read: who -> ``Meaning.reading`` -> how often."""
     its = {f"judge {who[:30]}": readings[who] for who in sorted(readings) if who != RATERS}
     if len(its) > 3:
         its = {f"{len(its)} judges": sum(its.values(), Counter[float | str]())}
@@ -156,8 +147,7 @@ def readings_line(readings: Mapping[str, Counter[float | str]]) -> str:
 def kind_of(said: Said, ordered: bool) -> Kind:
     """Whether texts have grades or categories, by the words of people (without people: of judges).
 
-    Args:
-        ordered: whether a setting says which of two words the higher number is.
+    ``ordered``: whether a setting says which of two words the higher number is.
     """
     main = [said[RATERS]] if said[RATERS] else [its for its in said.values() if its]
     counts = sum(main, Counter[str]())
@@ -199,11 +189,8 @@ def _graded(said: Counter[str], two: Collection[str]) -> bool:
 
 
 def grades(said: Said, positive: object) -> Meaning:
-    """Grades; where people say two words as pass and fail, and judges give numbers, 1 and 0.
-
-    Raises:
-        ConfigError: positive is none of two words.
-    """
+    """Grades; where people say two words as pass and fail, and judges give numbers, 1 and 0;
+    ConfigError where positive is none of two words."""
     people = set(said[RATERS])
     figures = len(people) > 2 or all(map(is_figure, people))
     if positive is None:
@@ -224,10 +211,8 @@ def preferences(
     """Preferences as the settings say, or as usual words and numbers that all fit together.
 
     Args:
-        cells: of pairs.
         given: first, second, tie -> what cells say.
-        words: word -> its grade, where single texts are graded in words.
-        shown: as ``Meaning.shown``.
+        words, shown: as of ``Meaning``.
 
     Raises:
         ConfigError: numbers are used in ways that do not fit together.

@@ -20,11 +20,9 @@ def with_labels(
     human: str | bool | None,
     raters: Wide,
 ) -> tuple[list[JudgedRow], str]:
-    """The rows, labelled by a file alone; and in words what it added.
+    """The rows of ``where``, labelled by a file alone, a table or a log; and what it added.
 
     Args:
-        where: the table of the rows, for messages.
-        file: a table, or another tool's log.
         columns: of the table of the rows, as ``Layout.columns``.
         human, raters: the columns of labels in the file, as settings name them.
 

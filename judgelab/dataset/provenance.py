@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -24,8 +24,7 @@ SHARD = re.compile(r"-\d{5}-of-(\d{5})\.parquet$")
 """How the Hub numbers the files of a split, so that a missing one is noticed."""
 
 
-@dataclass(frozen=True)
-class Provenance:
+class Provenance(NamedTuple):
     """Files with the rows."""
 
     files: tuple[Path, ...]  # in order
@@ -35,21 +34,14 @@ class Provenance:
 
 @dataclass(frozen=True, kw_only=True)
 class SourcedDataset:
-    """A dataset with a sample that is shipped, and the real data elsewhere.
-
-    Args:
-        source: ``sample`` (written for this project), ``hub`` (Hugging Face; not of every
-            dataset) or ``path``.
-        path: of the user's copy, with ``source=path``.
-        hub: where it lies on the Hub: ``id``, ``config`` (or null), ``revision`` (commit, branch
-            or ref), ``split``, ``data_files`` (patterns inside the repository; null: the usual
-            layout of that config and split). Parquet files only; no code is ever run.
-    """
+    """A dataset with a sample that is shipped, and the real data elsewhere."""
 
     SOURCES: ClassVar[Sequence[str]] = ("sample", "hub", "path")
 
-    source: str = "sample"
-    path: str | None = None
+    source: str = "sample"  # sample: written for this project
+    path: str | None = None  # of the user's copy, with ``source=path``
+    # by ``HUB``: revision is a commit, branch or ref; data_files are patterns of parquet files in
+    # the repository (null: the usual layout of that config and split)
     hub: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
@@ -79,11 +71,8 @@ def check_keys(given: Mapping[str, Any], known: Iterable[str], where: str) -> No
 
 
 def settings_of(model: type[Settings], given: Mapping[str, Any], where: str) -> Settings:
-    """A mapping of settings, which the config calls ``where``, as its model.
-
-    Raises:
-        ConfigError: a key is unknown, missing, or not of its kind.
-    """
+    """Settings, which the config calls ``where``, as their model; ConfigError if a key is unknown,
+    missing, or not of its kind."""
     check_keys(given, model.model_fields, where)
     try:
         return model.model_validate(dict(given))
@@ -95,16 +84,14 @@ def settings_of(model: type[Settings], given: Mapping[str, Any], where: str) -> 
 
 
 def fetch(hub: Mapping[str, Any]) -> Provenance:
-    """Download the files of ``hub`` (id, config, revision, split, data_files), or find them cached.
+    """Download the files of a split, or find them cached; no code of a repository is run.
 
-    The files, not the rows, are cached: ``huggingface_hub`` keys them by commit, so that a later
-    run without a network reads the same revision; and only the split that was asked for is
-    downloaded. No code of a repository is run.
+    ``huggingface_hub`` caches files by commit, so that a later run without a network reads the same
+    revision.
 
     Raises:
         ConfigError: id, revision or split is not set, or a pattern is not for parquet files.
-        DataError: the Hub is out of reach and nothing is cached, or the id, revision or files do
-            not exist there.
+        DataError: the Hub is out of reach and nothing is cached, or it has no such files.
         MissingExtraError: the package ``huggingface_hub`` is absent.
     """
     for key in ("id", "revision", "split"):

@@ -56,10 +56,7 @@ class RatedArticle(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class RatedSummaries(SourcedDataset):
-    """Articles, summaries by several systems, and what people and metrics gave them.
-
-    Tables of your own are read by ``dataset=table``.
-    """
+    """Articles, summaries by several systems, and what people and metrics gave them."""
 
     SOURCES: ClassVar[Sequence[str]] = ("sample", "hub")
 

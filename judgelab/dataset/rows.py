@@ -45,10 +45,6 @@ def _place(cell: object) -> object:
     return int(place)
 
 
-def _known(cell: object) -> object:
-    return "" if isinstance(cell, str) and cell.strip().lower() in MISSING else cell
-
-
 def _full(text: str) -> str:
     if not text.strip():
         raise ValueError("is empty")
@@ -71,11 +67,10 @@ class Opinion(NamedTuple):
 
 
 class JudgedRow(BaseModel):
-    """What one row of a table, line of a log or entry of a list says.
+    """What one row of a table, or entry of a log, says: all that ``PanelBuilder`` knows of it.
 
-    A reader of another format makes these and hands them to ``PanelBuilder``: it needs to know
-    nothing else. Facts that are empty are those that the row does not say; a row without
-    ``agent`` is of the item alone.
+    Facts that are empty are those that the row does not say; a row without ``agent`` is of the
+    item alone.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -87,7 +82,7 @@ class JudgedRow(BaseModel):
     source: str = ""  # source, reference, synopsis: of the item
     reference: str = ""
     synopsis: str = ""
-    category: Annotated[Literal["", Category], BeforeValidator(_known)] = ""  # of the agent
+    category: Literal["", Category] = ""  # of the agent
     text: str = ""  # text, other_text: of ``agent`` and ``other``
     other_text: str = ""
     # words, other_words: how many words these have, where they are not there to be counted
@@ -118,11 +113,7 @@ class JudgedRow(BaseModel):
 
 
 def table_rows(records: Records, layout: Layout, where: str) -> list[JudgedRow]:
-    """What the rows of a table say, long or wide.
-
-    Raises:
-        DataError: rows are no records or not as a row must be; cells are no text.
-    """
+    """What the rows of a table say, long or wide; DataError where they are not as rows must be."""
     used = [name for name in records.columns if name not in layout.unread]
     words = {column for name, column in layout.columns.items() if name not in FIGURES}
     rows, faults, sources = list[JudgedRow](), list(records.faults), dict[str, int]()
@@ -145,8 +136,7 @@ def table_rows(records: Records, layout: Layout, where: str) -> list[JudgedRow]:
                 facts.setdefault("cluster", f"source {number}")  # such rows are not independent
         alone = "agent" in facts and not facts.get("other", "").strip()
         if alone and facts.get("preference", "").strip():
-            why = "preference is between two texts, and no other is named (dataset.columns.other)"
-            whys.append(why)
+            whys.append("preference is between two texts; dataset.columns.other names no other one")
         try:
             rows.append(_table_row(line, facts, cells, layout))
         except ValidationError as cause:
@@ -159,11 +149,7 @@ def table_rows(records: Records, layout: Layout, where: str) -> list[JudgedRow]:
 def _table_row(
     line: int, facts: dict[str, str], cells: Mapping[str, str], layout: Layout
 ) -> JudgedRow:
-    """What a row says, its systems named.
-
-    Args:
-        facts: column, as judgelab calls it -> its cell.
-    """
+    """What a row says, its systems named; ``facts`` are cells by judgelab's names of columns."""
     if "agent" not in facts:
         facts["agent"] = PAIR[0] if layout.pairs else TEXT
         facts |= {"other": facts.get("other", PAIR[1])} if layout.pairs else {}

@@ -99,60 +99,55 @@ class LabelledTable:
         Raises:
             ConfigError, DataError: as of the class.
         """
+        own, read, added = None, dict[str, object](), ""
         if isinstance(source, Log):
-            return self._of_log(source, where, facts, limit)
-        if not source.rows:
-            refuse(where, source.faults)
-        given, raters, added = self.columns or {}, self.raters, ""
-        if self.people:  # settings of labels are of its file
-            given, raters = {**given, "human": False, "preference": False}, None
-        own = layout(source, given, raters, self.judges, where)
-        rows = table_rows(source, own, where)
+            noun, rows = "entry", self._log_rows(source, where)
+        else:
+            own, noun = self._layout(source, where), source.noun
+            rows = table_rows(source, own, where)
         if self.people:
-            if own.numbers:
-                raise DataError(
-                    f"{where} has no column of ids by which labels could be joined: name it with "
-                    "dataset.columns.id=COLUMN."
-                )
-            rows, added = self._with_people(rows, where, own.columns)
-        judged = self._judged(rows, where, source.noun)
-        _refuse_silent(judged, own)
-        unread = {name: False for name, column in (self.columns or {}).items() if column is False}
-        named = {
-            "columns": own.columns | unread,
-            "columns_not_read": own.unread,
-            "columns_taken": "; ".join(filter(None, [own.line, added])),
-            "columns_of_labels": own.labels,
-        }
-        return self._named(judged, {**facts, **named}, limit)
+            columns, human = own.columns if own else {}, (self.columns or {}).get("human")
+            rows, added = with_labels(rows, where, self.people, columns, human, self.raters)
+        judged = self._judged(rows, where, noun)
+        if isinstance(source, Log):
+            several = {item for (item, *_), its in source.answers.items() if len(its) > 1}
+            if added and (first := sorted({row.id for row in rows if row.labels} & several)):
+                added += f"; labels of {some(first)} are taken to be of the first answer"
+            read["log"] = source.sentence + (f" {added[0].upper()}{added[1:]}." if added else "")
+        elif own:
+            _refuse_silent(judged, own)
+            read = {"columns": own.columns, "columns_not_read": own.unread}
+            read["columns_taken"] = "; ".join(filter(None, [own.line, added]))
+            read["columns_of_labels"] = own.labels
+        return self._panel(judged, {**facts, **read}, limit)
 
-    def _of_log(
-        self, log: Log, where: str, facts: Mapping[str, object], limit: int | None
-    ) -> Panel:
-        """The panel of another tool's log, whose columns are known."""
+    def _layout(self, records: Records, where: str) -> Layout:
+        """Which column of a table says what."""
+        if not records.rows:
+            refuse(where, records.faults)
+        if not self.people:
+            return layout(records, self.columns, self.raters, self.judges, where)
+        given = {**(self.columns or {}), "human": False, "preference": False}
+        own = layout(records, given, None, self.judges, where)  # settings of labels are of its file
+        if own.numbers:
+            raise DataError(
+                f"{where} has no column of ids by which labels could be joined: name it with "
+                "dataset.columns.id=COLUMN."
+            )
+        return own
+
+    def _log_rows(self, log: Log, where: str) -> list[JudgedRow]:
+        """The rows of another tool's log, whose columns are known."""
         columns = {name for name, own in (self.columns or {}).items() if own is not None}
         settings = {"columns": columns, "judges": self.judges, "raters": self.raters}
-        if self.people:  # settings of labels are of its file
+        if self.people:
             settings |= {"columns": columns - {"human"}, "raters": None}
         for name in (name for name, given in settings.items() if given):
             raise ConfigError(
                 f"dataset.{name} is for tables; {where} was read as {log.tool}, which says who "
                 "people and judges are: leave it out."
             )
-        rows, sentence = log.rows(where), log.sentence
-        if self.people:
-            rows, added = self._with_people(rows, where, {})
-            several = {item for (item, *_), its in log.answers.items() if len(its) > 1}
-            if first := sorted({row.id for row in rows if row.labels} & several):
-                added += f"; labels of {some(first)} are taken to be of the first answer"
-            sentence += f" {added[0].upper()}{added[1:]}."
-        return self._named(self._judged(rows, where, "entry"), {**facts, "log": sentence}, limit)
-
-    def _with_people(
-        self, rows: Sequence[JudgedRow], where: str, columns: Mapping[str, str]
-    ) -> tuple[list[JudgedRow], str]:
-        human = (self.columns or {}).get("human")
-        return with_labels(rows, where, str(self.people), columns, human, self.raters)
+        return log.rows(where)
 
     def _judged(self, rows: Sequence[JudgedRow], where: str, noun: str) -> dict[str, PanelBuilder]:
         """What rows say by each criterion; of several the texts alone, under "", come first.
@@ -173,16 +168,14 @@ class LabelledTable:
                     f"({', '.join(names) or 'none'}).{hint}"
                 )
             names = [self.criterion]
-        places = {name: f"{where}, criterion {name!r}" for name in names}
-        if len(names) <= 1:
-            places = {"".join(names): where}
         judged = dict[str, PanelBuilder]()
         if len(names) > 1:
             texts = [row.model_copy(update={"labels": (), "verdicts": ()}) for row in rows]
             kind: Kind = "preference" if any(row.other for row in rows) else "grade"
             judged[""] = PanelBuilder(Meaning(kind), where, noun).add(texts)
-        for name, place in places.items():
+        for name in names or [""]:
             own = [row for row in rows if row.criterion in ("", name)]
+            place = f"{where}, criterion {name!r}" if len(names) > 1 else where
             judged[name] = PanelBuilder(self._meaning(own, place), place, noun).add(own)
         return judged
 
@@ -195,40 +188,35 @@ class LabelledTable:
             for who, cell in (*said, *((one.who, one.cell) for one in row.verdicts)):
                 if cell.strip() and cell.strip() not in names:
                     counts.setdefault(who, Counter())[cell] += 1
-        kind: Any = self.kind or ("preference" if any(row.other for row in rows) else None)
-        if self.categories or self.labels:
-            kind = "category"
         words = {who: words_of(its) for who, its in of_texts.items()}
+        kind = self.kind or ("preference" if any(row.other for row in rows) else None)
         kind = kind or kind_of(words, self.positive is not None)
-        if kind == "category":
+        if kind == "category" or self.categories or self.labels:
             return categories(where, of_texts, self.categories or None, self.labels, self.positive)
         alone = grades(words, self.positive)
         if kind == "grade":
             return alone
         return preferences(of_pairs, self.preferences, alone.words, self.numbering == "shown")
 
-    def _named(
+    def _panel(
         self, judged: Mapping[str, PanelBuilder], facts: Mapping[str, object], limit: int | None
     ) -> Panel:
         """The panel with the categories of its agents, and the tables of several criteria."""
-        whole, *_ = judged.values()
+        whole, *criteria = judged.values()
         given = {str(name): category for name, category in (self.agents or {}).items()}
         for name in (name for name in given if name not in whole.agents):
             hint = near(name, whole.agents)
             raise DataError(f"dataset.agents: {name!r} has no text in this table{hint}")
         kinds = {name: whole.fact("category", name) for name in whole.agents} | given
-        own = {"kind": whole.meaning.kind, "people": self.people}
-        facts = {**facts, **own, "task_description": self.task_description}
         agents = [Agent(name, kinds[name]) for name in dict.fromkeys([*given, *whole.agents])]
-        panel = whole.panel(facts, limit, self.task, agents)
-        if len(judged) == 1:
+        own = {"kind": whole.meaning.kind, "people": self.people}
+        own["task_description"] = self.task_description
+        panel = whole.panel({**facts, **own}, limit, self.task, agents)
+        if not criteria:
             return panel
-        tables = {
-            name: table
-            for name, one in judged.items()
-            if name and (table := one.panel({}, None, self.task, ()).judgments) is not None
-        }
-        return replace(panel, judgments=None, criteria=tables).head(len(panel.items))
+        tables = ((name, judged[name].panel({}, None, self.task, ()).judgments) for name in judged)
+        kept = {name: table for name, table in tables if name and table is not None}
+        return replace(panel, judgments=None, criteria=kept).head(len(panel.items))
 
 
 def _refuse_silent(judged: Mapping[str, PanelBuilder], own: Layout) -> None:

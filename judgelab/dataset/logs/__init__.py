@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.core.errors import DataError, listed
-from judgelab.dataset.files import Records, json_content, read_records, refuse
+from judgelab.dataset.files import Records, content_of, refuse
 from judgelab.dataset.logs import (
     alpaca_eval,
     argilla,
@@ -52,11 +52,8 @@ def opened(path: str | Sequence[str]) -> Records | Log:
     Raises:
         DataError: nothing can be read, or logs are of several tools.
     """
-    paths = [path] if isinstance(path, str) else list(path)
-    files = _files(paths)
-    named = [Path(one).expanduser() for one in paths]
-    alone, damaged = files == named[:1], 0
-    logs = list[tuple[Reader, Opened]]()
+    files, damaged, logs = _files(path), 0, list[tuple[Reader, Opened]]()
+    named = [Path(one).expanduser() for one in ([path] if isinstance(path, str) else path)]
     for file in files:
         try:
             content = _content(file)
@@ -72,16 +69,15 @@ def opened(path: str | Sequence[str]) -> Records | Log:
         if reader is not None:
             refuse(repr(str(file)), records.faults if records else ())
             logs.append((reader, Opened(file, whole)))
-        elif records and alone:
+        elif records and files == named:
             return records
     tools = list(dict.fromkeys(reader.TOOL for reader, _ in logs))
-    if len(tools) != 1:
-        if tools:
-            raise DataError(f"{path!r} holds logs of {listed(tools)}: name those of one tool.")
-        names = listed([reader.TOOL for reader in READERS])
+    if len(tools) > 1:
+        raise DataError(f"{path!r} holds logs of {listed(tools)}: name those of one tool.")
+    if not logs:
         raise DataError(
             f"{path!r} is no list of records, as [{{...}}, {{...}}] is, and no log of a known "
-            f"tool: {names}."
+            f"tool: {listed([reader.TOOL for reader in READERS])}."
         )
     reader = logs[0][0]
     log = Log(reader.TOOL, reader.ITEMS)
@@ -96,29 +92,26 @@ def opened(path: str | Sequence[str]) -> Records | Log:
 
 def file_facts(path: str | Sequence[str]) -> dict[str, object]:
     """What a record says of a user's files."""
-    paths = [path] if isinstance(path, str) else list(path)
-    hashes = [hashlib.sha256(file.read_bytes()) for file in _files(paths)]
+    hashes = [hashlib.sha256(file.read_bytes()) for file in _files(path)]
     whole = hashlib.sha256(b"".join(one.digest() for one in hashes))
-    sha = whole if len(hashes) > 1 else hashes[0]
-    name = Path(paths[0]).expanduser().stem
-    return {"dataset": name, "source": "path", "file": path, "sha256": sha.hexdigest()}
+    sha = (whole if len(hashes) > 1 else hashes[0]).hexdigest()
+    name = Path(path if isinstance(path, str) else path[0]).expanduser().stem
+    return {"dataset": name, "source": "path", "file": path, "sha256": sha}
 
 
-def _files(paths: Sequence[str]) -> list[Path]:
+def _files(path: str | Sequence[str]) -> list[Path]:
     files = list[Path]()
-    for one in (Path(path).expanduser() for path in paths):
-        inside = sorted(file for file in one.rglob("*") if file.suffix in SUFFIXES)
-        files += inside if one.is_dir() else [one]
+    for one in [path] if isinstance(path, str) else path:
+        place = Path(one).expanduser()
+        inside = sorted(file for file in place.rglob("*") if file.suffix in SUFFIXES)
+        files += inside if place.is_dir() else [place]
     return files
 
 
-def _content(file: Path) -> Any:
-    """The rows of a table, ``Records``; or one object of JSON."""
-    if not file.is_file():
-        raise DataError(f"There is no file {str(file)!r}: check dataset.path.")
-    with file.open("rb") as content:
-        if content.read(2) == b"PK":  # a zip, whole or not
-            return unzipped(file)
-    if file.suffix.lower() in (".json", ".eval"):
-        return json_content(file)
-    return read_records(str(file))
+def _content(file: Path) -> Records | dict[str, Any]:
+    """The rows of a table; or one object of JSON, which may be zipped, whatever it is called."""
+    if file.is_file():
+        with file.open("rb") as content:
+            if content.read(2) == b"PK":
+                return unzipped(file)
+    return content_of(file)

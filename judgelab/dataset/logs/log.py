@@ -25,7 +25,6 @@ NAMES: Mapping[str, Sequence[str]] = {
 """Fact -> names under which people keep it in tools that leave names to them."""
 
 OVERALL = "overall"  # the criterion of what has none, where others have one
-SINGULAR = {"criteria": "criterion", "people": "person"}
 
 
 class Opened(NamedTuple):
@@ -46,11 +45,7 @@ class Reader(Protocol):
         ...
 
     def read(self, files: Sequence[Opened], log: Log) -> None:
-        """Take what the files say.
-
-        Raises:
-            DataError: they do not belong together.
-        """
+        """Take what the files say, or refuse those that do not belong together (DataError)."""
         ...
 
 
@@ -90,12 +85,11 @@ class Log:
     def unit(
         self, item: str, agent: str = TEXT, other: str = "", alike: str = "", **facts: Any
     ) -> Unit:
-        """The text of ``agent`` for an item, or its pair with the text of ``other``.
+        """The text of ``agent`` for an item, or its pair with the text of ``other``; ``facts`` are
+        of ``JudgedRow``.
 
-        Args:
-            alike: where an agent may answer an item more than once, what makes two answers one;
-                answers that differ become items of their own, in the cluster of the first.
-            facts: what else is known, as of ``JudgedRow``.
+        Where an agent answers an item more than once, ``alike`` makes two answers one; those that
+        differ become items of their own, in the cluster of the first.
         """
         known = self.answers.setdefault((item, agent, other), {})
         place = known.setdefault(alike, len(known) + 1)
@@ -130,11 +124,7 @@ class Log:
                     }
 
     def rows(self, where: str) -> list[JudgedRow]:
-        """A row of each unit and criterion.
-
-        Raises:
-            DataError: one is not as a row must be; ``where`` names the log.
-        """
+        """A row of each unit and criterion; DataError if one is not as a row must be."""
         rows, faults, several = list[JudgedRow](), list[str](), len(self.criteria) > 1
         for line, unit in enumerate(self.units.values(), start=1):
             groups: dict[str, dict[str, list[Opinion]]] = {}
@@ -163,18 +153,12 @@ class Log:
             "judges": len({who for _, by_person, who, _ in keys if not by_person}),
             "people": len({who for _, by_person, who, _ in keys if by_person}),
         }
-        read = f"Read as {self.tool}: {listed(_counted(sizes)) or 'nothing'}."
-        return f"{read} Left out: {listed(_counted(self.left_out))}." if self.left_out else read
-
-
-def _counted(counts: Mapping[str, int]) -> list[str]:
-    """``60 samples``, ``1 sample with errors``."""
-    parts = []
-    for noun, n in counts.items():
-        first, *rest = noun.split(" ", 1)
-        first = SINGULAR.get(first, first.removesuffix("s")) if n == 1 else first
-        parts += [" ".join([f"{n:,}", first, *rest])] if n else []
-    return parts
+        read, left_out = (
+            listed([f"{noun} ({n:,})" for noun, n in counts.items() if n])
+            for counts in (sizes, self.left_out)
+        )
+        left_out = f" Left out: {left_out}." if left_out else ""
+        return f"Read as {self.tool}: {read or 'nothing'}.{left_out}"
 
 
 def each(files: Sequence[Opened], *keys: str) -> Iterator[Row]:

@@ -244,7 +244,7 @@ def test_a_bad_row_is_named_with_its_reason(tmp_path: Path, row: str, said: str)
         (b"id,id\n1,2\n", "own.csv", "two columns 'id'"),
         (b"id,note\n1,x\n", "own.csv", "no label, no verdict and no text"),
         (b"id,ann,bob\n1,2,3\n", "own.csv", "dataset.raters=[...]"),
-        (b"id,agent,preference\n1,x,x\n", "own.csv", "no other is named (dataset.columns.other)"),
+        (b"id,agent,preference\n1,x,x\n", "own.csv", "dataset.columns.other names no other one"),
         (b"id,text,writer\n1,x,a\n1,y,b\n", "own.csv", "dataset.columns.agent=COLUMN"),
         (b'{"id": 1, "human": [3]}\n[1]\n{', "own.jsonl", "3 problems"),
         (b'[{"id": 1, "human": 3}, 4]', "own.json", "row 2: not a JSON object"),
