@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from judgelab.core.errors import ChoiceError, DataError, listed, some
@@ -46,7 +47,7 @@ def with_labels(
     added = f"labels: {len(labels)} rows of {name}{read}"
     if unknown := len(said) - len(labels):
         added += f"; {unknown} rows of items that are not judged are left out"
-    return [*(row.model_copy(update={"labels": ()}) for row in rows), *labels], added
+    return [*(replace(row, labels=()) for row in rows), *labels], added
 
 
 def _labels_layout(
@@ -104,6 +105,12 @@ def _labels(
                 why += "keep one of them, or name people in a column rater"
         if why:
             raise DataError(f"{where}, line {row.line}: {why}.")
-        names = {"line": f"{row.line} of {where}", "agent": unit[0], "other": unit[1]}
-        kept = {"id": row.id, "turn": row.turn, "labels": row.labels, "criterion": criterion}
-        yield JudgedRow.model_validate(names | kept)
+        yield JudgedRow(
+            line=f"{row.line} of {where}",
+            id=row.id,
+            agent=unit[0],
+            other=unit[1],
+            turn=row.turn,
+            labels=row.labels,
+            criterion=criterion,
+        )

@@ -170,7 +170,7 @@ class LabelledTable:
             names = [self.criterion]
         judged = dict[str, PanelBuilder]()
         if len(names) > 1:
-            texts = [row.model_copy(update={"labels": (), "verdicts": ()}) for row in rows]
+            texts = [replace(row, labels=(), verdicts=()) for row in rows]
             kind: Kind = "preference" if any(row.other for row in rows) else "grade"
             judged[""] = PanelBuilder(Meaning(kind), where, noun).add(texts)
         for name in names or [""]:

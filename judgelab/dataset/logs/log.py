@@ -9,12 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from pydantic import ValidationError
-
-from judgelab.core.errors import listed
+from judgelab.core.errors import DataError, listed
 from judgelab.dataset.files import Row, cell_text, refuse, unpacked
 from judgelab.dataset.meaning import LONGEST, MOST, is_figure
-from judgelab.dataset.rows import TEXT, JudgedRow, Opinion, fault_of
+from judgelab.dataset.rows import TEXT, JudgedRow, Opinion
 
 NAMES: Mapping[str, Sequence[str]] = {
     "source": ("source", "prompt", "question", "instruction", "input", "query", "document"),
@@ -60,7 +58,8 @@ class Unit:
     def label(self, who: object, value: object, criterion: str = "") -> None:
         """What a person said last; a blank value says nothing."""
         if cell := (cell_text(value) or "").strip():
-            self.opinions[criterion, True, str(who), ""] = Opinion(str(who), cell)
+            name = str(who).strip()
+            self.opinions[criterion, True, name, ""] = Opinion(name, cell)
 
     def verdict(self, who: str, value: object, criterion: str = "", reason: object = "") -> None:
         """What a judge said; a blank value is a missing verdict, and ``reason`` says why."""
@@ -91,6 +90,7 @@ class Log:
         Where an agent answers an item more than once, ``alike`` makes two answers one; those that
         differ become items of their own, in the cluster of the first.
         """
+        item, agent, other = (name.strip() for name in (item, agent, other))
         known = self.answers.setdefault((item, agent, other), {})
         place = known.setdefault(alike, len(known) + 1)
         named = {"id": item, "agent": agent, "other": other}
@@ -127,17 +127,17 @@ class Log:
         """A row of each unit and criterion; DataError if one is not as a row must be."""
         rows, faults, several = list[JudgedRow](), list[str](), len(self.criteria) > 1
         for line, unit in enumerate(self.units.values(), start=1):
-            groups: dict[str, dict[str, list[Opinion]]] = {}
+            groups: dict[str, dict[str, tuple[Opinion, ...]]] = {}
             for (criterion, by_person, _, _), one in unit.opinions.items():
                 name = (criterion or OVERALL) if several else ""
-                own = groups.setdefault(name, {"labels": [], "verdicts": []})
-                own["labels" if by_person else "verdicts"].append(one)
+                own = groups.setdefault(name, {"labels": (), "verdicts": ()})
+                own["labels" if by_person else "verdicts"] += (one,)
             for criterion, opinions in (groups or {"": {}}).items():
-                facts = {**unit.facts, "line": line, "criterion": criterion, **opinions}
+                facts = {**unit.facts, "line": line, "criterion": criterion.strip(), **opinions}
                 try:
-                    rows.append(JudgedRow.model_validate(facts))
-                except ValidationError as cause:
-                    faults.append(f"entry {line}: {fault_of(cause)}")
+                    rows.append(JudgedRow(**facts))
+                except DataError as cause:
+                    faults.append(f"entry {line}: {cause}")
         refuse(where, faults)
         return rows
 
