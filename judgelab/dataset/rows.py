@@ -132,11 +132,9 @@ def _table_row(
     if label is not None and (rater or label):
         labels.append(Opinion(rater, label))
     order = number(facts.pop("order", "") or "0")
-    if order not in (0, 1):
-        given = shortened(cells_of["order"])
-        raise DataError(f"order {given} is no order, which is 0 (agent is shown first) or 1")
+    swapped = int(order == 1)
     verdicts = [
-        Opinion(name, cells[column], place if len(its) > 1 else int(order), "", run)
+        Opinion(name, cells[column], place if len(its) > 1 else swapped, "", run)
         for name, its in layout.judges.items()
         for place, column in enumerate(its)
         if cells[column].strip()
@@ -144,7 +142,10 @@ def _table_row(
     who, verdict, score = (facts.pop(name, None) for name in ("judge", "verdict", "score"))
     if (verdict := verdict or score or "") or who:
         who = "judge" if who is None else who
-        verdicts.append(Opinion(who, verdict, int(order), facts.pop("reason", ""), run))
+        verdicts.append(Opinion(who, verdict, swapped, facts.get("reason", ""), run))
+    if verdicts and order not in (0, 1):
+        given = shortened(cells_of["order"])
+        raise DataError(f"order {given} is no order, which is 0 (agent is shown first) or 1")
     facts.pop("reason", None)
     if facts.get("category", "") not in ("", *get_args(Category)):
         given = shortened(facts["category"])
