@@ -150,13 +150,12 @@ def _table_row(
     if facts.get("category", "") not in ("", *get_args(Category)):
         given = shortened(facts["category"])
         raise DataError(f"category {given} must be {', '.join(get_args(Category))}")
-    figures: dict[str, Any] = {name: facts.pop(name) for name in FIGURES if name in facts}
-    for name, cell in figures.items():
-        figures[name] = number(cell)
-        if figures[name] != figures[name] and cell.lower() not in MISSING:
-            raise DataError(f"{name} {shortened(cell)} is no number")
-    said: dict[str, Any] = {"labels": tuple(labels), "verdicts": tuple(verdicts)}
-    return JudgedRow(line=line, **facts, **figures, **said)
+    said: dict[str, Any] = {**facts, "labels": tuple(labels), "verdicts": tuple(verdicts)}
+    for name in (name for name in FIGURES if name in facts):
+        said[name] = number(facts[name])
+        if said[name] != said[name] and facts[name].lower() not in MISSING:
+            raise DataError(f"{name} {shortened(facts[name])} is no number")
+    return JudgedRow(line=line, **said)
 
 
 def shortened(value: object) -> str:

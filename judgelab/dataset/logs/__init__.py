@@ -63,7 +63,7 @@ def opened(path: str | Sequence[str]) -> Records | Log:
             damaged += 1
             continue  # a folder may hold anything; how much of it is left out is said
         records = content if isinstance(content, Records) else None
-        whole = [row for _, row in records.rows] if records else content
+        whole: Any = [row for _, row in records.rows] if records else content
         first = whole[:FIRST] if records else whole
         reader = next((reader for reader in READERS if reader.recognises(first)), None)
         if reader is not None:
