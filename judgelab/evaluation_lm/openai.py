@@ -114,7 +114,7 @@ class OpenAI(FramedLM, Remote):
     @property
     def presentation(self) -> Presentation:
         """How texts are put to the model; in which precision it computes is the server's affair."""
-        return self._presented(f"openai {self.model}")
+        return self._present(f"openai {self.model}")
 
     @property
     def capabilities(self) -> frozenset[Capability]:

@@ -73,7 +73,7 @@ class Transformers(LocalLM):
             "chat": "yes" if self.template == "chat" else "no",
             "system": self._system_name,
             "template_date": DATE.isoformat(),
-            "end_token": "yes" if self._ended else "no",
+            "end_token": "yes" if self._counts_end else "no",
             "max_tokens": self.max_tokens,
         }
         return "transformers " + " ".join(f"{key}={value}" for key, value in parts.items())
@@ -87,7 +87,7 @@ class Transformers(LocalLM):
         if self.adapter is not None:
             content = parts["adapter"].removeprefix("sha256:")[:SHORT]
             name += f" with adapter {Path(self.adapter).name} ({content})"
-        return self._presented(f"transformers {name}", parts["dtype"], parts["quantization"])
+        return self._present(f"transformers {name}", parts["dtype"], parts["quantization"])
 
     @property
     def facts(self) -> dict[str, Any]:

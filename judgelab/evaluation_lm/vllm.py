@@ -58,7 +58,7 @@ class VLLM(LocalLM):
     def presentation(self) -> Presentation:
         """How texts are put to the model; ``auto`` as a dtype does not say in which precision."""
         stored = self.quantization or stored_quantization(self._source.folder)
-        return self._presented(f"vllm {self.model}", self.dtype, stored)
+        return self._present(f"vllm {self.model}", self.dtype, stored)
 
     @cached_property
     def _engine(self) -> Any:

@@ -190,28 +190,28 @@ class FramedLM(EvaluationLM):
         return framed_encoder(self._tokenizer, self.template, self.system, self.end_token)
 
     @property
-    def _ended(self) -> bool:
+    def _counts_end(self) -> bool:
         """Whether the sum includes an end token."""
         return self.template == "chat" if self.end_token is None else self.end_token
 
     @property
     def _plain(self) -> bool:
         """Texts as they are, without an end token: what an LM without these settings does."""
-        return self.template == "none" and not self._ended
+        return self.template == "none" and not self._counts_end
 
-    def _presented(self, model: str, dtype: str = "", quantization: str = "none") -> Presentation:
+    def _present(self, model: str, dtype: str = "", quantization: str = "none") -> Presentation:
         """The framing for an estimator's identity; precision as ``bf16`` or ``nf4 in bf16``."""
         precision = SHORT.get(dtype, "")
         if quantization != "none":
             precision = f"{quantization} in {precision or 'a dtype not known'}"
         system = "" if self.template == "none" or self.system is None else self._system_name
-        counted = "counted" if self._ended else "not counted"
+        counted = "counted" if self._counts_end else "not counted"
         return Presentation(model, self.template, counted, system, precision)
 
     @property
     def _framing(self) -> str:
         """Whatever of the framing can change an answer."""
-        ends = f"template={self.template} end_token={'yes' if self._ended else 'no'}"
+        ends = f"template={self.template} end_token={'yes' if self._counts_end else 'no'}"
         if self.template == "none":
             return ends
         return f"{ends} system={self._system_name} template_date={DATE.isoformat()}"
@@ -321,14 +321,14 @@ class Encoder:
         ids_x = dict(zip(x, self._ids(list(x.values())), strict=True))
         ids_y = dict(zip(y, self._ids(list(y.values())), strict=True))
         joint = self._joint(x, y, ids_x, ids_y, [(c, t) for c, t in pairs if c in x and t in y])
-        whole_x = {c: self._opened(ids) for c, ids in ids_x.items()}
-        whole_y = {t: self._closed(ids) for t, ids in ids_y.items()}
+        whole_x = {c: self._with_start(ids) for c, ids in ids_x.items()}
+        whole_y = {t: self._with_end(ids) for t, ids in ids_y.items()}
         jobs: list[Job | None] = []
         for c, t in pairs:
             context, target = whole_x.get(c, ()), whole_y.get(t)
             if (c, t) in joint:
                 before, after = joint[c, t]
-                context, target = self._opened(before), self._closed(after)
+                context, target = self._with_start(before), self._with_end(after)
             jobs.append((context, target) if context and target is not None else None)
         return jobs
 
@@ -343,12 +343,12 @@ class Encoder:
     def _refuses(self, text: str) -> bool:
         return halved(text) or (self.frame.guarded and imitates(self.tokenizer, text))
 
-    def _opened(self, ids: Ids) -> Ids:
+    def _with_start(self, ids: Ids) -> Ids:
         """A context with its first token; of nothing, a token that begins or ends a text."""
         start = () if self._start is None else (self._start,)
         return self._prefix + ids or start
 
-    def _closed(self, ids: Ids) -> Ids:
+    def _with_end(self, ids: Ids) -> Ids:
         """A raw target with its end token, if asked for; a chat turn up to the one it has."""
         if not self.frame.controls:
             end = self.tokenizer.eos_token_id

@@ -69,7 +69,7 @@ class _Sample:
         skewness = divide((self.centred**3).sum(axis=-1), self.n * moment**3)
         return np.asarray(np.clip(skewness / np.sqrt(self.n), -SKEWEST, SKEWEST))
 
-    def tied(self) -> NDArray[np.bool_]:
+    def has_ties(self) -> NDArray[np.bool_]:
         """[...] whether so many items share the most frequent value that ``skew`` says little."""
         ordered = np.sort(self.cells, axis=-1)  # NaN last
         scale = np.fmax.reduce(np.abs(ordered), axis=-1, initial=0.0, keepdims=True)
@@ -110,7 +110,7 @@ def mean_ends(
     there can be, items that are all equal have ends, too (``_with_bounds``), else none.
     """
     sample = _Sample(values)
-    t, error, k, tied = sample.quantile(level), sample.known_error, sample.skew(), sample.tied()
+    t, error, k, tied = sample.quantile(level), sample.known_error, sample.skew(), sample.has_ties()
     low, high = sample.mean - _hall(t, k) * error, sample.mean - _hall(-t, k) * error
     low = np.where(tied, np.minimum(low, sample.mean - t * error), low)
     high = np.where(tied, np.maximum(high, sample.mean + t * error), high)
@@ -125,7 +125,7 @@ def above_p(values: ArrayLike, least: float) -> Floats:
     sample = _Sample(values)
     t, k = sample.mean / sample.known_error, sample.skew()
     hall = t + k * t**2 / 3 + k**2 * t**3 / 27 + k / 6
-    p = 2 * stdtr(sample.n - 1, -np.where(sample.tied(), np.minimum(hall, t), hall))
+    p = 2 * stdtr(sample.n - 1, -np.where(sample.has_ties(), np.minimum(hall, t), hall))
     rest = np.clip(1 - divide(sample.mean, sample.mean - least), 0.0, 1.0)
     p = np.where(sample.variance == 0, 2 * rest**sample.n, p)
     return np.asarray(np.where(np.nan_to_num(sample.mean) > 0, np.fmin(p, 1.0), 1.0))
