@@ -7,8 +7,9 @@ import hashlib
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 import yaml
@@ -27,8 +28,6 @@ from judgelab.stats.intervals.arrays import Mask
 WEIGHTS, FOLDER = conf() / "expert_weights", conf() / "perturbation"
 WeightTable = dict[str, dict[str, Annotated[float, Field(ge=0, strict=True)]]]
 """Perturbation (or attack) -> metric -> weight."""
-Level = Literal["character", "word", "sentence"]
-LEVELS: tuple[Level, ...] = get_args(Level)
 ORIGINAL = "original"  # the agent of a panel that holds the texts as they were
 Shape = TypeVar("Shape")
 
@@ -129,7 +128,7 @@ def _validated(path: Path, shape: TypeAdapter[Shape], needs: str) -> tuple[Shape
 class Entry(BaseModel, extra="forbid"):
     """An entry of a file."""
 
-    level: Level
+    level: Literal["character", "word", "sentence"]
     attack: dict[str, Any]
 
 
@@ -173,13 +172,19 @@ def load_suite(
         ConfigError: there is no such suite or perturbation, or an attack is misconfigured.
         DataError: the file is no suite; the message names the entry.
     """
-    path = _locate(name_or_path, dataset, task)
-    content, identity = _validated(
-        path,
-        TypeAdapter(Entries),
+    here = [name for name in (dataset, task) if (FOLDER / f"{name}.yaml").is_file()]
+    if name_or_path is None and not here:
+        known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.yaml")))
+        raise ConfigError(
+            f"There are no perturbations for dataset {dataset!r} or task {task!r}: set "
+            f"study.perturbations to one of {known}, or to a YAML file of your own."
+        )
+    path = _named_file("study.perturbations", name_or_path or here[0], FOLDER)
+    needs = (
         "A suite maps names (put them in quotation marks) to level and attack (a mapping with a "
-        "_target_).",
+        "_target_)."
     )
+    content, identity = _validated(path, TypeAdapter(Entries), needs)
     if ORIGINAL in content:
         raise DataError(f"{path.name}: {ORIGINAL!r} is the name of the unperturbed texts.")
     for name in only or ():
@@ -197,19 +202,6 @@ def load_suite(
     if gone:
         identity += f", without {', '.join(e.name for e in gone)} (an LM writes them: study.by=lm)"
     return Suite(tuple(e for e in entries if e not in gone), identity)
-
-
-def _locate(given: str | None, dataset: str, task: str) -> Path:
-    if given is not None:
-        return _named_file("study.perturbations", given, FOLDER)
-    for name in (dataset, task):
-        if (file := FOLDER / f"{name}.yaml").is_file():
-            return file
-    known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.yaml")))
-    raise ConfigError(
-        f"There are no perturbations for dataset {dataset!r} or task {task!r}: set "
-        f"study.perturbations to one of {known}, or to a YAML file of your own."
-    )
 
 
 def _attack(node: dict[str, Any], where: str, by: By | None) -> Attack:
@@ -242,8 +234,6 @@ class Degraded:
 def originals(context: Context) -> Panel:
     """The items that have a reference, answered by it.
 
-    Where no item has one, the texts of the one agent that is a reference are.
-
     Raises:
         ConfigError: an attack was chosen beside the perturbations.
         DataError: no item has a reference.
@@ -255,21 +245,17 @@ def originals(context: Context) -> Panel:
         )
     context.tell("texts", 0)
     loaded = context.dataset.load(limit=context.limit)
-    given = [(item.reference or "").strip() and item.reference for item in loaded.items]
-    marked = [k for k, agent in enumerate(loaded.agents) if agent.reference]
-    if not any(given) and len(marked) == 1:
-        given = [row[marked[0]] for row in loaded.texts]
-    pairs = [(item, text) for item, text in zip(loaded.items, given, strict=True) if text]
-    if not pairs:
+    items = [item for item in loaded.items if item.reference and item.reference.strip()]
+    if not items:
         name = loaded.provenance.get("dataset", "unnamed")
         raise DataError(
             f"study=discernment perturbs references, and the dataset {name!r} has none: "
             f"{GIVE_REFERENCES}, or use dataset=summeval."
         )
     # no judge may hold a text against the very text that it is
-    bare = tuple(replace(item, reference=None) for item, _ in pairs)
+    bare = tuple(replace(item, reference=None) for item in items)
     base = replace(loaded, items=bare, agents=(), texts=())
-    texts, without = tuple((text,) for _, text in pairs), len(loaded.items) - len(pairs)
+    texts, without = tuple((item.reference,) for item in items), len(loaded.items) - len(items)
     return base.with_agents((Agent(ORIGINAL),), texts, items_without_reference=without)
 
 
@@ -281,18 +267,26 @@ def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:
     failed, made = dict[str, dict[str, str]](), {}
     keys = ("attack", "attack_settings", "attack_written_by", "attack_unwritten")
     for one in suite.perturbations:
-        written = _perturbed(context, base, one)
+        attack, writer = one.attack, context.writer("attack")
+        if not attack.requires <= writer.capabilities:
+            raise CapabilityError(
+                f"The perturbation {one.name} is to be written by an LM that can "
+                f"{'+'.join(sorted(attack.requires))}, but {writer.identity.split()[0]} "
+                "cannot: choose evaluation_lm@lms.attack=NAME, or study.by=rules."
+            )
+        write = partial(attack.apply, base, seed=context.seed)
+        written = context.write("attack", attack.requires, write)
         after = [row[0] for row in written.texts]
         changed.append([text != other for text, other in zip(before, after, strict=True)])
         wrong = failed[one.name] = {
             item: reason
             for item, text, other in zip(ids, before, after, strict=True)
             if text is not None and other is not None
-            if (reason := one.attack.check(text, other))
+            if (reason := attack.check(text, other))
         }
         made[one.name] = {key: written.provenance[key] for key in keys if key in written.provenance}
         columns.append([None if i in wrong else text for i, text in zip(ids, after, strict=True)])
-        agents.append(Agent(one.name, meta={"level": one.level, "attack": one.attack.name}))
+        agents.append(Agent(one.name, meta={"level": one.level, "attack": attack.name}))
     panel = base.with_agents(agents, tuple(zip(*columns, strict=True)))
     return Degraded(panel, suite, np.array(changed, dtype=np.bool_), failed, made)
 
@@ -312,17 +306,3 @@ def refuse_unfit(context: Context, base: Panel) -> None:
     if mechanism.measurement == "text":  # refuses attacked texts where its scores are recorded
         base = base.with_agents(base.agents, base.texts, attack="perturbations")
     mechanism.measure(base, Counted(lm), seed=context.seed)
-
-
-def _perturbed(context: Context, base: Panel, one: SuiteEntry) -> Panel:
-    attack = one.attack
-    writer = context.writer("attack")
-    if not attack.requires <= writer.capabilities:
-        raise CapabilityError(
-            f"The perturbation {one.name} is to be written by an LM that can "
-            f"{'+'.join(sorted(attack.requires))}, but {writer.identity.split()[0]} "
-            "cannot: choose evaluation_lm@lms.attack=NAME, or study.by=rules."
-        )
-    return context.write(
-        "attack", attack.requires, lambda lm: attack.apply(base, lm, seed=context.seed)
-    )

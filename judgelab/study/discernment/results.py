@@ -135,9 +135,10 @@ class PerturbationResult:
 
     @property
     def estimate(self) -> Estimate:
-        """D with weights; n: items of the metric that has the fewest."""
-        low, high = discernment_ends(self.d[:, 1], self.most[:, 1])
-        return Estimate(float(self.d[0, 1]), float(low), float(high), self.fewest(weighted=True))
+        """D with weights; n: items of the metric that has the fewest, unscored: the others."""
+        low, high = map(float, discernment_ends(self.d[:, 1], self.most[:, 1]))
+        n = self.fewest(weighted=True)
+        return Estimate(float(self.d[0, 1]), low, high, n, self.items - n if self.changed else 0)
 
     @property
     def seen(self) -> str:
@@ -157,10 +158,11 @@ class JudgeResult:
     """What the ratings of one judge say of it."""
 
     rated: RatedVariants
-    informative: Floats  # its ratings, NaN where they say nothing of it
     tested: Sequence[PerturbationResult]
-    # AVERAGES -> value with its interval (n: items of the metric and perturbation that has the
-    # fewest), and what chance reaches
+    counted: Sequence[PerturbationResult]  # those that changed enough texts
+    ratings: Floats  # of the originals and the counted; NaN where they say nothing of the judge
+    # AVERAGES of the counted -> value with its interval (n: items of the metric and perturbation
+    # that has the fewest), and what chance reaches
     over: Mapping[str, tuple[Estimate, float]]
 
     @classmethod
@@ -168,17 +170,22 @@ class JudgeResult:
         cls, rated: RatedVariants, weights: ExpertWeights, how: How, replicates: int
     ) -> JudgeResult:
         """Test each perturbation, against so many label-shuffled judges."""
-        ratings, seed = _informative(rated), rated.context.seed
-        tested, metrics, before = [], rated.metrics, ratings[0]
-        changes = zip(ratings[1:], rated.degraded.changed[1:].sum(axis=1).tolist(), strict=True)
-        for one, (after, changed) in zip(rated.degraded.suite.perturbations, changes, strict=True):
+        ratings, metrics, seed = rated.ratings.copy(), rated.metrics, rated.context.seed
+        before, tested, changes = ratings[0], [], rated.degraded.changed[1:]
+        pairs = zip(rated.degraded.suite.perturbations, ratings[1:], changes, strict=True)
+        for one, after, changed in pairs:
+            # Where no changed text was rated on a metric, before and after, only unchanged texts
+            # are left, which are rated as their originals are, and D would be 0.
+            after[:, np.isnan(before - after)[changed].all(axis=0)] = np.nan
             own = weights.of((one.name, one.attack.name), metrics) if len(metrics) > 1 else None
-            after = after if changed else np.full_like(after, NAN)
             scored = (~np.isnan(before - after)).sum(axis=0)
             ends = left_out(before, after, own, how)
             bar = calibrate(before, after, own, how, replicates=replicates, seed=seed)
-            tested.append(PerturbationResult(one, len(after), changed, own, scored, *ends, bar))
-        return cls(rated, ratings, tested, _over(tested, ratings, how, replicates, seed))
+            count = int(changed.sum())
+            tested.append(PerturbationResult(one, len(after), count, own, scored, *ends, bar))
+        counted = [one for one in tested if one.counts]
+        kept = ratings[[True, *(one.counts for one in tested)]]
+        return cls(rated, tested, counted, kept, _over(counted, kept, how, replicates, seed))
 
     @property
     def average(self) -> tuple[Estimate, float]:
@@ -189,9 +196,8 @@ class JudgeResult:
     def answers(self) -> dict[str, list[str]]:
         """Perturbations of enough texts by whether they are seen."""
         named: dict[str, list[str]] = {"yes": [], "no": [], "unscored": [], TOO_FEW: []}
-        for one in self.tested:
-            if one.counts:
-                named[one.seen].append(one.perturbation.name)
+        for one in self.counted:
+            named[one.seen].append(one.perturbation.name)
         return named
 
     def scored(self, *seen: str) -> int:
@@ -204,30 +210,16 @@ class JudgeResult:
         return int(np.isnan(self.rated.ratings).any(axis=2).sum())
 
 
-def _informative(rated: RatedVariants) -> Floats:
-    """Ratings [variant, item, metric], NaN where they say nothing of the judge: where no changed
-    text of a perturbation was rated on a metric, before and after, only unchanged texts are left,
-    which are rated as their originals are, and D would be 0."""
-    kept = rated.ratings.copy()
-    for after, changed in zip(kept[1:], rated.degraded.changed[1:], strict=True):
-        known = ~np.isnan(kept[0] - after)
-        if changed.any():
-            after[:, ~known[changed].any(axis=0)] = np.nan
-    return kept
-
-
 def _over(
-    tested: Sequence[PerturbationResult], ratings: Floats, how: How, replicates: int, seed: int
+    counted: Sequence[PerturbationResult], ratings: Floats, how: How, replicates: int, seed: int
 ) -> dict[str, tuple[Estimate, float]]:
     """AVERAGES over the perturbations that changed enough texts; NaN where none did."""
-    places = [place for place, one in enumerate(tested) if one.counts]
-    if not places:
+    if not counted:
         return dict.fromkeys(AVERAGES, (Estimate(NAN, NAN, NAN, 0), NAN))
-    tested = [tested[place] for place in places]
-    levels, own = [one.perturbation.level for one in tested], [one.weights for one in tested]
-    rated, count = ratings[[0, *(place + 1 for place in places)]], min(replicates, MOST)
-    bars = calibrate_summary(rated, own, levels, how, replicates=count, seed=seed)
-    d, most = (np.stack(x, axis=-1) for x in zip(*((o.d, o.most) for o in tested), strict=True))
+    levels, own = [one.perturbation.level for one in counted], [one.weights for one in counted]
+    count = min(replicates, MOST)
+    bars = calibrate_summary(ratings, own, levels, how, replicates=count, seed=seed)
+    d, most = (np.stack(x, axis=-1) for x in zip(*((o.d, o.most) for o in counted), strict=True))
     over = {}
     for name, side in AVERAGES.items():
         kind = name.removesuffix("_ew")
@@ -236,7 +228,7 @@ def _over(
             for x in (d, most)
         )
         low, high = map(float, discernment_ends(average, largest))
-        n = min(one.fewest(weighted=bool(side)) for one in tested)
+        n = min(one.fewest(weighted=bool(side)) for one in counted)
         estimate = Estimate(float(average[0]), low, high, n, ratings.shape[1] - n)
         over[name] = estimate, bars[kind][side]
     return over
@@ -253,16 +245,10 @@ def compare_judges(judged: Ranked, how: How) -> tuple[Ranked, Pairs]:
     values = {name: one.average[0].value for name, one in judged.items()}
     names = sorted(values, key=lambda name: (np.isnan(values[name]), -values[name]))
     ranked = {name: judged[name] for name in names}
-    one = ranked[names[0]]
-    places = [k for k, tested in enumerate(one.tested) if tested.counts]
-    if not places:
+    first = ranked[names[0]]
+    if not first.counted:
         return ranked, {}
-    rows = one.rated.degraded.panel.texts
-    there = np.array([[row[k + 1] is not None for row in rows] for k in places])
-    variants = [0, *(k + 1 for k in places)]
-    given = {
-        name: (judge.informative[variants], [judge.tested[k].weights for k in places])
-        for name, judge in ranked.items()
-    }
-    levels = [one.tested[k].perturbation.level for k in places]
-    return ranked, paired_judges(given, levels, how, there)
+    given = {n: (one.ratings, [own.weights for own in one.counted]) for n, one in ranked.items()}
+    levels = [one.perturbation.level for one in first.counted]
+    there = np.array([[t is not None for t in row[1:]] for row in first.rated.degraded.panel.texts])
+    return ranked, paired_judges(given, levels, how, there.T[[one.counts for one in first.tested]])

@@ -47,7 +47,7 @@ from judgelab.study.discernment.results import (
 
 ALPHA = 0.05  # of differences between judges
 table = partial(templates.table, __package__)
-INTERVAL = ("value", "low", "high", "n")
+INTERVAL = ("value", "low", "high", "n", "unscored")
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,6 @@ def _tables_of(judges: Ranked, weights: str) -> list[Table]:
             "perturbation": one.perturbation.name,
             "level": one.perturbation.level,
             **columns(one.estimate, *INTERVAL),
-            "unscored": one.items - one.estimate.n if one.changed else 0,
             # the same numbers again where metrics weigh alike
             **({} if alike else {"d": float(one.d[0, 0]), "d_n": one.fewest(weighted=False)}),
             **({} if alike else {"d_threshold": one.threshold[0]}),
@@ -210,7 +209,7 @@ def _tables_of(judges: Ranked, weights: str) -> list[Table]:
         {
             **({"judge": name} if name else {}),
             "statistic": kind,
-            **columns(estimate, *INTERVAL, "unscored"),
+            **columns(estimate, *INTERVAL),
             "perturbations": sum(one.counts for one in judge.tested),
             "threshold": threshold,
             "weights": weights if kind.endswith("_ew") else "none",

@@ -12,9 +12,9 @@ import yaml
 from judgelab.attack.padding import Padding
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.mechanism.criteria import FOLDER as CRITERIA
+from judgelab.study.discernment.figures import LEVELS
 from judgelab.study.discernment.perturbations import (
     FOLDER,
-    LEVELS,
     WEIGHTS,
     load_suite,
     load_weights,
@@ -86,7 +86,7 @@ def test_suites_are_those_of_table_2(name: str) -> None:
         assert (one.level, one.attack.name) == ATTACKS[kind]
         assert one.attack.expects == "fall"
     levels = [one.level for one in suite]
-    assert levels == sorted(levels, key=LEVELS.index)
+    assert levels == sorted(levels, key=list(LEVELS).index)
 
 
 def test_a_suite_is_found_by_dataset_then_by_task(tmp_path: Path) -> None:
