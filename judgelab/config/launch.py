@@ -172,15 +172,12 @@ def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:
 
 
 def _culprit(cause: BaseException) -> str:
-    """Whose fault it is: judgelab's, or that of the user's own package in which it arose."""
+    """Whose fault it is: judgelab's, or that of the package in which it arose that the user trusts,
+    as every class of the user's own must be."""
     own = re.findall(r"\w+", os.environ.get(VOUCHED, ""))
-    for frame, _ in reversed(list(traceback.walk_tb(cause.__traceback__))):
-        package = str(frame.f_globals.get("__name__")).partition(".")[0]
-        file = Path(frame.f_code.co_filename)
-        foreign = any(file.is_relative_to(place) for place in (sys.prefix, sys.base_prefix))
-        if package in ("judgelab", *own) or (file.is_absolute() and not foreign):
-            return package
-    return "judgelab"
+    names = (str(f.f_globals.get("__name__")) for f, _ in traceback.walk_tb(cause.__traceback__))
+    packages = [name.partition(".")[0] for name in names]
+    return next((one for one in reversed(packages) if one in ("judgelab", *own)), "judgelab")
 
 
 def _command(more: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from omegaconf import DictConfig
 
 from judgelab.config import build, resolved
 from judgelab.config.launch import check_folder, rehearsed, sentence
+from judgelab.config.targets import VOUCHED
 from judgelab.core.errors import ConfigError
 from judgelab.core.resources import conf
 from judgelab.store.fingerprint import fingerprint
@@ -160,6 +161,7 @@ def test_an_unexpected_fault_is_laid_to_whose_code_it_arose_in(
 ) -> None:
     (tmp_path / "surprising.py").write_text("import json\njson.loads('{')")
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv(VOUCHED, "trusted_packages=[surprising]")
     with pytest.raises(ValueError) as own:
         importlib.import_module("surprising")
     assert "a fault of surprising; debug=true" in sentence(own.value)
