@@ -16,7 +16,7 @@ from judgelab.core.judgments import JudgeFacts, JudgmentTable, Units
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.dataset.files import number, refuse
 from judgelab.dataset.meaning import RATERS, Meaning, readings_line
-from judgelab.dataset.rows import PAIR, TEXT, JudgedRow, near, shortened
+from judgelab.dataset.rows import TEXT, JudgedRow, near, shortened
 
 Key = tuple[str, str, str]
 """Item, first and second system; the second is empty where one text is judged."""
@@ -47,11 +47,8 @@ class PanelBuilder:
     lines: dict[object, Line] = field(default_factory=dict)
 
     def add(self, rows: Iterable[JudgedRow]) -> Self:
-        """Take what rows say.
-
-        Raises:
-            DataError: rows contradict or repeat each other, or a label cannot be read.
-        """
+        """Take what rows say; DataError where they contradict or repeat each other, or a label
+        cannot be read."""
         faults = list[str]()
         for row in rows:
             try:
@@ -71,13 +68,9 @@ class PanelBuilder:
         judges = tuple((verdict.who, verdict.order, verdict.run) for verdict in row.verdicts)
         first = self.lines.setdefault((key, swapped, raters, judges), row.line)
         if first != row.line and (raters or judges):  # a row of facts alone may come again
-            ways = ["who wrote it (dataset.columns.agent=COLUMN)"] * (one in (TEXT, PAIR[0]))
-            ways += ["which text was shown first (dataset.columns.order=COLUMN)"] * bool(two)
-            ways += ["who said it (dataset.columns.rater=COLUMN)"] * bool(raters)
-            ways += ["which run it is (dataset.columns.run=COLUMN)"] * bool(judges)
             raise DataError(
-                f"says once more what {self.noun} {first} is about: keep one of them, or say "
-                f"{' or '.join(ways)}"
+                f"says once more what {self.noun} {first} is about: keep one of them, or name the "
+                "column that tells them apart (dataset.columns.agent=COLUMN, rater, order, run)"
             )
         self.items[item] = None
         self._add_facts(row, key, swapped)
@@ -156,18 +149,14 @@ class PanelBuilder:
     def panel(
         self, facts: Mapping[str, object], limit: int | None, task: str, agents: Sequence[Agent]
     ) -> Panel:
-        """The first so many items, with their texts, labels and judgments.
+        """The first so many items by all ``agents``, with their texts, labels and judgments.
 
         Grades that judges gave to texts are also scores of the items; ``Item.human`` is the mean
         of the raters' grades, or of preferences the share that a text won. Of two categories the
         grades are 1 and 0, or the numbers that they are.
 
-        Args:
-            facts: of its provenance.
-            agents: all of them, in order.
-
         Raises:
-            DataError: it holds nothing that can be judged.
+            DataError: there are no pairs where preferences are meant.
         """
         items = list(self.items)[:limit]
         kept = set(items)
@@ -182,20 +171,17 @@ class PanelBuilder:
         self._compare(units)
         table = self._table(units)
         human, scores = self._human(keys), self._scores()
+
+        def item(name: str) -> Item:
+            texts = (self.fact(fact, name) for fact in ("source", "reference", "synopsis"))
+            source, reference, synopsis = texts
+            grades, given = human.get(name, {}), scores.get(name, {})
+            return Item(name, source or "", reference, synopsis, grades, scores=given)
+
         counts = {"rows": len(items), "units": len(units), "raters": list(table.raters)}
         counts |= {"judges": list(table.names), "labelled": int(table.labelled.sum())}
         return Panel(
-            tuple(
-                Item(
-                    name,
-                    self.fact("source", name) or "",
-                    self.fact("reference", name),
-                    self.fact("synopsis", name),
-                    human=human.get(name, {}),
-                    scores=scores.get(name, {}),
-                )
-                for name in items
-            ),
+            tuple(item(name) for name in items),
             tuple(agents),
             tuple(tuple(self.fact("text", item, one.name) for one in agents) for item in items),
             task,

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Literal
+from typing import Literal, NoReturn
 
 from judgelab.config.composing import written
 from judgelab.core.errors import ChoiceError, DataError, did_you_mean, listed, some
@@ -75,12 +75,10 @@ class Layout:
 
     @property
     def people(self) -> list[str]:
-        """The columns of people's labels."""
         return [*self.called("preference", "human"), *chain(*self.raters.values())]
 
     @property
     def verdicts(self) -> list[str]:
-        """The columns of what judges say."""
         return [*self.called("verdict", "score"), *chain(*self.judges.values())]
 
     @property
@@ -155,11 +153,8 @@ class Layout:
         plain, parts, role = _plain(column), set(_parts(column)), usual_role(column)
         cells = (cell_text(row.get(column)) or "" for _, row in self.records.rows)
         topics = role == "category" and KINDS.isdisjoint(map(str.strip, cells))  # as written
-        if (
-            role not in ("", "score")
-            and not topics
-            and not (role == "rater" and self.yes_or_no(column))
-        ):
+        unclear = role in ("", "score") or (role == "rater" and self.yes_or_no(column))
+        if not unclear and not topics:
             return role
         labels = self.holds_labels(column)
         for role, whose in (("human", PEOPLE), ("verdict", MACHINES)) if labels else ():
@@ -171,15 +166,15 @@ class Layout:
             return "either"
         return "ids" if "id" in tokens(column) else ""
 
+    def refuse(self, what: str, choices: Mapping[str, Sequence[str]]) -> NoReturn:
+        raise ChoiceError(f"{self.where}: {what}. Choose:", choices)
+
     def take(self, role: str, names: Sequence[str]) -> None:
         """Give the role to the column called so, or to the only one of these; else refuse them."""
         names = [name for name in names if _plain(name) == _plain(role)] or names
         if len(names) > 1:
             choices = {f"{role}: {name}": [_column(role, name)] for name in names}
-            raise ChoiceError(
-                f"{self.where}: {listed(names)} may each be the column of the {role}. Choose:",
-                choices,
-            )
+            self.refuse(f"{listed(names)} may each be the column of the {role}", choices)
         if names:
             self.columns[role] = names[0]
 
@@ -191,9 +186,7 @@ class Layout:
         if len(kinds) > 1:
             groups = (*kinds.values(), names)
             choices = {f"people: {listed(its)}": [people_word(its)] for its in groups}
-            raise ChoiceError(
-                f"{self.where}: people's labels may stand in {listed(names)}. Choose:", choices
-            )
+            self.refuse(f"people's labels may stand in {listed(names)}", choices)
         if len(names) > 1:
             self.raters = {name: [name] for name in names}
         else:
@@ -211,9 +204,7 @@ class Layout:
             if self.pairs and len(its) == 2:
                 swapped = f"one judge, which saw the pairs of {its[1]} in the other order"
                 choices[swapped] = [_judges({"judge": its})]
-            raise ChoiceError(
-                f"{self.where}: {listed(its)} seem to be of one judge. Choose:", choices
-            )
+            self.refuse(f"{listed(its)} seem to be of one judge", choices)
         for name in names:
             unnamed = _plain(name) in EITHER or usual_role(name) == "verdict"
             if unnamed and not self.called("verdict", "score"):
@@ -234,7 +225,7 @@ class Layout:
                     its = f"judges: {judge}; their verdicts: {name}"
                     choices[its] = [_column("verdict", name)]
                 what = f"{judge!r} may hold verdicts, or names of judges beside verdicts"
-                raise ChoiceError(f"{self.where}: {what}. Choose:", choices)
+                self.refuse(what, choices)
 
     def take_items(self, ids: Sequence[str]) -> None:
         """What an item is where no column is called so: an id, a row, or a source."""
@@ -246,7 +237,7 @@ class Layout:
                 f"rows of one {x} belong together": [alone, _column("cluster", x)] for x in repeated
             }
             choices["each row stands alone"] = [alone]
-            raise ChoiceError(f"{self.where}: no column is called 'id'. Choose:", choices)
+            self.refuse("no column is called 'id'", choices)
         if ids:  # those with another one in each row: whichever is meant
             self.take("id", repeated or ids[:1])
         elif not several or "id" in self.none:
@@ -268,10 +259,7 @@ def layout(
     judges: Wide,
     where: str,
 ) -> Layout:
-    """As the settings say; what they leave open, as names and cells say.
-
-    Args:
-        where: the table, for messages.
+    """As the settings say; what they leave open, as names and cells of ``where`` say.
 
     Raises:
         ChoiceError: there are several ways to read it.

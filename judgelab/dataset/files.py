@@ -156,14 +156,10 @@ def cell_text(value: Any) -> str | None:
 
 
 def value_at(row: object, path: str) -> object:
-    """What lies at a path such as ``translation.de`` or ``reviews.0.text``.
+    """What lies at a path such as ``translation.de``, in nested columns and those that hold JSON.
 
-    A path descends into nested columns, into lists by number, and into columns that hold JSON.
-    Numbers may count from the end (``dialog.-1``); a slice of a list of texts (``dialog.:-1``)
-    is put together line by line.
-
-    Raises:
-        KeyError: there is no such path.
+    Lists are reached by number, also from the end (``dialog.-1``); a slice of a list of texts
+    (``dialog.:-1``) is put together line by line. KeyError: there is no such path.
     """
     if isinstance(row, Mapping) and path in row:
         return row[path]
@@ -186,14 +182,11 @@ def value_at(row: object, path: str) -> object:
 
 
 def text_at(row: Row, path: str) -> str | None:
-    """The text at a path; a null stays None.
-
-    A path that ends in ``.*`` takes a whole form (a review form, for instance): every text or
-    number of it, as sections ``Heading:``, blank line, text.
+    """The text at a path; a null stays None; of a path that ends in ``.*`` the ``sections`` of a
+    form.
 
     Raises:
-        KeyError: there is no such column or path.
-        TypeError: what is there is not text.
+        KeyError, TypeError: there is no such path, or no text.
     """
     value = value_at(row, path if path in row else path.removesuffix(".*"))
     if path.endswith(".*") and isinstance(form := unpacked(value), Mapping):
@@ -205,11 +198,7 @@ def text_at(row: Row, path: str) -> str | None:
 
 @contextmanager
 def row_faults(where: str, number: int, row: Row) -> Iterator[None]:
-    """Name the row of ``where`` that lacks a field, or has another value there.
-
-    Raises:
-        DataError: it is so.
-    """
+    """Name the row of ``where`` that lacks a field, or has another value there (DataError)."""
     try:
         yield
     except (KeyError, TypeError, ValueError) as cause:

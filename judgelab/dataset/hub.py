@@ -66,7 +66,6 @@ class Hub(SourcedDataset):
 
     name: str
     task: str
-    task_description: str
     noun: str
     hub: Mapping[str, Any]
     fields: Mapping[str, Any]
@@ -94,44 +93,19 @@ class Hub(SourcedDataset):
         return settings_of(Selection, self.select or {}, "dataset.select")
 
     def load(self, limit: int | None = None) -> Panel:
-        origin = self._find(self.name)
+        origin, chosen = self._find(self.name), self._selection
         read, count = list[Item | str](), 0
         for k, row in enumerate(each_row(origin.files)):
             if self.select is None and count == limit:
                 break
             read.append(self._item(k, row, origin.where))
             count += isinstance(read[-1], Item)
-        rows = len(read)
-        if self._selection.join:
-            read = _join(read, self._selection.characters or 0)
-        selected, left_out = self._selected(read)
-        if not selected:
-            raise DataError(
-                f"Dataset {self.name!r} ({origin.where}): none of {rows} rows is left "
-                f"({dict(left_out)}): correct the file, or loosen dataset.select."
-            )
-        items = tuple(selected[:limit])
-        facts = {
-            "dataset": self.name,
-            "source": self.source,
-            **origin.facts,
-            "rows": len(items),
-            "task_description": self.task_description,
-            "content": Panel(items).digest,
-            "rows_left_out": dict(left_out),
-            "selection": None if self.select is None else self._selection.model_dump(),
-        }
-        return Panel(items, task=self.task, provenance=facts)
-
-    def _selected(self, read: Sequence[Item | str]) -> tuple[list[Item], Counter[str]]:
-        """Items in the order of the rows, and why the other rows are not among them."""
-        chosen, why = self._selection, Counter[str]()
-        kept: dict[object, Item] = {}
-        for row, item in enumerate(read):
+        why, kept = Counter[str](), dict[object, Item]()
+        for k, item in enumerate(_join(read, chosen.characters or 0) if chosen.join else read):
             if isinstance(item, str):
                 why[item] += 1
                 continue
-            key = (item.source, item.reference) if chosen.unique else row
+            key = (item.source, item.reference) if chosen.unique else k
             if chosen.characters and len(item.reference or "") <= chosen.characters:
                 why[f"not longer than {chosen.characters} characters"] += 1
             elif kept.setdefault(key, item) is not item:
@@ -142,7 +116,19 @@ class Hub(SourcedDataset):
             rng = np.random.default_rng(chosen.seed)
             drawn = np.sort(rng.choice(len(items), size=chosen.draw, replace=False))
             items = [items[k] for k in drawn]
-        return items, why
+        if not items:
+            raise DataError(
+                f"Dataset {self.name!r} ({origin.where}): none of {len(read)} rows is left "
+                f"({dict(why)}): correct the file, or loosen dataset.select."
+            )
+        items = items[:limit]
+        facts = {
+            "rows": len(items),
+            "content": Panel(tuple(items)).digest,
+            "rows_left_out": dict(why),
+            "selection": None if self.select is None else chosen.model_dump(),
+        }
+        return Panel(tuple(items), task=self.task, provenance={**origin.facts, **facts})
 
     def _item(self, number: int, row: Row, where: str) -> Item | str:
         """The item of a row, or why it has none."""

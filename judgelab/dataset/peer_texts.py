@@ -41,11 +41,8 @@ class Fields(BaseModel):
     def items(
         self, rows: Iterable[Row], where: str, limit: int | None = None
     ) -> tuple[list[PeerItem], list[int]]:
-        """The first ``limit`` items, and the rows before them that have too few texts.
-
-        Raises:
-            DataError: a row lacks a column, a form none of the sections, or no row has enough.
-        """
+        """The first ``limit`` items, and the rows before them that have too few texts; DataError
+        if a row lacks a column, or no row has enough."""
         items: list[PeerItem] = []
         skipped: list[int] = []
         for index, row in enumerate(rows):
@@ -97,7 +94,6 @@ class PeerTexts(SourcedDataset):
 
     name: str
     task: str
-    task_description: str
     noun: str
     references: Sequence[str] = ()
     fields: Mapping[str, Any] | None = None
@@ -113,8 +109,7 @@ class PeerTexts(SourcedDataset):
 
     def load(self, limit: int | None = None) -> Panel:
         found = self._find(self.name)
-        facts = {"dataset": self.name, "source": self.source, **found.facts}
-        facts["task_description"] = self.task_description
+        facts = {**found.facts}
         own = found.files[0].suffix != ".parquet" and "responses" in next(each_row(found.files), {})
         if own or self.fields is None:
             panel = own_panel(found.files[0], self.task)
@@ -140,11 +135,7 @@ def peer_panel(items: Sequence[PeerItem], task: str) -> Panel:
 
 
 def with_references(panel: Panel, references: Sequence[str], facts: Mapping[str, object]) -> Panel:
-    """The panel with these agents as references, and how it came about.
-
-    Raises:
-        ConfigError: a reference is no reviewer, or all reviewers are references.
-    """
+    """The panel with these agents as references; ConfigError if one is no reviewer, or all are."""
     names = [agent.name for agent in panel.agents]
     for name in references:
         if name not in names:

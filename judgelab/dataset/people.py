@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from judgelab.core.errors import ChoiceError, DataError, listed, some
 from judgelab.dataset.columns import Layout, Wide, layout, people_word, tokens, usual_role
@@ -105,12 +106,5 @@ def _labels(
                 why += "keep one of them, or name people in a column rater"
         if why:
             raise DataError(f"{where}, line {row.line}: {why}.")
-        yield JudgedRow(
-            line=f"{row.line} of {where}",
-            id=row.id,
-            agent=unit[0],
-            other=unit[1],
-            turn=row.turn,
-            labels=row.labels,
-            criterion=criterion,
-        )
+        label: dict[str, Any] = {"turn": row.turn, "labels": row.labels, "criterion": criterion}
+        yield JudgedRow(f"{row.line} of {where}", row.id, *unit, **label)

@@ -43,6 +43,7 @@ class SourcedDataset:
     # by ``HUB``: revision is a commit, branch or ref; data_files are patterns of parquet files in
     # the repository (null: the usual layout of that config and split)
     hub: Mapping[str, Any] | None = None
+    task_description: str
 
     def __post_init__(self) -> None:
         if self.source not in self.SOURCES:
@@ -54,13 +55,15 @@ class SourcedDataset:
 
     def _find(self, name: str) -> Provenance:
         """The files: the sample of this name, downloaded from the Hub, or the user's own."""
+        facts = {"dataset": name, "source": self.source, "task_description": self.task_description}
         if self.source == "hub":
-            return fetch(self.hub or {})
+            files, more, where = fetch(self.hub or {})
+            return Provenance(files, facts | dict(more), where)
         if self.source == "path":
             file, shown = Path(str(self.path)).expanduser(), str(self.path)
         else:
             file, shown = SAMPLES / f"{name}.jsonl", f"judgelab/dataset/samples/{name}.jsonl"
-        return Provenance((file,), {"file": shown}, str(file))
+        return Provenance((file,), {**facts, "file": shown}, str(file))
 
 
 def check_keys(given: Mapping[str, Any], known: Iterable[str], where: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.panel import Panel
 from judgelab.dataset.files import Row, cell_text, each_row, of_frame, row_faults
-from judgelab.dataset.provenance import SAMPLES, SourcedDataset, check_keys
+from judgelab.dataset.provenance import SAMPLES, Provenance, SourcedDataset, check_keys
 from judgelab.dataset.table import LabelledTable
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ class RatedSummaries(SourcedDataset):
     SOURCES: ClassVar[Sequence[str]] = ("sample", "hub")
 
     name: str
-    task_description: str
     human: str
     metrics: Sequence[str] | None = None
     hub: Mapping[str, Any]
@@ -44,13 +43,13 @@ class RatedSummaries(SourcedDataset):
 
     def load(self, limit: int | None = None) -> Panel:
         facts: dict[str, object] = {"dataset": self.name, "source": self.source}
-        facts["human"] = self.human
         if self.source == "sample":
             frame, where = self._of_sample(), "the sample"
             facts["synthetic"] = SYNTHETIC
         else:
-            frame, hub = self._of_hub(limit)
-            where, facts = str(self.hub["id"]), facts | dict(hub)
+            found = self._find(self.name)
+            frame, where, facts = self._of_hub(found, limit), found.where, {**found.facts}
+        facts["human"] = self.human
         scored = frame.drop(columns=[*COLUMNS, "human"], errors="ignore")
         table = LabelledTable(
             kind="grade",
@@ -68,16 +67,15 @@ class RatedSummaries(SourcedDataset):
             raise ConfigError(f"dataset.human={self.human!r} is not in the sample.")
         return rows[rows["dimension"] == self.human].drop(columns="dimension")
 
-    def _of_hub(self, limit: int | None) -> tuple[DataFrame, Mapping[str, object]]:
-        """A row for each text, and what a record says of the files."""
+    def _of_hub(self, found: Provenance, limit: int | None) -> DataFrame:
+        """A row for each text."""
         import pandas as pd
 
-        found = self._find(self.name)
         texts = list[dict[str, Any]]()
         for k, row in enumerate(islice(each_row(found.files), limit)):
             with row_faults(found.where, k, row):
                 texts += self._texts(row)
-        return pd.DataFrame(texts), found.facts
+        return pd.DataFrame(texts)
 
     def _texts(self, row: Row) -> list[dict[str, Any]]:
         """A row for each text of an article, its metrics in columns of their own."""

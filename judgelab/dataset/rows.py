@@ -33,7 +33,7 @@ class Opinion(NamedTuple):
     run: str = ""  # which of several times the judge was asked
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class JudgedRow:
     """What one row of a table, or entry of a log, says: all that ``PanelBuilder`` knows of it.
 
@@ -155,7 +155,7 @@ def _table_row(
         said[name] = number(facts[name])
         if said[name] != said[name] and facts[name].lower() not in MISSING:
             raise DataError(f"{name} {shortened(facts[name])} is no number")
-    return JudgedRow(line=line, **said)
+    return JudgedRow(line, **said)
 
 
 def shortened(value: object) -> str:

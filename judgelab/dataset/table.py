@@ -39,12 +39,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledTable:
-    """Labels of people and verdicts of judges, a row for each, or many in one row.
-
-    A row names its text (``id``, ``agent``) or pair (and ``other``), and holds what a rater said
-    (``human``, or ``preference``), what a judge said (``verdict``, or ``score``), both, or
-    neither. Texts need to stand once. Empty cells are missing; a judge's row without a verdict is
-    one that it was asked for and did not give.
+    """Labels of people and verdicts of judges, a row for each, or many in one row, as
+    ``docs/datasets.md`` says.
 
     Raises:
         ConfigError: a setting names what does not exist.
@@ -90,15 +86,8 @@ class LabelledTable:
     def panel(
         self, source: Records | Log, where: str, facts: Mapping[str, object], limit: int | None
     ) -> Panel:
-        """The panel of rows that somebody else has read.
-
-        Args:
-            where: the table, for messages.
-            facts: for the provenance.
-
-        Raises:
-            ConfigError, DataError: as of the class.
-        """
+        """The panel of rows that somebody else has read from ``where``; ``facts`` are for its
+        provenance."""
         own, read, added = None, dict[str, object](), ""
         if isinstance(source, Log):
             noun, rows = "entry", self._log_rows(source, where)
@@ -150,12 +139,7 @@ class LabelledTable:
         return log.rows(where)
 
     def _judged(self, rows: Sequence[JudgedRow], where: str, noun: str) -> dict[str, PanelBuilder]:
-        """What rows say by each criterion; of several the texts alone, under "", come first.
-
-        Raises:
-            ConfigError: ``criterion`` is none of theirs.
-            DataError: rows contradict each other.
-        """
+        """What rows say by each criterion; of several the texts alone, under "", come first."""
         names = sorted({row.criterion for row in rows if row.criterion})
         nameless = [row for row in rows if not row.criterion and (row.labels or row.verdicts)]
         why = "criterion is empty, and other rows have one"

@@ -30,7 +30,6 @@ class Yelp(SourcedDataset):
 
     SOURCES: ClassVar[Sequence[str]] = ("sample", "path")
 
-    task_description: str
     noun: str = "restaurant"
     restaurants: Count = 300
     reviews: Count = 3
@@ -41,8 +40,7 @@ class Yelp(SourcedDataset):
 
     def load(self, limit: int | None = None) -> Panel:
         found = self._find("yelp")
-        facts = {"dataset": "yelp", "source": self.source, **found.facts}
-        facts["task_description"] = self.task_description
+        facts = {**found.facts}
         if self.source == "sample":
             panel = own_panel(found.files[0], "review")
         else:
@@ -102,9 +100,8 @@ def _lines(folder: Path, kind: str, keys: Sequence[str]) -> Iterator[Mapping[str
         for number, line in enumerate(stream, start=1):
             try:
                 row = json.loads(line)
-                missing = [key for key in keys if key not in row]
-            except (ValueError, TypeError) as cause:
-                raise DataError(f"{str(file)!r}, line {number}: not a JSON object.") from cause
-            if missing:
-                raise DataError(f"{str(file)!r}, line {number}: there is no {missing[0]!r}.")
+                row |= {key: row[key] for key in keys}
+            except (KeyError, ValueError, TypeError) as cause:
+                why = f"there is no {cause}" if isinstance(cause, KeyError) else "not a JSON object"
+                raise DataError(f"{str(file)!r}, line {number}: {why}.") from cause
             yield row

@@ -7,7 +7,7 @@ import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from judgelab.core.errors import DataError, some
 from judgelab.dataset.files import Row
@@ -91,32 +91,28 @@ def unzipped(file: Path) -> dict[str, Any]:
         DataError: it is another zip, or damaged.
     """
     try:
-        with zipfile.ZipFile(file) as archive:
+        with file.open("rb") as raw, zipfile.ZipFile(raw) as archive:
             names = dict.fromkeys(archive.namelist())  # of a name that comes twice the last entry
             head = next((name for name in HEADS if name in names), None)
             if head is None:
                 raise DataError(f"{str(file)!r} is a zip, and no Inspect log: unpack it first.")
             samples = [name for name in names if name.startswith("samples/")]
-            log: dict[str, Any] = json.loads(_entry(archive, head))
-            return log | {"samples": [json.loads(_entry(archive, name)) for name in samples]}
+            log: dict[str, Any] = json.loads(_entry(raw, archive, head))
+            return log | {"samples": [json.loads(_entry(raw, archive, name)) for name in samples]}
     except (zipfile.BadZipFile, OSError, ValueError) as cause:
         raise DataError(f"{str(file)!r} is no whole Inspect log: {cause}.") from cause
 
 
-def _entry(archive: zipfile.ZipFile, name: str) -> bytes:
+def _entry(raw: BinaryIO, archive: zipfile.ZipFile, name: str) -> bytes:
     info = archive.getinfo(name)
     if info.compress_type != ZSTD:
         return archive.read(info)
     import pyarrow as pa
 
-    if archive.fp is None or not pa.Codec.is_available("zstd"):
-        raise DataError(
-            f"{name} is compressed by zstd, which needs a pyarrow that reads it (1.0 or newer)."
-        )
-    archive.fp.seek(info.header_offset)
-    local = archive.fp.read(LOCAL)
+    raw.seek(info.header_offset)
+    local = raw.read(LOCAL)
     before = int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
-    archive.fp.seek(info.header_offset + LOCAL + before)
-    packed = pa.py_buffer(archive.fp.read(info.compress_size))
+    raw.seek(info.header_offset + LOCAL + before)
+    packed = pa.py_buffer(raw.read(info.compress_size))
     with pa.input_stream(packed, compression="zstd") as stream:
         return bytes(stream.read())
