@@ -13,7 +13,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, is_lm
 from judgelab.core.panel import Agent, Panel
 from judgelab.core.prompt import Prompt
-from judgelab.core.step import Written, written
+from judgelab.core.step import written
 
 CHAT = Capability.CHAT
 
@@ -61,10 +61,10 @@ class Candidates(Agents):
                 f"agents.models.{sorted(taken)[0]}: the dataset has an agent of that name; call "
                 "the candidate something else."
             )
-        replies = dict[tuple[int, str], Written]()
+        columns, unanswered = list[list[str | None]](), Counter[str]()
         for name, model in self.models.items():
             requests = {
-                (k, name): ChatRequest(
+                k: ChatRequest(
                     prompt.messages(source=item.source, task=panel.task_description),
                     self.temperature,
                     self.max_tokens,
@@ -72,19 +72,18 @@ class Candidates(Agents):
                 )
                 for k, item in enumerate(panel.items)
             }
-            replies |= written(model, requests)
-        unanswered = [f"{who}: {one.reason}" for (_, who), one in replies.items() if not one.text]
+            replies = written(model, requests).values()
+            unanswered.update(f"{name}: {one.reason}" for one in replies if not one.text)
+            columns.append([one.text for one in replies])
         agents = [
             Agent(name, meta={"kind": "model", "identity": model.identity})
             for name, model in self.models.items()
         ]
+        rows = zip(panel.texts, zip(*columns, strict=True), strict=True)
         return panel.with_agents(
             (*panel.agents, *agents),
-            tuple(
-                (*row, *(replies[k, name].text for name in self.models))
-                for k, row in enumerate(panel.texts)
-            ),
+            tuple((*given, *answers) for given, answers in rows),
             agents=f"candidates ({', '.join(self.models)})",
             agents_prompt=prompt.identity,
-            agents_unanswered=dict(sorted(Counter(unanswered).items())),
+            agents_unanswered=dict(sorted(unanswered.items())),
         )

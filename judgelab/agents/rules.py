@@ -65,8 +65,7 @@ class Rules(Agents):
                     rng = rng_for(self.seed, "rules", item.id, strategy.name)
                     row[strategy.name] = writer(source, rng)
             texts.append(tuple(row.values()))
-        origins = Counter(origin for _, origin in bases)
-        more = {"base_translation": dict(sorted(origins.items()))}
+        origins = dict(sorted(Counter(origin for _, origin in bases).items()))
         return panel.with_agents(
             [s.agent(synthetic="false" if s.reference else "true") for s in strategies],
             tuple(texts),
@@ -75,7 +74,7 @@ class Rules(Agents):
             taxonomy_sha=taxonomy.sha,
             agents_seed=self.seed,
             agents_without_rule=without,
-            **(more if taxonomy.task == "translation" else {}),
+            **({"base_translation": origins} if taxonomy.task == "translation" else {}),
         )
 
 

@@ -36,16 +36,7 @@ class RecordedScores(TextMechanism):
                 "Recorded scores are of the texts as they came: use attack=none, or a mechanism "
                 "that reads texts."
             )
-        name = self._chosen(whole)
-        values = {
-            (i, j): item.scores.get(name, {}).get(agent.name, np.nan)
-            for i, item in enumerate(part.items)
-            for j, agent in enumerate(part.agents)
-        }
-        return measured(part, value=(TEXT, values)).assign_attrs(metric=name)
-
-    def _chosen(self, panel: Panel) -> str:
-        known = list(dict.fromkeys(name for item in panel.items for name in item.scores))
+        known = list(dict.fromkeys(name for item in whole.items for name in item.scores))
         if not known:
             raise ConfigError(
                 "The data hold no recorded scores: choose a mechanism that measures, or data that "
@@ -55,4 +46,9 @@ class RecordedScores(TextMechanism):
         if name is None or name not in known:
             hint = did_you_mean(str(name), known)
             raise ConfigError(f"Set mechanism.metric to a metric of the data.{hint}")
-        return name
+        values = {
+            (i, j): item.scores.get(name, {}).get(agent.name, np.nan)
+            for i, item in enumerate(part.items)
+            for j, agent in enumerate(part.agents)
+        }
+        return measured(part, value=(TEXT, values)).assign_attrs(metric=name)
