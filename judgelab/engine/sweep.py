@@ -81,7 +81,7 @@ def become_parent(config: DictConfig) -> None:
     if "slurm" in str(config.hydra.launcher.get("_target_")).lower():
         return
     path = Path(config.hydra.sweep.dir) / PARENT
-    path.unlink(missing_ok=True)
+    path.unlink(missing_ok=True)  # so that jobs of an earlier sweep there are not fooled
     fcntl.flock(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), fcntl.LOCK_EX)
 
 
