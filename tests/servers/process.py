@@ -48,10 +48,10 @@ class Running:
 
 
 @contextmanager
-def real_lm(folder: Path) -> Iterator[str]:
-    """The address, without /v1, of a server with a folder's model (tests/servers/real_lm.py)."""
+def real_lms() -> Iterator[str]:
+    """The address, without /v1, of a server of real models (tests/servers/real_lm.py)."""
     script = str(Path(__file__).with_name("real_lm.py"))
-    process = subprocess.Popen([sys.executable, script, str(folder)], stdout=subprocess.PIPE)
+    process = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE)
     assert process.stdout is not None
     try:
         yield f"http://127.0.0.1:{int(process.stdout.readline())}"

@@ -1,14 +1,15 @@
-"""A real model behind /v1/completions, with the log-probabilities of its prompts.
+"""Real models behind /v1/completions, with the log-probabilities of their prompts.
 
-``python real_lm.py FOLDER``, a model's; prints its port. It reads prompts as vLLM does: tokens as
-they are, and text with the first token that the tokenizer adds. What stands between host and /v1
-in the address are manners: ``text`` refuses tokens; ``keeps60`` cuts prompts to their last 60.
+``python real_lm.py``; prints its port. A request names the model by its folder. Prompts are read
+as vLLM does: tokens as they are, and text with the first token that the tokenizer adds. What stands
+between host and /v1 in the address are manners: ``text`` refuses tokens; ``keeps60`` cuts prompts
+to their last 60.
 """
 
 from __future__ import annotations
 
 import json
-import sys
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock
 from typing import Any
@@ -22,11 +23,10 @@ class Model:
         library = transformers.AutoModelForCausalLM
         self.lm = library.from_pretrained(folder, dtype=torch.float32).eval()
         self.words = transformers.AutoTokenizer.from_pretrained(folder)
-        self.lock = Lock()
 
     def answer(self, body: dict[str, Any], manners: list[str]) -> dict[str, Any]:
         ids = self.read(body["prompt"], manners)
-        with self.lock, torch.no_grad():
+        with torch.no_grad():
             read, made = len(ids), body["max_tokens"]
             for _ in range(made):
                 states = self.lm(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
@@ -59,12 +59,15 @@ class Model:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    model: Model
+    models, one_at_a_time = staticmethod(cache(Model)), Lock()
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers["content-length"]))
         try:
-            status, answer = 200, self.model.answer(json.loads(raw), self.path.split("/"))
+            asked = json.loads(raw)
+            with self.one_at_a_time:
+                answer = self.models(asked["model"]).answer(asked, self.path.split("/"))
+            status = 200
         except ValueError as cause:
             status, answer = 400, {"error": {"message": str(cause), "type": "bad"}}
         body = json.dumps(answer).encode()
@@ -80,7 +83,6 @@ class Handler(BaseHTTPRequestHandler):
 if __name__ == "__main__":
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    Handler.model = Model(sys.argv[1])
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     print(server.server_address[1], flush=True)
     server.serve_forever()

@@ -17,7 +17,7 @@ from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.evaluation_lm.openai import OpenAI
 from judgelab.evaluation_lm.transformers import Transformers
 from tests.real_lm import SMOLLM2, loaded_once, needs_smollm2
-from tests.servers.process import real_lm
+from tests.servers.process import real_lms
 
 QUICK = Limits(timeout=60.0, backoff=0.05, longest_wait=0.2, retries=1, concurrency=2)
 CONTEXTS = [
@@ -36,8 +36,8 @@ MANNERS: list[dict[str, Any]] = [
 
 
 @pytest.fixture(scope="module")
-def server(folder: Path) -> Iterator[str]:
-    with real_lm(folder) as url:
+def server() -> Iterator[str]:
+    with real_lms() as url:
         yield url
 
 
@@ -107,13 +107,13 @@ def test_how_texts_are_put_is_part_of_the_identity(folder: Path) -> None:
 
 
 @needs_smollm2
-def test_a_served_smollm2_gives_what_the_local_one_gives() -> None:
+def test_a_served_smollm2_gives_what_the_local_one_gives(server: str) -> None:
     """Its tokenizer adds no first token, so that a list of prompt_logprobs names none either."""
     contexts = [f"Write a one-sentence summary.\n{text}" for text in ("Fog stopped the ferry.", "")]
     targets = ["The ferry did not sail because of fog.", "日本 was not mentioned."]
     chat: dict[str, Any] = {"template": "chat", "end_token": True}
-    with real_lm(SMOLLM2) as url, loaded_once():
+    with loaded_once():
         for mode, asked, manner in (("prompt", 1, {}), ("echo", 2, chat)):
-            lm = endpoint(url, SMOLLM2, logprobs=mode, **manner)
+            lm = endpoint(server, SMOLLM2, logprobs=mode, **manner)
             local = Transformers(str(SMOLLM2), dtype="float32", backend="rows", **manner)
             same(lm, local, contexts[:asked], targets[:asked], within=5e-4)
