@@ -173,11 +173,8 @@ def _short(one: str) -> bool:
 
 
 def _refuse_stranger(where: str, cells: Said, who: str, own: Mapping[str, str]) -> None:
-    """Refuse a judge that says nothing of what people say, or has another yes or no.
-
-    Args:
-        own: level of people -> its name.
-    """
+    """Refuse a judge that says nothing of what people say, or has another yes or no; ``own`` names
+    people's levels."""
     theirs, its = (
         some([repr(x.strip()[:LONGEST]) for x in sorted(counts, key=lambda x: (-counts[x], x))])
         for counts in (cells[RATERS], cells[who])

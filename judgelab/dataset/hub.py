@@ -152,19 +152,16 @@ class Hub(SourcedDataset):
         texts, source = [self._part(text) for text in references], self._part(source)
         if not source:
             return "no source"
-        reference = self._choose(texts) if right is None else texts[right - 1]
+        present = [text for text in texts if text]
+        reference = next(iter(present), "") if right is None else texts[right - 1]
+        if self._selection.reference == "most_sentences":  # the first among equals
+            reference = max(present, key=lambda text: len(sentences(text)), default="")
         if not reference:
             return "no reference"
         others = [] if right is None else texts[: right - 1] + texts[right:]
         wrong = [text for text in others if text]
         meta = {"wrong": wrong[0]} if len(wrong) == 1 else {}
         return replace(item, source=source, reference=reference, meta=meta)
-
-    def _choose(self, texts: Sequence[str]) -> str | None:
-        present = [text for text in texts if text]
-        if present and self._selection.reference == "most_sentences":
-            return max(present, key=lambda text: len(sentences(text)))
-        return next(iter(present), None)
 
     def _part(self, text: str) -> str:
         """The section asked for, up to the next heading in capitals; the whole where none is."""

@@ -41,43 +41,20 @@ class LLMBar:
     def load(self, limit: int | None = None) -> Panel:
         import pandas as pd
 
-        items = pd.read_parquet(SAMPLES / "llmbar_items.parquet")
-        items["set"] = items["set"].astype(str)
+        items = pd.read_parquet(SAMPLES / "llmbar_items.parquet").astype({"set": str})
         items = _choose(items, "set", self.sets, "sets")[:limit].reset_index(drop=True)
         names = [f"{where} {k}" for where, k in zip(items["set"], items["item"], strict=True)]
         said = pd.read_parquet(SAMPLES / "llmbar_verdicts.parquet")
+        said = said.astype({"set": str, "judge": str, "strategy": str})
         said = _choose(said, "judge", self.lms, "lms")
         said = _choose(said, "strategy", self.strategies, "strategies")
-        table, left = self._table(items, names, said)
-        facts = {
-            "dataset": "llmbar",
-            "source": "sample",
-            "rows": len(names),
-            "task_description": "Follow an instruction",
-            "judges_without_all_verdicts": left,
-        }
-        return Panel(
-            tuple(Item(name, "") for name in names),
-            tuple(Agent(name) for name in OUTPUTS),
-            ((None, None),) * len(names),
-            task="instruction_following",
-            provenance=facts,
-            judgments=table,
-        )
-
-    def _table(
-        self, items: DataFrame, names: Sequence[str], said: DataFrame
-    ) -> tuple[JudgmentTable, list[str]]:
-        """The judgments, and judges who were not asked about every item."""
-        said = said.astype({"set": str, "judge": str, "strategy": str})
-        said["by"] = said["judge"] + "/" + said["strategy"]
+        said = said.assign(by=said["judge"] + "/" + said["strategy"])
         said["first"] = said["verdict"].astype(object).map(FIRST).astype(float)
         said = said.merge(items[["set", "item"]].assign(at=range(len(items))), on=["set", "item"])
         counts = said["by"].value_counts()
         whole = sorted(str(by) for by, n in counts.items() if n == 2 * len(names))
         if not whole:
             raise ConfigError("dataset.lms and strategies: no such judge has verdicts on all sets.")
-        left = sorted(set(map(str, counts.index)) - set(whole))
         wide = said.pivot(index="by", columns=["at", "order"], values="first").sort_index(axis=1)
         verdicts = wide.loc[whole].to_numpy(float).reshape(len(whole), len(names), 2)
         lost = np.isnan(verdicts).sum(axis=(1, 2))
@@ -94,7 +71,21 @@ class LLMBar:
         reasons = {by: {UNREAD: int(n)} for by, n in zip(whole, lost, strict=True) if n}
         asked = np.ones(verdicts.shape, np.bool_)
         people = ("expert",), label[:, None]
-        return JudgmentTable("preference", units, *people, judges, verdicts, asked, reasons), left
+        facts = {
+            "dataset": "llmbar",
+            "source": "sample",
+            "rows": len(names),
+            "task_description": "Follow an instruction",
+            "judges_without_all_verdicts": sorted(set(map(str, counts.index)) - set(whole)),
+        }
+        return Panel(
+            tuple(Item(name, "") for name in names),
+            tuple(Agent(name) for name in OUTPUTS),
+            ((None, None),) * len(names),
+            task="instruction_following",
+            provenance=facts,
+            judgments=JudgmentTable("preference", units, *people, judges, verdicts, asked, reasons),
+        )
 
 
 def _choose(rows: DataFrame, column: str, wanted: Sequence[str] | None, setting: str) -> DataFrame:
@@ -103,7 +94,7 @@ def _choose(rows: DataFrame, column: str, wanted: Sequence[str] | None, setting:
         return rows
     kept = np.zeros(len(rows), np.bool_)
     for name in wanted:
-        values = rows[column].astype(str)
+        values = rows[column]
         chosen = values.str.startswith(name) if name.endswith("/") else values == name
         if not chosen.any():
             hint = did_you_mean(name, set(values))

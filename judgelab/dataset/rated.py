@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.panel import Panel
 from judgelab.dataset.files import Row, cell_text, each_row, of_frame, row_faults
-from judgelab.dataset.provenance import SAMPLES, Provenance, SourcedDataset, check_keys
+from judgelab.dataset.provenance import SAMPLES, SourcedDataset, check_keys
 from judgelab.dataset.table import LabelledTable
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 COLUMNS = ("id", "agent", "text", "source", "reference")
 FIELDS = ("id", "source", "reference", "texts", "scores")
@@ -42,13 +39,22 @@ class RatedSummaries(SourcedDataset):
         check_keys(self.fields, FIELDS, "dataset.fields")
 
     def load(self, limit: int | None = None) -> Panel:
+        import pandas as pd
+
         facts: dict[str, object] = {"dataset": self.name, "source": self.source}
         if self.source == "sample":
-            frame, where = self._of_sample(), "the sample"
+            rows, where = pd.read_parquet(SAMPLES / f"{self.name}.parquet"), "the sample"
+            frame = rows[rows["dimension"] == self.human].drop(columns="dimension")
+            if frame.empty:
+                raise ConfigError(f"dataset.human={self.human!r} is not in the sample.")
             facts["synthetic"] = SYNTHETIC
         else:
             found = self._find(self.name)
-            frame, where, facts = self._of_hub(found, limit), found.where, {**found.facts}
+            where, facts, texts = found.where, {**found.facts}, list[dict[str, Any]]()
+            for k, row in enumerate(islice(each_row(found.files), limit)):
+                with row_faults(where, k, row):
+                    texts += self._texts(row)
+            frame = pd.DataFrame(texts)
         facts["human"] = self.human
         scored = frame.drop(columns=[*COLUMNS, "human"], errors="ignore")
         table = LabelledTable(
@@ -58,24 +64,6 @@ class RatedSummaries(SourcedDataset):
             task_description=self.task_description,
         )
         return table.panel(of_frame(frame), where, facts, limit)
-
-    def _of_sample(self) -> DataFrame:
-        import pandas as pd
-
-        rows = pd.read_parquet(SAMPLES / f"{self.name}.parquet")
-        if not (rows["dimension"] == self.human).any():
-            raise ConfigError(f"dataset.human={self.human!r} is not in the sample.")
-        return rows[rows["dimension"] == self.human].drop(columns="dimension")
-
-    def _of_hub(self, found: Provenance, limit: int | None) -> DataFrame:
-        """A row for each text."""
-        import pandas as pd
-
-        texts = list[dict[str, Any]]()
-        for k, row in enumerate(islice(each_row(found.files), limit)):
-            with row_faults(found.where, k, row):
-                texts += self._texts(row)
-        return pd.DataFrame(texts)
 
     def _texts(self, row: Row) -> list[dict[str, Any]]:
         """A row for each text of an article, its metrics in columns of their own."""

@@ -1,4 +1,8 @@
-"""Logs of other tools, recognised by what they hold: each has a small reader on one row model."""
+"""Logs of other tools, recognised by what they hold: each has a small reader on one row model.
+
+A reader is a module with TOOL (as in "Read as an Inspect log"), ITEMS (what its items are called),
+``recognises(content)`` and ``read(files, log)``, which tells the log what the files say.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from judgelab.core.errors import DataError, listed
@@ -22,11 +27,11 @@ from judgelab.dataset.logs import (
     promptfoo,
 )
 from judgelab.dataset.logs.inspect import unzipped
-from judgelab.dataset.logs.log import Log, Opened, Reader
+from judgelab.dataset.logs.log import Log, Opened
 
 __all__ = ["Log", "file_facts", "opened"]
 
-READERS: Sequence[Reader] = (
+READERS: Sequence[ModuleType] = (
     inspect,
     promptfoo,
     deepeval,
@@ -52,7 +57,7 @@ def opened(path: str | Sequence[str]) -> Records | Log:
     Raises:
         DataError: nothing can be read, or logs are of several tools.
     """
-    files, damaged, logs = _files(path), 0, list[tuple[Reader, Opened]]()
+    files, damaged, logs = _files(path), 0, list[tuple[ModuleType, Opened]]()
     named = [Path(one).expanduser() for one in ([path] if isinstance(path, str) else path)]
     for file in files:
         try:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from judgelab.core.errors import DataError, listed
 from judgelab.dataset.files import Row, cell_text, refuse, unpacked
@@ -30,21 +30,6 @@ class Opened(NamedTuple):
 
     path: Path
     content: Any  # an object of JSON, or a list of them: the rows
-
-
-class Reader(Protocol):
-    """A module of this package: whose files it reads, and how."""
-
-    TOOL: str  # as in "Read as an Inspect log"
-    ITEMS: str  # what its items are called
-
-    def recognises(self, content: Any) -> bool:
-        """Whether a file is this tool's, by what it holds."""
-        ...
-
-    def read(self, files: Sequence[Opened], log: Log) -> None:
-        """Take what the files say, or refuse those that do not belong together (DataError)."""
-        ...
 
 
 @dataclass(slots=True)
