@@ -136,10 +136,10 @@ class RunResult:
             if key not in parts
             and (type(flat[key]) in (int, float) or (flat[key] is None and f"{key}_n" in flat))
         }
-        order = ["value", "low", "high", "p", "n", "unscored", "threshold"]
-        made: DataFrame = pd.DataFrame.from_dict(rows, orient="index", columns=order)
-        made = made.apply(pd.to_numeric).astype({"n": "Int64", "unscored": "Int64"})
-        return made if made["threshold"].notna().any() else made.drop(columns="threshold")
+        columns = ["value", "low", "high", "p", "n", "unscored", "threshold"]
+        figures: DataFrame = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+        figures = figures.apply(pd.to_numeric).astype({"n": "Int64", "unscored": "Int64"})
+        return figures if figures["threshold"].notna().any() else figures.drop(columns="threshold")
 
     @property
     def about(self) -> dict[str, Any]:
@@ -187,17 +187,15 @@ class RunResult:
         """The answer, the figures with their intervals, and where the page is."""
         flat = self.content["summary"]
         keys = list(dict.fromkeys([self.primary, *estimated(flat)]))[:MOST]
-        found = [read_estimate(flat, key) for key in keys]
+        figures = [read_estimate(flat, key) for key in keys]
+        parts = (column(part, [one[part] for one in figures]) for part in ("n", "unscored", "p"))
+        names = column("figure", [format.words(key) for key in keys])
         return format.render(
             "cell.html",
             heading=title(self.content),
             answer=self.verdict.splitlines(),
             warnings=alarms(self.content),
-            columns=[
-                column("figure", [format.words(key) for key in keys]),
-                estimates("value", found, "value [interval]"),
-                *(column(part, [one[part] for one in found]) for part in ("n", "unscored", "p")),
-            ],
+            columns=[names, estimates("value", figures, "value [interval]"), *parts],
             notes=self.notes,
             legend="",
             page=str(self.path / "report.html"),
@@ -221,6 +219,10 @@ class RunComparison:
         return table(self.jobs)
 
     @cached_property
+    def _more(self) -> Sequence[Comparison]:
+        return comparisons(self.jobs)
+
+    @cached_property
     def tables(self) -> Mapping[str, DataFrame]:
         """``runs``, which is the summary, and those of studies that compare more closely."""
         frames = {"runs": self.summary} | {one.name: one.rows for one in self._more if one.tables}
@@ -235,10 +237,6 @@ class RunComparison:
         return Named(names, lambda name: style.draw(name, tables, drawings), "figure")
 
     @cached_property
-    def _more(self) -> Sequence[Comparison]:
-        return comparisons(self.jobs)
-
-    @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Sentences on what does not stand in one comparison, and on what is open."""
         return (*warnings(self.jobs), *(one.partial for one in self.jobs if one.partial))
@@ -247,44 +245,29 @@ class RunComparison:
         return f"{len(self.jobs)} runs\n{self.summary.to_string(index=False)}"
 
     def _repr_html_(self) -> str:
-        return format.render(
-            "cell.html",
-            heading=f"{len(self.jobs)} runs: {' × '.join(axes(self.jobs))}",
-            answer=[],
-            warnings=self.warnings,
-            columns=shown(self.jobs),
-            notes=[],
-            legend=LEGEND,
-            page="",
-        )
+        heading = f"{len(self.jobs)} runs: {' × '.join(axes(self.jobs))}"
+        parts: dict[str, Any] = {"answer": [], "notes": [], "legend": LEGEND, "page": ""}
+        parts |= {"warnings": self.warnings, "columns": shown(self.jobs)}
+        return format.render("cell.html", heading=heading, **parts)
 
 
 def compare(runs: Sequence[RunResult | Folder]) -> RunComparison:
-    """Finished runs side by side, however they were started.
-
-    Args:
-        runs: what ``judgelab.run`` returned, or folders of runs.
-
-    Raises:
-        DataError: there is no run, or a folder holds none that has finished.
-    """
+    """Finished runs side by side: what ``judgelab.run`` returned, or folders of runs (DataError:
+    there is none, or one has not finished)."""
     if isinstance(runs, str | os.PathLike) or not runs:
         raise DataError("Give runs in a list; judgelab.load(path) reads one, or a sweep.")
     read = [one if isinstance(one, RunResult) else load(one) for one in runs]
-    return RunComparison(_beside([one for one in read if isinstance(one, RunResult)]))
+    return RunComparison(list(_beside([one for one in read if isinstance(one, RunResult)])))
 
 
 def load(path: Folder) -> RunResult | RunComparison:
-    """What a finished run found, or the comparison of a sweep, by its folder.
-
-    Raises:
-        DataError: it is neither, or the run has not finished.
-    """
+    """What a finished run found, or the comparison of a sweep, by its folder (DataError: it is
+    neither, or the run has not finished)."""
     folder = Path(path).expanduser()
     return RunComparison(jobs(folder)) if any(folder.glob("*/job.json")) else RunResult.read(folder)
 
 
-def _beside(runs: Sequence[RunResult]) -> list[SweepJob]:
+def _beside(runs: Sequence[RunResult]) -> Iterator[SweepJob]:
     """The jobs, whose overrides are the settings in which the runs differ.
 
     Settings of different options (the mechanism's of two mechanisms) do not count: options say it.
@@ -295,7 +278,6 @@ def _beside(runs: Sequence[RunResult]) -> list[SweepJob]:
         settings.append(dict(_flat("", {k: v for k, v in config.items() if k not in VOLATILE})))
         options = RunDir(run.path).read_json("manifest.json")["choices"]
         choices.append({axis: str(options[axis]) for axis in AXES if axis not in VOLATILE})
-    made = []
     for number, (run, options, own) in enumerate(zip(runs, choices, settings, strict=True)):
         differ = [axis for axis in options if any(one[axis] != options[axis] for one in choices)]
         words = [f"{axis}={options[axis]}" for axis in differ]
@@ -305,14 +287,12 @@ def _beside(runs: Sequence[RunResult]) -> list[SweepJob]:
             if any(other.get(key, value) != value for other in alike):
                 words.append(f"{key}={written(value)}")
         still = run.partial or None
-        made.append(SweepJob(number, tuple(words), options, run.path, run.content, None, still))
-    return made
+        yield SweepJob(number, tuple(words), options, run.path, run.content, None, still)
 
 
 def _flat(path: str, node: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for key, value in node.items():
-        name = f"{path}.{key}" if path else str(key)
         if isinstance(value, Mapping):
-            yield from _flat(name, value)
+            yield from _flat(f"{path}{key}.", value)
         elif key != "_target_":
-            yield name, value
+            yield f"{path}{key}", value

@@ -47,11 +47,8 @@ def sequence_ends(values: ArrayLike, level: float, bounds: Bounds | None) -> End
 
 
 def betting_ends(values: ArrayLike, level: float = 0.95, bounds: Bounds = (0.0, 1.0)) -> Ends:
-    """Means excluded by no bet: somebody who bets that the mean is higher, or lower, got too rich.
-
-    Raises:
-        ValueError: a value lies outside of its bounds.
-    """
+    """Means that no bet excludes: who bets that the mean is higher, or lower, got too rich
+    (ValueError: a value lies outside of its bounds)."""
     least, most = bounds
     x = (np.asarray(values, dtype=np.float64) - least) / (most - least)
     known = x[~np.isnan(x)]
@@ -99,10 +96,8 @@ def betting_p(gains: ArrayLike) -> Floats:
     """[...] p that the mean of gains [..., items] is at most 0, at any look; 1 without items.
 
     1 / (largest wealth so far), by Ville's inequality. The bet on an item is mean / mean square of
-    the items before, cut to [0, .75], with one pseudo-value each: sum g / (.25 + sum g^2).
-
-    Raises:
-        ValueError: a gain lies outside [-1, 1]; NaN is no bet.
+    the items before, cut to [0, .75], with one pseudo-value each: sum g / (.25 + sum g^2). Gains
+    lie in [-1, 1] (else ValueError); NaN is no bet.
     """
     g = np.nan_to_num(np.asarray(gains, dtype=np.float64))
     if g.size and np.abs(g).max() > 1 + 1e-9:

@@ -88,9 +88,7 @@ class Shares:
 
         A share has Wilson's ends, a difference Hall's. These keep families of ten equal judges with
         half credits at .03 wrong claims of 100 items, where Student's t makes .08 (``make trust``).
-
-        Args:
-            level: of the intervals, one or [...]; of turns one.
+        ``level``: one or [...]; of turns one.
         """
         value, bounds = self.value, (self.least, 1.0)
         if self.in_turns:
@@ -130,13 +128,8 @@ class Target:
     turn: Floats | None = None  # [clusters] as of ``Shares``
 
     def shares(self, answers: Floats, judged: Mask, *, each: bool = False) -> Shares:
-        """[judges] of answers [judges, units, answers] on units judged [judges, units].
-
-        Answers [units, answers] are those of a rule, beside each judge.
-
-        Args:
-            each: [judges, answers] by what the others say: recall.
-        """
+        """[judges] of answers [judges, units, answers], or of a rule's [units, answers], on units
+        judged [judges, units]; ``each``: by what the others say [judges, answers], recall."""
         return self._of(self.mass * answers, judged, each)
 
     def of_people(self, judged: Mask, *, each: bool = False) -> Shares:
@@ -223,10 +216,8 @@ class GradedRows:
     turn: Floats | None = None  # [clusters] as of ``Shares``
 
     def shares(self, values: Floats, judged: Mask) -> Shares:
-        """[judges] of values [judges, units] on texts judged [judges, units].
-
-        Values [units] are those of a rule, beside each judge.
-        """
+        """[judges] of values [judges, units], or of a rule's [units], on texts judged [judges,
+        units]."""
         return self._of(values[..., self.unit], judged[:, self.unit])
 
     def of_people(self, judged: Mask) -> Shares:

@@ -105,11 +105,8 @@ class LabelledPool:
 def _linear(
     pool: LabelledPool, slope: Floats, fitted: int, *, bias: bool = False
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """The mean with this b, or the judge's own minus it: value, error, degrees of freedom, adds.
-
-    Args:
-        fitted: numbers that are fitted to labels: the mean, and b where it is tuned.
-    """
+    """The mean with this b, or the judge's own minus it: value, error, degrees of freedom, adds;
+    ``fitted``: how many numbers are fitted to labels, the mean, and b where it is tuned."""
     groups = np.where(pool.groups < FEWEST, np.nan, pool.groups)
     value = np.where(np.isnan(groups), np.nan, pool.off(slope, np.zeros(len(slope))).sum(axis=1))
     off = pool.off(slope, value)

@@ -212,11 +212,8 @@ def _until_clear(
     stop: Stop,
     rules: Bars,
 ) -> tuple[Elimination, JudgmentTable]:
-    """Ask about labelled items in random turns until it is clear; the table with its turns.
-
-    Raises:
-        ConfigError: nobody labelled an item.
-    """
+    """Ask about labelled items (ConfigError: there are none) in random turns until it is clear; the
+    table with its turns."""
     names = sorted({str(name) for name in table.units.cluster[table.labelled & whole]})
     if not names:
         raise ConfigError("study.stop needs labels of people: leave study.stop out.")
@@ -247,12 +244,8 @@ def _until_clear(
 def verdicts_of(
     context: Context, panel: Panel, at: Places, kind: Kind, name: str
 ) -> tuple[Floats, Estimator | None]:
-    """[units, orders] what a judge says of texts of a panel, and what these are estimates by.
-
-    Args:
-        at: [units, 3] item and two agents in the panel.
-        name: the judge's, for the progress that is shown.
-    """
+    """[units, orders] what a judge says of texts of a panel, and what these are estimates by; of
+    units at [units, 3] item and two agents. Progress is shown under the judge's name."""
     rounds = list[xr.Dataset]()
     for part in _shown(context, panel, at):
         context.tell(name, 0)
@@ -330,11 +323,8 @@ def with_judge(
     reasons: Mapping[str, int] | None = None,
     again: Floats | None = None,
 ) -> JudgmentTable:
-    """One judge more, [units, orders]; asked everywhere, unless said otherwise.
-
-    Args:
-        again: [units, orders, runs] what it said when it was asked again.
-    """
+    """One judge more, [units, orders], asked everywhere unless said otherwise; ``again`` is what it
+    said when it was asked again [units, orders, runs]."""
     there = np.ones(verdicts.shape, np.bool_) if asked is None else asked
     own = np.empty((*verdicts.shape, 0)) if again is None else again
     most = max(own.shape[-1], table.again.shape[-1])

@@ -92,9 +92,7 @@ def averages(design: Design, sampled: Sampled) -> list[AverageAnswer | None]:
     """[judges] the number that is worst off of each; None where judges report none.
 
     Of several classes: the one that is farthest off for its margin, with a word that holds for all.
-
-    Args:
-        sampled: whether labels are a random sample, or one within strata; None: nobody said.
+    ``sampled``: whether labels are a random sample, or one within strata; None: nobody said.
     """
 
     def farthest(one: AverageAnswer) -> tuple[float, str]:

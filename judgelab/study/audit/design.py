@@ -83,12 +83,8 @@ class Design:
     def of(
         table: JudgmentTable, bars: Bars, weight: Floats | None = None, *, looks: bool = False
     ) -> Design:
-        """How a table is read.
-
-        Args:
-            weight: [units] of strata; None: all alike.
-            looks: whether labels came in turns and somebody looks after each.
-        """
+        """How a table is read; ``weight``: [units] of strata; ``looks``: whether labels came in
+        turns and somebody looks after each."""
         single = single_grades(table)
         cluster, turn = table.clusters, None
         if looks:

@@ -70,11 +70,8 @@ class Before:
 
     @staticmethod
     def of(folder: str) -> Before:
-        """The audit in this folder.
-
-        Raises:
-            ConfigError: it is no finished run of study=audit, or its files have changed since.
-        """
+        """The audit in this folder (ConfigError: it is no finished run of study=audit, or its files
+        have changed since)."""
         run, where = RunDir(Path(folder).expanduser()), f"study.before={folder!r}"
         if not run.done:
             raise ConfigError(f"{where} is no finished run: give a folder with DONE in it.")
@@ -92,11 +89,7 @@ class Before:
         return Before(run.path.resolve().name, result["provenance"].get("judges", {}), rows)
 
     def verdicts_on(self, criterion: str) -> pd.DataFrame:
-        """Those on one criterion, where there are several.
-
-        Raises:
-            DataError: there were several then, and there is one now.
-        """
+        """Those on one criterion, where there are several (DataError: now there is one)."""
         rows = self.verdicts
         if "criterion" not in rows:
             return rows.head(0) if criterion else rows
@@ -110,10 +103,8 @@ class Before:
     ) -> tuple[list[JudgeDrift], list[str]]:
         """Every judge of both runs; and the judges of either that were not compared.
 
-        Judges go by name; one judge in each run is the same one, whatever its name.
-
-        Raises:
-            DataError: the runs have no judge, or no text or pair, in common.
+        Judges go by name; one judge in each run is the same one, whatever its name (DataError: the
+        runs have no judge, or no text or pair, in common).
         """
         table, rows = design.table, self.verdicts_on(criterion)
         names = dict.fromkeys(rows["by"].astype(str))

@@ -223,11 +223,7 @@ class Evidence:
 def evidence(
     design: Design, probes: Mapping[str, Sequence[Condition]] | None = None
 ) -> list[Evidence]:
-    """Everything that is known of every judge; conditions and a verdict follow from it.
-
-    Args:
-        probes: judge -> conditions of manipulations that were tried.
-    """
+    """Everything that is known of every judge; ``probes``: judge -> conditions of manipulations."""
     table, target, beside, cluster = design.table, design.target, design.beside, design.cluster
     answers, labels, systems = answers_of(table), shares_of_people(table), systems_of(design)
     judged, in_both = design.judged, np.asarray(table.asked.all(axis=2))

@@ -49,11 +49,8 @@ def judgments_of(panel: Panel) -> JudgmentTable:
 
 
 def as_pairs(table: JudgmentTable) -> JudgmentTable:
-    """Graded texts as pairs of one item: of two texts the one with the higher grade is better.
-
-    Raises:
-        DataError: the judgments are categories, which have no order.
-    """
+    """Graded texts as pairs of one item, of which the higher grade is better (DataError: of
+    categories, which have no order)."""
     if table.kind == "preference":
         return table
     table = as_grades(table)
@@ -84,11 +81,8 @@ def as_pairs(table: JudgmentTable) -> JudgmentTable:
 
 
 def as_grades(table: JudgmentTable) -> JudgmentTable:
-    """Two classes as the grades 1 (the positive one) and 0; grades as they are.
-
-    Raises:
-        DataError: the classes have no order.
-    """
+    """Two classes as the grades 1 (the positive one) and 0 (DataError: the classes have no order);
+    grades as they are."""
     if table.kind != "category":
         return table
     if len(table.levels) > 2 or table.positive not in table.levels:
@@ -110,11 +104,8 @@ def as_classes(
 ) -> JudgmentTable:
     """The other way: grades 1 and 0 as the two classes that people's labels were before.
 
-    The table as it is where they were none, or where a judge gave another grade.
-
-    Args:
-        levels: judge -> the words that its 0 and 1 stand for; where these are not people's, 1 is
-            the positive class.
+    The table as it is where they were none, or where a judge gave another grade. ``levels``: judge
+    -> words that its 0 and 1 stand for; where these are not people's, 1 is the positive class.
     """
     known = table.verdicts[~np.isnan(table.verdicts)]
     if before.kind != "category" or table.kind != "grade" or not np.isin(known, (0, 1)).all():

@@ -83,13 +83,10 @@ class Manipulation:
         table: JudgmentTable,
         margin: float,
     ) -> tuple[dict[str, list[Condition]], Table]:
-        """Judge -> one condition for each probe; and the table of all.
+        """Judge -> one condition for each probe; and the table of all (ConfigError, DataError:
+        nobody can be asked, or there are no pairs of texts).
 
-        Args:
-            margin: how far a manipulation may move a judge.
-
-        Raises:
-            ConfigError, DataError: nobody can be asked, or there are no pairs of texts.
+        ``margin``: how far a manipulation may move a judge.
         """
         duels, edits = self._posed(context, judges, panel, table)
         placebo, *edited = (
@@ -174,11 +171,8 @@ class Duels:
 
 
 def drawn_duels(panel: Panel, table: JudgmentTable, most: int | None, seed: int) -> Duels:
-    """A pair of each item that was judged, of no more than so many items.
-
-    Raises:
-        DataError: there are no pairs of texts, or judgments are categories, which compare nothing.
-    """
+    """A pair of each item that was judged, of no more than so many items (DataError: there are no
+    pairs of texts, or judgments are categories, which compare nothing)."""
     pairs = as_pairs(table)
     at, whole = places(pairs, panel)
     units = defaultdict[int, list[int]](list)

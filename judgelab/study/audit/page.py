@@ -192,10 +192,9 @@ def _summary(audit: AuditFacts) -> dict[str, Value]:
 
 
 def chart(audits: Mapping[str, AuditFacts]) -> Chart:
-    """A row for each judge, the best first; one unit of the drawing is one pixel of a phone.
+    """A row for each judge of audits by criterion (or of ""), the best first.
 
-    Args:
-        audits: by criterion, or of "".
+    One unit of the drawing is one pixel of a phone.
     """
     needed = next(iter(audits.values())).design.bars.minimum
     rows = [
@@ -284,10 +283,7 @@ def stacked(pages: Mapping[str, Result], chart: Chart, left: Sequence[str]) -> R
     """One result: the answers in order, tables with a column of the criterion, the worst in front.
 
     The summary is that of the worst criterion: the one whose best judge has the worst verdict, of
-    equals the one with least agreement.
-
-    Args:
-        left: criteria without labels or verdicts.
+    equals the one with least agreement. ``left``: criteria without labels or verdicts.
     """
 
     def standing(name: str) -> tuple[int, float, str]:

@@ -137,12 +137,8 @@ class Audit(JudgesStudy):
         return page(self._facts(context, panel, table, asked, stopped, before), self.details)
 
     def _several(self, context: Context, panel: Panel, before: Before | None) -> Result:
-        """An audit of each criterion by what the data hold, on one page.
-
-        Raises:
-            ConfigError: judges are to be asked, which are asked one question; or no criterion has
-                both labels and verdicts.
-        """
+        """An audit of each criterion by what the data hold, on one page (ConfigError: judges are to
+        be asked, which are asked one question; or no criterion has both labels and verdicts)."""
         names = some(list(panel.criteria))
         if self.judges or context.mechanism.name != RecordedScores.name:
             raise ConfigError(
