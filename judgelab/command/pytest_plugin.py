@@ -27,16 +27,8 @@ def judge_audit(tmp_path: Path) -> Callable[..., RunResult]:
         minimum: float | None = None,
         **settings: Any,
     ) -> RunResult:
-        """Audit a table.
-
-        Args:
-            judges, humans: columns of verdicts, and of labels; None: as ``judgelab audit`` does.
-            minimum: the least agreement that you accept.
-            settings: as ``judgelab.audit`` takes them.
-
-        Raises:
-            JudgelabError: the table cannot be audited.
-        """
+        """Audit a table (JudgelabError: that cannot be): its columns of verdicts and of labels, by
+        default as ``judgelab audit`` finds them, and settings as ``judgelab.audit`` takes them."""
         from judgelab.python import audit as run
 
         columns = {"dataset__judges": judges, "dataset__raters": humans}

@@ -82,19 +82,18 @@ def parser(name: str = "judgelab") -> argparse.ArgumentParser:
 def _completion(options: Mapping[str, Sequence[str]]) -> str:
     """A function for bash: verbs first, then options; files where neither fits."""
     cases = [f"    {verb}) words='{' '.join(its)}' ;;" for verb, its in options.items()]
-    return "\n".join(
-        [
-            "_judgelab() {",
-            "  local words",
-            '  case "${COMP_WORDS[1]}" in',
-            *cases,
-            f"    *) words='{' '.join(options)}' ;;",
-            "  esac",
-            '  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))',
-            "}",
-            "complete -o default -F _judgelab judgelab",
-        ]
+    lines = (
+        "_judgelab() {",
+        "  local words",
+        '  case "${COMP_WORDS[1]}" in',
+        *cases,
+        f"    *) words='{' '.join(options)}' ;;",
+        "  esac",
+        '  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))',
+        "}",
+        "complete -o default -F _judgelab judgelab",
     )
+    return "\n".join(lines)
 
 
 def main(words: Sequence[str], name: str) -> None:
@@ -149,18 +148,17 @@ def _run(given: argparse.Namespace, more: Sequence[str]) -> None:
     from hydra.errors import HydraException
 
     from judgelab.config.composing import composed_call, spelled
-    from judgelab.config.launch import check_folder, sentence
+    from judgelab.config.launch import sentence
     from judgelab.config.targets import located
     from judgelab.core.errors import ConfigError, PartialRunError
     from judgelab.engine.execution import Invocation
     from judgelab.engine.run import carry_out
     from judgelab.store.run_dir import RunDir
 
-    check_folder(more)
     if any(word.startswith("-") for word in more):
         raise ConfigError("After -- come settings, KEY=VALUE: a sweep is for run.py -m.")
     keys = {word.partition("=")[0] for word in more}
-    words = [one for one in _words(given) if one.partition("=")[0] not in keys]
+    words = [word for word in _words(given) if word.partition("=")[0] not in keys]
     words += map(spelled, more)
     try:
         cfg, hydra = composed_call(words)
@@ -178,9 +176,7 @@ def _run(given: argparse.Namespace, more: Sequence[str]) -> None:
     if run_dir is None:  # a dry run
         return
     result = run_dir.read_json("result.json")
-    code = 0
-    if vars(given).get("gate"):
-        code = located(cfg.study["_target_"], "study").gate(result)
+    code = located(cfg.study["_target_"], "study").gate(result) if vars(given).get("gate") else 0
     if given.json:
         print(json.dumps(for_programs(run_dir, result), ensure_ascii=False, indent=2))
     if still is not None:

@@ -98,10 +98,9 @@ def _composed(
     words: Sequence[str], data: Any, judges: Judges | None, settings: Mapping[str, Any]
 ) -> tuple[DictConfig, Invocation, list[str]]:
     """The config, who called for it, and the packages that the caller trusts."""
-    said = list(_words(words))
     options = {k: v for k, v in settings.items() if k in GROUPS and isinstance(v, str)}
-    said += [f"{GROUPS[key]}={written(option)}" for key, option in options.items()]
-    said = rehearsed(said)
+    chosen = [f"{GROUPS[key]}={written(option)}" for key, option in options.items()]
+    said = rehearsed([*_words(words), *chosen])
     keys = {word.lstrip("+~").partition("=")[0] for word in said}
     usual = {"tracker": "none"} | ({} if data is None else {"dataset": "table"})
     said += [f"{key}={option}" for key, option in usual.items() if key not in keys]

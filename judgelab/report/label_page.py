@@ -114,10 +114,10 @@ def _swapped(unit: Names, seed: int) -> bool:
 
 
 def _shown(unit: Names, seed: int, texts: Texts) -> dict[str, Any]:
-    own = [texts[unit[0], agent] for agent in _agents(unit)]
+    item, own = unit[0], [texts[unit[0], agent] for agent in _agents(unit)]
     return {
-        "source": texts.get((unit[0], "")) or None,
-        "reference": texts.get((unit[0], "\0")) or None,
+        "source": texts.get((item, "")) or None,
+        "reference": texts.get((item, "\0")) or None,
         "texts": own[::-1] if _swapped(unit, seed) else own,
     }
 
@@ -141,13 +141,9 @@ def _hidden(kind: Kind, drawn: Sequence[Names], seed: int, judgments: DataFrame)
         facts = {name: rows[0].get(name, "") for name in OF_UNIT}
         one: dict[str, Any] = {"names": names, "swapped": _swapped(names, seed)}
         one |= {name: fact for name, fact in facts.items() if fact == fact and fact != ""}
-        one |= {"labels": [], "verdicts": []}
-        for row in rows:
-            cell = _cell(row, kind)
-            if row["role"] == "rater":
-                one["labels"].append([row["by"], cell])
-            else:
-                one["verdicts"].append([row["by"], row["order"], row.get("run", 0), cell])
+        judged = [x for x in rows if x["role"] == "judge"]
+        one["labels"] = [[x["by"], _cell(x, kind)] for x in rows if x["role"] == "rater"]
+        one["verdicts"] = [[x["by"], x["order"], x.get("run", 0), _cell(x, kind)] for x in judged]
         units.append(one)
     return units
 

@@ -148,11 +148,8 @@ class Target:
 def cohens_kappa(people: Floats, judge: Floats, weight: Floats, cluster: Places) -> Estimate:
     """(po - pe) / (1 - pe), pe the agreement of independent answers with the same shares.
 
-    What a cluster adds is its first-order term. A row of zeros agrees with nobody.
-
-    Args:
-        people, judge: [units, answers] shares of each answer.
-        weight, cluster: [units]; clusters are numbers from 0.
+    Of shares of each answer [units, answers]; a row of zeros agrees with nobody. What a cluster
+    (numbers from 0 [units]) adds is its first-order term.
     """
     n = max(len(people), 1)
     weight = divide(weight, weight.mean() if len(weight) else 1.0)
@@ -182,11 +179,8 @@ def category_target(labels: Floats, levels: int, cluster: Places, weight: Floats
 def preference_target(
     labels: Floats, cluster: Places, weight: Floats, *, leave_out: bool
 ) -> Target:
-    """Of preferences (1 first, 0 second, .5 neither): the text that (the remaining) people prefer.
-
-    Args:
-        leave_out: each person in turn, on units that two or more labelled.
-    """
+    """Of preferences (1 first, 0 second, .5 neither): the text that (the remaining) people prefer;
+    ``leave_out``: each person in turn, on units that two or more labelled."""
     known = ~np.isnan(labels)
     own, k, share = np.where(known, labels, 0.0), known.sum(axis=1, keepdims=True), weight[:, None]
     total = own.sum(axis=1, keepdims=True)
@@ -248,17 +242,16 @@ def graded_rows(
     leave_out: bool,
     across: bool,
 ) -> GradedRows:
-    """Rows of graded texts.
+    """Rows of graded texts, by numbers of items from 0 [units].
 
     Texts that share people are compared by the grades of the same person; where people graded in
-    batches, so that few pairs of texts share one, by whoever graded each.
+    batches, so that few pairs of texts share one, by whoever graded each. ``across``: texts of
+    different items are compared. ``leave_out``: each person in turn, of texts that two or more
+    graded.
 
     Args:
-        item: [units] numbers from 0.
         weight: [units] of the text. A pair of texts of two items weighs the product; one of a
             single item, which was drawn once, the root of it.
-        across: texts of different items are compared, else texts of one item.
-        leave_out: each person in turn, of texts that two or more graded.
     """
     known = ~np.isnan(labels)
     k, each = known.sum(axis=1), weight if across else np.sqrt(weight)

@@ -1,9 +1,8 @@
 """What moves a judge beside quality: the place of a text, a manipulation, and chance.
 
-Of a manipulation: of each pair one text, drawn, is attacked: the other stays. M is the share of the
-orders that the attacked text wins, minus the same with an edit that changes nothing in its place.
-"Falls" is a test, "does not fall" is one, too (of equivalence): what neither finds has no answer
-yet.
+Of each pair one text, drawn, is manipulated: M is the share of the orders that it wins, minus the
+same with an edit that changes nothing in its place. "Falls" is a test, and "does not fall" one of
+equivalence: what neither finds has no answer yet.
 """
 
 from __future__ import annotations

@@ -173,12 +173,11 @@ def _refusal(design: Design, judge: int, sampled: Sampled, number: Quantity) -> 
 
 def _off_scale(table: JudgmentTable, judge: int) -> bool:
     """Whether a judge's grades have no scale, or some lie outside the range of people's."""
-    labels, grades = table.labels, table.verdicts[judge]
-    if np.isnan(labels).all() or np.isnan(grades).all() or not table.judges[judge].scaled:
+    labels, grades = (x[~np.isnan(x)] for x in (table.labels, table.verdicts[judge]))
+    if not labels.size or not grades.size or not table.judges[judge].scaled:
         return True
-    least, most = float(np.nanmin(labels)), float(np.nanmax(labels))
-    slack = 0.05 * (most - least)
-    return bool((grades < least - slack).any() or (grades > most + slack).any())
+    slack = 0.05 * np.ptp(labels)
+    return bool(grades.min() < labels.min() - slack or grades.max() > labels.max() + slack)
 
 
 def _free(table: JudgmentTable) -> Floats | None:

@@ -126,21 +126,19 @@ def _agreement(audit: AuditFacts) -> Table:
 
 def _confusion(design: Design, one: Evidence) -> Table:
     assert one.confusion is not None
-    levels = design.table.levels
-    whole = bool((one.confusion % 1 == 0).all())
-    rows: list[Row] = []
+    levels, whole = design.table.levels, bool((one.confusion % 1 == 0).all())
+    names = [f"judge: {name}" for name in levels]
+    names += ["judge: no verdict"] if one.confusion[:, -1].any() else []
+    rows = list[Row]()
     for level, counts in zip(levels, one.confusion, strict=True):
         cells = [int(x) if whole else round(float(x), 1) for x in counts]
-        row: dict[str, Value] = {"people": f"people: {level}"}
-        row |= {f"judge: {name}": n for name, n in zip(levels, cells, strict=False)}
-        if one.confusion[:, -1].any():
-            row["judge: no verdict"] = cells[-1]
+        row = {"people": f"people: {level}", **dict(zip(names, cells, strict=False))}
         rows.append(row | {"sum": sum(cells)})
     return table(__package__, "confusion", rows, whole=whole, weighted=design.weight is not None)
 
 
 def _classes(design: Design, one: Evidence) -> Table:
-    rows: list[Row] = []
+    rows = list[Row]()
     for level, own in one.recall.items():
         row: dict[str, Value] = {"class": level, **columns("found_by_the_judge", own)}
         if level in one.recall_beside:
@@ -319,16 +317,11 @@ def stacked(pages: Mapping[str, Result], chart: Chart, left: Sequence[str]) -> R
 
 def _table(name: str, pages: Mapping[str, Result]) -> Table:
     """The tables of a name as one, each row with its criterion; notes that differ name theirs."""
-    own = {
-        criterion: table for criterion, page in pages.items() for table in page.tables
-        if table.name == name
-    }  # fmt: skip
+    own = {on: table for on, page in pages.items() for table in page.tables if table.name == name}
     first = next(iter(own.values()))
     rows = [{"criterion": key, **row} for key, table in own.items() for row in table.rows]
     notes = dict[str, list[str]]()
     for criterion, each in own.items():
         notes.setdefault(each.note, []).append(criterion)
-    note = first.note
-    if len(notes) > 1:
-        note = " ".join(f"{some(names)}: {text}" for text, names in notes.items() if text)
-    return replace(first, rows=rows, note=note)
+    several = (f"{some(names)}: {text}" for text, names in notes.items() if text)
+    return replace(first, rows=rows, note=" ".join(several) if len(notes) > 1 else first.note)
