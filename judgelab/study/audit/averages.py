@@ -127,9 +127,8 @@ def _of(design: Design, number: Quantity, sampled: Sampled) -> Iterator[AverageA
         labels = truth[labelled & judged]
         rarer = min((labels > 0.5).sum(), (labels < 0.5).sum())
         shown, gap, gain = (people if rate and rarer < RARE else both).at(k), off.at(k), saved.at(k)
-        margin = (
-            min(AVERAGE, min(shown.value, 1 - shown.value) / 5) if rate else AVERAGE_SD * spread
-        )
+        share = min(AVERAGE, min(shown.value, 1 - shown.value) / 5)
+        margin = share if rate else AVERAGE_SD * spread
         word: AverageWord = "people alone" if gain.high < SAVING else "not known"
         if why := _refusal(design, k, sampled, number):
             word = "not known"

@@ -69,14 +69,11 @@ class Design:
     table: JudgmentTable  # judges and people; no controls
     bars: Bars
     cluster: Places  # [units] number of the item, or of what holds several
-    # [units] share of the pool over share of the labels, of strata; None: all alike
-    weight: Floats | None
-    # [clusters] when they were labelled (NaN: not), where somebody looks after each turn; else None
-    turn: Floats | None
+    weight: Floats | None  # [units] share of the pool over that of the labels; None: no strata
+    turn: Floats | None  # [clusters] when they were labelled (NaN: not); None: nobody looks on
     double: Mask  # [units] that two people or more labelled
     target: Target | GradedRows  # what agreement, gains and recall are held against
-    # the same with each person left out in turn; None where too few items have two people
-    beside: Target | GradedRows | None
+    beside: Target | GradedRows | None  # the same, each person left out; None: too few have two
     labels_of_class: Mapping[str, int]  # level -> units to which somebody gave it
 
     @staticmethod

@@ -143,8 +143,7 @@ class Before:
         if kind == "category":
             spoken = rows["category"].dropna().astype(str)
             same = same_levels(dict.fromkeys(spoken), table.levels)
-            levels = dict.fromkeys((*table.levels, *same.values()))
-            table = replace(table, levels=tuple(levels))
+            table = replace(table, levels=tuple(dict.fromkeys((*table.levels, *same.values()))))
             place = {name: float(table.levels.index(level)) for name, level in same.items()}
             value = rows["category"].map(place).to_numpy(float)
         units = zip(table.units.item, table.units.first, table.units.second, strict=True)

@@ -99,10 +99,8 @@ class Verdict(NamedTuple):
 
     word: Word  # use, do not use, or not known yet
     reason: Reason  # why
-    # the condition that is broken, or falls shortest; None where none decides
-    worst: Condition | None = None
-    # items more that would decide, to two digits; infinite where labels alone do not
-    more: float = math.inf
+    worst: Condition | None = None  # is broken, or falls shortest; None where none decides
+    more: float = math.inf  # items more that would decide, to two digits; infinite: no number would
 
 
 @dataclass(frozen=True)
@@ -125,8 +123,7 @@ class Evidence:
     position: Estimate | None  # share of the two orders that the text shown first wins
     averaged: bool  # whether both orders of every pair are averaged, so that they tip no verdict
     kappa: Estimate | None  # kappa, confusion: of categories
-    # [levels, levels + 1] units by what people (rows, shared among them) and the judge say; the
-    # last column: no verdict
+    # units by what people and the judge say [levels, levels + 1]; the last column: no verdict
     confusion: Floats | None
     misaligned: bool  # whether rows look as if one file had lost their order
     probes: Sequence[Condition]  # of manipulations that were tried
