@@ -163,10 +163,10 @@ def compared(then: Origin, now: Origin) -> str:
     if not then or not now:
         return UNKNOWN
     for key, verb in (("answered", "answered"), ("model", "was asked")):
-        one, other = then.get(key), now.get(key)
+        names = [then.get(key) or (), now.get(key) or ()]
+        one, other = (x if isinstance(x, str) else " and ".join(x) for x in names)
         if one and other and one != other:
-            names = [x if isinstance(x, str) else " and ".join(x) for x in (one, other)]
-            return f"another model {verb} ({names[0]} then, {names[1]} now)"
+            return f"another model {verb} ({one} then, {other} now)"
     ways = sorted({*then, *now} - {"answered"})
     if others := [key for key in ways if then.get(key) != now.get(key)]:
         return f"the same model was asked in another way ({', '.join(others)})"

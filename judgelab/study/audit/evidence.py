@@ -62,8 +62,10 @@ class Condition:
         """The value and both ends: how far they lie on the good side of the bar, below 0 beyond."""
         value, low, high = self.value.value, self.value.low, self.value.high
         if self.name == "position":  # either side of .5 is off
-            off = abs(value - 0.5), max(0.5 - low, high - 0.5), max(low - 0.5, 0.5 - high, 0.0)
-            return self.bar - off[0], self.bar - off[1], self.bar - off[2]
+            least, most = 0.5 - self.bar, 0.5 + self.bar
+            sides = (value, value), (low, high), (high, low)
+            value, low, high = (min(a - least, most - b) for a, b in sides)
+            return value, low, high
         if self.name == "manipulation":
             return self.bar - value, self.bar - high, self.bar - low
         return value - self.bar, low - self.bar, high - self.bar

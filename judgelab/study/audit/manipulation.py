@@ -9,7 +9,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgelab.attack.protocol import Attack
 from judgelab.core.bounds import Count
@@ -22,6 +21,7 @@ from judgelab.engine.context import Context
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.ends import means_within
 from judgelab.stats.intervals.estimate import Estimates
+from judgelab.stats.trust.agreement import Places
 from judgelab.stats.trust.biases import move_ends
 from judgelab.study.audit.asking import Inquiry, only, verdicts_of
 from judgelab.study.audit.design import LEVEL
@@ -30,7 +30,6 @@ from judgelab.study.audit.graded import as_pairs, places
 from judgelab.study.common.tables import named_columns as columns
 from judgelab.study.common.templates import table as worded
 
-Places = NDArray[np.intp]
 Texts = Sequence[str | None]
 NOBODY = (
     "study.manipulate needs judges that can be asked now (study.judges, or mechanism and "

@@ -19,7 +19,7 @@ from judgelab.stats.trust.agreement import GradedRows
 from judgelab.study.audit.design import Design
 from judgelab.study.audit.drift import drift_rows, noise_rows
 from judgelab.study.audit.evidence import WORDS, Evidence, Word
-from judgelab.study.audit.words import STANDINGS, AuditFacts, answer, cards, say
+from judgelab.study.audit.words import AuditFacts, answer, cards, say
 from judgelab.study.common.tables import named_columns as columns
 from judgelab.study.common.templates import render, sentences, table
 
@@ -97,7 +97,7 @@ def _judges(audit: AuditFacts) -> Table:
 
 def _conditions(audit: AuditFacts) -> Table:
     rows: list[Row] = [
-        {"judge": who.name, "condition": say("heading", one), "answer": STANDINGS[one.standing]}
+        {"judge": who.name, "condition": say("heading", one), "answer": say("answer", one)}
         | columns("value", one.value)
         | {"bar": say("wanted", one), audit.design.counted: one.value.n}
         for who, _ in audit.ranked

@@ -16,7 +16,7 @@ from judgelab.core.result import Card, Table, Value
 from judgelab.stats.intervals.arrays import row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.audit.asking import Inquiry
-from judgelab.study.audit.averages import AverageAnswer, AverageWord
+from judgelab.study.audit.averages import AverageAnswer
 from judgelab.study.audit.design import CLASS, Design
 from judgelab.study.audit.drift import JudgeDrift, JudgeNoise, Origin
 from judgelab.study.audit.evidence import WORDS, Evidence
@@ -27,13 +27,6 @@ say = partial(spoken, __package__, "conditions.md.j2")
 """A condition or a verdict in a few words: ``say("heading", condition)``."""
 MANY = 4  # classes from which on each has no card of its own
 PAIRS = 20  # pairs below which the two orders show nothing of how verdicts were written
-STANDINGS = {"met": "met", "broken": "not met", "open": "not known yet"}
-REPORT: dict[AverageWord, str] = {
-    "as it is": "right as it is",
-    "with labels": "to be corrected by labels",
-    "people alone": "of no help beside labels",
-    "not known": "not known yet",
-}
 
 
 class AuditFacts(NamedTuple):
@@ -110,8 +103,7 @@ def answer(audit: AuditFacts) -> tuple[str, list[tuple[str, str]]]:
         }
     else:
         words = Counter(sorted(average.word for _, average in ranked if average is not None))
-        facts |= {"averages": [f"{n} {REPORT[word]}" for word, n in words.most_common()]}
-        facts |= {"groups": _groups(audit)}
+        facts |= {"averages": words.most_common(), "groups": _groups(audit)}
     title, *rest = sentences(__package__, "answer.md.j2", **facts)
     if title.startswith("the judge "):
         title = title[0].upper() + title[1:]
@@ -150,16 +142,11 @@ def cards(one: Evidence) -> list[Card]:
     Agreement and classes without a bar have a card, too.
     """
     nearest = min(one.of("control"), key=lambda each: (each.value.low, each.about))
-    cards = [
-        Card(
-            say("heading", each),
-            say("number", each),
-            f"{say('ends', each)}, {say('wanted', each)}: {STANDINGS[each.standing]}",
-            each.standing,
-        )
-        for each in one.conditions
-        if each.name != "control" or each is nearest
-    ]
+    cards = list[Card]()
+    for each in one.conditions:
+        if each.name != "control" or each is nearest:
+            small = f"{say('ends', each)}, {say('wanted', each)}: {say('answer', each)}"
+            cards.append(Card(say("heading", each), say("number", each), small, each.standing))
 
     def without_bar(name: str, share: Estimate) -> Card:
         small = f"{hundredth(share.low)} to {hundredth(share.high)}; no bar of its own"
