@@ -244,7 +244,7 @@ def _discernment(over: Callable[[Floats], Floats]) -> Statistic:
     """D of two metrics, ``over`` perturbations (the last axis)."""
 
     def ours(data: Sample, k: int) -> Estimate:
-        parts = [left_out(data.scores[k][:, t], data.attacked[k][:, t]) for t in map(list, TEXTS)]
+        parts = [left_out(data.scores[k][:, t] - data.attacked[k][:, t]) for t in map(list, TEXTS)]
         d, most = (over(np.stack([part[i][:, 0] for part in parts], axis=-1)) for i in (0, 1))
         low, high = discernment_ends(d, most)
         return Estimate(float(d[0]), float(low), float(high))

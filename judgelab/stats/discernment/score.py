@@ -22,7 +22,7 @@ from judgelab.stats.discernment.wilcoxon import (
     signed_ranks,
     tidy,
 )
-from judgelab.stats.intervals.arrays import Floats, Mask, checked, checked_pair
+from judgelab.stats.intervals.arrays import Floats, Mask
 from judgelab.stats.intervals.ends import added, share_ends, t_interval
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import holm
@@ -47,7 +47,7 @@ class How:
 
 
 Pair = tuple[float, float]  # of D without weights, and with
-Weights = Sequence[float] | None  # of metrics; None weighs all alike
+Weights = Sequence[float] | None  # of metrics, adding up to 1; None weighs all alike
 
 
 def combined(
@@ -70,17 +70,8 @@ def ceiling(items: int, method: Method = "auto") -> float:
 
 
 def metric_weights(metrics: int, weights: Weights) -> Floats:
-    """The weights [metrics] as an array; equal ones for None. ValueError: another length, a
-    negative weight, or a sum that is not 1."""
-    if weights is None:
-        return np.full(metrics, 1 / metrics)
-    shares = np.asarray(weights, dtype=np.float64)
-    if shares.shape != (metrics,) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-6:
-        raise ValueError(
-            f"Weights of {metrics} metrics must be {metrics} numbers from 0 up that add up to 1, "
-            f"but are {shares.tolist()}."
-        )
-    return shares
+    """The weights [metrics] as an array; equal ones for None."""
+    return np.full(metrics, 1 / metrics) if weights is None else np.array(weights, np.float64)
 
 
 def level_balanced(values: ArrayLike, levels: Sequence[str]) -> Floats:
@@ -93,8 +84,7 @@ def level_balanced(values: ArrayLike, levels: Sequence[str]) -> Floats:
 
 
 def calibrate(
-    original: ArrayLike,
-    perturbed: ArrayLike,
+    differences: ArrayLike,
     weights: Weights = None,
     how: How = How(),
     *,
@@ -103,23 +93,23 @@ def calibrate(
 ) -> Pair:
     """D and D^EW that 5 % of ``replicates`` label-shuffled judges reach on one perturbation.
 
-    Of ratings [items, metrics] of both texts, NaN where unscored: an item counts for a metric where
-    both are there. Which of an item's two texts was the perturbed one is drawn anew for each item,
-    for all metrics together, so ties, zeros and correlation between metrics stay as they are.
+    Of ratings of the originals minus those of the perturbed texts [items, metrics], NaN where
+    either is unscored. Which of an item's two texts was the perturbed one is drawn anew for each
+    item, for all metrics together, so ties, zeros and correlation between metrics stay as they are.
     """
-    first, second = checked_pair(original, perturbed, 2, "A calibration")
-    differences = tidy((first - second).T)
-    ranks = signed_ranks(differences)
-    kept = np.random.default_rng((seed, 2)).random((first.shape[0], replicates)) < 0.5
-    sums = (ranks * (differences > 0)) @ kept + (ranks * (differences < 0)) @ ~kept
+    falls = tidy(differences).T
+    metrics, items = falls.shape
+    ranks = signed_ranks(falls)
+    kept = np.random.default_rng((seed, 2)).random((items, replicates)) < 0.5
+    sums = (ranks * (falls > 0)) @ kept + (ranks * (falls < 0)) @ ~kept
     log_p = log_tail(ranks, sums, how.method).T
-    log_p[:, np.isnan(differences).all(axis=-1)] = np.nan
-    d, d_ew = combined(log_p, metric_weights(first.shape[1], weights), how.combine)
+    log_p[:, np.isnan(falls).all(axis=-1)] = np.nan
+    d, d_ew = combined(log_p, metric_weights(metrics, weights), how.combine)
     return _reached(d), _reached(d_ew)
 
 
 def calibrate_summary(
-    ratings: ArrayLike,
+    ratings: Floats,
     weights: Sequence[Weights],
     levels: Sequence[str],
     how: How = How(),
@@ -134,17 +124,14 @@ def calibrate_summary(
     thresholds are of the items that the figures are of. Of ratings [1 + perturbations, items,
     metrics], the original first, NaN where unscored; weights and levels of each perturbation.
     """
-    texts = checked(ratings, 3, "A calibration")
-    variants, items, metrics = texts.shape
+    variants, items, metrics = ratings.shape
     shares = [metric_weights(metrics, own) for own in weights]
-    rng = np.random.default_rng((seed, 3))
-    block = max(1, BLOCK // max(texts.size, 1))
-    scored = ~np.isnan(texts)
-    scores = []
+    rng, block = np.random.default_rng((seed, 3)), max(1, BLOCK // max(ratings.size, 1))
+    scored, scores = ~np.isnan(ratings), []
     for start in range(0, replicates, block):
         count = min(block, replicates - start)
         places = _shuffles(rng.random((count, variants, items)), scored)
-        shuffled = np.take_along_axis(texts[None], places, axis=1)
+        shuffled = np.take_along_axis(ratings[None], places, axis=1)
         differences = np.moveaxis(shuffled[:, :1] - shuffled[:, 1:], 2, 3)
         log_p = signed_rank_log_p(differences, how.method)
         pairs = [combined(log_p[:, i], own, how.combine) for i, own in enumerate(shares)]
@@ -155,22 +142,18 @@ def calibrate_summary(
 
 
 def left_out(
-    original: ArrayLike,
-    perturbed: ArrayLike,
-    weights: Weights = None,
-    how: How = How(),
+    differences: ArrayLike, weights: Weights = None, how: How = How()
 ) -> tuple[Floats, Floats]:
     """D on all items and without each in turn [1 + items, 2], without weights and with; and the
     largest D there is: what the ratings would give if every item fell, by as much as it moved
     (those that did not move: by the least of the others' moves). Arguments of ``calibrate``.
     Averages and minima over perturbations are formed of both before ``discernment_ends``.
     """
-    first, second = checked_pair(original, perturbed, 2, "An interval")
-    differences = tidy(first - second)
-    moves = np.abs(differences)
+    falls = tidy(differences)
+    moves = np.abs(falls)
     least = np.where(moves > 0, moves, np.inf).min(axis=0, initial=np.inf)
     full = np.where(moves == 0, np.where(np.isinf(least), 1.0, least), moves)
-    d, most = (_without_groups(x, len(x), weights, how) for x in (differences, full))
+    d, most = (_without_groups(x, len(x), weights, how) for x in (falls, full))
     return d, most
 
 
@@ -291,7 +274,7 @@ def paired_judges(
 
 def _rated(ratings: Floats, weights: Sequence[Weights], there: Mask | bool) -> Mask:
     """[items] that have every rating that counts."""
-    first, *others = checked(ratings, 3, "Ratings of a judge")
+    first, *others = ratings
     used = [metric_weights(first.shape[1], own) > 0 for own in weights]
     pairs = zip(others, used, strict=True)
     lacking = np.stack([np.isnan(first - one)[:, own].any(axis=1) for one, own in pairs])

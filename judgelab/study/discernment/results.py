@@ -25,7 +25,7 @@ from judgelab.stats.discernment.score import (
     level_balanced,
     paired_judges,
 )
-from judgelab.stats.intervals.arrays import Floats
+from judgelab.stats.intervals.arrays import Floats, checked
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.panels import (
     measurement_records,
@@ -170,17 +170,18 @@ class JudgeResult:
         cls, rated: RatedVariants, weights: ExpertWeights, how: How, replicates: int
     ) -> JudgeResult:
         """Test each perturbation, against so many label-shuffled judges."""
-        ratings, metrics, seed = rated.ratings.copy(), rated.metrics, rated.context.seed
-        before, tested, changes = ratings[0], [], rated.degraded.changed[1:]
+        ratings = checked(rated.ratings, 3, "Ratings of a judge").copy()
+        metrics, seed, tested = rated.metrics, rated.context.seed, list[PerturbationResult]()
+        changes = rated.degraded.changed[1:]
         pairs = zip(rated.degraded.suite.perturbations, ratings[1:], changes, strict=True)
         for one, after, changed in pairs:
             # Where no changed text was rated on a metric, before and after, only unchanged texts
             # are left, which are rated as their originals are, and D would be 0.
-            after[:, np.isnan(before - after)[changed].all(axis=0)] = np.nan
+            after[:, np.isnan(ratings[0] - after)[changed].all(axis=0)] = np.nan
             own = weights.of((one.name, one.attack.name), metrics) if len(metrics) > 1 else None
-            scored = (~np.isnan(before - after)).sum(axis=0)
-            ends = left_out(before, after, own, how)
-            bar = calibrate(before, after, own, how, replicates=replicates, seed=seed)
+            falls = ratings[0] - after
+            scored, ends = (~np.isnan(falls)).sum(axis=0), left_out(falls, own, how)
+            bar = calibrate(falls, own, how, replicates=replicates, seed=seed)
             count = int(changed.sum())
             tested.append(PerturbationResult(one, len(after), count, own, scored, *ends, bar))
         counted = [one for one in tested if one.counts]

@@ -148,9 +148,6 @@ def test_weights_take_metrics_in_and_out_and_levels_count_alike() -> None:
     assert one.d_ew == pytest.approx(-math.log(one.p[0]) / LN20)
     assert level_balanced([1.0, 3.0, 8.0], ["word", "word", "sentence"]) == 5.0
     assert math.isnan(level_balanced([1.0, np.nan], ["word", "sentence"]))
-    for wrong in ([0.5], [0.5, 0.6], [1.5, -0.5]):
-        with pytest.raises(ValueError, match="add up to 1"):
-            metric_weights(2, wrong)
 
 
 def test_unscored_items_are_left_out_of_their_metric_only() -> None:
@@ -187,7 +184,7 @@ def test_the_calibrated_threshold_holds_its_level() -> None:
     passed = []
     for seed in range(200):
         first, second = likert(rng, 60, 3), likert(rng, 60, 3)
-        bar = calibrate(first, second, how=how, replicates=200, seed=seed)
+        bar = calibrate(first - second, how=how, replicates=200, seed=seed)
         passed.append(discernment(first, second, how=How(combine="printed")).d > bar[0])
     assert 0.015 <= np.mean(passed) <= 0.09
 
@@ -213,7 +210,7 @@ def test_thresholds_of_averages_and_minima_hold_their_level() -> None:
 def test_each_item_is_left_out_in_turn_and_the_interval_holds_the_score() -> None:
     rng = np.random.default_rng(10)
     first, second = likert(rng, 30, 2) + 0.5, likert(rng, 30, 2)
-    (d, most), score = left_out(first, second, [0.8, 0.2]), discernment(first, second, [0.8, 0.2])
+    (d, most), score = left_out(first - second, [0.8, 0.2]), discernment(first, second, [0.8, 0.2])
     np.testing.assert_allclose(d[0], [score.d, score.d_ew])
     fewer = discernment(np.delete(first, 7, 0), np.delete(second, 7, 0), [0.8, 0.2])
     np.testing.assert_allclose(d[8], [fewer.d, fewer.d_ew])
@@ -225,7 +222,7 @@ def test_each_item_is_left_out_in_turn_and_the_interval_holds_the_score() -> Non
 def test_an_interval_of_discernment_at_either_end() -> None:
     before = np.ones((12, 1))
     for after, low, high in ((0, 0.9, 2.78), (1, 0.0, 0.6)):
-        d, most = left_out(before, np.full((12, 1), float(after)))
+        d, most = left_out(before - after)
         ends = discernment_ends(d[:, 0], most[:, 0])
         if after:
             assert d[0, 0] == ends[0] == 0 < ends[1] < high, "D = 0, not for certain"
