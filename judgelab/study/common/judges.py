@@ -119,14 +119,7 @@ def asks_nobody(mechanism: Mechanism) -> bool:
 
 def spent(used: CallLog, lm: EvaluationLM, prices: str | None) -> dict[str, Value]:
     """Calls, tokens and cost of a judge; of a model without a price no cost, of no calls nothing.
-
-    Args:
-        lm: the judge's.
-        prices: price list of models behind an endpoint; None for ours.
-
-    Raises:
-        DataError: the price list cannot be read.
-    """
+    DataError: the price list of models behind an endpoint (None: ours) cannot be read."""
     (calls, read, written), asked = used.bill, lm.unwrapped
     if not calls:
         return {}

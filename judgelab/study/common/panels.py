@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -70,25 +70,20 @@ def score_panels(
         states[name] = ScoredPanel(panel, measured, scores)
         logs.append(lm.log)
         write_replies(context, panel, {context.mechanism.name: lm.log}, name)
-    for name, one in states.items():
-        write_records(context, one.panel, one.measured, one.scores, name=name)
+        write_records(context, panel, measured, scores, name=name)
     texts = sum(t is not None for panel in panels.values() for row in panel.texts for t in row)
     if texts and all(np.isnan(one.values).all() for one in states.values()):
-        raise DataError(f"{context.mechanism.name} scored none of {texts:,} texts{_cause(logs)}")
-    return states
-
-
-def _cause(logs: Sequence[CallLog]) -> str:
-    if lost := sum(len(log.unscored) for log in logs):
-        return (
-            f": {lost:,} of {sum(log.calls for log in logs):,} calls failed or had a reply "
-            "that could not be read (records/clean_reply_texts.parquet). Mend the cause, then ask "
-            "again with retry=unscored."
+        lost, calls = sum(len(log.unscored) for log in logs), sum(log.calls for log in logs)
+        cause = (
+            f": {lost:,} of {calls:,} calls failed or had a reply that could not be read "
+            "(records/clean_reply_texts.parquet). Mend the cause, then ask again with "
+            "retry=unscored."
+            if lost
+            else ". If it compares an item's texts, no item has two texts to compare; if it needs "
+            f"references, {GIVE_REFERENCES}; or choose another mechanism."
         )
-    return (
-        ". If it compares an item's texts, no item has two texts to compare; if it needs "
-        f"references, {GIVE_REFERENCES}; or choose another mechanism."
-    )
+        raise DataError(f"{context.mechanism.name} scored none of {texts:,} texts{cause}")
+    return states
 
 
 def human_scores(panel: Panel) -> Floats:
@@ -106,10 +101,8 @@ def write_records(
     *,
     name: str = "clean",
 ) -> None:
-    """Keep a panel's measurements, texts and scores in the run's folder.
-
-    Studies do so before anything that could fail on odd numbers.
-    """
+    """Keep a panel's measurements, texts and scores in the run's folder, before anything that
+    could fail on odd numbers."""
     tables = {"measurements": measurement_records(measured), "texts": text_records(panel)}
     if name == "clean":
         write_sources(context, panel)
@@ -141,11 +134,8 @@ def write_replies(
 
 
 def measurement_records(data: xr.Dataset) -> pd.DataFrame:
-    """One row per item, agent (and peer, and draw), one column per measured quantity.
-
-    Quantities that do not depend on every dimension are repeated along the others, so that each
-    row stands on its own. Diagonal rows (agent = peer) carry no measurement and are left out.
-    """
+    """One row per item, agent (and peer, and draw), one column per measured quantity, repeated
+    along the dimensions on which it does not depend. Diagonal rows (agent = peer) are left out."""
     used = {str(dim) for variable in data.data_vars.values() for dim in variable.dims}
     dims = [dim for dim in ("item", "agent", "peer", "metric", "draw") if dim in used]
     table = data.drop_dims(set(data.sizes) - used).to_dataframe(dim_order=dims).reset_index()
@@ -174,9 +164,8 @@ def score_records(panel: Panel, scores: Scores) -> pd.DataFrame:
 def judgment_records(said: JudgmentTable) -> pd.DataFrame:
     """One row for each judgment: item, first, second, who, order, value, and whose it is.
 
-    Categories have their names in a column ``category`` too. Where a judge was asked again a
-    column ``run`` is 0 of the verdict, 1 of the next one, ... Strata, clusters of several
-    items and turns have columns where there are any.
+    Columns where there are any: ``category`` (its name), ``run`` (0 of the verdict, 1 of the next
+    time a judge was asked, ...), strata, clusters of several items, and turns.
     """
     own = said.units
     columns = {"item": own.item, "first": own.first, "second": own.second}
@@ -233,10 +222,8 @@ def text_records(panel: Panel) -> pd.DataFrame:
 
 
 def _lacking(scored: ScoredPanel) -> tuple[int, int] | None:
-    """Pairs of texts with a verdict in one of their two orders, and pairs with nothing.
-
-    None for a mechanism that holds no text against another.
-    """
+    """Pairs of texts with a verdict in one of their two orders, and pairs with nothing; None for a
+    mechanism that holds no text against another."""
     if not any("peer" in values.dims for values in scored.measured.data_vars.values()):
         return None
     there = np.array([[t is not None for t in row] for row in scored.panel.texts], dtype=np.bool_)

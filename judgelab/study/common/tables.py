@@ -41,10 +41,8 @@ def entries(name: str, estimate: Estimate, *parts: str) -> dict[str, Value]:
 
 def all_entries(prefix: str, named: Mapping[str, Estimate], *parts: str) -> dict[str, Value]:
     """The entries of each, under the prefix and its name."""
-    made: dict[str, Value] = {}
-    for name, one in named.items():
-        made |= entries(prefix + name, one, *parts)
-    return made
+    each = (entries(prefix + name, one, *parts) for name, one in named.items())
+    return {key: value for own in each for key, value in own.items()}
 
 
 def estimate_rows(cells: Iterable[tuple[Row, Estimate]], unscored: str = "unscored") -> list[Row]:

@@ -232,6 +232,18 @@ def _comparison_tables(
     ranked: Ranked, pairs: Pairs, prices: str | None, weights: str
 ) -> list[Table]:
     """Judges, pairs of them, and perturbations by judges; ``weights`` in words."""
+    board: list[Row] = []
+    for name, judge in ranked.items():
+        (estimate, threshold), answers = judge.average, judge.answers
+        mechanism, lm = judge.rated.context.mechanism, judge.rated.context.evaluation_lm
+        seen, unseen = len(answers["yes"]), len(answers["no"])
+        row: dict[str, Value] = {"judge": name}
+        row |= flat_estimate("discernment", columns(estimate, "value", "low", "high"))
+        row |= {"by_chance": threshold, "least": judge.over["minimum_ew"][0].value}
+        row |= {"sees": f"{seen} of {seen + unseen}", **columns(estimate, "n", "unscored")}
+        model = None if asks_nobody(mechanism) else lm.presentation.model
+        row |= {"asked_by": mechanism.name, "model": model, **spent(judge.rated.log, lm, prices)}
+        board.append(row)
     paired: list[Row] = [
         {
             "first": first,
@@ -247,34 +259,14 @@ def _comparison_tables(
     wide: list[Row] = []
     for tested in zip(*(one.tested for one in ranked.values()), strict=True):
         here, (any_of, *_) = dict(zip(ranked, tested, strict=True)), tested
-        unseen = ", ".join(name for name, one in here.items() if one.seen == "no") or "none"
+        blind = ", ".join(name for name, one in here.items() if one.seen == "no") or "none"
         wide.append(
             {"perturbation": any_of.perturbation.name, "level": any_of.perturbation.level}
-            | {"texts": any_of.changed, "not_seen_by": unseen if any_of.counts else "too few texts"}
+            | {"texts": any_of.changed, "not_seen_by": blind if any_of.counts else "too few texts"}
             | {f"D of {name}": float(one.d[0, 1]) for name, one in here.items()}
         )
-    made = {
-        "judges": [_judge(name, one, prices) for name, one in ranked.items()],
-        "judge_pairs": paired,
-        "by_perturbation": wide,
-    }
+    made = {"judges": board, "judge_pairs": paired, "by_perturbation": wide}
     return [table(kind, rows, weights=weights) for kind, rows in made.items() if rows]
-
-
-def _judge(name: str, judge: JudgeResult, prices: str | None) -> Row:
-    (estimate, threshold), answers = judge.average, judge.answers
-    mechanism, lm = judge.rated.context.mechanism, judge.rated.context.evaluation_lm
-    return {
-        "judge": name,
-        **flat_estimate("discernment", columns(estimate, "value", "low", "high")),
-        "by_chance": threshold,
-        "least": judge.over["minimum_ew"][0].value,
-        "sees": f"{len(answers['yes'])} of {len(answers['yes']) + len(answers['no'])}",
-        **columns(estimate, "n", "unscored"),
-        "asked_by": mechanism.name,
-        "model": None if asks_nobody(mechanism) else lm.presentation.model,
-        **spent(judge.rated.log, lm, prices),
-    }
 
 
 def _answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:

@@ -47,11 +47,10 @@ FIXED = {"consistency": 0.55, "pertinence": 0.5}  # thresholds: PRE's for P_c, a
 class Qualification(JudgesStudy):
     """Exams, pass list and pools of several judges; held against people's annotation if any.
 
-    The judges answer by the run's mechanism (pairwise, pointwise5, ...; chat_eval and gptscore
-    too), or each by one of its own, and take the exams. A judge that passes the exams of a pool
-    votes in it. Where people graded answers, every judge and pool gets an accuracy on pairs,
-    Spearman's rho over answers and a bias rate, with intervals and tests over items. Without
-    annotation there are the exams, the pools, and how far judges agree.
+    The judges answer by the run's mechanism, or each by one of its own, and take the exams. A judge
+    that passes the exams of a pool votes in it. Where people graded answers, every judge and pool
+    gets an accuracy on pairs, Spearman's rho over answers and a bias rate, with intervals and tests
+    over items; elsewhere there are the exams, the pools, and how far judges agree.
     """
 
     judges: Any
