@@ -99,7 +99,7 @@ class PairBatch:
         return lm.logprob(self.contexts, self.targets, self.questions).rows
 
     def parts(self, lm: EvaluationLM) -> Iterator[dict[int, LogProb]]:
-        """Answers by index: one by one as they arrive, or about ``WORTH`` seconds' of a local LM"""
+        """Answers by index: one by one as they come, or a local LM's, all at once."""
         if lm.streaming is None:
             yield dict(enumerate(self.put(lm)))
         else:
@@ -153,7 +153,7 @@ class ChatBatch:
         return lm.chat(self.questions)
 
     def parts(self, lm: EvaluationLM) -> Iterator[dict[int, Reply]]:
-        """One by one as they arrive; of a local LM an item's closed questions, or some open ones"""
+        """One by one as they come; of a local LM an item's closed questions, or some open ones."""
         if lm.streaming is not None:
             yield from ({k: one} for k, one in lm.streaming.stream_chat(self.questions))
             return

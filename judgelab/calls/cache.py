@@ -95,14 +95,10 @@ class CallCache:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path, self._damaged = path, set[object]()
+        self.path = path
+        self.damaged = set[object]()  # keys of rows that were met whose checksum is wrong
         with self._guarded():
             self._db = connect(path, _begin)
-
-    @property
-    def damaged(self) -> int:
-        """How many different rows were met whose checksum is wrong."""
-        return len(self._damaged)
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, str]:
         """The answers (JSON) to those keys that are known."""
@@ -110,12 +106,12 @@ class CallCache:
             rows = rows_of(self._db, "SELECT key, answer, sum FROM answer", keys)
         sound = {key: answer for key, answer, given in rows if given == row_sum(key, answer)}
         damaged = {key for key, *_ in rows if key not in sound}
-        if damaged and not self._damaged:
+        if damaged and not self.damaged:
             log.warning(
                 f"The call cache {self.path} holds damaged rows: none is used, and what they "
                 "answered is asked again."
             )
-        self._damaged |= damaged
+        self.damaged |= damaged
         return {key: answer.decode() for key, answer in sound.items()}
 
     def add(self, answers: Mapping[bytes, str], replaced: Collection[bytes] = ()) -> None:

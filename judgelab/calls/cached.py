@@ -78,7 +78,7 @@ class Cached(LoggedLM):
         account: dict[str, Any] = {"evaluation_lm": self.identity, "facts": dict(self.facts)}
         account["calls"] = dict(self.count)
         if self.cache.damaged:
-            account["damaged_rows"] = self.cache.damaged
+            account["damaged_rows"] = len(self.cache.damaged)
         if self.meter is not None:
             account["meter"] = self.meter.summary()
         return account

@@ -77,7 +77,7 @@ class CallLog:
 
     @property
     def bill(self) -> tuple[int, int, int]:
-        """Questions answered, now or when the answer was kept; tokens of these; of the answers."""
+        """Questions answered, now or when the answer was kept; their tokens; those of answers."""
         own = [row for row in self.rows.values() if row.answered]
         return len(own), sum(r.input_tokens for r in own), sum(r.output_tokens for r in own)
 
@@ -86,7 +86,8 @@ class LoggedLM(BatchLM):
     """``lm``, with each of its calls in a log.
 
     Answers from the cache count as if they were asked for now, so that a bill is the same however
-    often a run is repeated. With ``texts`` replies and prompts are kept, ``MOST_TEXT`` of each.
+    often a run is repeated. With ``texts`` up to ``MOST_TEXT`` characters of replies, and as many
+    of prompts, are kept.
     """
 
     def __init__(

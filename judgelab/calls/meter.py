@@ -24,10 +24,6 @@ class OrphanedError(JudgelabError):
     """The process that this one works for is gone: nothing more is sent."""
 
 
-COUNTS = ("sent", "ended", "answered", "retried", "input_tokens", "output_tokens", "unknown_cost")
-"""Parts of an account that stand in the manifest as they are."""
-
-
 class Meter:
     """An append-only JSONL file of attempts, and the budget they are held against.
 
@@ -115,7 +111,9 @@ class Meter:
     def summary(self) -> dict[str, Any]:
         """The totals, for the manifest; an unknown cost is null."""
         account, paid = self.account, self.price is not None
-        return {name: getattr(account, name) for name in COUNTS} | {
+        counts = ("sent", "ended", "answered", "retried", "input_tokens", "output_tokens")
+        return {name: getattr(account, name) for name in counts} | {
+            "unknown_cost": account.unknown_cost,
             "statuses": dict(sorted(account.statuses.items())),
             "calls": account.sent - account.retried,
             "perhaps_paid": account.sent - account.statuses.total() + account.charged.total(),

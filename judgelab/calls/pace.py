@@ -121,7 +121,7 @@ class Pace:
     Attempts start at ``share`` of the limits (requests, tokens, concurrency). Where more than
     30 % of a window's answers are 429 the share falls by half of their proportion, else it rises
     by 3 % of the limits. So stray 429s slow nothing down, and of a limit lower than the one
-    declared all is used, at the price of some refusals. Other processes may share what is ``kept``.
+    declared all is used, at the price of some refusals. Processes may share a state.
     """
 
     def __init__(self, limits: Limits, kept: KeptState | None = None) -> None:

@@ -7,6 +7,7 @@ and tokenizer (``FramedPrompts``): a sum is then that of a local model.
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -16,6 +17,8 @@ from itertools import takewhile
 from typing import Any, Literal
 from unicodedata import normalize
 
+from judgelab.calls.batch import digest
+from judgelab.calls.cache import CallCache
 from judgelab.calls.caller import Caller
 from judgelab.calls.sending import Call, EndpointError, UnusableError, count, estimate, finite
 from judgelab.core.errors import CapabilityError
@@ -194,7 +197,8 @@ async def _ask(caller: Caller, body: dict[str, Any], what: str) -> dict[str, Any
     return answer.body
 
 
-Alone = dict[str, asyncio.Task[ScoredPrompt | LogProb]]  # contexts that are asked by themselves
+Asked = ScoredPrompt | LogProb  # a prompt's tokens, or the row of a pair that it says nothing of
+Alone = dict[str, asyncio.Task[Asked]]  # contexts that are asked by themselves
 
 
 class RawPrompts:
@@ -203,10 +207,14 @@ class RawPrompts:
     A target is scored on the tokens that start after the context. Where a token runs across the
     boundary this is log P(xy) - log P(x), each in its own tokens; a local model (see
     ``scoring.encode``) charges the target the whole token: they differ by the last tokens of x.
+    Of a pair that takes two prompts each is kept in ``cache``, under the LM's ``name``, so that a
+    later run pays for the other alone.
     """
 
-    def __init__(self, model: str, mode: Mode) -> None:
-        self.model, self.mode = model, mode
+    cache: CallCache | None = None
+
+    def __init__(self, model: str, mode: Mode, name: str = "") -> None:
+        self.model, self.mode, self._name = model, mode, name
 
     async def settle(self, caller: Caller) -> None:
         """Find out whether the server can do it, and how (raises CapabilityError: it cannot)."""
@@ -235,9 +243,10 @@ class RawPrompts:
         if not context:
             return _unscored(MISREAD)
         if context not in alone:
-            alone[context] = asyncio.create_task(self._ask_text(caller, context))
+            alone[context] = asyncio.create_task(self._ask_text(caller, context, keep=True))
         before = await alone[context]
         if isinstance(before, LogProb):
+            self._keep(context + target, joint)
             return before
         length = len(before.tokens)
         if joint.tokens[:length] == before.tokens:
@@ -245,8 +254,7 @@ class RawPrompts:
         both, first = joint.total(1), before.total(1)  # they merge at the boundary
         return _sum(both[0] - first[0], both[1] - first[1])
 
-    async def _ask(self, caller: Caller, prompt: str | Ids) -> ScoredPrompt | LogProb:
-        """The prompt's tokens, or the row of a pair that it says nothing of."""
+    async def _ask(self, caller: Caller, prompt: str | Ids) -> Asked:
         body = scoring_body(self.model, self.mode, prompt)
         size = estimate([prompt]) if isinstance(prompt, str) else len(prompt)
         answer = await caller.call(Call("completions", body, ("logprob",), (size, 1)))
@@ -257,10 +265,22 @@ class RawPrompts:
         except UnusableError as cause:
             return _unscored(f"malformed answer ({cause})")
 
-    async def _ask_text(self, caller: Caller, text: str) -> ScoredPrompt | LogProb:
+    async def _ask_text(self, caller: Caller, text: str, keep: bool = False) -> Asked:
+        if self.cache is not None and (known := self.cache.get([self._key(text)])):
+            return ScoredPrompt(*map(tuple, json.loads(*known.values())))
         scored = await self._ask(caller, text)
-        sound = isinstance(scored, LogProb) or is_of(scored, text)
-        return scored if sound else _unscored(OTHERS)
+        if isinstance(scored, ScoredPrompt) and not is_of(scored, text):
+            return _unscored(OTHERS)
+        if isinstance(scored, ScoredPrompt) and keep:
+            self._keep(text, scored)
+        return scored
+
+    def _keep(self, text: str, scored: ScoredPrompt) -> None:
+        if self.cache is not None and scored.whole:  # one with a gap would be asked for again
+            self.cache.add({self._key(text): json.dumps([scored.tokens, scored.logprobs])})
+
+    def _key(self, text: str) -> bytes:
+        return digest(json.dumps(["scored prompt", self._name, text]))
 
 
 class FramedPrompts(RawPrompts):

@@ -9,6 +9,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
+from operator import itemgetter
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -52,13 +53,12 @@ class Remote(StreamingLM, ABC):
 
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """One reply per request, in order."""
-        replies = dict(self.stream_chat(requests))
-        return [replies[index] for index in range(len(requests))]
+        return [reply for _, reply in sorted(self.stream_chat(requests), key=itemgetter(0))]
 
     def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
         """log P(targets[t] | contexts[c]) in nats for every (c, t) of ``pairs``."""
-        rows = dict(self.stream_logprob(contexts, targets, pairs))
-        return LogProbTable([rows[index] for index in range(len(pairs))])
+        rows = sorted(self.stream_logprob(contexts, targets, pairs), key=itemgetter(0))
+        return LogProbTable([row for _, row in rows])
 
 
 @contextmanager

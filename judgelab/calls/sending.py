@@ -91,8 +91,7 @@ def parse(data: bytes, clean: Callable[[str], str]) -> dict[str, Any]:
         raise UnusableError("not JSON") from None
     if not isinstance(body, dict):
         raise UnusableError("not a JSON object")
-    cleaned: dict[str, Any] = _cleaned(body, clean, DEEPEST)
-    return cleaned
+    return dict(_cleaned(body, clean, DEEPEST))
 
 
 def _cleaned(value: Any, clean: Callable[[str], str], levels: int) -> Any:

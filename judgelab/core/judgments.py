@@ -86,9 +86,9 @@ class JudgmentTable:
     labels: Floats  # [units, raters] what people said; NaN where they did not
     judges: tuple[JudgeFacts, ...]  # who was asked, or whose verdicts came with the data
     # [judges, units, orders] what judges said, in the numbering of the data whatever was shown
-    # first: as texts are stored, and of pairs swapped
+    # first; order 0 shows the texts as they are stored, order 1 (of pairs alone) swapped
     verdicts: Floats
-    asked: Mask  # [judges, units, orders] without a verdict it is unscored, and earns no credit
+    asked: Mask  # of the same shape: who was asked; without a verdict unscored, with no credit
     # judge -> reason -> how many of its verdicts are missing for it
     reasons: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     levels: tuple[str, ...] = ()  # names of categories

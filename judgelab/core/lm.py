@@ -108,7 +108,7 @@ class Reply:
     """One answer, or the reason why there is none."""
 
     text: str | None  # what the LM wrote; None for a refused, filtered or failed call
-    reason: str | None = None  # why
+    reason: str | None = None  # why there is none
     input_tokens: int | None = None  # as the LM counted them; None where it does not say
     output_tokens: int | None = None
     # the call is over, though without a usable text (refused, filtered, empty, cut, malformed, a

@@ -112,12 +112,9 @@ def _topical(name: str) -> bool:
     """Whether a name consists of words for topics of a review, and of little beside them."""
     if re.search(r":\s*\w|\d", name):
         return False
-    found = re.findall(r"[^\W_]+(?:-[^\W\d_]+)?", name.casefold().replace("(s)", "s"))
-    return (
-        0 < len(found) <= _LONGEST
-        and all(word in _TOPICS or word in _BESIDE for word in found)
-        and any(word in _TOPICS for word in found)
-    )
+    words = re.findall(r"[^\W_]+(?:-[^\W\d_]+)?", name.casefold().replace("(s)", "s"))
+    topical = {*words} <= _TOPICS | _BESIDE and not _TOPICS.isdisjoint(words)
+    return topical and len(words) <= _LONGEST
 
 
 def sentences(text: str) -> list[str]:

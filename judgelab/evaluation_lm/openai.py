@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from judgelab.calls.cache import CallCache
 from judgelab.calls.caller import Caller
 from judgelab.calls.meter import Meter
 from judgelab.calls.pace import KeptState, Limits, Pace, rate_file
@@ -94,6 +95,7 @@ class OpenAI(FramedLM, Remote):
         self._first_schema = asyncio.Lock()
         self._opened: tuple[Caller, CallPool] | None = None
         self._beside: Path | None = None  # the call cache, where processes share a rate
+        self._kept: CallCache | None = None  # of prompts
 
     @property
     def identity(self) -> str:
@@ -135,8 +137,11 @@ class OpenAI(FramedLM, Remote):
             self._opened[0].attach(meter, tell)
 
     def keep(self, path: Path) -> None:
-        """Share the rate with all processes that keep their answers there."""
+        """Keep prompts that are paid for, and share the rate with all that keep theirs there."""
+        self._forget()
         self._beside = path
+        if self.logprobs != "none" and self._plain:
+            self._prompts.cache = self._kept = CallCache(path)
 
     def stream_chat(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Reply]]:
         """Replies in the order of arrival; see ``Caller`` for what is retried."""
@@ -199,6 +204,7 @@ class OpenAI(FramedLM, Remote):
 
     def close(self) -> None:
         """Close connections, the loop and the meter."""
+        self._forget()
         if self._opened is not None:
             caller, pool = self._opened
             pool.run(caller.client.close())
@@ -207,6 +213,11 @@ class OpenAI(FramedLM, Remote):
             self._opened = None
         self._meter.close()
 
+    def _forget(self) -> None:
+        if self._kept is not None:
+            self._kept.close()
+            self._prompts.cache = self._kept = None
+
     @cached_property
     def _source(self) -> ModelSource:
         return find_tokenizer(self.tokenizer or self.model)
@@ -214,7 +225,8 @@ class OpenAI(FramedLM, Remote):
     @cached_property
     def _prompts(self) -> RawPrompts:
         if self._plain:
-            return RawPrompts(self.model, self.logprobs)
+            name = f"{self.identity} logprobs={self.logprobs}"
+            return RawPrompts(self.model, self.logprobs, name)
         return FramedPrompts(self.model, self.logprobs, self._encoder)
 
     def _open(self) -> tuple[Caller, CallPool]:

@@ -70,6 +70,8 @@ def chat(body: Body, settings: Mapping[str, Any]) -> Body:
 def complete(body: Body, settings: Mapping[str, Any]) -> Body:
     if settings.get("no_completions"):
         raise LookupError(422)
+    if body["prompt"] == settings.get("refuses"):
+        raise LookupError(503)
     tokens = ["<s>", *tokenise(body["prompt"], settings)]
     read = len(tokens)
     for k in range(body["max_tokens"]):

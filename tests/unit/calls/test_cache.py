@@ -152,7 +152,7 @@ def test_a_damaged_row_is_counted_said_and_replaced(
     raw(file, "UPDATE answer SET key = ? WHERE key = ?", b"n", b"m")
     for _ in range(2):
         assert cache.get([b"k", b"l", b"m", b"n"]) == {b"l": "two"}
-    assert cache.damaged == 2
+    assert len(cache.damaged) == 2
     assert caplog.text.count("damaged rows") == 1
     cache.add({b"k": "one", b"l": "not kept", b"n": "four"})
     assert cache.get([b"k", b"l", b"n"]) == {b"k": "one", b"l": "two", b"n": "four"}

@@ -15,8 +15,9 @@ import httpx
 import pytest
 from openai import APIConnectionError, APITimeoutError
 
+from judgelab.calls.cache import CallCache
 from judgelab.calls.pace import Limits
-from judgelab.calls.prompts import ScoredPrompt, is_of
+from judgelab.calls.prompts import RawPrompts, ScoredPrompt, is_of
 from judgelab.calls.sending import (
     BODY,
     FARTHEST,
@@ -110,6 +111,23 @@ B = "\ufffd"
 )
 def test_tokens_spell_a_text(text: str, tokens: list[str], spelt: bool) -> None:
     assert is_of(ScoredPrompt(tuple(tokens), (-1.0,) * len(tokens)), text) is spelt
+
+
+def test_a_prompt_with_a_gap_is_not_kept(tmp_path: Path) -> None:
+    """Else a server that is mended since is asked in vain."""
+    raw = RawPrompts("m", "echo", "an LM")
+    raw.cache = CallCache(tmp_path / "c.sqlite")
+    answers = [[None, None], [None, -1.0]]
+
+    class Healing:
+        async def call(self, call: object) -> Answer:
+            values = {"tokens": ["a", "b"], "token_logprobs": answers.pop(0)}
+            return Answer({"usage": {"prompt_tokens": 2}, "choices": [{"logprobs": values}]})
+
+    healed = ScoredPrompt(("a", "b"), (None, -1.0))
+    found = [asyncio.run(raw._ask_text(Healing(), "ab", keep=True)) for _ in range(3)]  # type: ignore[arg-type]
+    assert found == [ScoredPrompt(("a", "b"), (None, None)), healed, healed] and not answers
+    raw.cache.close()
 
 
 REQUEST = ask("?", max_tokens=5)

@@ -172,6 +172,31 @@ def test_log_probabilities_are_the_servers(
     assert lm.capabilities == {Capability.CHAT, Capability.LOGPROB}
 
 
+def test_a_prompt_that_was_paid_for_is_not_asked_again(start: Start, tmp_path: Path) -> None:
+    """Where a token runs across the boundary, an answer takes two prompts, and one may fail."""
+    context, targets = "Reviews:\n", ["the keeper", "a lamp", "fog"]
+    pairs = [(0, 0), (0, 1)]
+    once = Limits(retries=0)
+    server, lm = start(logprobs="echo", merge=True, refuses=context, limits=once)
+    lm.server = "mine"
+    first = Cached(lm, CallCache(tmp_path / "c.sqlite"))
+    assert all(math.isnan(v) for v in first.logprob([context], targets, pairs).total)
+    before = sum(server.seen().values())
+    first.close()
+    mended, again = start(logprobs="echo", merge=True)
+    again.server = "mine"
+    second = Cached(again, CallCache(tmp_path / "c.sqlite"))
+    table = second.logprob([context], targets, [*pairs, (0, 2)])
+    for k, target in enumerate(targets):
+        assert table.total[k] == pytest.approx(expected(context, target, merge=True)[0])
+    probes, prompts = 2, 2  # the context, and the one pair that is new
+    assert sum(mended.seen().values()) - before == probes + prompts
+    second.logprob([context], ["rope"], [(0, 0)])
+    assert sum(mended.seen().values()) - before == probes + prompts + 1, "the context is known"
+    second.close()
+    assert before == probes + 3
+
+
 @pytest.mark.parametrize("mode", ["echo", "prompt"])
 @pytest.mark.parametrize(
     ("settings", "reason"),
