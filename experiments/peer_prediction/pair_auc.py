@@ -71,13 +71,9 @@ def _per_item(
     positive: Sequence[str],
     balanced: bool = False,
 ) -> FloatArray:
-    return pair_auc(
-        scores,
-        group_indices(data, positive),
-        group_indices(data, PROBLEMATIC),
-        balanced=balanced,
-        item_seeds=[int(item) for item in data.ids(mechanism)],
-    )
+    good, bad = group_indices(data, positive), group_indices(data, PROBLEMATIC)
+    seeds = [int(item) for item in data.ids(mechanism)] if balanced else None
+    return pair_auc(scores, good, bad, seeds)
 
 
 def table3(domains: Sequence[Domain]) -> Table:

@@ -18,7 +18,7 @@ from judgelab.core.errors import DataError
 from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.resources import PROGRAM, conf
-from judgelab.core.result import Headline, Result, Table, Value
+from judgelab.core.result import Headline, Result, Value
 from judgelab.core.step import Step
 from judgelab.dataset import Dataset
 from judgelab.engine.context import Context
@@ -36,7 +36,7 @@ from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.means import item_mean
 from judgelab.study.common.panels import measurement_records, text_records
 from judgelab.study.common.tables import WITHOUT_P, entries, estimate_rows, read_by
-from judgelab.study.common.templates import paragraphs, render, sentences
+from judgelab.study.common.templates import drawn, paragraphs, render, sentences, table
 
 TEMPLATE = "finetune.md.j2"
 MEANING = {
@@ -44,8 +44,6 @@ MEANING = {
     "gem": "PMI of held-out pairs, nats",
     "gem_s": "PMI of held-out pairs given the synopsis, nats",
 }
-
-
 LOSSES = (
     ("training_loss", "training", style.HUES[5], ""),
     ("held_out_loss", "held-out papers", style.INK, "o"),
@@ -64,12 +62,8 @@ def losses(tables: Tables) -> Drawn:
     side.set(xlabel="Optimizer step", ylabel="Nats per token")
     side.grid(axis="y")
     side.legend(loc="upper right")
-    held = "over all prompts of held-out papers" if "held_out_loss" in frame else "not measured"
-    caption = (
-        "The training loss is a mean over the steps since the point before; the held-out loss is "
-        f"{held}. {int(frame['step'].max())} steps."
-    )
-    return Drawn("Loss during training", figure, caption)
+    facts = {"held": "held_out_loss" in frame, "steps": int(frame["step"].max())}
+    return drawn(__package__, "losses", figure, **facts)
 
 
 BYTES = 4  # of a token, in a forecast: as dry runs count calls
@@ -123,15 +117,13 @@ class Finetune(Study):
         sizes = [len(f"{given}{text}".encode()) / BYTES for given, text in asked]
         once = sum(min(size, mine.max_seq_length) for size in sizes)
         steps = mine.steps(len(asked))
-        tokens = once * steps * mine.batch * mine.accumulate / max(len(asked), 1)
-        hours = tokens / self.tokens_per_second / 3600
-        length = "as written, before they are made judgments" if raw else "as preprocessed"
-        return (
-            f"Fine-tuning of {mine.model}: {len(train.items):,} papers, {len(asked):,} training "
-            f"prompts, {steps:,} steps; {len(held_out.items):,} papers measure before and after.",
-            f"About {tokens:,.0f} tokens ({BYTES} bytes each, texts {length}): {hours:.2f} hours "
-            f"at study.tokens_per_second={self.tokens_per_second:g}, which is assumed.",
-        )
+        words = {
+            **{"model": mine.model, "steps": steps, "speed": self.tokens_per_second, "raw": raw},
+            **{"papers": len(train.items), "held": len(held_out.items), "prompts": len(asked)},
+            "tokens": once * steps * mine.batch * mine.accumulate / max(len(asked), 1),
+            "bytes": BYTES,
+        }
+        return sentences(__package__, TEMPLATE, part="forecast", **words)
 
     def run(self, context: Context) -> Result:
         """Measure the base, train or resume, measure the adapter, write the model card.
@@ -163,7 +155,8 @@ class Finetune(Study):
         }
         training = fit(settings, base, backend, rows.rows, held.rows, run_dir, key, watch)
         context.tell("held-out papers, after", 0)
-        after = self._measure(context, "after", held_out, str(run_dir.path / ADAPTER))
+        adapter = str(run_dir.path / ADAPTER)
+        after = self._measure(context, "after", held_out, adapter)
         for name, panel in (("train", train), ("held_out", held_out)):
             run_dir.write_table(f"records/{name}_texts.parquet", text_records(panel))
         values = {"before": before, "after": after}
@@ -178,17 +171,16 @@ class Finetune(Study):
             **{"backend": backend, "steps": training.steps, "tokens": training.tokens},
             **{"papers": len(train.items), "held": len(held_out.items), "figures": figures},
             **{state: one for state, name, one in figures if name == "loss"},
-            "command": usage(settings, _steps(context), str(run_dir.path / ADAPTER)),
+            "command": usage(settings, _steps(context), adapter),
             "too_few": int(str(train.provenance.get("too_few_texts", 0))),
             "lacking": sum(not item.synopsis for item in train.items),
             "meaning": MEANING,
         }
-        facts = self._facts(context, held_out, words)
-        self._describe(context, facts, words)
+        facts = self._describe(context, held_out, words)
         return self._result(facts, words, training.curve)
 
     def _result(
-        self, facts: Mapping[str, Any], words: Mapping[str, Any], curve: Sequence[Row]
+        self, facts: Mapping[str, Any], words: Mapping[str, Any], points: Sequence[Row]
     ) -> Result:
         summary: dict[str, Value] = {
             "study": "finetune",
@@ -207,19 +199,14 @@ class Finetune(Study):
         for state, name, one in words["figures"]:
             summary |= entries(f"{state}/{name}", one, *WITHOUT_P)
             cells.append(({"panel": state, "statistic": name, "meaning": MEANING[name]}, one))
-        note = "Means over held-out papers, 95 % intervals over them; change is paired."
-        if not words["held"]:
-            note = "No paper was held out (study.held_out=0)."
-        in_order = [{name: row[name] for name in COLUMNS if name in row} for row in curve]
-        title = "What fine-tuning changes on held-out papers"
-        on_curve = "Nats per predicted token; the training loss is a mean since the row before."
+        curve = [{name: row[name] for name in COLUMNS if name in row} for row in points]
         return Result(
             summary=summary,
             primary="after/loss",
             headlines=[Headline("after/loss", "Held-out loss", lower=True)],
             tables=[
-                Table("held_out", title, estimate_rows(cells), note),
-                Table("loss_curve", "Loss during training", in_order, on_curve),
+                table(__package__, "held_out", estimate_rows(cells), held=words["held"]),
+                table(__package__, "loss_curve", curve),
             ],
             figures=("loss_curve",) if curve else (),
             notes=sentences(__package__, TEMPLATE, part="notes", **words),
@@ -227,14 +214,19 @@ class Finetune(Study):
             answer=paragraphs(__package__, TEMPLATE, part="answer", **words),
         )
 
-    def _facts(
+    def _describe(
         self, context: Context, held_out: Panel, words: Mapping[str, Any]
     ) -> dict[str, dict[str, Any]]:
-        """Heading -> name -> value, for the model card."""
+        """Leave beside the adapter its model card, its prompt, and what it was trained on.
+
+        Returns:
+            Heading -> name -> value, as the card has them.
+        """
         train, rows = words["train"], words["rows"]
+        run_dir, settings = context.run_dir, self.settings
         plain = str | int | float | None
-        return {
-            "Base model": {"model": self.settings.model, "content": words["base"].name},
+        facts: dict[str, dict[str, Any]] = {
+            "Base model": {"model": settings.model, "content": words["base"].name},
             "Data": {
                 **{k: v for k, v in train.provenance.items() if isinstance(v, plain)},
                 "preprocessor": read_by(context),
@@ -245,9 +237,20 @@ class Finetune(Study):
                 "cut at max_seq_length": rows.cut,
                 "left out": rows.left_out,
             },
-            "Settings": {**self.settings.plain, "back end used": words["backend"]},
+            "Settings": {**settings.plain, "back end used": words["backend"]},
             "Training": {key: words[key] for key in ("steps", "tokens")},
         }
+        outcome = dict(paragraphs(__package__, TEMPLATE, part="outcome", **words))
+        whole = {**facts, "Held-out papers": outcome, "Versions": versions()}
+        command = usage(settings, _steps(context), "THIS_FOLDER")
+        values = {"base": settings.model, "command": command, "facts": whole}
+        card = render(__package__, "finetune_card.md.j2", **values, record=TRAINED_ON, long=LONG)
+        run_dir.write_text(f"{ADAPTER}/README.md", card)
+        run_dir.write_text(f"{ADAPTER}/{PROMPT}", f"{settings.prompt.template}\n")
+        loaded = context.dataset.load(limit=context.limit)
+        record = TrainedOn.of(settings.model, words["base"].name, train, loaded)
+        run_dir.write_json(f"{ADAPTER}/{TRAINED_ON}", asdict(record))
+        return facts
 
     def _papers(self, context: Context, *, raw: bool = False) -> tuple[Panel, Panel]:
         narrowed = data.chosen(
@@ -277,22 +280,6 @@ class Finetune(Study):
             records = measurement_records(measured)
             context.run_dir.write_table(f"records/{state}_{metric}_measurements.parquet", records)
         return values
-
-    def _describe(
-        self, context: Context, facts: Mapping[str, Mapping[str, Any]], words: Mapping[str, Any]
-    ) -> None:
-        """Leave beside the adapter what it is, its prompt, and what it was trained on."""
-        run_dir, settings = context.run_dir, self.settings
-        outcome = dict(paragraphs(__package__, TEMPLATE, part="outcome", **words))
-        whole = {**facts, "Held-out papers": outcome, "Versions": versions()}
-        command = usage(settings, _steps(context), "THIS_FOLDER")
-        values = {"base": settings.model, "command": command, "facts": whole}
-        card = render(__package__, "finetune_card.md.j2", **values, record=TRAINED_ON, long=LONG)
-        run_dir.write_text(f"{ADAPTER}/README.md", card)
-        run_dir.write_text(f"{ADAPTER}/{PROMPT}", f"{settings.prompt.template}\n")
-        loaded = context.dataset.load(limit=context.limit)
-        record = TrainedOn.of(settings.model, words["base"].name, words["train"], loaded)
-        run_dir.write_json(f"{ADAPTER}/{TRAINED_ON}", asdict(record))
 
 
 def _steps(context: Context) -> dict[str, str]:

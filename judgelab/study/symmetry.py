@@ -9,7 +9,7 @@ import xarray as xr
 
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
-from judgelab.core.result import Headline, Result, Table
+from judgelab.core.result import Headline, Result
 from judgelab.engine.context import Context
 from judgelab.engine.study import Study
 from judgelab.mechanism.gem import Gem
@@ -17,7 +17,7 @@ from judgelab.mechanism.logprob import measure_conditional
 from judgelab.stats.discrimination.correlation import joint_symmetry
 from judgelab.study.common.panels import write_records
 from judgelab.study.common.tables import WITHOUT_P, about, entries, estimate_rows
-from judgelab.study.common.templates import paragraphs
+from judgelab.study.common.templates import paragraphs, table
 
 HEADLINES = (
     Headline("text/spearman", "Rank correlation of both orders of two texts"),
@@ -49,24 +49,17 @@ class Symmetry(Study):
         arrays = (measured[name].values for name in ("conditional", "marginal", "tokens"))
         correlations = joint_symmetry(*arrays)
         text, token = (correlations[per, "spearman"] for per in ("text", "token"))
-        answer = paragraphs(__package__, "symmetry.md.j2", text=text, token=token)
         summary = about(context, panel, "symmetry") | {"items": len(panel.items)}
         for (per, method), estimate in correlations.items():
             summary |= entries(f"{per}/{method}", estimate, *WITHOUT_P)
         cells = (({"per": p, "correlation": how}, one) for (p, how), one in correlations.items())
-        table = Table(
-            "symmetry",
-            "log P(x) + log P(y | x) against log P(y) + log P(x | y)",
-            estimate_rows(cells, "unscored_pairs"),
-            "Each unordered pair of texts once; intervals over items; n counts items.",
-        )
         return Result(
             summary=summary,
             primary="text/spearman",
             headlines=HEADLINES,
-            tables=[table],
+            tables=[table(__package__, "symmetry", estimate_rows(cells, "unscored_pairs"))],
             notes=[f"Evaluation LM: {context.evaluation_lm.identity}."],
-            answer=answer,
+            answer=paragraphs(__package__, "symmetry.md.j2", text=text, token=token),
             estimators=[context.estimator(measured.attrs)],
         )
 

@@ -39,31 +39,26 @@ def item_auc(scores: ArrayLike, positive: Mask, negative: Mask) -> Floats:
 
 
 def pair_auc(
-    pair: ArrayLike,
-    positive: Indices,
-    negative: Indices,
-    balanced: bool = False,
-    item_seeds: Sequence[int] | None = None,
+    pair: ArrayLike, positive: Indices, negative: Indices, item_seeds: Sequence[int] | None = None
 ) -> Floats:
     """Pair-level AUC [items] (Table 3): positive x positive against positive x negative pairs; NaN
     where a class has no scored pair.
 
     Args:
         pair: [items, agents, agents], symmetric; the diagonal is never read.
-        positive, negative: agent indices, none twice; their order matters for ``balanced`` alone.
-        balanced: down-sample the larger class of every item to the smaller as the released code
-            does for Table 3 (not for Table 5): ``RandomState(item_seed).choice`` over pairs listed
-            as (p1, p2), (p1, p3), ..., and positive-major, before NaN cells are ignored.
-        item_seeds: one per item for ``balanced``, by default 0, 1, 2, ...
+        positive, negative: agent indices, none twice; their order matters beside seeds alone.
+        item_seeds: one per item; then the larger class of every item is down-sampled to the smaller
+            as the released code does for Table 3 (not for Table 5): by
+            ``RandomState(item_seed).choice`` over pairs listed as (p1, p2), (p1, p3), ..., and
+            positive-major, before NaN cells are ignored.
     """
     table = np.asarray(pair, dtype=np.float64)
     first, second = np.asarray(positive, np.intp), np.asarray(negative, np.intp)
     row, column = np.triu_indices(len(first), k=1)
     positives = table[:, first[row], first[column]]
     negatives = table[:, np.repeat(first, len(second)), np.tile(second, len(first))]
-    if balanced:
-        seeds = range(len(table)) if item_seeds is None else item_seeds
-        positives, negatives = _balance(positives, negatives, seeds)
+    if item_seeds is not None:
+        positives, negatives = _balance(positives, negatives, item_seeds)
     return row_auc(positives, negatives)
 
 
@@ -92,15 +87,12 @@ def same_order(scores: ArrayLike, human: ArrayLike) -> Floats:
 
 
 def _balance(positives: Floats, negatives: Floats, seeds: Sequence[int]) -> tuple[Floats, Floats]:
-    n_positive, n_negative = positives.shape[1], negatives.shape[1]
-    if n_positive == n_negative:
+    smaller, larger = sorted(side.shape[1] for side in (positives, negatives))
+    if smaller == larger:
         return positives, negatives
-    larger, smaller = max(n_positive, n_negative), min(n_positive, n_negative)
-    kept = np.array(
-        [np.random.RandomState(s).choice(larger, smaller, replace=False) for s in seeds],
-        dtype=np.intp,
-    ).reshape(len(seeds), smaller)
-    if n_positive > n_negative:
+    chosen = [np.random.RandomState(s).choice(larger, smaller, replace=False) for s in seeds]
+    kept = np.array(chosen, dtype=np.intp).reshape(len(seeds), smaller)
+    if positives.shape[1] == larger:
         return np.take_along_axis(positives, kept, axis=1), negatives
     return positives, np.take_along_axis(negatives, kept, axis=1)
 

@@ -68,17 +68,13 @@ def effect_size(difference: ArrayLike) -> float:
 def resampled_effect_sizes(difference: Floats, weights: Floats) -> Floats:
     """d_z [draws] of every resample of ``item_weights``; NaN where one has no spread."""
     scored = ~np.isnan(difference)
-    if not scored.any():
-        return np.full(len(weights), np.nan)
-    counts = weights[:, scored]
-    items = difference[scored]
+    counts, items = weights[:, scored], difference[scored]
     totals = counts.sum(axis=1)
     means = divide(counts @ items, totals)
     # Two passes: sums of squares would lose small spreads of a few repeated items.
-    deviations = (items - np.nan_to_num(means)[:, None]) ** 2
-    squares = np.einsum("di,di->d", counts, deviations)
+    squares = (counts * (items - np.nan_to_num(means)[:, None]) ** 2).sum(axis=1)
     spreads = np.sqrt(divide(squares, np.maximum(totals - 1, 0)))
-    spreads[~(spreads > ROUNDING * np.abs(items).max())] = np.nan
+    spreads[~(spreads > ROUNDING * np.abs(items).max(initial=0.0))] = np.nan
     return divide(means, spreads)
 
 
@@ -238,8 +234,14 @@ def standardized_mean_difference(
         return Estimate(np.nan, n=n, unscored=unscored, clusters=clusters)
     d = float((y - x).mean() / np.sqrt(variance))
     if definition == "corrected":
-        low, high = _smd_ends(x, y, item, clusters, d)
-        p = sign_flip_p(np.bincount(item, y - x, clusters), draws, seed)
+        changes = np.bincount(item, y - x, clusters)
+        # the farther ends of two intervals: of d, and of the mean change with sigma as it is
+        # (Hall's correction: skewness of the changes shows most where d is small)
+        whole = ratio_ends(d, _smd_without(x, y, item, clusters))
+        per_row = of_ratio(changes, np.bincount(item, minlength=clusters))
+        shift = mean_ends(per_row / np.sqrt(variance))
+        low, high = float(np.fmin(whole[0], shift[0])), float(np.fmax(whole[1], shift[1]))
+        p = sign_flip_p(changes, draws, seed)
     else:
         error = float((y - x).std(ddof=1) / np.sqrt(n * variance))
         half, p = MULTIPLIER[definition] * error, 1.0 if d == 0 else 0.0
@@ -289,18 +291,6 @@ def _common_scale(x: Floats, y: Floats) -> tuple[Floats, Floats]:
         return np.zeros_like(x), np.zeros_like(y)
     centre = float((both / largest).mean())
     return x / largest - centre, y / largest - centre
-
-
-def _smd_ends(
-    x: Floats, y: Floats, item: NDArray[np.intp], clusters: int, d: float
-) -> tuple[float, float]:
-    """The farther ends of two intervals: of d, and of the mean change with sigma as it is (Hall's
-    correction: skewness of the changes shows most where d is small)."""
-    sigma = np.sqrt((x.var(ddof=1) + y.var(ddof=1)) / 2)
-    sums = np.bincount(item, y - x, clusters), np.bincount(item, minlength=clusters)
-    whole = ratio_ends(d, _smd_without(x, y, item, clusters))
-    change = mean_ends(of_ratio(*sums) / sigma)
-    return float(np.fmin(whole[0], change[0])), float(np.fmax(whole[1], change[1]))
 
 
 def _smd_without(x: Floats, y: Floats, item: NDArray[np.intp], clusters: int) -> Floats:

@@ -85,7 +85,11 @@ def _over_items(values: Floats) -> tuple[Counts, Floats, Floats, Floats]:
 def _rank_bounds(
     table: Floats, weights: Floats, level: float, span: float
 ) -> tuple[Floats, Floats]:
-    """(1 + the certainly better, candidates - the certainly worse) for each candidate."""
+    """(1 + the certainly better, candidates - the certainly worse) for each candidate.
+
+    Pairs whose |t| exceeds what resamples have for the largest of all pairs are sure; they leave,
+    and the largest of the rest decides on the rest (Romano and Wolf 2005).
+    """
     candidates = table.shape[1]
     if candidates < 2:
         return np.ones(candidates), np.ones(candidates)
@@ -96,30 +100,20 @@ def _rank_bounds(
         for own in range(candidates - 1)
     ]
     n, gap, error = (np.concatenate([row[part] for row in rows]) for part in range(3))
-    sure = _surely_apart(gap, error, np.concatenate([row[3] for row in rows], axis=1), level)
+    deviations = np.concatenate([row[3] for row in rows], axis=1)
     # Gaps that are all alike have no t: others may be seen yet, as far off as the scale reaches.
     unseen = 1 - ((1 - level) / (2 * len(gap))) ** (1 / np.maximum(n, 1))
-    sure |= (error == 0) & (np.abs(gap) > unseen * (np.abs(gap) + span))
-    above = np.zeros((candidates, candidates), dtype=np.bool_)
-    above[first, second], above[second, first] = sure & (gap > 0), sure & (gap < 0)
-    return 1.0 + above.sum(axis=0), float(compared) - above.sum(axis=1)
-
-
-def _surely_apart(
-    gap: Floats, error: Floats, deviations: Floats, level: float
-) -> NDArray[np.bool_]:
-    """[pairs] whose |t| exceeds what resamples have for the largest of all pairs; those that do
-    leave, and the largest of the rest decides on the rest (Romano and Wolf 2005)."""
-    open_ = error > 0
-    t = np.abs(divide(gap, error))
-    sure = np.zeros(len(gap), dtype=np.bool_)
+    sure = (error == 0) & (np.abs(gap) > unseen * (np.abs(gap) + span))
+    t, open_ = np.abs(divide(gap, error)), error > 0
     while open_.any():
         bar = np.quantile(deviations[:, open_].max(axis=1), level, method="higher")
         more = open_ & (t > bar)
         if not more.any():
             break
         sure, open_ = sure | more, open_ & ~more
-    return sure
+    above = np.zeros((candidates, candidates), dtype=np.bool_)
+    above[first, second], above[second, first] = sure & (gap > 0), sure & (gap < 0)
+    return 1.0 + above.sum(axis=0), float(compared) - above.sum(axis=1)
 
 
 def _resampled_gaps(gaps: Floats, weights: Floats) -> tuple[Counts, Floats, Floats, Floats]:

@@ -16,6 +16,7 @@ from judgelab.engine.context import Context
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.discrimination.auc import item_auc, macro_auc, pair_auc, same_order
 from judgelab.stats.discrimination.effect_size import (
+    FEWEST,
     auc_delta,
     group_difference,
     paired_effect_size,
@@ -32,9 +33,6 @@ from judgelab.study.common.templates import paragraphs
 How = tuple[int, int, Kind]  # draws, seed, and whose intervals
 Named = dict[str, Estimate]
 CHANCE = 0.5
-FEWEST = 6
-"""Items that a verdict takes: below, no two-sided sign test reaches .05, and intervals rest on the
-normal law alone."""
 NONE = Estimate(math.nan)
 Cheating = Literal["pays", "costs", "neither gain nor loss shown", "undecided"]
 
@@ -96,21 +94,17 @@ def per_item(scored: ScoredPanel, definition: Definition, state: str) -> dict[st
     """Statistic -> [items], NaN where it is not known; of pairs where the mechanism scores them."""
     panel, pair, values = scored.panel, scored.scores.pair, scored.scores.agent.values
     group = groups(panel, definition)
-    balanced = definition == "released" and state == "clean"
     by_statistic = {
         "effect_size": group_difference(values, group.good, group.bad),
         "auc": item_auc(values, group.good, group.bad),
     }
     if pair is not None:
-        # the release seeds its down-sampling by the item's number in the domain file
-        numbers = [int(i.id) if i.id.isdigit() else k for k, i in enumerate(panel.items)]
-        by_statistic["pair_auc"] = pair_auc(
-            pair.values,
-            in_pairing_order(panel, group.pair_good),
-            in_pairing_order(panel, group.bad),
-            balanced=balanced,
-            item_seeds=numbers if balanced else None,
-        )
+        good, bad = (in_pairing_order(panel, mask) for mask in (group.pair_good, group.bad))
+        seeds = None
+        if definition == "released" and state == "clean":
+            # the release seeds its down-sampling by the item's number in the domain file
+            seeds = [int(i.id) if i.id.isdigit() else k for k, i in enumerate(panel.items)]
+        by_statistic["pair_auc"] = pair_auc(pair.values, good, bad, seeds)
     return by_statistic
 
 
@@ -121,15 +115,17 @@ def changes(
     asked and no score differs, the attack cannot change it: 0, from 0 to 0."""
     clean, attacked = states["clean"].values, states["attacked"].values
     change = {"score": score_delta(clean, attacked, *how)}
-    parts = sides(states["attacked"].panel)
-    for name, mask in parts.items():
-        change[f"{name}_score"] = score_delta(clean[:, mask], attacked[:, mask], *how)
-    if "others" in parts:
-        before, after = (
-            group_difference(v, parts["attackers"], parts["others"])[:, None]
-            for v in (clean, attacked)
-        )
-        change["advantage"] = score_delta(before, after, *how)
+    panel = states["attacked"].panel
+    names = panel.provenance.get(ATTACKED)
+    if isinstance(names, list):  # else everybody attacked, or nobody
+        attackers = np.array([agent.name in names for agent in panel.agents], dtype=np.bool_)
+        others = np.array([not agent.reference for agent in panel.agents], np.bool_) & ~attackers
+        sides = {"attackers": attackers} | ({"others": others} if others.any() else {})
+        for name, mask in sides.items():
+            change[f"{name}_score"] = score_delta(clean[:, mask], attacked[:, mask], *how)
+        if others.any():
+            leads = (group_difference(v, attackers, others)[:, None] for v in (clean, attacked))
+            change["advantage"] = score_delta(*leads, *how)
     for name in items["clean"] if items else ():
         before, after = items["clean"][name], items["attacked"][name]
         if name == "effect_size":
@@ -141,17 +137,6 @@ def changes(
             if one.n:
                 change[name] = Estimate(0.0, 0.0, 0.0, one.n, one.unscored, 1.0)
     return change
-
-
-def sides(panel: Panel) -> dict[str, Mask]:
-    """Masks [agents] of attackers and of others; without others, or where everybody attacked or
-    nobody, none of them. The human reference is in neither, unless it was attacked."""
-    names = panel.provenance.get(ATTACKED)
-    if not isinstance(names, list):
-        return {}
-    attackers = np.array([agent.name in names for agent in panel.agents], dtype=np.bool_)
-    others = np.array([not agent.reference for agent in panel.agents], dtype=np.bool_) & ~attackers
-    return {"attackers": attackers} | ({"others": others} if others.any() else {})
 
 
 def beside(scored: ScoredPanel, group: Groups, how: How) -> Named:
@@ -217,11 +202,13 @@ class Figures:
         clean = states["clean"]
         group = groups(clean.panel, definition)
         items = {n: per_item(one, definition, n) for n, one in states.items() if group.known}
-        named: dict[str, Named] = {}
-        for state, known in items.items():
-            for name, one in known.items():
-                of_items = paired_effect_size if name == "effect_size" else macro_auc
-                named.setdefault(state, {})[name] = of_items(one, *how)
+        named = {
+            state: {
+                name: (paired_effect_size if name == "effect_size" else macro_auc)(one, *how)
+                for name, one in known.items()
+            }
+            for state, known in items.items()
+        }
         change = changes(context, states, items, how) if len(states) > 1 else {}
         good = row_means(clean.values[:, group.good])
         leads = {

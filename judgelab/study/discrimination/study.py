@@ -71,6 +71,8 @@ class Discrimination(Study):
         summary |= all_entries("clean/", figures.beside)
         if cheating := figures.cheating:
             summary |= {"attack_on": ", ".join(figures.attackers), "cheating": cheating}
+        last = states.get("attacked", clean)
+        settings = last.panel.provenance.get("attack_settings")
         known, attack = bool(figures.clean), context.attack.name if figures.change else ""
         return Result(
             summary=summary,
@@ -78,7 +80,19 @@ class Discrimination(Study):
             headlines=HEADLINES,
             tables=[one for one in tables if one.rows],
             figures=[*(["discrimination"] if known else []), "agent_scores"],
-            notes=_notes(context, states, known, definition),
+            notes=sentences(
+                __package__,
+                "notes.md.j2",
+                clean=clean,
+                lm=context.evaluation_lm.identity,
+                trained=trained(context.evaluation_lm, clean.panel),
+                missing=missing_pairs(states),
+                scored=int((~np.isnan(clean.values)).any(axis=1).sum()),
+                few=FEW_ITEMS,
+                corrected=definition == "corrected",
+                known=known,
+                tag=settings.get("tag") if isinstance(settings, Mapping) else None,
+            ),
             provenance={name: state.origin for name, state in states.items()},
             estimators=estimators(*(state.scores for state in states.values())),
             answer=statistics.answer(context.mechanism.name, attack, figures),
@@ -109,30 +123,9 @@ def _agents(states: Panels, definition: Definition, how: statistics.How) -> Tabl
                 "group": "reference" if agent.reference else str(labels[column]),
             }
             values, (draws, seed, kind) = part.values[:, column], how
-            resampled = kind == "percentile"
-            cells.append(
-                (head, bootstrap_mean(values, draws, seed) if resampled else item_mean(values))
-            )
+            mean = item_mean(values) if kind == "items" else bootstrap_mean(values, draws, seed)
+            cells.append((head, mean))
     cells.sort(
         key=lambda cell: (cell[0]["panel"] != "clean", -np.nan_to_num(cell[1].value, nan=-np.inf))
     )
     return table(__package__, "agents", estimate_rows(cells))
-
-
-def _notes(context: Context, states: Panels, known: bool, definition: Definition) -> list[str]:
-    """Data, LM, and whatever limits what the numbers mean."""
-    clean, last = states["clean"], states.get("attacked", states["clean"])
-    settings = last.panel.provenance.get("attack_settings")
-    return sentences(
-        __package__,
-        "notes.md.j2",
-        clean=clean,
-        lm=context.evaluation_lm.identity,
-        trained=trained(context.evaluation_lm, clean.panel),
-        missing=missing_pairs(states),
-        scored=int((~np.isnan(clean.values)).any(axis=1).sum()),
-        few=FEW_ITEMS,
-        corrected=definition == "corrected",
-        known=known,
-        tag=settings.get("tag") if isinstance(settings, Mapping) else None,
-    )

@@ -147,19 +147,18 @@ class Leaderboard(Study):
         if self.stop.on:
             clean, asked = race(context, panel, candidates, self.stop, self.definition, LEVEL)
         else:
-            panels = score_panels(context, {"clean": panel}, self.definition)
-            clean = panels["clean"]
+            clean = score_panels(context, {"clean": panel}, self.definition)["clean"]
         values = clean.values[:, candidates]
         if np.isnan(values).all():
             raise DataError(
                 f"{mechanism.name} scored no text of any candidate, so there is nothing to rank: "
                 "see the records of the run."
             )
-        if asked is None:
-            seed, bounds = context.seed, mechanism.bounds
-            ranking = rank_intervals(values, LEVEL, self.bootstrap, seed, bounds)
-        else:
-            ranking = standing_ranks(values, asked, LEVEL, mechanism.bounds)
+        ranking = (
+            rank_intervals(values, LEVEL, self.bootstrap, context.seed, mechanism.bounds)
+            if asked is None
+            else standing_ranks(values, asked, LEVEL, mechanism.bounds)
+        )
         sizes = {} if known is None or SIZE not in known else known[SIZE].dropna().to_dict()
         rows = self._rows([clean.panel.agents[k] for k in candidates], ranking, sizes)
         board = table(__package__, "leaderboard", rows, stopped=asked is not None)

@@ -102,11 +102,7 @@ class RankingConfidence(Study):
             )
         drawing = self.bootstrap, context.seed
         judge, size = self._judge(scored, context), self.items or len(scored.metric)
-        agreement, errors, lean, tested = (
-            tables.calibration_of(scored, judge, size, *drawing)
-            if judge.usable
-            else ({}, {}, {}, [])
-        )
+        agreement, errors, lean, tested = tables.calibration_of(scored, judge, size, *drawing)
         model = model_of_people(judge, errors)
         pairs = order(scored, judge, model)
         here = {  # with people over single texts
@@ -114,15 +110,13 @@ class RankingConfidence(Study):
             for name, (_, method) in CORRELATIONS.items()
             if scored.annotated
         }
-        made = [
-            tables.systems_table(scored, pairs, model),
-            tables.order_table(scored, judge, pairs, model),
-            *tested,
-        ]
+        made = [tables.systems_table(scored, pairs, model)]
         if judge.usable:
             spelled = {CORRELATIONS[name][0]: one for name, one in here.items()}
+            made.append(tables.judge_table(scored, judge, spelled))
+        made += [tables.order_table(scored, judge, pairs, model), *tested]
+        if judge.usable:
             draws = Draws(self.pairs, self.evaluations, context.seed)
-            made.insert(1, tables.judge_table(scored, judge, spelled))
             made += tables.error_table(scored, judge)
             made += tables.curves(judge, size, draws, self.deltas, self.confidence)
         summary = self._summary(scored, judge, pairs, model) | {"n": size}

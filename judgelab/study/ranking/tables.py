@@ -155,11 +155,14 @@ observed, mean over pairs. Tables of both: the errors, and the buckets of figure
 def calibration_of(
     scored: Scored, judge: RankingJudge, items: int, draws: int, seed: int
 ) -> Calibration:
-    """Predicted confidence against how often pairs are ranked right; nothing without people's
-    scores of enough systems: two, and two more where each pair is predicted from the others."""
+    """Predicted confidence against how often pairs are ranked right; nothing of a judge that is not
+    usable, nor without people's scores of enough systems: two, and two more where each pair is
+    predicted from the others."""
     both = ~np.isnan(scored.human) & ~np.isnan(scored.metric)
+    if not judge.usable or both.any(axis=0).sum() < (2 if judge.elsewhere else LEAST):
+        return {}, {}, {}, []
     pairs = ranked_pairs(scored.human, scored.metric, items, draws, seed)
-    if both.any(axis=0).sum() < (2 if judge.elsewhere else LEAST) or not len(pairs.delta):
+    if not len(pairs.delta):
         return {}, {}, {}, []
     fit = judge.fit if judge.elsewhere else None
     made = predict_pairs(scored.human, scored.metric, pairs, items, fit)

@@ -62,7 +62,7 @@ def listed_pairs(pair: Array, good: list[int], bad: list[int]) -> tuple[list[flo
 def test_pair_auc_equals_listing_pairs(good: list[int], bad: list[int], balanced: bool) -> None:
     pair = symmetric_pairs(6, 7)
     seeds = [11, 3, 5, 0, 2, 190]
-    found = pair_auc(pair, np.array(good), np.array(bad), balanced, seeds)
+    found = pair_auc(pair, np.array(good), np.array(bad), seeds if balanced else None)
     for auc, matrix, seed in zip(found, pair, seeds, strict=True):
         positives, negatives = listed_pairs(matrix, good, bad)
         if balanced:
