@@ -44,17 +44,16 @@ MEANING = {
     "gem": "PMI of held-out pairs, nats",
     "gem_s": "PMI of held-out pairs given the synopsis, nats",
 }
-LOSSES = (
-    ("training_loss", "training", style.HUES[5], ""),
-    ("held_out_loss", "held-out papers", style.INK, "o"),
-)
 
 
 def losses(tables: Tables) -> Drawn:
     """Training and held-out loss against the step."""
     frame = tables["loss_curve"]
     figure, side = style.single(3.2)
-    for column, label, colour, shape in LOSSES:
+    for column, label, colour, shape in (
+        ("training_loss", "training", style.HUES[5], ""),
+        ("held_out_loss", "held-out papers", style.INK, "o"),
+    ):
         known = frame.dropna(subset=[column]) if column in frame else frame[:0]
         if len(known):
             shown = {"color": colour, "marker": shape, "label": label}

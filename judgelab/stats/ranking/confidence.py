@@ -122,17 +122,15 @@ def required_n(
 
 
 def right_order(
-    delta: ArrayLike, rated: ArrayLike, n: ArrayLike, shared: ArrayLike, bias_sd: ArrayLike
+    delta: ArrayLike, rated: Floats, n: ArrayLike, shared: Floats | float, bias_sd: Floats | float
 ) -> Floats:
     """The closed form itself, Phi(delta / sqrt(2 rated (1 - shared) / n + 2 bias_sd^2)).
 
     ``rated`` is the variance of a metric score in human units squared; for a delta below 0 the
     result is the probability of an error.
     """
-    gap, v, size, c, b = (
-        np.asarray(part, dtype=np.float64) for part in (delta, rated, n, shared, bias_sd)
-    )
-    return np.asarray(ndtr(gap / np.sqrt(2 * v * (1 - c) / size + 2 * b**2)), dtype=np.float64)
+    variance = 2 * rated * (1 - shared) / np.asarray(n, dtype=np.float64) + 2 * bias_sd**2
+    return np.asarray(ndtr(delta / np.sqrt(variance)), dtype=np.float64)
 
 
 def simulate(

@@ -101,10 +101,12 @@ def fit_judge(human: ArrayLike, metric: ArrayLike) -> JudgeFit:
         root = math.sqrt(max(shown - sampled, 0.0)) / slope
         return root if root > math.sqrt(ROUNDING) * sd else 0.0
 
-    shared_noise = _item_correlation(np.where(known, second, np.nan), of_judged)
-    fit = replace(
-        fit, r=cov / float(sd * y.std()), sd=sd, slope=slope, item_correlation=shared_noise
-    )
+    fit = replace(fit, r=cov / float(sd * y.std()), sd=sd, slope=slope)
+    own = np.where(known, second, np.nan)[:, known.sum(axis=0) > 1]
+    within = np.nanvar(own, axis=0, ddof=1).mean() if own.size else 0.0
+    if within > 0 and len(of_judged):
+        alike = float(np.clip(1 - of_judged.mean() / (2 * within), 0.0, 0.999))
+        fit = replace(fit, item_correlation=alike)
     if cov <= 0 or systems < 2:
         return fit
     shown, sampled = apart(slope)
@@ -119,11 +121,3 @@ def fit_judge(human: ArrayLike, metric: ArrayLike) -> JudgeFit:
     shown *= (systems - 1) / (systems - 2)  # the line took one of the systems' differences
     line = between(shown, sampled)
     return replace(fit, bias=bias, system_slope=steep / slope, line_bias_sd=line)
-
-
-def _item_correlation(metric: Floats, variances: Floats) -> float:
-    n = (~np.isnan(metric)).sum(axis=0)
-    if not (n > 1).any() or not len(variances):
-        return math.nan
-    within = float(np.nanvar(metric[:, n > 1], axis=0, ddof=1).mean())
-    return float(np.clip(1 - variances.mean() / (2 * within), 0.0, 0.999)) if within > 0 else np.nan

@@ -71,9 +71,17 @@ def agents(tables: Tables) -> Drawn:
             style.unscored(side, y, "unscored" if everywhere else f"{missing[0]}: unscored")
     side.set_xlabel("Mean score, 95 % interval over items")
     side.grid(axis="y", lw=0.4, alpha=0.6)
-    style.legend(figure, _entries(frame, hues, panels))
+    tested = frame[frame["group"] != "reference"]
+    shapes = {r["category"]: GROUPS.get(r["group"], "o") for r in records(tested)}
+    marks = {name: Mark(hue, shapes[name]) for name, hue in hues.items() if name in shapes}
+    if len(tested) < len(frame):
+        marks["human reference"] = Mark(style.INK, "D")
+    if len(panels) > 1:
+        marks |= {"clean": Mark(style.MUTED), "attacked": Mark(style.MUTED, hollow=True)}
+    named = [(mark, format.shorten(format.text(name), 24)) for name, mark in marks.items()]
+    style.legend(figure, [style.key(mark, name) for mark, name in named])
     facts: dict[str, Any] = {"attacked": len(panels) > 1, "left_out": len(names) - len(shown)}
-    facts["reference"] = "reference" in set(frame["group"])
+    facts["reference"] = len(tested) < len(frame)
     return drawn(__package__, "agents", figure, frame, **facts)
 
 
@@ -88,17 +96,6 @@ def _hues(names: list[str]) -> dict[str, str]:
     spare = cycle(hue for hue in style.HUES if hue not in fixed.values())
     in_order = sorted(names, key=lambda name: [*fixed, name].index(name))
     return {name: fixed.get(name) or next(spare) for name in in_order}
-
-
-def _entries(frame: DataFrame, hues: dict[str, str], panels: list[str]) -> list[Any]:
-    tested = frame[frame["group"] != "reference"]
-    shapes = {r["category"]: GROUPS.get(r["group"], "o") for r in records(tested)}
-    marks = {name: Mark(hue, shapes[name]) for name, hue in hues.items() if name in shapes}
-    if len(tested) < len(frame):
-        marks["human reference"] = Mark(style.INK, "D")
-    if len(panels) > 1:
-        marks |= {"clean": Mark(style.MUTED), "attacked": Mark(style.MUTED, hollow=True)}
-    return [style.key(mark, format.shorten(format.text(n), 24)) for n, mark in marks.items()]
 
 
 FEWEST = 4  # data sets behind a parabola
@@ -120,7 +117,12 @@ def draw_points(tables: Tables, statistic: str, label: str, null: float) -> Draw
         frame = frame.assign(group=frame["dataset"], dataset="")
     rows = frame[frame["statistic"] == statistic]
     parts = dict(list(rows.groupby("dataset", sort=False)))
-    marks = _marks_of(list(dict.fromkeys(frame["attack"])))
+    attacks = dict.fromkeys(frame["attack"])
+    marks = {CLEAN: Mark(style.INK)} if CLEAN in attacks else {}
+    looks = zip(
+        (name for name in attacks if name != CLEAN), cycle(SHAPES), cycle(style.HUES), strict=False
+    )
+    marks |= {name: Mark(hue, shape, hollow=True, size=5.5) for name, shape, hue in looks}
     slots = [len(part) + part["group"].nunique() for part in parts.values()]  # and one after each
     height = 1.0 + sum(0.55 + STEP * each for each in slots)
     figure, axes = style.new_figure(height, rows=len(parts), sharex=True, height_ratios=slots)
@@ -146,9 +148,8 @@ def by_compression(tables: Tables) -> Drawn:
     shown = [by for by in (ratio, "effective_rank") if frame[by].notna().any()]
     figure, axes = style.new_figure(3.6, columns=len(shown), sharey=True)
     groups = list(frame.groupby("group", sort=False))
-    hues = style.HUES * (1 + len(groups) // len(style.HUES))
     for side, by in zip(axes[0], shown, strict=True):
-        for hue, (_, part) in zip(hues, groups, strict=False):
+        for hue, (_, part) in zip(cycle(style.HUES), groups, strict=False):
             known = part.dropna(subset=[by, "value"])
             for row in records(known):
                 style.interval(side, row[by], row, Mark(hue, size=4.5), upright=True)
@@ -162,18 +163,10 @@ def by_compression(tables: Tables) -> Drawn:
     axes[0, 0].set_ylabel("Effect size d")
     entries = [
         style.key(Mark(hue), format.shorten(format.text(name), 40))
-        for hue, (name, _) in zip(hues, groups, strict=False)
+        for hue, (name, _) in zip(cycle(style.HUES), groups, strict=False)
     ]
     style.legend(figure, entries)
     return drawn(__package__, "by_compression", figure, frame)
-
-
-def _marks_of(attacks: list[str]) -> dict[str, Mark]:
-    marks = {CLEAN: Mark(style.INK)} if CLEAN in attacks else {}
-    for place, name in enumerate(name for name in attacks if name != CLEAN):
-        shape, hue = SHAPES[place % len(SHAPES)], style.HUES[place % len(style.HUES)]
-        marks[name] = Mark(hue, shape, hollow=True, size=5.5)
-    return marks
 
 
 def _groups(axes: Axes, frame: DataFrame, marks: dict[str, Mark]) -> None:

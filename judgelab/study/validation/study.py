@@ -57,12 +57,7 @@ INTERVALS: Mapping[Definition, str] = {
     "released": "1.645 paired standard errors over rows",
 }
 HEADLINES = (
-    Headline(
-        "clean/human_spearman",
-        "Rank correlation with people's scores",
-        0.0,
-        people=True,
-    ),
+    Headline("clean/human_spearman", "Rank correlation with people's scores", 0.0, people=True),
     Headline("clean/human_pearson", "Correlation with people's scores", 0.0),
 )
 HONEST = ("falls", "does not rise")
