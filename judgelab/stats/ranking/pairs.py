@@ -245,25 +245,23 @@ def calibration_error(data: Outcomes, draws: int = 2000, seed: int = 0) -> tuple
     predictions by the difference of their resamples, which one seed pairs.
     """
     known = ~np.isnan(data.predicted)
-    first, second = data.first[known], data.second[known]
+    n, unscored = int(known.sum()), int((~known).sum())
+    if not n:
+        return Estimate(np.nan, unscored=unscored, clusters=0), np.full(draws, np.nan)
+    systems, place = np.unique([data.first[known], data.second[known]], return_inverse=True)
+    # judges have pairs of systems in common: each pair of systems is weighted once
+    kinds, kind = np.unique(place.reshape(2, -1), axis=1, return_inverse=True)
+    drawn = item_weights(len(systems), draws, seed)
+    weights = drawn[:, kinds[0]] * drawn[:, kinds[1]]
+
+    def total(values: Floats) -> Floats:
+        """[draws] weighted sum of the values of the pairs."""
+        return np.asarray(weights @ np.bincount(kind.ravel(), values), dtype=np.float64)
+
     off = data.predicted[known] - data.observed[known]
     group = np.searchsorted(EDGES, data.predicted[known], side="right") - 1
-    systems, place = np.unique([first, second], return_inverse=True)
-    drawn = item_weights(len(systems), draws, seed) if len(systems) else np.zeros((draws, 0))
-    # judges have pairs of systems in common: each pair of systems is weighted once
-    code = np.ravel_multi_index(tuple(place.reshape(2, -1)), (max(len(systems), 1),) * 2)
-    kinds, kind = np.unique(code, return_inverse=True)
-    weights = drawn[:, kinds // max(len(systems), 1)] * drawn[:, kinds % max(len(systems), 1)]
-
-    def total(values: Floats, inside: NDArray[np.bool_]) -> Floats:
-        """[draws] weighted sum of the values of the pairs inside."""
-        sums = np.bincount(kind[inside], weights=values[inside], minlength=weights.shape[1])
-        return np.asarray(weights @ sums, dtype=np.float64)
-
-    bins, n = [group == k for k in range(len(EDGES))], len(off)
-    samples = sum(np.abs(total(off, inside)) for inside in bins)
-    samples = divide(samples, total(np.ones(n), group >= 0))
+    bins = [np.where(group == k, off, 0.0) for k in range(len(EDGES))]
+    samples = divide(sum(np.abs(total(each)) for each in bins), total(np.ones(n)))
+    error = sum(abs(float(each.sum())) for each in bins) / n
     low, high = percentile_interval(samples)
-    error = sum(abs(float(off[inside].sum())) for inside in bins) / n if n else float("nan")
-    unscored = len(known) - n
     return Estimate(error, low, high, n, unscored, clusters=len(systems)), samples

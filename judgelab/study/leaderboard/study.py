@@ -209,8 +209,11 @@ class Leaderboard(Study):
         rows: Sequence[Mapping[str, Any]],
         asked: Elimination | None,
     ) -> dict[str, Value]:
-        best = rows[0]
-        summary = about(context, clean.panel, "leaderboard", definition=self.definition) | {
+        best, stopped = rows[0], dict[str, Value]()
+        if asked is not None:
+            stopped["stop/items_asked"], stopped["stop/items"] = asked.items
+            stopped |= {"stop/asked_share": 1 - asked.saved, "stop/open_pairs": len(asked.open)}
+        return about(context, clean.panel, "leaderboard", definition=self.definition) | {
             "preprocessor": read_by(context),
             "items": len(clean.panel.items),
             "candidates": len(rows),
@@ -220,14 +223,7 @@ class Leaderboard(Study):
             "clean/unscored_texts": sum(row["unscored"] for row in rows),
             **{f"score/{row['candidate']}": row["value"] for row in rows},
             **pair_entries({"clean": clean}),
-        }
-        if asked is None:
-            return summary
-        return summary | {
-            "stop/items_asked": asked.items[0],
-            "stop/items": asked.items[1],
-            "stop/asked_share": 1 - asked.saved,
-            "stop/open_pairs": len(asked.open),
+            **stopped,
         }
 
     def ask(self, context: Context) -> None:
