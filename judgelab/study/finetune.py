@@ -61,8 +61,8 @@ def losses(tables: Tables) -> Drawn:
     side.set(xlabel="Optimizer step", ylabel="Nats per token")
     side.grid(axis="y")
     side.legend(loc="upper right")
-    facts = {"held": "held_out_loss" in frame, "steps": int(frame["step"].max())}
-    return drawn(__package__, "losses", figure, **facts)
+    held, steps = "held_out_loss" in frame, int(frame["step"].max())
+    return drawn(__package__, "losses", figure, held=held, steps=steps)
 
 
 BYTES = 4  # of a token, in a forecast: as dry runs count calls

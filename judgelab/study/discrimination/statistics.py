@@ -124,8 +124,10 @@ def changes(
         for name, mask in sides.items():
             change[f"{name}_score"] = score_delta(clean[:, mask], attacked[:, mask], *how)
         if others.any():
-            leads = (group_difference(v, attackers, others)[:, None] for v in (clean, attacked))
-            change["advantage"] = score_delta(*leads, *how)
+            before, after = (
+                group_difference(v, attackers, others)[:, None] for v in (clean, attacked)
+            )
+            change["advantage"] = score_delta(before, after, *how)
     for name in items["clean"] if items else ():
         before, after = items["clean"][name], items["attacked"][name]
         if name == "effect_size":
