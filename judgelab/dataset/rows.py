@@ -14,6 +14,7 @@ from judgelab.dataset.columns import Layout
 from judgelab.dataset.files import MISSING, Records, cell_text, number, refuse
 
 Category = Literal["Faithful", "Low Effort", "Other", "Strategic", "Style"]
+CATEGORIES = ("", *get_args(Category))
 PEOPLE = "people"  # who gave labels that come without a name
 TEXT = "response"  # system of a text that has none
 PAIR = ("first", "second")  # systems of a pair that has no names
@@ -71,9 +72,9 @@ class JudgedRow:
             raise DataError("agent is empty")
         if self.agent and self.agent == self.other:
             raise DataError(f"agent and other are both {self.agent!r}")
-        if not all(one.who for one in self.labels):
+        if self.labels and not all(one.who for one in self.labels):
             raise DataError("rater is empty, and nobody's label means nothing")
-        if not all(one.who for one in self.verdicts):
+        if self.verdicts and not all(one.who for one in self.verdicts):
             raise DataError("judge is empty, and nobody's verdict means nothing")
         if self.words < 0 or self.other_words < 0:
             raise DataError("words are fewer than none")
@@ -131,7 +132,7 @@ def _table_row(
     labels = [Opinion(name, cells[column]) for name, its in layout.raters.items() for column in its]
     if label is not None and (rater or label):
         labels.append(Opinion(rater, label))
-    order = number(facts.pop("order", "") or "0")
+    order = number(its) if (its := facts.pop("order", "")) else 0
     swapped = int(order == 1)
     verdicts = [
         Opinion(name, cells[column], place if len(its) > 1 else swapped, "", run)
@@ -147,9 +148,9 @@ def _table_row(
         given = shortened(cells_of["order"])
         raise DataError(f"order {given} is no order, which is 0 (agent is shown first) or 1")
     facts.pop("reason", None)
-    if facts.get("category", "") not in ("", *get_args(Category)):
-        given = shortened(facts["category"])
-        raise DataError(f"category {given} must be {', '.join(get_args(Category))}")
+    if facts.get("category", "") not in CATEGORIES:
+        known = ", ".join(CATEGORIES[1:])
+        raise DataError(f"category {shortened(facts['category'])} must be {known}")
     said: dict[str, Any] = {**facts, "labels": tuple(labels), "verdicts": tuple(verdicts)}
     for name in (name for name in FIGURES if name in facts):
         said[name] = number(facts[name])
