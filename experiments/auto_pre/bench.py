@@ -13,7 +13,6 @@ from experiments.auto_pre import counting, printed
 from experiments.auto_pre.printed import judges, recipes, settings
 from experiments.auto_pre.release import AutoPreRecords
 from judgelab.stats.intervals.arrays import Floats, Mask
-from judgelab.stats.qualification.exams import unchanged
 
 PAIRWISE = "pairwise"
 HUMAN_BAR, CONSISTENCY_BAR = 0.6, 0.55
@@ -115,10 +114,7 @@ class Bench:
     def consistency(self) -> dict[str, float]:
         """P_c over all pairs, as the release counts it."""
         cells = {judge: self.verdicts[judge] for judge in self.candidates}
-        return {
-            judge: self._share(unchanged(each[..., 0], each[..., 1], unread=0.5))
-            for judge, each in cells.items()
-        }
+        return {judge: self._share(counting.same(each)) for judge, each in cells.items()}
 
     @cached_property
     def pertinence(self) -> dict[str, float]:

@@ -32,6 +32,13 @@ Pairs = NDArray[np.int64]
 DRAWS = 1000
 
 
+def same(judged: Floats) -> Floats:
+    """[items, pairs] 1 where the verdicts of both orders agree, 0 where they do not; a half where
+    either chose neither answer, or is unread."""
+    chosen = (~np.isnan(judged) & (judged != 0.5)).all(axis=-1)
+    return np.where(chosen, judged[..., 0] == judged[..., 1], 0.5)
+
+
 def released_single(judged: Floats, truth: Floats, pairs: Pairs) -> Floats:
     """[items, pairs] credit of one judge: each order by itself, nothing chosen counts a half.
 

@@ -51,16 +51,6 @@ class ExamShares:
         """[judges] ends of the 95 % interval over items (``share_ends``)."""
         return share_ends(of_ratio(self.total, self.count))
 
-    @property
-    def counts(self) -> tuple[Floats, Floats]:
-        """[judges] scored answers, and those that were asked for and could not be read."""
-        return self.count.sum(axis=1), self.missing.sum(axis=1).astype(np.float64)
-
-    @property
-    def items(self) -> int:
-        """How many items there are."""
-        return int(self.total.shape[1])
-
 
 @dataclass(frozen=True)
 class ConfidenceAnswers:
@@ -87,17 +77,6 @@ class ConfidenceAnswers:
         """[judges] P_s at the ends of the gap's interval."""
         low, high = map(_above_0, self.gap_ends())
         return low, high
-
-    @property
-    def counts(self) -> tuple[Floats, Floats]:
-        """As of ``ExamShares``, both sets together."""
-        (n, lost), (more, gone) = self.easy.counts, self.hard.counts
-        return n + more, lost + gone
-
-    @property
-    def items(self) -> int:
-        """How many items there are."""
-        return self.easy.items
 
 
 def _above_0(gaps: Floats) -> Floats:
@@ -127,14 +106,12 @@ class Marks:
         return tuple(sorted(leads, key=lambda name: leads[name]))
 
 
-def shares(answers: ArrayLike, asked: ArrayLike | None = None) -> ExamShares:
+def shares(answers: Floats, asked: Mask | None = None) -> ExamShares:
     """Sums and counts of answers [judges, items, ...] between 0 and 1, NaN where unscored.
     ``asked``: whether the question was put; None: all were."""
-    values = np.asarray(answers, dtype=np.float64)
-    flat = values.reshape(*values.shape[:2], -1)
-    missing = np.isnan(flat)
+    flat = answers.reshape(*answers.shape[:2], -1)
+    missing, put = np.isnan(flat), True if asked is None else asked.reshape(flat.shape)
     count = (~missing).sum(axis=2).astype(np.float64)
-    put = True if asked is None else np.asarray(asked, dtype=np.bool_).reshape(flat.shape)
     return ExamShares(np.nansum(flat, axis=2), count, (missing & put).sum(axis=2))
 
 
@@ -153,31 +130,22 @@ def over_chance(answers: ExamAnswers) -> ExamShares:
     return replace(lead, missing=easy.missing + hard.missing, limits=None)
 
 
-def over(answers: ArrayLike, control: ArrayLike, asked: ArrayLike | None = None) -> ExamShares:
+def over(answers: Floats, control: Floats, asked: Mask | None = None) -> ExamShares:
     """The lead over a control that was given the same questions, [judges, items, ...] each."""
-    return replace(shares(np.subtract(answers, control), asked), limits=(-1.0, 1.0))
+    return replace(shares(answers - control, asked), limits=(-1.0, 1.0))
 
 
-def unchanged(before: ArrayLike, after: ArrayLike, *, unread: float = np.nan) -> Floats:
-    """1 where verdicts before and after a change agree, 0 where they do not (equation 2).
-
-    Verdicts are 1 for the first answer, 0 for the second, .5 for neither, NaN unread. ``unread`` is
-    what a case counts in which either is unread, or (as the authors' code has it, with .5) neither
-    answer was chosen; NaN leaves out unread cases alone, and two ties agree.
-    """
-    x, y = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
-    missing = np.isnan(x) | np.isnan(y)
-    if not np.isnan(unread):
-        missing |= (x == 0.5) | (y == 0.5)
-    return np.where(missing, unread, (x == y).astype(np.float64))
+def unchanged(before: Floats, after: Floats) -> Floats:
+    """1 where verdicts before and after a change agree, as two ties do, 0 where they do not
+    (equation 2), NaN where either is unread."""
+    return np.where(np.isnan(before + after), np.nan, before == after)
 
 
-def tied(before: ArrayLike, after: ArrayLike) -> float:
+def tied(before: Floats, after: Floats) -> float:
     """Share of the cases read both times that are ties both times; NaN without any. Ties agree, so
     a judge that always says "tie" has P_c = 1 and has compared nothing."""
-    x, y = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
-    both = np.count_nonzero(~np.isnan(x) & ~np.isnan(y))
-    return float(divide(np.count_nonzero((x == 0.5) & (y == 0.5)), both))
+    ties, read = (before == 0.5) & (after == 0.5), ~np.isnan(before + after)
+    return float(divide(ties.sum(), read.sum()))
 
 
 def mark(
@@ -196,7 +164,10 @@ def mark(
     judges: each that knows nothing passes an exam with p <= CHANCE / 2. ``controls``: control ->
     the judges' lead over it on every answer; the paper has none.
     """
-    once, weights = np.ones((1, answers.items)), item_weights(answers.items, draws, seed)
+    sets = [answers] if isinstance(answers, ExamShares) else [answers.easy, answers.hard]
+    n, unscored = np.sum([[one.count, one.missing] for one in sets], axis=0).sum(axis=-1)
+    items = sets[0].total.shape[1]
+    once, weights = np.ones((1, items)), item_weights(items, draws, seed)
     value, samples = answers.values(once)[0], answers.values(weights)
     gap = None
     if isinstance(answers, ConfidenceAnswers):
@@ -215,7 +186,7 @@ def mark(
         drawn = np.nan_to_num(lead.values(weights), nan=-1.0)
         passes &= drawn > ERRORS * drawn.std(axis=0)
     return Marks(
-        found=Estimates.of(value, answers.ends(), *answers.counts),
+        found=Estimates.of(value, answers.ends(), n, unscored),
         passed=passed,
         p_pass=np.where(known & (not alone), passes.mean(axis=0), np.nan),
         bar=limit,
@@ -228,9 +199,9 @@ def mark(
 
 def _leads(lead: ExamShares, draws: int, seed: int) -> Estimates:
     ends = mean_ends(of_ratio(lead.total, lead.count), bounds=lead.limits)
-    items, known = np.where(lead.count > 0, lead.total, np.nan), lead.count > 0
-    lost = (~known & (lead.missing > 0)).sum(axis=1)
-    value = lead.values(np.ones((1, lead.items)))[0]
+    known = lead.count > 0
+    items, lost = np.where(known, lead.total, np.nan), (~known & (lead.missing > 0)).sum(axis=1)
+    value = divide(lead.total.sum(axis=1), lead.count.sum(axis=1))
     p = np.array([sign_flip_p(row, max(draws, FLIPS), seed) for row in items])
     return replace(Estimates.of(value, ends, known.sum(axis=1), lost), p=p)
 
@@ -239,53 +210,48 @@ def _ahead(lead: Estimates) -> Mask:
     return np.asarray((lead.value > 0) & (lead.p <= CHANCE), dtype=np.bool_)
 
 
-def votes_of(verdicts: ArrayLike) -> Floats:
+def votes_of(verdicts: Floats) -> Floats:
     """Verdicts [..., orders] as votes for the first answer, both orders as one, from -2 to 2. An
     order that is a tie or unread adds nothing. NaN where nothing was read."""
-    votes = 2 * np.asarray(verdicts, dtype=np.float64) - 1
+    votes = 2 * verdicts - 1
     return np.where(np.isnan(votes).all(axis=-1), np.nan, np.nansum(votes, axis=-1))
 
 
-def gaps_of(scores: ArrayLike, pairs: NDArray[np.int64]) -> Floats:
+def gaps_of(scores: Floats, pairs: NDArray[np.int64]) -> Floats:
     """[..., pairs] the first answer's grade minus the second's, of grades [..., agents]."""
-    cells = np.asarray(scores, dtype=np.float64)
-    return np.asarray(cells[..., pairs[:, 0]] - cells[..., pairs[:, 1]])
+    return np.asarray(scores[..., pairs[:, 0]] - scores[..., pairs[:, 1]])
 
 
-def decide(votes: ArrayLike, weight: ArrayLike) -> Floats:
+def decide(votes: Floats, weight: ArrayLike) -> Floats:
     """Weighted majority [...]: 1 first answer, -1 second, 0 a tie (within TOLERANCE), NaN where no
     judge voted.
 
     Of votes [judges, ...] by ``votes_of`` or ``gaps_of``; NaN abstains, differences of grades count
     by their size. A weight [judges] of 0 or NaN keeps a judge out.
     """
-    cells = np.asarray(votes, dtype=np.float64)
-    power = np.nan_to_num(np.asarray(weight, dtype=np.float64))
-    filled = np.nan_to_num(cells)
-    voted = np.tensordot(power, (~np.isnan(cells)).astype(np.float64), axes=1)
+    power, filled = np.nan_to_num(np.asarray(weight, dtype=np.float64)), np.nan_to_num(votes)
+    voted = np.tensordot(power, (~np.isnan(votes)).astype(np.float64), axes=1)
     balance = np.tensordot(power, filled, axes=1)
     size = np.tensordot(power, np.abs(filled), axes=1)
     sign = np.where(np.abs(balance) <= TOLERANCE * size, 0.0, np.sign(balance))
     return np.where(voted > 0, sign, np.nan)
 
 
-def pooled_scores(scores: ArrayLike, weight: ArrayLike) -> Floats:
+def pooled_scores(scores: Floats, weight: ArrayLike) -> Floats:
     """[items, agents] weighted mean of the judges' grades [judges, items, agents]; NaN without any.
     Weights are [judges], or [judges, items] where every item has its own."""
-    cells = np.asarray(scores, dtype=np.float64)
     power = np.nan_to_num(np.asarray(weight, dtype=np.float64))
     power = power[:, None, None] if power.ndim == 1 else power[:, :, None]
-    return divide(np.nansum(power * cells, axis=0), (power * ~np.isnan(cells)).sum(axis=0))
+    return divide(np.nansum(power * scores, axis=0), (power * ~np.isnan(scores)).sum(axis=0))
 
 
-def correct(sign: ArrayLike, gold: ArrayLike) -> Floats:
+def correct(sign: Floats, gold: Floats) -> Floats:
     """1 right, 0 wrong, .5 where the decision is a tie; NaN without a decision or preference."""
-    decided, truth = np.asarray(sign, dtype=np.float64), np.asarray(gold, dtype=np.float64)
-    known = ~np.isnan(decided) & (np.abs(truth) == 1)
-    return np.where(known, np.where(decided == 0, 0.5, decided == truth), np.nan)
+    known = ~np.isnan(sign) & (np.abs(gold) == 1)
+    return np.where(known, np.where(sign == 0, 0.5, sign == gold), np.nan)
 
 
-def accuracy(right: ArrayLike, *, change: bool = False) -> Estimate:
+def accuracy(right: Floats, *, change: bool = False) -> Estimate:
     """Mean of ``correct`` [items, ...] with an interval over items (``share_ends``).
 
     n: pairs; clusters: items with any. ``change``: of a difference of two, within -1 and 1
@@ -299,7 +265,7 @@ def accuracy(right: ArrayLike, *, change: bool = False) -> Estimate:
     return Estimate(value, low, high, int(count.sum()), clusters=items)
 
 
-def difference(gap: ArrayLike, *, draws: int = 2000, seed: int = 0) -> Estimate:
+def difference(gap: Floats, *, draws: int = 2000, seed: int = 0) -> Estimate:
     """Accuracy of one method minus that of another, of ``correct`` of the one minus the other's.
 
     Interval: ``mean_ends`` over items. p: two-sided, from flipping the sign of whole items (the
@@ -310,27 +276,25 @@ def difference(gap: ArrayLike, *, draws: int = 2000, seed: int = 0) -> Estimate:
     return replace(accuracy(gap, change=True), p=p)
 
 
-def favour_rate(favours: ArrayLike, gold: ArrayLike) -> Estimate:
+def favour_rate(favours: Floats, gold: Floats) -> Estimate:
     """Share of the pairs that a family should not have won which it won (equation 5).
 
     Of [items, ...] 1 where the method prefers the family's answer, 0 where it prefers the other or
     calls it a tie, NaN unscored; gold is 1 where people prefer the family's answer, and their ties
     count (T_h = 0).
     """
-    return accuracy(np.where(np.asarray(gold) <= 0, favours, np.nan))
+    return accuracy(np.where(gold <= 0, favours, np.nan))
 
 
-def _by_item(values: ArrayLike) -> tuple[Floats, Floats]:
-    cells = np.asarray(values, dtype=np.float64)
-    flat = cells.reshape(len(cells), -1)
+def _by_item(values: Floats) -> tuple[Floats, Floats]:
+    flat = values.reshape(len(values), -1)
     return np.nansum(flat, axis=1), (~np.isnan(flat)).sum(axis=1).astype(np.float64)
 
 
-def box(values: ArrayLike) -> dict[str, float]:
+def box(values: Floats) -> dict[str, float]:
     """Quartiles of the values that are known, and whiskers to the last within 1.5 times their gap
     (Tukey); NaN without any."""
-    cells = np.asarray(values, dtype=np.float64).ravel()
-    known = cells[~np.isnan(cells)]
+    known = values[~np.isnan(values)]
     if not len(known):
         return dict.fromkeys(BOX, float("nan"))
     low, middle, high = np.quantile(known, (0.25, 0.5, 0.75))

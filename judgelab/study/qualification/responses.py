@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -75,7 +76,7 @@ class ExamResult:
             return None
         return over(*map(self._all, ("scored", "by_length", "asked")))
 
-    def _all(self, part: str) -> Floats:
+    def _all(self, part: str) -> NDArray[Any]:
         return np.stack([getattr(one, part) for one in self.answers])
 
 

@@ -237,7 +237,7 @@ def test_who_is_excused_from_an_exam_weighs_as_its_passers_do() -> None:
         "consistency": mark(shares(answers), 0.5, draws=20),
         "self_confidence": mark(exam, None, draws=20),
     }
-    taken = {"consistency": np.ones(3, dtype=bool), "self_confidence": exam.counts[0] > 0}
+    taken = {"consistency": np.ones(3, dtype=bool), "self_confidence": exam.easy.count.any(axis=1)}
     responses = heard(np.ones((3, 10, 1, 2)), **taken)
     pool = admitted(responses, marks, tuple(marks))
     assert_allclose(pool.power, [0.95, 0.95, 0])
