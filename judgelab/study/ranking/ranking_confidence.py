@@ -28,8 +28,7 @@ from judgelab.study.ranking.scored import (
     Scored,
     clean_panel,
     measure,
-    model_of_people,
-    order,
+    people_order,
     read_run,
 )
 
@@ -103,8 +102,7 @@ class RankingConfidence(Study):
         drawing = self.bootstrap, context.seed
         judge, size = self._judge(scored, context), self.items or len(scored.metric)
         agreement, errors, lean, tested = tables.calibration_of(scored, judge, size, *drawing)
-        model = model_of_people(judge, errors)
-        pairs = order(scored, judge, model)
+        pairs, model = people_order(scored, judge, errors)
         here = {  # with people over single texts
             name: clustered_correlation(scored.metric, scored.human, method, *drawing)
             for name, (_, method) in CORRELATIONS.items()
@@ -121,12 +119,9 @@ class RankingConfidence(Study):
             made += tables.curves(judge, size, draws, self.deltas, self.confidence)
         summary = self._summary(scored, judge, pairs, model) | {"n": size}
         by_model = {str(model): error for model, error in errors.items()}
-        for prefix, named in (
-            ("here/", here),
-            ("ranking/", agreement),
-            ("calibration/error_", by_model),
-        ):
-            summary |= all_entries(prefix, named, *WITHOUT_P)
+        summary |= all_entries("here/", here, *WITHOUT_P)
+        summary |= all_entries("ranking/", agreement, *WITHOUT_P)
+        summary |= all_entries("calibration/error_", by_model, *WITHOUT_P)
         words = {"scored": scored, "judge": judge, "pairs": pairs, "model": model, "items": size}
         words |= {"models": tables.MODEL_NAMES, "errors": errors, "lean": lean}
         words |= {"summary": summary, "confidence": self.confidence}

@@ -139,27 +139,23 @@ class RankingJudge:
         return model is not None and self.fit.system_error(model)[0] < 0
 
 
-def model_of_people(judge: RankingJudge, errors: Mapping[Model, Estimate]) -> Model | None:
-    """The model by which the confidence in people's order is computed.
+def people_order(
+    scored: Scored, judge: RankingJudge, errors: Mapping[Model, Estimate]
+) -> tuple[OrderedPairs, Model | None]:
+    """Confidence in the metric's order, and in people's, with the model by which it is computed.
 
-    Where pairs were predicted, the one with the smallest calibration error on them (the simpler one
-    of two that are equal); without such pairs that of the bias between systems. None where the
-    judge does not correlate with people, or nothing is known of its bias.
+    Where pairs were predicted, that is the model with the smallest calibration error on them (the
+    simpler one of two that are equal); without such pairs that of the bias between systems. None
+    where the judge does not correlate with people, or nothing is known of its bias: then people's
+    order is as sure as the metric's. Where the means of systems fall as people's rise (the line's
+    slope), people's order is the opposite one.
     """
     fit = judge.fit
     usable = [m for m in MODELS if fit.slope > 0 and not np.isnan(fit.system_error(m)[1])]
     tested = {m: e.value for m, e in errors.items() if m in usable and e.n}
-    if tested:
-        return min(tested, key=lambda model: tested[model])
-    return "bias" if "bias" in usable else None
-
-
-def order(scored: Scored, judge: RankingJudge, model: Model | None) -> OrderedPairs:
-    """Confidence in the metric's order; in people's by that model, where one can say it.
-
-    Where the means of systems fall as people's rise (the line's slope), people's order is the
-    opposite one.
-    """
-    bias = judge.fit.system_error(model)[1] * judge.fit.slope if model else 0.0
-    pairs = ordered_pairs(scored.metric, bias)
-    return replace(pairs, agreed=1 - pairs.agreed) if judge.falls_by(model) else pairs
+    by_error = sorted(tested, key=lambda name: tested[name])
+    model = next(iter(by_error or [m for m in usable if m == "bias"]), None)
+    pairs = ordered_pairs(scored.metric, fit.system_error(model)[1] * fit.slope if model else 0.0)
+    if judge.falls_by(model):
+        pairs = replace(pairs, agreed=1 - pairs.agreed)
+    return pairs, model

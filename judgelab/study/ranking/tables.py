@@ -89,13 +89,8 @@ def order_table(
     )
     best_first = frame.iloc[np.argsort(-pairs.agreed, kind="stable")]
     rows = records(best_first.dropna(axis=1, how="all"))
-    return table(
-        __package__,
-        "ranking",
-        rows,
-        model=model and MODEL_NAMES[model],
-        error=model and judge.fit.system_error(model)[1],
-    )
+    by, error = (MODEL_NAMES[model], judge.fit.system_error(model)[1]) if model else (None, None)
+    return table(__package__, "ranking", rows, model=by, error=error)
 
 
 def judge_table(scored: Scored, judge: RankingJudge, here: Mapping[str, Estimate]) -> Table:
