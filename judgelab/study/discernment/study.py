@@ -102,8 +102,8 @@ class Discernment(JudgesStudy):
                 context.tell(name, 0)
             rated[name] = RatedVariants.asked(own, degraded)
         write_ratings(context, degraded.panel, rated)
-        how = self.how
-        judged = {n: JudgeResult.of(r, weights, how, self.replicates) for n, r in rated.items()}
+        how, replicates = self.how, self.replicates
+        judged = {n: JudgeResult.of(r, weights, how, replicates) for n, r in rated.items()}
         ranked, pairs = compare_judges(judged, how)
         by = estimators(*(one.scores for one in rated.values()))
         summary = about(context, degraded.panel, "discernment") | {
@@ -284,6 +284,7 @@ def _answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:
             leads = (pair.difference.value > 0) == (one == best)
             (behind if leads else ahead).append(other if one == best else one)
     known = [own for judge in ranked.values() if (own := judge.answers)["yes"] or own["no"]]
+    nobody = [n for own in known[:1] for n in own["no"] if all(n in one["no"] for one in known)]
     lost = [f"{name} ({n:,})" for name, one in ranked.items() if (n := one.unscored_texts)]
     return templates.paragraphs(
         __package__,
@@ -300,9 +301,7 @@ def _answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:
         open=[name for name, _ in rest if name not in (*behind, *unknown, *ahead)],
         lost=lost,
         all_known=len(known) == len(ranked),
-        nobody=[name for name in known[0]["no"] if all(name in o["no"] for o in known)]
-        if known
-        else [],
+        nobody=nobody,
     )
 
 

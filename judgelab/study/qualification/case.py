@@ -47,7 +47,7 @@ INTERVAL = ("value", "low", "high")
 COUNTS = ("n", "unscored")
 table = partial(templates.table, __package__)
 
-FAILED = {"self_confidence": "not surer of the easy set"}
+WHY_NOT = {"self_confidence": "not surer of the easy set"}
 ENOUGH = 6  # items with which flips of their signs can give p <= .05, if all lean one way
 
 
@@ -251,7 +251,7 @@ def _verdict(case: Case, exam: str, judge: int) -> tuple[bool | str, str | None]
         return False, "no readable answer"
     if unbeaten := marks.unbeaten(judge):
         return False, f"no better than {' and '.join(unbeaten)}"
-    return False, FAILED.get(exam, "below the threshold")
+    return False, WHY_NOT.get(exam, "below the threshold")
 
 
 def _confidence(case: Case) -> list[Row]:
