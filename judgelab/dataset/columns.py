@@ -219,7 +219,8 @@ class Layout:
                 self.take(role, [x for x in self.unread if usual_role(x) == role])
         for judge in self.called("judge"):
             if not self.verdicts or self.yes_or_no(judge):
-                choices = {f"verdicts: {judge}": [_judges([judge])]}
+                human = [_column("human", name) for name in self.called("human")]
+                choices = {f"verdicts: {judge}": [*human, _judges([judge])]}
                 for name in self.verdicts or [*self.called("human"), *self.labels][:4]:
                     its = f"judges: {judge}; their verdicts: {name}"
                     choices[its] = [_column("verdict", name)]

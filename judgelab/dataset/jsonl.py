@@ -58,7 +58,8 @@ class Jsonl:
         )
         panel = table.panel(records, repr(self.path), file_facts(self.path), limit)
         unread = [name for name in read.columns if name not in KEYS]
-        return replace(panel, provenance={**panel.provenance, "columns_not_read": unread})
+        facts = {key: value for key, value in panel.provenance.items() if key != "columns"}
+        return replace(panel, provenance=facts | {"columns_not_read": unread})
 
 
 def _rows(row: Row) -> Iterator[dict[str, Any]]:

@@ -105,7 +105,8 @@ class LabelledTable:
             read["log"] = source.sentence + (f" {added[0].upper()}{added[1:]}." if added else "")
         elif own:
             _refuse_silent(judged, own)
-            read = {"columns": own.columns, "columns_not_read": own.unread}
+            none = {name: False for name, column in (self.columns or {}).items() if column is False}
+            read = {"columns": own.columns | none, "columns_not_read": own.unread}
             read["columns_taken"] = "; ".join(filter(None, [own.line, added]))
             read["columns_of_labels"] = own.labels
         return self._panel(judged, {**facts, **read}, limit)
