@@ -14,7 +14,7 @@ from judgelab.dataset.columns import Layout
 from judgelab.dataset.files import MISSING, Records, cell_text, number, refuse
 
 Category = Literal["Faithful", "Low Effort", "Other", "Strategic", "Style"]
-CATEGORIES = ("", *get_args(Category))
+CATEGORIES = get_args(Category)
 PEOPLE = "people"  # who gave labels that come without a name
 TEXT = "response"  # system of a text that has none
 PAIR = ("first", "second")  # systems of a pair that has no names
@@ -148,9 +148,11 @@ def _table_row(
         given = shortened(cells_of["order"])
         raise DataError(f"order {given} is no order, which is 0 (agent is shown first) or 1")
     facts.pop("reason", None)
-    if facts.get("category", "") not in CATEGORIES:
-        known = ", ".join(CATEGORIES[1:])
-        raise DataError(f"category {shortened(facts['category'])} must be {known}")
+    category = facts.get("category", "")
+    if category.lower() in MISSING:
+        facts["category"] = ""
+    elif category not in CATEGORIES:
+        raise DataError(f"category {shortened(category)} must be {', '.join(CATEGORIES)}")
     said: dict[str, Any] = {**facts, "labels": tuple(labels), "verdicts": tuple(verdicts)}
     for name in (name for name in FIGURES if name in facts):
         said[name] = number(facts[name])

@@ -1,8 +1,4 @@
-"""Logs of other tools, recognised by what they hold: each has a small reader on one row model.
-
-A reader is a module with TOOL (as in "Read as an Inspect log"), ITEMS (what its items are called),
-``recognises(content)`` and ``read(files, log)``, which tells the log what the files say.
-"""
+"""Logs of other tools, recognised by what they hold: each has a small reader on one row model."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from judgelab.core.errors import DataError, listed
@@ -27,11 +22,11 @@ from judgelab.dataset.logs import (
     promptfoo,
 )
 from judgelab.dataset.logs.inspect import unzipped
-from judgelab.dataset.logs.log import Log, Opened
+from judgelab.dataset.logs.log import Log, Opened, Reader
 
 __all__ = ["Log", "file_facts", "opened"]
 
-READERS: Sequence[ModuleType] = (
+READERS: Sequence[Reader] = (
     inspect,
     promptfoo,
     deepeval,
@@ -57,7 +52,7 @@ def opened(path: str | Sequence[str]) -> Records | Log:
     Raises:
         DataError: nothing can be read, or logs are of several tools.
     """
-    files, damaged, logs = _files(path), 0, list[tuple[ModuleType, Opened]]()
+    files, damaged, logs = _files(path), 0, list[tuple[Reader, Opened]]()
     named = [Path(one).expanduser() for one in ([path] if isinstance(path, str) else path)]
     for file in files:
         try:
@@ -74,7 +69,7 @@ def opened(path: str | Sequence[str]) -> Records | Log:
         if reader is not None:
             refuse(repr(str(file)), records.faults if records else ())
             logs.append((reader, Opened(file, whole)))
-        elif records and files == named:
+        elif records and files == named[:1]:  # one file by its name
             return records
     tools = list(dict.fromkeys(reader.TOOL for reader, _ in logs))
     if len(tools) > 1:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from judgelab.core.errors import DataError, listed
 from judgelab.dataset.files import Row, cell_text, refuse, unpacked
@@ -23,6 +23,7 @@ NAMES: Mapping[str, Sequence[str]] = {
 """Fact -> names under which people keep it in tools that leave names to them."""
 
 OVERALL = "overall"  # the criterion of what has none, where others have one
+SINGULAR = {"criteria": "criterion", "people": "person"}
 
 
 class Opened(NamedTuple):
@@ -30,6 +31,21 @@ class Opened(NamedTuple):
 
     path: Path
     content: Any  # an object of JSON, or a list of them: the rows
+
+
+class Reader(Protocol):
+    """A module of this package: whose files it reads, and how."""
+
+    TOOL: str  # as in "Read as an Inspect log"
+    ITEMS: str  # what its items are called
+
+    def recognises(self, content: Any) -> bool:
+        """Whether a file is this tool's, by what it holds."""
+        ...
+
+    def read(self, files: Sequence[Opened], log: Log) -> None:
+        """Take what the files say; DataError where they do not belong together."""
+        ...
 
 
 @dataclass(slots=True)
@@ -138,12 +154,18 @@ class Log:
             "judges": len({who for _, by_person, who, _ in keys if not by_person}),
             "people": len({who for _, by_person, who, _ in keys if by_person}),
         }
-        read, left_out = (
-            listed([f"{noun} ({n:,})" for noun, n in counts.items() if n])
-            for counts in (sizes, self.left_out)
-        )
-        left_out = f" Left out: {left_out}." if left_out else ""
-        return f"Read as {self.tool}: {read or 'nothing'}.{left_out}"
+        read = f"Read as {self.tool}: {listed(_counted(sizes)) or 'nothing'}."
+        return f"{read} Left out: {listed(_counted(self.left_out))}." if self.left_out else read
+
+
+def _counted(counts: Mapping[str, int]) -> list[str]:
+    """``60 samples``, ``1 sample with errors``."""
+    parts = []
+    for noun, n in counts.items():
+        first, *rest = noun.split(" ", 1)
+        first = SINGULAR.get(first, first.removesuffix("s")) if n == 1 else first
+        parts += [" ".join([f"{n:,}", first, *rest])] if n else []
+    return parts
 
 
 def each(files: Sequence[Opened], *keys: str) -> Iterator[Row]:

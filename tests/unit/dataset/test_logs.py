@@ -194,20 +194,15 @@ def argilla(flat: bool = False) -> list[dict[str, Any]]:
 
 TOOLS: dict[str, tuple[Callable[[], Any], str, str, bool]] = {
     # what makes the log, its judge, what is left out, whether people are in it
-    "an Inspect log": (inspect, "model_graded_qa", "samples with errors (1)", True),
-    "promptfoo results": (promptfoo, "llm-rubric", "outputs with errors (1)", True),
-    "Langfuse scores": (langfuse, "good", "corrections and texts (1)", True),
-    "MLflow traces": (mlflow, "openai:/gpt", "assessments that another one overrides (3)", True),
-    "lm-eval samples": (lm_eval, "exact_match", "scores that are no numbers (3)", False),
+    "an Inspect log": (inspect, "model_graded_qa", "1 sample with errors", True),
+    "promptfoo results": (promptfoo, "llm-rubric", "1 output with errors", True),
+    "Langfuse scores": (langfuse, "good", "1 correction", True),
+    "MLflow traces": (mlflow, "openai:/gpt", "3 assessments that another one overrides", True),
+    "lm-eval samples": (lm_eval, "exact_match", "3 scores that are no numbers", False),
     "a DeepEval test run": (deepeval, "gpt-judge", "", False),
-    "AlpacaEval annotations": (alpaca_eval, "gpt4_fn", "pairs of equal outputs (1)", True),
-    "a Label Studio export": (label_studio, "v1", "skipped annotations (1)", True),
-    "an Argilla export": (
-        argilla,
-        "gpt-judge",
-        "responses that are discarded, spans or several labels (3)",
-        True,
-    ),
+    "AlpacaEval annotations": (alpaca_eval, "gpt4_fn", "1 pair of equal outputs", True),
+    "a Label Studio export": (label_studio, "v1", "1 skipped annotation", True),
+    "an Argilla export": (argilla, "gpt-judge", "3 responses that are discarded", True),
 }
 
 
@@ -295,13 +290,16 @@ def test_a_folder_of_models(tmp_path: Path) -> None:
     written(tmp_path, {"some": "settings"}, "eval-set.json")
     panel = LabelledTable(path=str(tmp_path)).load()
     assert [agent.name for agent in panel.agents] == ["gpt", "me"]
-    assert "files of other kinds (1)" in str(panel.provenance["log"])
+    assert "1 file of other kinds" in str(panel.provenance["log"])
     both = LabelledTable(path=[str(tmp_path / "a.json"), str(tmp_path / "b.eval")]).load()
     assert both.texts == panel.texts
+    tables = [str(written(tmp_path, b"id,text\n1,a\n", f"{name}.csv")) for name in "xy"]
+    with pytest.raises(DataError, match="no log of a known tool"):  # nor is the first one taken
+        opened(tables)
+    for table in tables:
+        Path(table).unlink()
     cut = written(tmp_path, json.dumps(inspect("cut")).encode()[:400], "cut.json")
-    assert "files that cannot be read (1)" in str(
-        LabelledTable(path=str(tmp_path)).load().provenance
-    )
+    assert "1 file that cannot be read" in str(LabelledTable(path=str(tmp_path)).load().provenance)
     with pytest.raises(DataError, match=r"cut\.json"):  # which was asked for by its name
         opened([str(tmp_path / "a.json"), str(cut)])
     cut.unlink()
