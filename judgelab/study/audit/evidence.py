@@ -233,27 +233,27 @@ def evidence(
     agreement, gains = own.estimates(), own.gains(list(simple.values()))
     people, classes = list[Estimates](), list[Estimates]()
     recall = position = None
+    kappas, confusions = dict[int, Estimate](), dict[int, Floats]()
+    if isinstance(target, Target) and table.levels:
+        recall = target.shares(answers, judged, each=True).estimates()
+        for k, x in enumerate(judged & table.labelled):
+            kappas[k] = cohens_kappa(labels[x], answers[k, x], design.weights[x], cluster[x])
+            verdicts = np.column_stack([answers[k], 1 - answers[k].sum(axis=1)])
+            confusions[k] = np.nan_to_num(labels)[judged[k]].T @ verdicts[judged[k]]
     if beside is not None:
         of_people = beside.of_people(both)
         people += beside.shares(answers, both).against(of_people)
-    if isinstance(target, Target) and table.levels:
-        recall = target.shares(answers, judged, each=True).estimates()
     if isinstance(beside, Target) and table.levels:
-        of_class = beside.shares(answers, both, each=True)
-        classes += of_class.against(beside.of_people(both, each=True))
+        by_class = beside.of_people(both, each=True)
+        classes += beside.shares(answers, both, each=True).against(by_class)
     if table.kind == "preference":
         position = position_bias(table.verdicts, table.asked, cluster)
 
     judges, levels = list[Evidence](), list(enumerate(table.levels))
     for k, who in enumerate(table.judges):
-        system, kappa, confusion, misaligned = None, None, None, False
+        system, misaligned = None, False
         if systems is not None:
             system, misaligned = given_system(systems[0][k], *systems[1:], cluster)
-        if recall is not None:
-            x = judged[k] & table.labelled
-            kappa = cohens_kappa(labels[x], answers[k, x], design.weights[x], cluster[x])
-            verdicts = np.column_stack([answers[k], 1 - answers[k].sum(axis=1)])
-            confusion = np.nan_to_num(labels)[judged[k]].T @ verdicts[judged[k]]
         twice = in_both[k].any() and not who.pointwise
         enough = beside is not None and of_people.clusters[k] >= design.bars.labels
         one = Evidence(
@@ -272,8 +272,8 @@ def evidence(
             system=system,
             position=position.at(k) if position and twice else None,
             averaged=bool((in_both[k] == judged[k]).all()),
-            kappa=kappa,
-            confusion=confusion,
+            kappa=kappas.get(k),
+            confusion=confusions.get(k),
             misaligned=misaligned and table.kind == "grade",
             probes=(probes or {}).get(who.name, ()),
         )
