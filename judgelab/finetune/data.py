@@ -203,14 +203,17 @@ def measure(
             values[metric] = np.empty(0)
             continue
         data = measure_conditional(panel, lm, setting, pairs)
-        gain = data["conditional"].values - data["marginal"].values[:, None, :]
+        names = "peer_given_agent", "marginal", "tokens"
+        paired, alone, length = (data[name].values for name in names)
+        gain = paired - alone[:, None, :]
         if np.isnan(gain).all():
             continue  # no paper has a synopsis
         scored = np.count_nonzero(~np.isnan(gain), axis=(1, 2))
         values[metric] = divide(np.nansum(gain, axis=(1, 2)), scored)
         raw[metric] = data
-        for scores in (data["conditional"], data["marginal"]):
-            own = scores.dims[1:]
-            nats -= np.nansum(scores.values, axis=tuple(range(1, scores.ndim)))
-            tokens += data["tokens"].where(scores.notnull()).sum(own).values
+        # of a pair the peer's text is predicted
+        for scores, own in ((paired, length[:, None, :]), (alone, length)):
+            axes = tuple(range(1, scores.ndim))
+            nats -= np.nansum(scores, axis=axes)
+            tokens += np.where(np.isnan(scores), 0, own).sum(axis=axes)
     return {"loss": divide(nats, tokens), **values}, raw

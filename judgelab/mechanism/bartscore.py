@@ -31,13 +31,13 @@ class BartScore(ConditionalMechanism):
     measurement = "bartscore"
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
-        """``conditional`` [item, x, y] = log P(y | x), only for the directions that are used."""
+        """``peer_given_agent`` [item, x, y] = log P(y | x), only for directions that are used."""
         forth = judged_pairs(panel)
         wanted = {"recall": forth, "precision": forth.T, "f1": forth | forth.T}[self.part]
         return measure_conditional(panel, lm, self.setting, wanted, alone=False)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
-        recall = measured["conditional"]  # [item, x, y]
+        recall = measured["peer_given_agent"]  # [item, x, y]
         if self.per == "token":
             tokens = measured["tokens"].where(measured["tokens"] > 0)
             recall = recall / tokens.values[:, None, :]

@@ -36,7 +36,7 @@ class Gem(ConditionalMechanism):
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         uncut = definition == "released" and "marginal_whole" in measured
         marginal = measured["marginal_whole" if uncut else "marginal"].values
-        gain = measured["conditional"] - marginal[:, None, :]
+        gain = measured["peer_given_agent"] - marginal[:, None, :]
         tokens = measured["tokens"].where(measured["tokens"] > 0).values[:, None, :]
         per_token = gain / tokens
         known = per_token.values[~np.isnan(per_token.values)]

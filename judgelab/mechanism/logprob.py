@@ -168,14 +168,14 @@ def measure_conditional(
     alone: bool = True,
     whole: bool = False,
 ) -> xr.Dataset:
-    """``conditional`` [item, agent, peer] of the pairs ``wanted`` [agent, peer]: log P(peer's text
-    y | agent's text x), nats summed over y; ``marginal`` [item, agent]: log P(agent's text) by the
-    same prompt without x (NaN unless ``alone``); ``tokens`` [item, agent]: length of that sum; with
-    ``whole`` also ``marginal_whole``, of texts that ``truncate`` shortens, uncut.
+    """``peer_given_agent`` [item, agent, peer] of the pairs ``wanted`` [agent, peer]: log P(peer's
+    text y | agent's text x), nats summed over y; ``marginal`` [item, agent]: log P(agent's text) by
+    the same prompt without x (NaN unless ``alone``); ``tokens`` [item, agent]: length of agent's
+    text; with ``whole`` also ``marginal_whole``, of texts that ``truncate`` shortens, uncut.
 
     NaN where a text is absent, or a synopsis is that the setting shows.
     """
-    conditional = dict[tuple[int, int, int], float]()
+    peer_given_agent = dict[tuple[int, int, int], float]()
     marginal, tokens, uncut = (dict[Cell, float]() for _ in range(3))
     names = [agent.name for agent in panel.agents]
     for k, item in enumerate(panel.items):
@@ -194,7 +194,7 @@ def measure_conditional(
             questions.ask((kind, i, j), context, y, item.id, *about)
         for (kind, i, j), (total, count) in questions.put(lm).items():
             if kind == "pair":
-                conditional[k, i, j] = total
+                peer_given_agent[k, i, j] = total
             else:
                 (marginal if kind == "alone" else uncut)[k, j] = total
             if kind != "whole" and not np.isnan(total):
@@ -202,7 +202,7 @@ def measure_conditional(
     more = {"marginal_whole": (TEXT, uncut)} if whole else {}
     data = measured(
         panel,
-        conditional=(PAIR, conditional),
+        peer_given_agent=(PAIR, peer_given_agent),
         marginal=(TEXT, marginal),
         tokens=(TEXT, tokens),
         **more,

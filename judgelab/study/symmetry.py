@@ -46,7 +46,7 @@ class Symmetry(Study):
         """
         panel, measured = self._measured(context)
         write_records(context, panel, measured)
-        arrays = (measured[name].values for name in ("conditional", "marginal", "tokens"))
+        arrays = (measured[name].values for name in ("peer_given_agent", "marginal", "tokens"))
         correlations = joint_symmetry(*arrays)
         text, token = (correlations[per, "spearman"] for per in ("text", "token"))
         summary = about(context, panel, "symmetry") | {"items": len(panel.items)}

@@ -103,10 +103,10 @@ def test_the_command_of_the_result_scores_with_the_adapter(
     found[["agent", "peer"]] += 1  # r0 is text 1
     both = after.merge(found, on=["item", "agent", "peer"], suffixes=("", "_again"))
     assert len(both) == len(after) == 11 * 6
-    for column in ("conditional", "marginal", "tokens"):
+    for column in ("peer_given_agent", "marginal", "tokens"):
         np.testing.assert_allclose(both[column], both[f"{column}_again"], atol=1e-3)
     before = pd.read_parquet(finished / "records" / "before_gem_measurements.parquet")
-    assert (before["conditional"] - after["conditional"]).abs().median() > 0.1
+    assert (before["peer_given_agent"] - after["peer_given_agent"]).abs().median() > 0.1
     told = {"model": str(REVIEWER), "template": "chat", "dtype": "float32"}
     tuned = Transformers(**told, adapter=str(finished / "adapter"))
     assert tuned.identity != Transformers(**told).identity

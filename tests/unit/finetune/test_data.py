@@ -56,6 +56,16 @@ def test_a_paper_gives_nine_prompts_for_each_metric_and_they_are_those_of_scorin
     assert len(list(data.prompts(panel(1, synopsis=False), settings()))) == 9, "none of gem_s"
 
 
+def test_loss_is_nats_over_the_tokens_of_the_texts_that_are_predicted() -> None:
+    """At 1 nat per token the loss is 1, also where one direction of a pair is unscored."""
+    texts = (("alpha " * 2, "beta " * 9, "gamma " * 5),)
+    for lost in ("alpha", "beta"):
+        lm = ScriptedLogProb(lambda x, y, lost=lost: np.nan if lost in x else -len(y.split()))
+        values, raw = data.measure(replace(panel(1), texts=texts), lm, settings())
+        assert raw["gem"]["peer_given_agent"].isnull().sum() == 3 + 2  # the diagonal, and lost's
+        assert values["loss"].tolist() == [1.0]
+
+
 def test_three_texts_are_drawn_by_seed_and_paper_and_lonely_ones_are_left_out() -> None:
     many = panel(6, 5)
     rows = list(many.texts)
