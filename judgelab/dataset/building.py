@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import isnan
@@ -42,8 +42,8 @@ class PanelBuilder:
     verdicts: dict[tuple[str, Key, int], dict[str, tuple[float | str, Line]]] = field(
         default_factory=lambda: defaultdict(dict)
     )
-    # who (``RATERS``, or a judge) -> what cells were read as -> how often
-    readings: dict[str, Counter[float | str]] = field(default_factory=lambda: defaultdict(Counter))
+    # (item, who: ``RATERS`` or a judge, what a cell was read as) -> how often
+    readings: Counter[tuple[str, str, float | str]] = field(default_factory=Counter)
     lines: dict[object, Line] = field(default_factory=dict)
 
     def add(self, rows: Iterable[JudgedRow]) -> Self:
@@ -121,7 +121,7 @@ class PanelBuilder:
                 raise DataError(f"{who} said something else of the same in {self.noun} {line}")
 
         def note(who: str, cell: str, value: float | str) -> None:
-            self.readings[who][self.meaning.reading(cell, value, pair is not None)] += 1
+            self.readings[row.id, who, self.meaning.reading(cell, value, pair is not None)] += 1
 
         for who, cell, *_ in row.labels:
             if self.meaning.missing(cell):
@@ -153,24 +153,10 @@ class PanelBuilder:
 
         Grades that judges gave to texts are also scores of the items; ``Item.human`` is the mean
         of the raters' grades, or of preferences the share that a text won. Of two categories the
-        grades are 1 and 0, or the numbers that they are.
-
-        Raises:
-            DataError: there are no pairs where preferences are meant.
+        grades are 1 and 0, or the numbers that they are (DataError: as ``judgments``).
         """
         items = list(self.items)[:limit]
-        kept = set(items)
-        keys = [key for key in self.units if key[0] in kept]
-        pairs = self.meaning.kind == "preference"
-        units = [key for key in keys if bool(key[2]) == pairs]
-        if pairs and not units:
-            raise DataError(
-                f"{self.where} has no pairs of texts: kind=preference needs the columns agent and "
-                "other."
-            )
-        self._compare(units)
-        table = self._table(units)
-        human, scores = self._human(keys), self._scores()
+        table, human, scores = self.judgments(items), self._human(items), self._scores()
 
         def item(name: str) -> Item:
             texts = (self.fact(fact, name) for fact in ("source", "reference", "synopsis"))
@@ -178,7 +164,7 @@ class PanelBuilder:
             grades, given = human.get(name, {}), scores.get(name, {})
             return Item(name, source or "", reference, synopsis, grades, scores=given)
 
-        counts = {"rows": len(items), "units": len(units), "raters": list(table.raters)}
+        counts = {"rows": len(items), "units": len(table.units), "raters": list(table.raters)}
         counts |= {"judges": list(table.names), "labelled": int(table.labelled.sum())}
         return Panel(
             tuple(item(name) for name in items),
@@ -186,7 +172,7 @@ class PanelBuilder:
             tuple(tuple(self.fact("text", item, one.name) for one in agents) for item in items),
             task,
             {**facts, **counts},
-            table if units else None,
+            table if len(table.units) else None,
         )
 
     def _compare(self, units: Iterable[Key]) -> None:
@@ -199,9 +185,21 @@ class PanelBuilder:
                 value = (float(np.sign(one - two)) + 1) / 2
                 self.labels.setdefault(((item, names[0], names[1]), rater), (value, 0))
 
-    def _table(self, keys: Sequence[Key]) -> JudgmentTable:
-        """The judgments of these units, by all judges of such units."""
-        pairs, place = self.meaning.kind == "preference", {key: k for k, key in enumerate(keys)}
+    def judgments(self, items: Collection[str]) -> JudgmentTable:
+        """The judgments of these items' units, by all judges of such units.
+
+        Raises:
+            DataError: there are no pairs where preferences are meant.
+        """
+        kept, pairs = set(items), self.meaning.kind == "preference"
+        keys = [key for key in self.units if key[0] in kept and bool(key[2]) == pairs]
+        if pairs and not any(two for _, _, two in self.units):
+            raise DataError(
+                f"{self.where} has no pairs of texts: kind=preference needs the columns agent and "
+                "other."
+            )
+        self._compare(keys)
+        place = {key: k for k, key in enumerate(keys)}
         verdicts = {at: runs for at, runs in self.verdicts.items() if bool(at[1][2]) == pairs}
         raters = tuple(dict.fromkeys(rater for _, rater in self.labels))
         judges = tuple(dict.fromkeys(judge for judge, *_ in verdicts))
@@ -216,12 +214,17 @@ class PanelBuilder:
         reasons: dict[str, Counter[str]] = {name: Counter() for name in judges}
         for (judge, key, order), runs in verdicts.items():
             by_run = [runs[run][0] for run in sorted(runs, key=_run_place)]
-            if isinstance(by_run[0], str):
-                reasons[judge][by_run[0]] += 1
             if key in place:
+                if isinstance(by_run[0], str):
+                    reasons[judge][by_run[0]] += 1
                 at = row[judge], place[key], order
                 asked[at] = True
                 values[at][: len(runs)] = [np.nan if isinstance(x, str) else x for x in by_run]
+
+        readings = defaultdict[str, Counter[float | str]](Counter)
+        for (name, who, reading), count in self.readings.items():
+            if name in kept:
+                readings[who][reading] += count
 
         def facts(name: str, default: Any) -> list[Any]:
             return [self.facts.get((name, *key), (default, 0))[0] for key in keys]
@@ -244,14 +247,15 @@ class PanelBuilder:
             asked,
             {name: dict(counts) for name, counts in reasons.items() if counts},
             self.meaning.levels,
-            {"read": readings_line(self.readings)},
+            {"read": readings_line(readings)},
             self.meaning.positive,
             values[..., 1:],
         )
 
-    def _human(self, keys: Iterable[Key]) -> dict[str, dict[str, float]]:
+    def _human(self, items: Collection[str]) -> dict[str, dict[str, float]]:
         """Item -> system -> the mean grade; without grades, the share of its pairs that it won."""
-        grades: dict[Key, list[float]] = {key: [] for key in keys}
+        kept = set(items)
+        grades: dict[Key, list[float]] = {key: [] for key in self.units if key[0] in kept}
         for (key, _), (value, _) in self.labels.items():
             if key in grades and (grade := self.meaning.grade(value)) == grade:
                 grades[key].append(grade)
@@ -280,4 +284,5 @@ class PanelBuilder:
 
 def _run_place(run: str) -> tuple[bool, bool, float, str]:
     """Runs stand by number or else by name; the first one is the verdict."""
-    return bool(run), isnan(number(run)), number(run), run
+    place = number(run)
+    return bool(run), isnan(place), 0.0 if isnan(place) else place, run

@@ -187,21 +187,21 @@ class LabelledTable:
         self, judged: Mapping[str, PanelBuilder], facts: Mapping[str, object], limit: int | None
     ) -> Panel:
         """The panel with the categories of its agents, and the tables of several criteria."""
-        whole, *criteria = judged.values()
+        (_, whole), *criteria = judged.items()
         given = {str(name): category for name, category in (self.agents or {}).items()}
         for name in (name for name in given if name not in whole.agents):
             hint = near(name, whole.agents)
             raise DataError(f"dataset.agents: {name!r} has no text in this table{hint}")
         kinds = {name: whole.fact("category", name) for name in whole.agents} | given
         agents = [Agent(name, kinds[name]) for name in dict.fromkeys([*given, *whole.agents])]
-        own = {"kind": whole.meaning.kind, "people": self.people}
-        own["task_description"] = self.task_description
-        panel = whole.panel({**facts, **own}, limit, self.task, agents)
+        mine = {"kind": whole.meaning.kind, "people": self.people}
+        mine["task_description"] = self.task_description
+        panel = whole.panel({**facts, **mine}, limit, self.task, agents)
         if not criteria:
             return panel
-        tables = ((name, judged[name].panel({}, None, self.task, ()).judgments) for name in judged)
-        kept = {name: table for name, table in tables if name and table is not None}
-        return replace(panel, judgments=None, criteria=kept).head(len(panel.items))
+        items = [item.id for item in panel.items]
+        tables = {name: own.judgments(items) for name, own in criteria}
+        return replace(panel, judgments=None, criteria=tables)
 
 
 def _refuse_silent(judged: Mapping[str, PanelBuilder], own: Layout) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.judgments import JudgmentTable
 from judgelab.core.panel import Panel
+from judgelab.dataset import building
 from judgelab.dataset.table import LabelledTable
 
 GRADES = """id,source,agent,text,rater,human,judge,verdict
@@ -81,6 +82,24 @@ def test_grades_keep_their_raters_and_judges_their_reasons(tmp_path: Path) -> No
     assert panel.items[0].scores == {"g4": {"me": 3.0}}
     assert panel.texts == (("It is blue.", "Grey."), ("Wet.", None))
     assert panel.items[1].source == "The sea." and panel.provenance["labelled"] == 2
+
+
+def test_what_a_limit_leaves_out_is_not_counted(tmp_path: Path) -> None:
+    file, rows = tmp_path / "own.csv", ("1,x,4,j,4\n", "2,x,5,j,well\n")
+    file.write_text("id,agent,human,judge,verdict\n" + "".join(rows))
+    own = LabelledTable(path=str(file), kind="grade")
+    alone = judged(own.load(1))
+    each = "".join(f"{name},{row}" for row in rows for name in "cd")
+    file.write_text("criterion,id,agent,human,judge,verdict\n" + each)
+    for table in (alone, *own.load(1).criteria.values()):
+        read = "people: grades from 4 to 4 (1); judge j: grades from 4 to 4 (1)"
+        assert len(table.units) == 1 and not table.reasons and table.facts["read"] == read
+
+
+def test_runs_stand_by_number_or_else_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "number", lambda run: float(run if run.isdigit() else "nan"))
+    runs = ["c", "b", "a", "10", "9", ""]
+    assert sorted(runs, key=building._run_place) == runs[::-1]
 
 
 def test_pairs_in_either_order_are_one_unit(tmp_path: Path) -> None:
