@@ -166,7 +166,7 @@ def share_ends(
     values: ArrayLike,
     level: float | Floats = LEVEL,
     bounds: tuple[float, float] = (0.0, 1.0),
-    most: float = np.inf,
+    most: float | Floats = np.inf,
 ) -> Ends:
     """Wilson's interval for a mean of values with limits: shares, AUC, accuracy, correlations.
 

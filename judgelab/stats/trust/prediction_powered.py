@@ -23,6 +23,7 @@ from scipy.special import expit, logit
 from judgelab.stats.intervals.arrays import Floats, Mask, divide
 from judgelab.stats.intervals.ends import (
     FEWEST,
+    LEVEL,
     Ends,
     cluster_sums,
     mean_ends,
@@ -189,23 +190,62 @@ def shift(pool: LabelledPool) -> Estimates:
     value, error, freedom, _ = _linear(pool, pool.slope, 2, bias=True)
     low, high = t_interval(value, error, freedom + 1)
     if pool.share:
-        few, least, most = _few_differ(pool)
-        low, high = np.where(few, least, low), np.where(few, most, high)
-        value = np.where(few, np.clip(value, low, high), value)
+        value, low, high = _where_few_differ([pool], np.ones((1, len(value))), value, (low, high))
     return Estimates.of(value, (low, high), pool.n, error=error)
 
 
-def _few_differ(pool: LabelledPool) -> tuple[Mask, Floats, Floats]:
-    """[judges] whether few labels differ from the judge; ends of the mean difference then."""
-    gap = pool.weight * (np.nan_to_num(pool.values[:, pool.columns]) - pool.truth)
-    sides, count = (np.maximum(gap, 0.0), np.maximum(-gap, 0.0)), pool.of_clusters(pool.weight)
-    up, down = (x.sum(axis=1) for x in sides)
-    above, below = (pool.of_clusters(x) for x in sides)
-    up_low, up_high = share_ends(of_ratio(above, count))
-    down_low, down_high = share_ends(of_ratio(below, count))
+def _where_few_differ(
+    pools: Sequence[LabelledPool], shares: Floats, value: Floats, ends: Ends
+) -> tuple[Floats, Floats, Floats]:
+    """[judges] the same shift of a rate and its ends, of labels alone where few of them differ."""
+
+    def sides(pool: LabelledPool) -> tuple[Floats, Floats]:
+        gap = pool.weight * (np.nan_to_num(pool.values[:, pool.columns]) - pool.truth)
+        return np.maximum(gap, 0.0), np.maximum(-gap, 0.0)
+
+    above, below, count, weight = _joined(pools, shares, sides)
+    up, up_low, up_high = _share_of_labels(above, count, weight)
+    down, down_low, down_high = _share_of_labels(below, count, weight)
     low = up - down - np.sqrt((up - up_low) ** 2 + (down_high - down) ** 2)
     high = up - down + np.sqrt((up_high - up) ** 2 + (down - down_low) ** 2)
-    return np.asarray(((above > 0) | (below > 0)).sum(axis=1) < RARE), low, high
+    few = _few((above > 0) | (below > 0), weight) & ~np.isnan(value)
+    low, high = np.where(few, low, ends[0]), np.where(few, high, ends[1])
+    return np.where(few, np.clip(value, low, high), value), low, high
+
+
+def _joined(
+    pools: Sequence[LabelledPool],
+    shares: Floats,
+    values: Callable[[LabelledPool], Sequence[Floats]],
+) -> list[Floats]:
+    """[judges, labelled clusters of all strata] sums of values [judges, labels], of the labels, and
+    what each cluster weighs; ``shares`` [strata, judges] of the judged units."""
+    parts = []
+    for pool, share in zip(pools, shares, strict=True):
+        own = [share[:, None] * pool.of_clusters(x) for x in (*values(pool), pool.weight)]
+        parts.append([*own, divide(share, pool.groups)[:, None] * (own[-1] > 0)])
+    return [np.concatenate(one, axis=1) for one in zip(*parts, strict=True)]
+
+
+def _few(such: Mask, weight: Floats) -> Mask:
+    """[judges] whether fewer than ``RARE`` clusters are such, as ``_share_of_labels`` counts."""
+    n = divide(1, weight.max(axis=1, initial=0.0))
+    return np.asarray((such * weight).sum(axis=1) * n < RARE - 1e-9)
+
+
+def _share_of_labels(total: Floats, count: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
+    """[judges] a share of labels and Wilson's ends.
+
+    Clusters that weigh unlike count as 1 / (the largest weight) that weigh alike, for which it is
+    no likelier that none is such: -log(1 - p) is convex in the strata's rates p.
+    """
+    n = divide(1, weight.max(axis=1, initial=0.0))
+    fewer = divide(n, (count > 0).sum(axis=1))
+    unlike = fewer < 1 - 1e-9
+    low, high = share_ends(of_ratio(total, count), most=np.where(unlike, fewer, np.inf))
+    others = 1 - ((1 - LEVEL) / 2) ** divide(1, n)  # there may be so many where none is seen
+    low = np.where(unlike, np.fmin(low, 1 - others), low)
+    return total.sum(axis=1), low, np.where(unlike, np.fmax(high, others), high)
 
 
 PER_STRATUM = 10  # labels that every stratum needs
@@ -218,6 +258,8 @@ def over_strata(
 
     Strata weigh by their shares of the judged units, which vary, too: sum of W (theta_s - theta)^2
     / M. Degrees of freedom by Satterthwaite. NaN for a judge without an estimate in some stratum.
+    Of a rate, a shift with few labels that differ and people's mean with few of either answer have
+    the ends that labels of one pool have, or wider ones where strata's labels weigh unlike.
     """
     parts = [statistic(pool) for pool in pools]
     if len(parts) == 1:
@@ -233,5 +275,14 @@ def over_strata(
     freedom = divide(variance**2, divide(variances**2, groups - 2).sum(axis=0))
     freedom = np.where(freedom > 0, freedom, groups.sum(axis=0) - 2 * len(parts))
     error = np.sqrt(variance)
-    ends = _t_ends(value, error, freedom, share=pools[0].share and statistic is not shift)
+    share = pools[0].share
+    ends = _t_ends(value, error, freedom, share=share and statistic is not shift)
+    if share and statistic is shift:
+        value, low, high = _where_few_differ(pools, shares, value, ends)
+        ends = low, high
+    if share and statistic is people_alone:
+        total, count, weight = _joined(pools, shares, lambda pool: [pool.weight * pool.truth])
+        few = (_few(total > 0, weight) | _few(total < count, weight)) & ~np.isnan(value)
+        _, low, high = _share_of_labels(total, count, weight)
+        ends = np.where(few, low, ends[0]), np.where(few, high, ends[1])
     return Estimates.of(value, ends, n.sum(axis=0), error=error)

@@ -103,19 +103,31 @@ def test_a_judge_that_runs_backwards_is_not_relied_on_and_two_labels_are_too_few
     assert np.isnan(few.value).all() and np.isnan(few.low).all()
 
 
-def test_few_labels_that_differ_from_the_judge_do_not_show_that_it_is_right() -> None:
-    """A judge that says no where people say yes 6 times in 100; of 40 labels few show it."""
-    rng, runs, held, narrow = np.random.default_rng(7), 500, 0, 0
+@pytest.mark.parametrize("labels", [(40,), (15, 15), (30, 30), (40, 10)])
+def test_few_labels_that_differ_from_the_judge_do_not_show_that_it_is_right(
+    labels: tuple[int, ...],
+) -> None:
+    """A judge that says no where people say yes 6 times in 100; few labels of a pool, or of each
+    stratum (of (40, 10) the second weighs .8), show it."""
+    rng, runs, held, narrow = np.random.default_rng(7), 300, 0, 0
+    sizes = (160, 640) if labels == (40, 10) else (400,) * len(labels)
     for _ in range(runs):
-        y = (rng.random(400) < 0.5).astype(float)
-        f = np.where(rng.random(400) < 0.12, 0.0, y)[None]
-        found = shift(pool(y, f, 40, share=True))
+        pools = []
+        for n, size in zip(labels, sizes, strict=True):
+            y = (rng.random(size) < 0.5).astype(float)
+            f = np.where(rng.random(size) < 0.12, 0.0, y)[None]
+            pools.append(pool(y, f, n, share=True))
+        found = over_strata(pools, shift)
         held += holds(found, -0.06)
         narrow += bool(found.low[0] >= -0.05 and found.high[0] <= 0.05)
     assert held / runs >= 0.93 and narrow == 0  # .99: exact where no label differs
-    alike = np.repeat([1.0, 0.0], 15)
-    agreed = shift(pool(alike, alike[None], share=True))
-    assert agreed.low[0] == -agreed.high[0] < -0.1
+    y = np.repeat([1.0, 0.0], labels[-1])
+    agreed = over_strata([pool(y, y[None], share=True) for _ in labels], shift)
+    exact = 1 - 0.025 ** (1 / (2 * labels[-1] * len(labels)))
+    assert -agreed.low[0] == agreed.high[0] == pytest.approx(exact)
+    ones = [pool(np.ones(n), np.ones((1, n)), share=True) for n in labels]
+    people = over_strata(ones, people_alone)
+    assert people.low[0] == pytest.approx(0.025 ** (1 / sum(labels))) and people.high[0] == 1
 
 
 def test_units_of_one_cluster_are_relied_on_as_far_as_their_sums_say() -> None:
