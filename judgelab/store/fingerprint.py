@@ -13,7 +13,7 @@ from typing import Any
 
 from hydra.utils import get_object
 
-from judgelab.core.resources import PACKAGE, conf
+from judgelab.core.resources import PACKAGE, conf, own_or_shipped
 from judgelab.store.run_dir import RunDir
 
 VOLATILE = frozenset(
@@ -38,13 +38,16 @@ def fingerprint(config: Mapping[str, Any]) -> str:
     """Twelve hex digits that change whenever a number of the run could change.
 
     Values of FILE_KEYS that name a file count by its content (a folder by its files' names, sizes
-    and times); so do the code, the packages that score, and every class that the user brings along.
+    and times); so do a paper's printed numbers, the code, the packages that score, and every class
+    that the user brings along.
     """
     kept = {k: v for k, v in config.items() if k not in VOLATILE}
     named = {**kept, "budget": {"prices": (config.get("budget") or {}).get("prices")}}
+    numbers = own_or_shipped(config.get("printed") or "", conf() / "papers" / "numbers")
     parts = {
         "config": _without(kept, NEUTRAL),
         "files": {path: _digest(Path(path).expanduser()) for path in sorted(set(_files(named)))},
+        "printed": _digest(numbers) if numbers.is_file() else None,
         "own": {name: _digest(source) for name, source in _own_sources(kept)},
         "code": code_digest(),
         "packages": {name: version_of(name) for name in SCORING},

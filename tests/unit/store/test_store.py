@@ -46,7 +46,9 @@ def test_the_source_of_a_class_of_ones_own_counts(
     assert fingerprint(listing) != unknown, "in a list, and by another name"
 
 
-def test_named_files_prices_and_the_run_that_trained_a_judge_count(tmp_path: Path) -> None:
+def test_named_files_prices_and_the_run_that_trained_a_judge_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data, prices, trained = (tmp_path / name for name in ("panel.jsonl", "prices.yaml", "run"))
     trained.mkdir()
     named = {"dataset": {"path": str(data)}, "study": {"train_run": str(trained)}}
@@ -56,6 +58,14 @@ def test_named_files_prices_and_the_run_that_trained_a_judge_count(tmp_path: Pat
             file.write_text(text)
             found.add(fingerprint(config))
     assert len(found) == 8
+    monkeypatch.setattr(fingerprint_module, "conf", lambda: tmp_path)
+    shipped, own = tmp_path / "papers" / "numbers" / "table_1.csv", tmp_path / "own.csv"
+    shipped.parent.mkdir(parents=True)
+    for table, name in ((shipped, shipped.name), (own, str(own))):
+        for text in ("statistic,value\nauc,.6", "statistic,value\nauc,.7"):
+            table.write_text(text)
+            found.add(fingerprint({**CONFIG, "printed": name}))
+    assert len(found) == 12
     assert all((fingerprint_module.conf() / name).is_file() for name in fingerprint_module.PRICES)
 
 
