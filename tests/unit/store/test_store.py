@@ -58,6 +58,7 @@ def test_named_files_prices_and_the_run_that_trained_a_judge_count(
             file.write_text(text)
             found.add(fingerprint(config))
     assert len(found) == 8
+    assert all((fingerprint_module.conf() / name).is_file() for name in fingerprint_module.PRICES)
     monkeypatch.setattr(fingerprint_module, "conf", lambda: tmp_path)
     shipped, own = tmp_path / "papers" / "numbers" / "table_1.csv", tmp_path / "own.csv"
     shipped.parent.mkdir(parents=True)
@@ -66,7 +67,6 @@ def test_named_files_prices_and_the_run_that_trained_a_judge_count(
             table.write_text(text)
             found.add(fingerprint({**CONFIG, "printed": name}))
     assert len(found) == 12
-    assert all((fingerprint_module.conf() / name).is_file() for name in fingerprint_module.PRICES)
 
 
 def test_a_folder_that_is_no_finished_run_is_not_looked_through(tmp_path: Path) -> None:
