@@ -28,7 +28,8 @@ def judge_audit(tmp_path: Path) -> Callable[..., RunResult]:
         **settings: Any,
     ) -> RunResult:
         """Audit a table (JudgelabError: that cannot be): its columns of verdicts and of labels, by
-        default as ``judgelab audit`` finds them, and settings as ``judgelab.audit`` takes them."""
+        default as ``judgelab audit`` finds them, and settings as ``judgelab.audit`` takes them.
+        ``minimum`` is the least agreement that you accept."""
         from judgelab.python import audit as run
 
         columns = {"dataset__judges": judges, "dataset__raters": humans}

@@ -6,7 +6,6 @@ import inspect
 import os
 import re
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Annotated, Any, Literal, get_args, get_type_hints
@@ -139,20 +138,30 @@ def writer_nodes(config: Mapping[str, Any]) -> dict[str, Any]:
 def fitting(config: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """The config with the values of ``KEY=VALUE?`` where the class they are for takes them; and a
     sentence for each that nothing takes (ConfigError: a class is not there, or not trusted)."""
-    fitted, sentences = deepcopy(dict(config)), list[str]()
-    for path, node in list(walk(fitted)):
-        inner = node.items() if isinstance(node, dict) else ()
-        asked = {k: one[IF_KNOWN] for k, one in inner if isinstance(one, dict) and IF_KNOWN in one}
-        known = located(node["_target_"], path) if asked and "_target_" in node else None
+    sentences = list[str]()
+
+    def fit(value: Any, path: str) -> Any:
+        if isinstance(value, list):
+            return [fit(one, f"{path}[{k}]") for k, one in enumerate(value)]
+        if not isinstance(value, Mapping):
+            return value
+        asked = [key for key, one in value.items() if isinstance(one, Mapping) and IF_KNOWN in one]
+        known = located(value["_target_"], path) if asked and "_target_" in value else None
         takes = inspect.signature(known).parameters if known is not None else ()
-        for key, value in asked.items():
-            if key in takes:
-                node[key] = value
-                continue
-            del node[key]
-            name = getattr(known, "__name__", path)
-            sentences.append(f"{path}.{key}={value}? is without effect: {name} has no {key}.")
-    return fitted, sentences
+        fitted = {}
+        for key, one in value.items():
+            where = f"{path}.{key}" if path else str(key)
+            if key not in asked:
+                fitted[key] = fit(one, where)
+            elif key in takes:
+                fitted[key] = one[IF_KNOWN]
+            else:
+                name = getattr(known, "__name__", path)
+                why = f"{name} has no {key}" if name else f"{key} is no setting of a class"
+                sentences.append(f"{where}={one[IF_KNOWN]}? is without effect: {why}.")
+        return fitted
+
+    return fit(dict(config), ""), sentences
 
 
 def build(node: Mapping[str, Any], path: str) -> Any:

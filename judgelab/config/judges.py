@@ -27,10 +27,16 @@ FORM = "- {name: mini, evaluation_lm: gpt4o_mini, mechanism: pairwise}"
 def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
     """The config with ``study.judges`` as name -> nodes, where it is a file or a list of entries.
 
-    An entry chooses options as the command line does (``evaluation_lm: gpt4o_mini``) and sets what
-    lies in them (``evaluation_lm.limits.timeout: 20``); what it does not choose is the run's. The
-    file is composed now, so that a run is known by what its judges are, not by a path (ConfigError:
-    the file, an option, a setting or a name is not right; says where).
+    An entry chooses options as the command line does and sets what lies in them::
+
+        - name: mini
+          evaluation_lm: gpt4o_mini
+          evaluation_lm.limits.timeout: 20
+          mechanism: pairwise
+
+    What it does not choose is the run's. The file is composed now, so that a run is known by what
+    its judges are, not by a path (ConfigError: the file, an option, a setting or a name is not
+    right; says where).
     """
     study = config.get("study")
     given = study.get("judges") if isinstance(study, Mapping) else None

@@ -38,6 +38,7 @@ FLAGS = {
 """Settings that ``judgelab audit`` has options for."""
 CHOICE = r"\+?(sweep|experiment)="
 UNKNOWN_KEY = r"Could not override '([^']+)'|Key '([^']+)' is not in struct"
+NO_MEMORY = r"OutOfMemory|out of memory|not enough memory|allocate memory"
 NO_NAME = r"\+?([\w/]+)(@[\w.]+)?=(.*,)?(null|true|false|[\d.]+)(,.*)?"  # an axis, no option
 
 
@@ -151,33 +152,44 @@ def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:
             "with spaces, ~ or other signs twice: 'dataset.path=\"my file.jsonl\"'."
         )
     text, given = " ".join(str(cause).split()), sys.argv[1:] if words is None else words
-    if match := re.search(UNKNOWN_KEY, text):
-        key = (match[1] or match[2]).removesuffix("@")
-        return f"{key} is not a known key.{_near(key, given)}"
-    if "Ambiguous value" in text:
-        return "A value with a comma is a sweep: add -m, or quote the value."
     if text.startswith("Config group override must be"):  # Hydra does not say which
         named = (re.fullmatch(NO_NAME, word, re.IGNORECASE) for word in given)
         axes = [match[0] for match in named if match and (conf() / match[1]).is_dir()]
+        verb, them = ("name", "the axes") if len(axes) > 1 else ("names", "the axis")
         return (
-            f"{' and '.join(axes) or 'An axis'} names no option: give one of those that {PROGRAM} "
-            "--help lists, or leave the axis out."
+            f"{' and '.join(axes) or 'An axis'} {verb} no option: give one of those that {PROGRAM} "
+            f"--help lists, or leave {them} out."
         )
     if isinstance(cause, HydraException | OmegaConfBaseException):
+        if match := re.search(UNKNOWN_KEY, text):
+            key = (match[1] or match[2]).removesuffix("@")
+            return f"{key} is not a known key.{_near(key, given)}"
+        if "Ambiguous value" in text:
+            return "A value with a comma is a sweep: add -m, or quote the value."
         return f"{text} {' '.join(str(cause.__cause__ or '').split())}".strip()
+    return _unexpected(cause, text)
+
+
+def _unexpected(cause: BaseException, text: str) -> str:
+    """The sentence for a fault that nobody foresaw: the user's own package is at fault where its
+    code led there, judgelab where its own lines failed, nobody where the memory ran out; of any
+    other it is only known which package it comes from."""
+    kind = type(cause)
+    frames = (frame.f_globals for frame, _ in traceback.walk_tb(cause.__traceback__))
+    modules = [str(names.get("__name__") or "") for names in frames]
+    if kind.__module__ != "builtins":  # compiled code raises, and leaves no frame
+        modules.append(kind.__module__)
+    packages = [module.partition(".")[0] for module in modules]
+    place = packages[-1] if packages else ""
+    ours = ["judgelab", *re.findall(r"\w+", os.environ.get(VOUCHED, ""))]
+    nearest = next((one for one in reversed(packages) if one in ours), "")
+    memory = isinstance(cause, MemoryError) or re.search(NO_MEMORY, f"{kind.__name__} {text}")
+    fault = nearest if not memory and (nearest != "judgelab" or place == nearest) else ""
+    source = f" from {place}" if place and not fault and place not in ours else ""
     return (
-        f"Unexpected {type(cause).__name__}: {text} (a fault of {_culprit(cause)}; debug=true "
-        "shows where it arose)"
+        f"Unexpected {kind.__name__}{source}{f': {text}' if text else ''} "
+        f"({f'a fault of {fault}; ' if fault else ''}debug=true shows where it arose)"
     )
-
-
-def _culprit(cause: BaseException) -> str:
-    """Whose fault it is: judgelab's, or that of the package in which it arose that the user trusts,
-    as every class of the user's own must be."""
-    own = re.findall(r"\w+", os.environ.get(VOUCHED, ""))
-    names = (str(f.f_globals.get("__name__")) for f, _ in traceback.walk_tb(cause.__traceback__))
-    packages = [name.partition(".")[0] for name in names]
-    return next((one for one in reversed(packages) if one in ("judgelab", *own)), "judgelab")
 
 
 def _command(more: Sequence[str]) -> str:

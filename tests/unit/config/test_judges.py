@@ -172,3 +172,24 @@ def test_an_unexpected_fault_is_laid_to_whose_code_it_arose_in(
     with pytest.raises(ValueError) as cause:
         composed(*words)
     assert sentence(cause.value, words).startswith("evaluation_lm@writer_lm=null names no option")
+    several = sentence(cause.value, ["mechanism=null", "dataset=1.5"])
+    assert several.startswith("mechanism=null and dataset=1.5 name no option")
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "said"),
+    [
+        ("judgelab.x", "[] + 1", "TypeError: can only concatenate"),
+        ("judgelab.x", "raise MemoryError", "MemoryError (debug=true"),
+        ("torch.nn", "raise RuntimeError('CUDA out of memory')", "RuntimeError from torch: CUDA"),
+        ("torch.nn", "raise ValueError('boom')", "ValueError from torch: boom (debug=true"),
+        ("judgelab.x", "import json; json.loads('{')", "JSONDecodeError from json: Expecting"),
+        ("x", "raise ValueError('Ambiguous value')", "ValueError from x: Ambiguous value (debug"),
+        ("x", "raise OSError(\"Key 'y' is not in struct\")", "OSError from x: Key 'y' is not in"),
+    ],
+)
+def test_a_fault_beneath_judgelab_is_not_laid_to_it(module: str, line: str, said: str) -> None:
+    with pytest.raises(Exception) as cause:
+        exec(line, {"__name__": module})
+    assert sentence(cause.value, ()).startswith(f"Unexpected {said}")
+    assert ("a fault of judgelab" in sentence(cause.value)) == (line == "[] + 1")

@@ -10,7 +10,7 @@ import pytest
 from judgelab.calls.cached import Counted
 from judgelab.calls.pace import Limits
 from judgelab.config import fitting, frame, resolved
-from judgelab.config.composing import composed, shown, spelled
+from judgelab.config.composing import IF_KNOWN, composed, shown, spelled
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest
 from judgelab.engine import dry_run
@@ -73,6 +73,11 @@ def test_a_value_with_a_question_mark_counts_where_a_class_takes_it() -> None:
     left, sentences = fitting(config("attack=sentence_deletion", word))
     assert "by" not in left["attack"]
     assert sentences == ["attack.by=lm? is without effect: SentenceDeletion has no by."]
+    inner = {"l": [{"q": {IF_KNOWN: {"k": {IF_KNOWN: 1}}}}], "seed": {IF_KNOWN: 3}}
+    assert [one.partition("?")[0] for one in fitting(inner)[1]] == [
+        "l[0].q={'k': {'if_known': 1}}",
+        "seed=3",
+    ]
     plain, _ = fitting(config("attack=sentence_deletion"))
     assert fingerprint(left) == fingerprint(plain)
     assert spelled("mechanism=mi?") == "mechanism=mi?"  # an option is no setting
