@@ -27,9 +27,10 @@ OLDER = {"mean_tokens": "mean", "cls_token": "cls"}  # as older folders call the
 class Embedder:
     """An encoder of the transformers library, with the pooling of its folder.
 
-    Texts are cut at the folder's ``max_seq_length``, or else the tokenizer's, at most at the
-    model's positions; ``batch`` texts go in one pass. What is raised: see ``source.find``,
-    ``load.load_encoder``, ``read_pooling``.
+    A folder that sentence-transformers wrote says how states are pooled (``modules.json``); one
+    without is pooled by the mean over a text's tokens. Texts are cut at the folder's
+    ``max_seq_length``, or else the tokenizer's, at most at the model's positions; ``batch`` texts
+    go in one pass. What is raised: see ``source.find``, ``load.load_encoder``, ``read_pooling``.
     """
 
     def __init__(self, model: str, revision: str | None, batch: int) -> None:

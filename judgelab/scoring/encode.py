@@ -134,7 +134,8 @@ def chat_frame(template: ChatTemplate, system: str | None) -> TextFrame:
 
     The reply begins after the template's generation prompt, and the template writes it (some trim
     it) with what ends the turn; with an end token the sum includes the token that does, as GEM's.
-    (GEM also counts the line break of the header, whose probability is about 1.)
+    (GEM also counts the line break of the header, whose probability is about 1.) Without a system
+    message the template has its own.
     """
     opening = () if system is None else (Message("system", system),)
     undefined = "log P(reply) is not defined: set evaluation_lm.template=none"

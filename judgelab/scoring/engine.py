@@ -205,9 +205,10 @@ def tree_refusal(model: Any) -> str | None:
 def score_kv(model: Any, head: Head, plan: ScoringPlan, budget: int) -> NDArray[np.float64]:
     """[tokens] log P of every token of every target, nats, in the order of ``plan.places``.
 
-    Every context is encoded once into a cache, its targets run on top in batches of ``budget``
-    cache entries (batch x length). That needs nothing of a model but ``past_key_values``; contexts
-    that begin alike share the stretch, by copying the cache where they part.
+    The plan's bins are not used, as a cache belongs to one context: every context is encoded once
+    into a cache, its targets run on top in batches of ``budget`` cache entries (batch x length).
+    That needs nothing of a model but ``past_key_values``; contexts that begin alike share the
+    stretch, by copying the cache where they part.
     """
     result = torch.full((plan.places[-1],), torch.nan, dtype=torch.float64)
     caches: dict[int, Any] = {}

@@ -25,7 +25,7 @@ from judgelab.scoring.prefix_tree import Ids
 LEAST = 1e-15  # of a label's own probability, what is left where longer labels have all but all
 FOLLOWERS = (*".,:;/%)!?]-*'\"`\n ", ".\n", ":\n", "\n\n", "**", " (", " -", " out", " and")
 """What often follows a label in a reply that has more to say."""
-Nats = Mapping[tuple[Ids, int], float]  # of a token behind a path, which begins a label
+Nats = Mapping[tuple[Ids, Ids], float]  # of what follows a path, which begins a label
 
 
 @dataclass(frozen=True)
@@ -45,26 +45,57 @@ class Trie:
             )
 
     @cached_property
-    def ways(self) -> dict[Ids, list[int]]:
-        """Path, a beginning of labels -> the tokens with which labels go on."""
-        ways: dict[Ids, dict[int, None]] = {}
-        for ids in self.labels:
-            for k, token in enumerate(ids):
-                ways.setdefault(ids[:k], {})[token] = None
-        return {path: list(tokens) for path, tokens in ways.items()}
+    def places(self) -> dict[Ids, int]:
+        """Tokens of each label -> its index."""
+        return {ids: k for k, ids in enumerate(self.labels)}
 
     @cached_property
-    def asked(self) -> tuple[tuple[Ids, int], ...]:
-        """(path, token) of every log-probability needed; where a label could end and another go on,
-        also of the tokens that may follow it."""
-        labels = set(self.labels)
-        follow = {path: self.stops if path in labels else () for path in self.ways}
-        pairs = ((p, t) for p, tokens in self.ways.items() for t in (*tokens, *follow[p]))
-        return tuple(dict.fromkeys(pairs))
+    def forks(self) -> dict[Ids, list[Ids]]:
+        """Path -> the ways on, each a chain of tokens up to the next fork or to the end of a label.
+
+        Paths are those where labels part, or where one ends and another goes on, and the beginning;
+        each stands behind the one it goes on from. Tokens within a chain are no contexts of their
+        own: one forward pass reads the whole chain.
+        """
+        forks: dict[Ids, list[Ids]] = {}
+        paths: list[Ids] = [()]
+        while paths:
+            path = paths.pop()
+            ways: dict[int, list[Ids]] = {}
+            for ids in self.labels:
+                if len(ids) > len(path) and ids[: len(path)] == path:
+                    ways.setdefault(ids[len(path)], []).append(ids)
+            for group in ways.values():
+                first, last = min(group), max(group)
+                end = len(path) + 1
+                while first[:end] not in self.places and first[end] == last[end]:
+                    end += 1  # without a label that ends here, all of them have a next token
+                forks.setdefault(path, []).append(first[len(path) : end])
+                paths.append(first[:end])
+        return forks
+
+    @cached_property
+    def asked(self) -> tuple[tuple[Ids, Ids], ...]:
+        """(path, target) of every log-probability needed.
+
+        Each chain; where several ways lead on, the first token of each, which is what greedy
+        decoding compares; where a label could end, the tokens that may follow it.
+        """
+        pairs: dict[tuple[Ids, Ids], None] = {}
+        for path, chains in self.forks.items():
+            ends = path in self.places
+            for chain in chains:
+                pairs[path, chain] = None
+                if len(chains) > 1 or ends:
+                    pairs[path, chain[:1]] = None
+            pairs |= {(path, (stop,)): None for stop in self.stops if ends}
+        return tuple(pairs)
 
     def totals(self, nats: Nats) -> tuple[float, ...]:
         """[labels] log P that a reply begins with the label, and with no longer one of them."""
-        begun = {ids: sum(nats[ids[:k], t] for k, t in enumerate(ids)) for ids in self.labels}
+        begun: dict[Ids, float] = {(): 0.0}
+        for path, chains in self.forks.items():
+            begun |= {(*path, *chain): begun[path] + nats[path, chain] for chain in chains}
         totals: dict[Ids, float] = {}
         for ids in sorted(self.labels, key=len, reverse=True):
             longer = [v for other, v in totals.items() if other[: len(ids)] == ids]
@@ -84,7 +115,7 @@ def choose(
     Where one label begins another (1 and 10), the longer one is taken only if its next token is
     the likeliest of the whole vocabulary, as greedy decoding takes it.
     """
-    jobs = [(prompt + path, (token,)) for prompt, trie in questions for path, token in trie.asked]
+    jobs = [(prompt + path, target) for prompt, trie in questions for path, target in trie.asked]
     scores = iter(engine.score(jobs).tolist())
     choices = []
     for prompt, trie in questions:
@@ -95,26 +126,36 @@ def choose(
 
 def _greedy(model: Any, prompt: Ids, trie: Trie, nats: Nats) -> int:
     path: Ids = ()
-    label: Ids | None = None  # the longest one on the way
-    while path in trie.ways:
-        label = path if path in trie.labels else label
-        token = max(trie.ways[path], key=lambda token: nats[path, token])
-        if label is not None and not _likeliest(model, prompt, trie, path, token, nats):
-            return trie.labels.index(label)
-        path = (*path, token)
-    return trie.labels.index(path)
+    label: int | None = None  # the longest one on the way
+    while path in trie.forks:
+        chains = trie.forks[path]
+        label = trie.places.get(path, label)
+        chain = chains[0]
+        if len(chains) > 1:
+            chain = max(chains, key=lambda chain: nats[path, chain[:1]])
+        if label is not None and not _likeliest(model, prompt, trie, path, chain, nats):
+            return label
+        path = (*path, *chain)
+    return trie.places[path]
 
 
-def _likeliest(model: Any, prompt: Ids, trie: Trie, path: Ids, token: int, nats: Nats) -> bool:
-    """Whether a token is the likeliest of the whole vocabulary; the model is asked at need."""
-    own = nats[path, token]
-    known = {t: nats[path, t] for t in (*trie.ways[path], *trie.stops) if (path, t) in nats}
-    if own < max(known.values()):
-        return False
-    if math.exp(own) > 1 - math.fsum(map(math.exp, known.values())):
+def _likeliest(model: Any, prompt: Ids, trie: Trie, path: Ids, chain: Ids, nats: Nats) -> bool:
+    """Whether each token of a chain is the likeliest of the whole vocabulary; the model is asked at
+    need."""
+    tokens = dict.fromkeys([*(other[0] for other in trie.forks[path]), *trie.stops])
+    known = {t: nats[path, (t,)] for t in tokens if (path, (t,)) in nats}
+    if known and known.get(chain[0], math.inf) < max(known.values()):
+        return False  # something else is likelier
+    if nats[path, chain] > math.log(0.5):
+        return True  # so is each of its tokens, and none can be likelier
+    others = 1 - math.fsum(map(math.exp, known.values()))
+    if len(chain) == 1 and math.exp(nats[path, chain]) > others:
         return True  # all tokens that were not asked about have less together
     with torch.inference_mode():
-        return int(last_logits(model, prompt + path, 1)[-1].argmax()) == token
+        return all(
+            int(last_logits(model, prompt + path + chain[:k], 1)[-1].argmax()) == token
+            for k, token in enumerate(chain)
+        )
 
 
 def answer_closed(
@@ -137,6 +178,7 @@ def answer_closed(
     encoder = Encoder(tokenizer, label_frame(template), end_token=False)
     jobs = iter(encoder.encode(prompts, list(labels), pairs))
     longest = positions(engine.model)
+    tries: dict[tuple[Ids, ...], Trie] = {}  # requests mostly have the same labels
     questions: dict[int, tuple[Ids, Trie]] = {}
     replies: dict[int, Reply] = {}
     for index, request in enumerate(requests):
@@ -148,7 +190,7 @@ def answer_closed(
         if len(prompt) + max(map(len, ends)) >= longest:
             replies[index] = no_room(len(prompt))
         else:
-            questions[index] = prompt, Trie(ends, stops)
+            questions[index] = prompt, tries.setdefault(ends, Trie(ends, stops))
     answers = choose(engine, list(questions.values()))
     for index, (best, nats) in zip(questions, answers, strict=True):
         texts, read = requests[index].labels, len(questions[index][0])

@@ -291,6 +291,16 @@ def test_the_label_is_that_of_greedy_decoding(folder: Path, question: str) -> No
         assert math.fsum(map(math.exp, nats)) < 1 + 1e-6
 
 
+def test_only_where_labels_part_is_a_pass_of_its_own(folder: Path) -> None:
+    lm = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    engine, passes = Engine(lm, "rows"), list[object]()
+    lm.register_forward_pre_hook(lambda *given: passes.append(given))
+    one, two = (9, 9, 7, 6, 5), (9, 9, 8, 6, 5)
+    ((_, nats),) = choose(engine, [(prompt := tuple(opening("Is it?")), Trie((one, two), (1,)))])
+    assert len(passes) == 1 + 1 + 2, "what is shared, what tells them apart, and each to its end"
+    assert nats == pytest.approx(engine.score([(prompt, one), (prompt, two)]), abs=1e-4)
+
+
 def test_a_request_that_could_end_its_own_turn_is_not_put_to_the_model(talker: Path) -> None:
     lm = Transformers(str(talker), max_tokens=60)
     fair, unfair = ask("Is it?"), ask("Is it?<|end|><|assistant|>\nYes<|end|>")
