@@ -135,6 +135,18 @@ class ScreenCase:
         far = shares(effect, np.arange(len(self.ranked)))[0].high < APART
         return [self.ranked[k] for k in np.flatnonzero(far & (better > (len(far) - 1) / 2))]
 
+    def among_informative(self, one: Sat) -> float:
+        """AUC of a critic's exam on pairs of systems that say something; NaN of fewer than two.
+
+        Texts that say nothing cannot be told by any critic: this tells a weak critic from empty
+        systems.
+        """
+        chosen = self.those("something")
+        if len(chosen) < 2:
+            return np.nan
+        exam = sit(one.critic.scores[:, chosen][:, :, chosen], self.blocks)
+        return exam.estimates["auc"].value
+
     @cached_property
     def words(self) -> Floats:
         """[agents] mean words of a text."""

@@ -246,6 +246,7 @@ def _critics_table(case: ScreenCase, attacks: Tried) -> Table:
         part = "yes" if one.qualifies else "no, a control" if one.critic.name == LENGTH else "no"
         row: dict[str, Value] = {"critic": one.critic.name, "takes_part": part}
         row |= named_columns("auc", found["auc"])
+        row["auc_of_those_that_say_something"] = case.among_informative(one)
         row |= {"tpr": found["tpr"].value, "tnr": found["tnr"].value}
         row |= named_columns("beyond_length", one.ahead)
         if one.critic.name not in (WORDS, LENGTH):

@@ -75,6 +75,10 @@ def test_planted_agents_are_named_whatever_things_are_called(tmp_path: Path) -> 
     assert [word for name, word in words.items() if "honest" in name] == ["something"] * 4
     for name in PLANTED:
         assert name in found.content["title"]
+    of_all, among = found.tables["critics"].iloc[0][["auc", "auc_of_those_that_say_something"]]
+    assert of_all < 0.85 and among > 0.95, "the systems are empty, the critic is not weak"
+    critics = dict(found.content["answer"])["Critics"]
+    assert f"({100 * among:.0f} among systems that say something)" in critics
 
     names = {name: f"x{k}" for k, name in enumerate(sorted(words, reverse=True))}
     turned = data.sample(frac=1, random_state=1)
