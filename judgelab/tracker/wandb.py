@@ -256,8 +256,8 @@ def without_places(value: Any) -> Any:
 
 def _of_single(table: Any) -> bool:
     rows = table.get("rows") if isinstance(table, Mapping) else getattr(table, "rows", None)
-    first = rows[0] if isinstance(rows, list | tuple) and rows else None
-    return isinstance(first, Mapping) and not SINGLE.isdisjoint(first)
+    listed = rows if isinstance(rows, list | tuple) else ()
+    return any(isinstance(row, Mapping) and not SINGLE.isdisjoint(row) for row in listed)
 
 
 @contextmanager

@@ -38,7 +38,8 @@ def finished(tmp_path: Path) -> tuple[TrackedRun, Result]:
     table = Table("t", "A table", [{"a": 1, "b": "x"}, {"a": float("nan"), "b": None}])
     judges = [{"judge": "gpt", "verdict": "use", "agreement": 0.8}]
     judges[0] |= {"agreement_low": 0.7, "agreement_high": 0.9}
-    single = Table("where", "Where they differ", [{"item": "a private text", "judge": "gpt"}])
+    rows = [{"judge": "gpt"}, {"item": "a private text", "judge": "gpt"}]
+    single = Table("where", "Where they differ", rows)
     summary = {"clean/auc": 0.7, "clean/auc_low": 0.6, "clean/auc_high": 0.8}
     summary |= {"clean/human_spearman": 0.3, "study": "discrimination"}
     by = Estimator("mi", "m", "m x", "chat", "counted", "none", "", "none", "fp32", "", "corrected")
