@@ -104,16 +104,20 @@ class JudgmentTable:
         units = zip(self.units.item, self.units.first, self.units.second, strict=True)
         require_unique("unit", (" / ".join(filter(None, names)) for names in units))
         require_unique("judge", self.names)
-        said = np.append(self.labels, self.verdicts)
-        if self.kind == "preference" and not np.isin(said[~np.isnan(said)], (0.0, 0.5, 1.0)).all():
+        said = np.concatenate([x.ravel() for x in (self.labels, self.verdicts, self.again)])
+        said = said[~np.isnan(said)]
+        if self.kind == "preference" and not np.isin(said, (0.0, 0.5, 1.0)).all():
             raise DataError("Preferences are 1 (first), 0 (second) or .5 (neither).")
+        if self.kind == "category" and not np.isin(said, range(len(self.levels))).all():
+            raise DataError("Categories are places in levels: whole numbers from 0.")
         if self.positive and self.positive not in self.levels:
             hint = did_you_mean(self.positive, self.levels)
             raise DataError(f"The positive class {self.positive!r} is no category.{hint}")
 
     @property
     def digest(self) -> str:
-        """A hash of all that is in it."""
+        """A hash of the units and what was said of them; not of facts and reasons, which differ
+        where the same cells come from another file."""
         head = f"{self.kind}{self.raters}{self.levels}{self.judges}{self.positive}"
         sha = hashlib.sha256(head.encode())
         for column in vars(self.units).values():

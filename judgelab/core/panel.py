@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -147,6 +147,14 @@ def rng_for(seed: int, *parts: str) -> np.random.Generator:
     """A generator that depends on the seed and the names given, and on nothing else."""
     digest = hashlib.sha256("\x1f".join((str(seed), *parts)).encode()).digest()
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "big")))
+
+
+def folds(item_ids: Sequence[str], count: int, seed: int) -> NDArray[np.int64]:
+    """[items] fold of each item: shuffled by seed and id, whatever their order, and dealt out."""
+    order = np.argsort([rng_for(seed, "folds", item_id).random() for item_id in item_ids])
+    result = np.empty(len(item_ids), dtype=np.int64)
+    result[order] = np.arange(len(item_ids)) % count
+    return result
 
 
 def halved(text: str) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Exchange
-from judgelab.core.panel import Panel, rng_for
+from judgelab.core.panel import Panel, folds, rng_for
 from judgelab.core.scores import (
     PAIR,
     Scores,
@@ -176,14 +176,6 @@ def likelihood_grades(
         return grades.where(gain.notnull() & low.notnull())  # no threshold, no grade
 
     return graded(same), graded(independent)
-
-
-def folds(item_ids: Sequence[str], count: int, seed: int) -> NDArray[np.int64]:
-    """[items] fold of each item: shuffled by seed and id, whatever their order, and dealt out."""
-    order = np.argsort([rng_for(seed, "folds", item_id).random() for item_id in item_ids])
-    result = np.empty(len(item_ids), dtype=np.int64)
-    result[order] = np.arange(len(item_ids)) % count
-    return result
 
 
 def partners(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -252,12 +252,24 @@ class RunComparison:
 
 
 def compare(runs: Sequence[RunResult | Folder]) -> RunComparison:
-    """Finished runs side by side: what ``judgelab.run`` returned, or folders of runs (DataError:
-    there is none, or one has not finished)."""
+    """Finished runs side by side: what ``judgelab.run`` returned, or folders of runs, and all jobs
+    of sweeps, failed ones last (DataError: there is none, or one has not finished)."""
     if isinstance(runs, str | os.PathLike) or not runs:
         raise DataError("Give runs in a list; judgelab.load(path) reads one, or a sweep.")
-    read = [one if isinstance(one, RunResult) else load(one) for one in runs]
-    return RunComparison(list(_beside([one for one in read if isinstance(one, RunResult)])))
+    read, failed = list[RunResult](), list[SweepJob]()
+    for one in runs:
+        found = one if isinstance(one, RunResult) else load(one)
+        for job in found.jobs if isinstance(found, RunComparison) else ():
+            if job.run is None:
+                failed.append(job)
+            else:
+                read.append(RunResult.read(job.run))
+        if isinstance(found, RunResult):
+            read.append(found)
+    beside = list(_beside(read))
+    return RunComparison(
+        [*beside, *(replace(x, number=k) for k, x in enumerate(failed, len(read)))]
+    )
 
 
 def load(path: Folder) -> RunResult | RunComparison:

@@ -126,7 +126,7 @@ class SourceExam:
     def ahead(self, other: SourceExam | None) -> Estimate:
         """AUC less another's on the same items; None: less chance."""
         bar = 0.5 if other is None else other.auc
-        return item_change(self.auc - bar, 1.0)
+        return item_change(self.auc - bar, 0.5 if other is None else 1.0)
 
 
 def sit(scores: Floats, blocks: Sequence[Places]) -> SourceExam:

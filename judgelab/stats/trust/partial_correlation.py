@@ -107,7 +107,8 @@ def saving(
     by leaving out each cluster; errors from the influence y f - (r / 2)(y^2 + f^2) held in .92 of
     the cases on 50 documents of SummEval. Where clusters hold several labelled units (all summaries
     of an article) y and f are the clusters' sums, which decide how far a mean over clusters is off:
-    single texts of FRANK promise .24 of the labels where .15 is saved.
+    single texts of FRANK promise .24 of the labels where .15 is saved. NaN where what is taken out
+    leaves fewer than two degrees of freedom.
 
     Args:
         truth: [units], NaN without a label.
@@ -133,7 +134,8 @@ def _of_complete(
     n, rank = both.shape[1], int(np.linalg.matrix_rank(base)) if len(base) else 0
     cluster = np.unique(cluster, return_inverse=True)[1]
     groups = int(cluster.max(initial=-1)) + 1
-    if groups < FEWEST + 1 or n <= rank + 1:
+    freedom = groups - max(1, round(rank * groups / n)) if n else 0
+    if groups < FEWEST + 1 or n <= rank + 1 or freedom < 2:
         return (np.nan,) * 3
     rest = both - (base @ np.linalg.lstsq(base, both.T, rcond=None)[0]).T
     rest = cluster_sums(rest, cluster)
@@ -147,7 +149,6 @@ def _of_complete(
     if abs(r) >= NEARLY_ONE:  # of a perfect judge so many others may be wrong
         q = 1 - ((1 - LEVEL) / 2) ** (1 / groups)
         low, high = r - q * (r + 1), r + q * (1 - r)
-    freedom = groups - max(1, round(rank * groups / n))
     adjusted = max(0.0, 1 - (1 - r**2) * freedom / (freedom - 1))
     return 0.0 if r <= 0 else adjusted, max(low, 0.0) ** 2, max(high, 0.0) ** 2
 

@@ -263,9 +263,8 @@ def _confidence(case: Case) -> list[Row]:
         if np.isnan(one.scored).all():
             continue
         assert one.hard is not None
-        sets = one.scored, one.hard
-        levels = any(np.nanmax(cells, initial=-np.inf) > 0 for cells in sets)  # else ln p
-        for name, cells in zip(("easy", "hard"), sets, strict=True):
+        levels = one.way == "words"  # else ln p
+        for name, cells in zip(("easy", "hard"), (one.scored, one.hard), strict=True):
             shown = cells if levels else -cells
             known = int(np.count_nonzero(~np.isnan(cells)))
             rows.append(

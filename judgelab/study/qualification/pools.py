@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from judgelab.core.panel import Panel
+from judgelab.core.panel import Panel, folds
 from judgelab.stats.intervals.arrays import Floats, Mask, row_means
 from judgelab.stats.qualification.exams import Marks, correct, decide, pooled_scores
 from judgelab.study.common.panels import human_scores
@@ -86,14 +86,19 @@ def consistent(responses: JudgeResponses, marks: Marks) -> Pool:
     return Pool(PRE, ("consistency",), power, decide(responses.votes, power), samples)
 
 
-def filtered_by_people(responses: JudgeResponses, gold: Floats, folds: int = FOLDS) -> Pool:
-    """PRE's human filter: judges whose accuracy exceeds ``HUMAN_BAR``, weighted with it."""
+def filtered_by_people(
+    responses: JudgeResponses, gold: Floats, panel: Panel, count: int = FOLDS
+) -> Pool:
+    """PRE's human filter: judges whose accuracy exceeds ``HUMAN_BAR``, weighted with it.
+
+    An item's fold hangs on ids alone, and not on the order of the items.
+    """
     votes = responses.votes
     right = np.stack([correct(np.sign(each), gold) for each in votes])
-    fold = np.arange(len(gold)) % folds
+    fold = folds([item.id for item in panel.items], count, seed=0)
     sign = np.full(votes.shape[1:], np.nan)
-    powers = np.zeros((folds, len(right)))
-    for part in range(folds):
+    powers = np.zeros((count, len(right)))
+    for part in range(count):
         marks = row_means(right[:, fold != part].reshape(len(right), -1))
         powers[part] = np.where(marks > HUMAN_BAR, marks, 0.0)
         sign[fold == part] = decide(votes[:, fold == part], powers[part])

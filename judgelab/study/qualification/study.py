@@ -176,7 +176,7 @@ class Qualification(JudgesStudy):
             pools.append(consistent(responses, marks["consistency"]))
         gold = preferences_of(panel, responses.pairs)
         if (abs(gold) == 1).any() and len(panel.items) >= FOLDS:
-            pools.append(filtered_by_people(responses, gold))
+            pools.append(filtered_by_people(responses, gold, panel))
         return Case(
             panel=panel,
             responses=responses,

@@ -201,7 +201,7 @@ def decide(
     sat = []
     for one in critics:
         own, rest = exams[one.name], beyond(one.scores, length, blocks)
-        ahead = min(own.ahead(None), item_change(rest - 0.5, 1.0), key=lambda bar: bar.low)
+        ahead = min(own.ahead(None), item_change(rest - 0.5, 0.5), key=lambda bar: bar.low)
         sat.append(Sat(one, own, ahead, own.ahead(exams[WORDS])))
     pool = [one for one in sat if one.qualifies]
     case = ScreenCase(panel, blocks, sat, facts, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.judgments import JudgmentTable
 from judgelab.core.panel import Panel
 from judgelab.dataset.table import LabelledTable
+from tests.judgment_tables import categories
 
 LONG = ("id", "label", "judge", "verdict")
 SPELLINGS: list[tuple[Any, Any]] = [
@@ -25,6 +27,12 @@ SPELLINGS: list[tuple[Any, Any]] = [
     ("Pass", "fail"),
     ("good", "bad"),
 ]
+
+
+def test_a_category_is_one_of_the_levels() -> None:
+    table = categories(np.random.default_rng(0))
+    with pytest.raises(DataError, match="Categories are places in levels"):
+        replace(table, labels=np.where(table.labels == 1, 5.0, table.labels))
 
 
 def panel_of(head: tuple[str, ...], *rows: tuple[Any, ...], **settings: Any) -> Panel:

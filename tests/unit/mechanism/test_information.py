@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from judgelab.core.errors import DataError
+from judgelab.core.panel import folds
 from judgelab.mechanism.gppm import Gppm
 from judgelab.mechanism.logprob import measure_logprob
 from judgelab.mechanism.mi import Mi
-from judgelab.mechanism.tvd_mi import folds, partners
+from judgelab.mechanism.tvd_mi import partners
 from tests.scripted import ScriptedLogProb, panel_of
 
 TEXTS = [["one two", "one two three", "five"], ["six six", "seven", "six seven nine ten"]]

@@ -249,3 +249,5 @@ def test_a_sweep_is_read_as_its_comparison(runs: dict[str, Any], tmp_path: Path)
         note = json.dumps(word | {"status": "done", "run": str(run.path)})
         (tmp_path / str(number) / "job.json").write_text(note)
     assert list(judgelab.load(tmp_path).summary["mechanism"]) == list(runs)
+    beside = judgelab.compare([runs["length"], tmp_path])
+    assert [job.run for job in beside.jobs[1:]] == [run.path for run in runs.values()]

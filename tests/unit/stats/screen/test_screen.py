@@ -7,7 +7,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from judgelab.stats.screen.exam import centred, deal, matched, sit
+from judgelab.stats.screen.exam import SourceExam, centred, deal, matched, sit
 from judgelab.stats.screen.verdicts import false_discoveries, permutation_p, pooled, screen
 
 M = 6
@@ -111,6 +111,8 @@ def test_exam_is_cross_fitted_and_uniform_of_noise() -> None:
     good, noise = (sit(panel([x] * 4, 60), blocks) for x in (1.0, 0.0))
     assert good.estimates["auc"].low > 0.9
     assert good.ahead(noise).low > 0
+    perfect = SourceExam(np.ones(10), np.ones(10), np.ones(10), 1.0)
+    assert perfect.ahead(None).low == pytest.approx(0.5 - (1 - 0.025**0.1))
     assert good.weight > 0.7
     assert noise.weight < 0.05
     assert noise.estimates["auc"].low < 0.5 < noise.estimates["auc"].high

@@ -236,6 +236,14 @@ def test_its_interval_holds(binary: bool) -> None:
     assert 0.93 <= held / runs <= 0.985
 
 
+@pytest.mark.parametrize("columns", [17, 19])
+def test_what_leaves_one_degree_of_freedom_or_none_says_nothing(columns: int) -> None:
+    rng = np.random.default_rng(0)
+    y, f, free = rng.normal(size=22), rng.normal(size=(1, 22)), rng.normal(size=(22, columns))
+    found = saving(y, f, np.arange(22) % 4, free)
+    assert np.isnan([found.value[0], found.low[0], found.high[0]]).all()
+
+
 def test_a_perfect_judge_saves_and_its_interval_says_how_many_labels_there_are() -> None:
     y = np.tile([0.0, 1.0], 50)
     found = saving(y, y[None], np.arange(100))

@@ -58,7 +58,8 @@ def test_a_reply_that_cannot_be_read_agrees_with_nobody() -> None:
     table = made_classes(TWO)
     verdicts = table.verdicts.copy()
     verdicts[0, :2] = np.nan
-    people, judge = both(replace(table, verdicts=np.nan_to_num(verdicts, nan=2.0)))
+    third = {"verdicts": np.nan_to_num(verdicts, nan=2.0), "levels": (*table.levels, "unread")}
+    people, judge = both(replace(table, **third))
     (row,) = rows(audited(replace(table, verdicts=verdicts)), "judges")
     assert row["kappa"] == pytest.approx(cohen_kappa_score(people, judge))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from numpy.testing import assert_allclose
 
 import judgelab
 from judgelab.core.errors import ConfigError
+from judgelab.core.panel import Item, Panel, folds
 from judgelab.exam.protocol import Answers
 from judgelab.report.jobs import comparisons, jobs
 from judgelab.report.sweep import write
@@ -205,16 +207,24 @@ def heard(cells: Floats, **exams: Mask) -> JudgeResponses:
     return JudgeResponses(names, pairs, cells, nothing, results)
 
 
+def items(count: int) -> Panel:
+    return Panel(tuple(Item(id=f"i{k}", source="") for k in range(count)))
+
+
 def test_no_item_is_graded_by_weights_that_it_taught() -> None:
     """Each judge is right on one fold and wrong on the other, and so chosen for the wrong one."""
     human = np.tile([3.0, 2.0, 1.0], (8, 1))
-    even = (np.arange(8) % 2 == 0)[:, None]
+    panel = items(8)
+    even = (folds([item.id for item in panel.items], 2, seed=0) == 0)[:, None]
     grades = np.stack([np.where(even, human, -human), np.where(even, -human, human)])
     responses = heard(grades)
-    pool = filtered_by_people(responses, np.ones((8, 3)), folds=2)
+    pool = filtered_by_people(responses, np.ones((8, 3)), panel, 2)
     assert (pool.sign == -1).all()
     assert_allclose(answer_scores(responses, pool, 3), -human)
     assert_allclose(pool.power, [0.5, 0.5])  # their mean would have graded all alike
+    turned = replace(panel, items=panel.items[::-1])
+    again = filtered_by_people(heard(grades[:, ::-1]), np.ones((8, 3)), turned, 2)
+    assert_allclose(again.sign, pool.sign[::-1])
 
 
 def test_pre_takes_consistency_above_its_own_threshold_and_gives_each_one_vote() -> None:
