@@ -108,8 +108,7 @@ class Plan(Study):
         def needed(r: float, bias: float = bias) -> float:
             return required_n(r, delta, self.confidence, system_bias_sd=bias, **fixed)
 
-        items, price = needed(r), self.price
-        cost = None if price is None or math.isinf(items) else items * self.systems * price
+        items = needed(r)
         plan: dict[str, Any] = {
             "r": r,
             "delta": delta,
@@ -120,16 +119,16 @@ class Plan(Study):
             "required_items": items,
             "required_items_without_bias": needed(r, 0.0),
             "rated_texts": items * self.systems,
-            "cost": cost,
+            "cost": self._cost(items),
             "item_correlation": shared,
         }
         better = (round(r + step, 6) for step in STEPS if r + step <= 1)
-        judges = [_saving(one, needed(one), items) for one in sorted([r, *better])]
+        judges = [self._judge(one, needed(one), items) for one in sorted([r, *better])]
         numbers: list[Row] = [
             {"quantity": NAMES[name], **one.as_dict(), "from": origin}
             for name, (one, origin) in known.items()
         ]
-        words = {**plan, "items": items, "systems": self.systems, "price": price}
+        words = {**plan, "items": items, "systems": self.systems, "price": self.price}
         words |= {"best": judges[-1], "known": known, "scores": scores, "empty": empty}
         return Result(
             summary={"study": "plan", **plan},
@@ -168,14 +167,23 @@ class Plan(Study):
                 read[name] = one, where
         return read | given, *((people.scores, empty) if self.sd is None else (None, 0))
 
+    def _cost(self, items: float) -> float | None:
+        """Of rating so many items; None where the price is not known, or items have no end."""
+        if self.price is None or not math.isfinite(items):
+            return None
+        return items * self.systems * self.price
 
-def _saving(r: float, n: float, items: float) -> Row:
-    """What a judge of r, who needs n items, saves against ``items``; how much dearer it may be."""
-    both = math.isfinite(items) and math.isfinite(n)
-    return {
-        "r": r,
-        "items": n,
-        "items_saved": items - n,
-        "saved": 1 - n / items if both else math.nan,
-        "worth_up_to": items / n if both else math.nan,
-    }
+    def _judge(self, r: float, n: float, items: float) -> Row:
+        """What a judge of r, who needs n items, saves against ``items``; how much dearer it may
+        be."""
+        both = math.isfinite(items) and math.isfinite(n)
+        cost, saved = self._cost(n), self._cost(items - n)
+        priced = {"cost_at_this_price": cost, "saved_at_this_price": saved}
+        return {
+            "r": r,
+            "items": n,
+            "items_saved": items - n,
+            "saved": 1 - n / items if both else math.nan,
+            "worth_up_to": items / n if both else math.nan,
+            **({} if cost is None else priced),
+        }

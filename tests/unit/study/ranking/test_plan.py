@@ -48,6 +48,8 @@ def test_the_plan_of_the_issue(lab: Context) -> None:
     assert judges["items"].iloc[-1] == required_n(0.6, 0.05, 0.95, sd=0.25)
     assert judges["saved"].iloc[-1] == pytest.approx(0.75, abs=0.001)
     assert judges["worth_up_to"].iloc[-1] == pytest.approx(4, abs=0.02)
+    assert judges["cost_at_this_price"].iloc[0] == pytest.approx(summary["cost"])
+    assert judges["saved_at_this_price"].iloc[-1] == pytest.approx(2 * (1504 - 376) * 0.01)
 
 
 def test_a_plan_that_no_number_of_items_fulfils(lab: Context) -> None:
