@@ -50,7 +50,7 @@ class Manipulation:
         items: pairs that are tried, one of an item, drawn; null: of all items.
 
     Raises:
-        ConfigError: no probe is left.
+        ConfigError: no probe is left, or one has the placebo's name.
     """
 
     probes: Mapping[str, Any]
@@ -63,6 +63,12 @@ class Manipulation:
         if not probes:
             raise ConfigError(
                 "study.manipulation.probes is empty: name attacks, or leave study.manipulate=false."
+            )
+        if "placebo" in probes:
+            raise ConfigError(
+                "study.manipulation.probes.placebo: this name is the control's, which every probe "
+                "is held against. Give the probe another name, or set the control itself by "
+                "study.manipulation.placebo."
             )
 
     def ask(
