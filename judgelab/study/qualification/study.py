@@ -151,6 +151,11 @@ class Qualification(JudgesStudy):
                 "'+evaluation_lm@study.judges.NAME=OPTION' or a list (study.judges=judges.yaml), "
                 "or take those of the data with mechanism=recorded_scores."
             )
+        if self.recorded is not None and asked:
+            raise ConfigError(
+                "study.recorded names judges of the data: leave it out, or choose "
+                "mechanism=recorded_scores."
+            )
         _one_way(context, asked)
         prices = replace(read_prices(self.prices), models=self.model_prices)
         for name, one in asked.items():

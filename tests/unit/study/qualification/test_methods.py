@@ -146,7 +146,7 @@ FILE = """
 """
 
 
-def qualified(root: Path, judges: Any, **more: str) -> Any:
+def qualified(root: Path, judges: Any, **more: Any) -> Any:
     given = {"study": "qualification", "data": graded(5), "paths__root": str(root), **more}
     return judgelab.run(judges=judges, **given, **NO_EXAMS)
 
@@ -189,6 +189,11 @@ def test_mistakes_are_one_sentence(tmp_path: Path, judges: Any, said: str) -> No
 def test_a_recorded_judge_votes_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"study.recorded=.*each once"):
         result(tmp_path, "study.recorded=[first,first,second]")
+
+
+def test_recorded_judges_beside_those_that_are_asked_are_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"study.recorded names judges of the data"):
+        qualified(tmp_path, [SMALL | {"name": "a"}, LARGE | {"name": "b"}], recorded=["a"])
 
 
 NAN = np.nan
