@@ -50,51 +50,39 @@ def categories(
     """
     named, same = _settings(given, labels)
     said = {who: words_of(its, VOID) for who, its in cells.items()}
-    sides = _sides(said.values())
-    level_of = _levels_of(named, same, said.values(), sides)
+    level_of = _levels_of(named, same, said)
     said = {who: tally(its, level_of.__getitem__) for who, its in said.items()}
-    order = {level_of[one]: name for one, name in named.items()}
+    names = {level_of[one]: name for one, name in named.items()}
+    order = list(names)
     people, judges = said.pop(RATERS, Counter[str]()), sum(said.values(), Counter[str]())
     short = set(filter(_short, judges))
-    own, more = set(order), set[str]()  # levels of people, and those that only judges say
+    own, more = set(order), set[str]()
     if given is None:
         voiced = set(people) or short
         if all(is_figure(one) or one in PLAIN for one in voiced - MISSING):
             voiced -= MISSING  # beside words, None may well be a category
         own |= voiced
         more = {one for one in short if judges[one] > 1} - own
-        if len(prose := own if len(own) > MOST else own | more) > MOST:
-            raise DataError(
-                f"{where} has {len(prose):,} different labels, such as {min(prose)[:30]!r}, which "
-                "look like free text: name the column of labels with dataset.columns.human=COLUMN "
-                "(of verdicts: dataset.columns.verdict=COLUMN), or group them with "
-                "dataset.labels='{NAME: [SPELLING, ...], ...}'."
-            )
-    names = _names(cells, level_of) | order
-    main = set(people if given is None else order)
+        _refuse_prose(where, own if len(own) > MOST else own | more)
+    names = _names(cells, level_of) | names
+    main = people if given is None else Counter(order)
     for who, its in said.items() if main else ():
-        mine = set(filter(_short, its))
-        parts = [mine, *(mine & side for side in sides if side & main)]
-        if any(part and not part & own for part in parts):
-            _refuse_stranger(where, cells, who, {one: names[one] for one in own})
+        _refuse_stranger(where, cells, (who, its), main, {one: names[one] for one in own})
 
     def place(one: str) -> tuple[bool, int, float, str]:
         value = number(names[one])
-        listed = [*order].index(one) if one in order else len(order)
+        listed = order.index(one) if one in order else len(order)
         return one in more, listed, value if value == value else math.inf, names[one].casefold()
 
     ranked = sorted(own | more, key=place)
     two = ranked[:2] if len(own) == 2 or len(ranked) <= 2 else []
-    yes, no = ({level_of[one] for one in side & level_of.keys()} & set(two) for side in sides)
+    spelled = Counter(one for one, level in level_of.items() if level in two)
+    yes, no = ({level_of[one] for one in side} for side in _sides(spelled))
     good = yes or (set(two) - no if len(no) == 1 else set[str]())
-    top = best = good if len(good) == 1 and not yes & no else set[str]()
+    top = good if len(good) == 1 else set[str]()
     if positive is not None:
-        spelled = {level_of.get(one, one) for one in spellings_of(positive)}
-        top = spelled & set(ranked)
-        best = best or top
-        if len(top) != 1:
-            hint = did_you_mean(name_of(positive), (names[one] for one in ranked))
-            raise ConfigError(f"dataset.positive={positive!r} is no category.{hint}")
+        top = _positive(positive, level_of, ranked, two, names)
+    best = good if len(good) == 1 else top
     worth = {one: float(one in best) for one in two if best}
     if all(is_figure(names[one]) for one in two):
         worth = {one: number(names[one]) for one in two}
@@ -143,49 +131,76 @@ def _settings(
     return names, same
 
 
-def _sides(said: Collection[Counter[str]]) -> list[frozenset[str]]:
-    """The words for yes, and those for no; 1 and 0 are none where somebody uses a scale."""
-    odd = (sum(n for one, n in its.items() if is_figure(one) and one not in PLAIN) for its in said)
-    scale = any(n * STRAY > its.total() for n, its in zip(odd, said, strict=True))
-    return [side - {"1", "0"} if scale else side for side in SIDES]
+def _sides(said: Counter[str]) -> list[set[str]]:
+    """The words for yes, and those for no; 1 and 0 are none where they stand in a scale."""
+    odd = sum(n for one, n in said.items() if is_figure(one) and one not in PLAIN)
+    scale = odd * STRAY > said.total()
+    words = {one for one in said if not (scale and is_figure(one))}
+    return [words & side for side in SIDES]
 
 
 def _levels_of(
-    named: Iterable[str],
-    same: Mapping[str, str],
-    said: Collection[Counter[str]],
-    sides: Iterable[frozenset[str]],
+    order: Iterable[str], same: Mapping[str, str], said: Mapping[str, Counter[str]]
 ) -> dict[str, str]:
     """Word -> its level; where nobody says two yeses all of them are one, and so with no."""
-    level_of = {one: one for its in (named, *said) for one in its} | dict(same)
-    voices = [{level_of[one] for one in its} for its in (named, *said)]
-    for side in sides:
-        spoken = side & set().union(*voices)
-        if spoken and all(len(side & voice) <= 1 for voice in voices):
-            level_of = dict.fromkeys(side, min(spoken)) | {
-                one: min(spoken) if level in side else level for one, level in level_of.items()
-            }
-    return level_of
+    words = [*order, *same, *(one for its in said.values() for one in its)]
+    level_of = {one: same.get(one, one) for one in words}
+    voices = [Counter([*order]), *(tally(its, level_of.__getitem__) for its in said.values())]
+    merged = dict[str, str]()
+    for side in zip(*map(_sides, voices), strict=True):  # a set of each voice
+        if all(len(its) <= 1 for its in side):
+            one = set[str]().union(*side)
+            merged |= dict.fromkeys(one, min(one, default=""))
+    return {one: merged.get(level, level) for one, level in level_of.items()}
+
+
+def _often(count: tuple[str, int]) -> tuple[int, str]:
+    return -count[1], count[0]
 
 
 def _short(one: str) -> bool:
     return len(one) <= LONGEST and one not in MISSING
 
 
-def _refuse_stranger(where: str, cells: Said, who: str, own: Mapping[str, str]) -> None:
-    """Refuse a judge that says nothing of what people say, or has another yes or no; ``own`` names
-    people's levels."""
-    theirs, its = (
-        some([repr(x.strip()[:LONGEST]) for x in sorted(counts, key=lambda x: (-counts[x], x))])
-        for counts in (cells[RATERS], cells[who])
-    )
-    names = [own[one] for one in sorted(own)[:4]]
-    groups = ", ".join(f"{name[:20]}: [...]" for name in names)
-    raise DataError(
-        f"{where}: people say {theirs or ', '.join(names)}, judge {who!r} says {its}, and "
-        f"nothing shows which mean the same: write dataset.labels='{{{groups}}}' with the "
-        "judge's words for each (or, if it gives grades, dataset.positive=NAME for high ones)."
-    )
+def _refuse_prose(where: str, levels: Collection[str]) -> None:
+    if len(levels) > MOST:
+        raise DataError(
+            f"{where} has {len(levels):,} different labels, such as {min(levels)[:30]!r}, which "
+            "look like free text: name the column of labels with dataset.columns.human=COLUMN (of "
+            "verdicts: dataset.columns.verdict=COLUMN), or group them with "
+            "dataset.labels='{NAME: [SPELLING, ...], ...}'."
+        )
+
+
+def _refuse_stranger(
+    where: str,
+    cells: Said,
+    judge: tuple[str, Counter[str]],
+    main: Counter[str],
+    own: Mapping[str, str],
+) -> None:
+    """Refuse a judge that says nothing of what people say, or has another yes or no.
+
+    Args:
+        judge: its name and words.
+        main: the levels of people.
+        own: level of people -> its name.
+    """
+    who, said = judge
+    mine = set(filter(_short, said))
+    sides = [its & mine for its, theirs in zip(_sides(said), _sides(main), strict=True) if theirs]
+    if any(words and not words & own.keys() for words in [mine, *sides]):
+        theirs, its = (
+            some([repr(x.strip()[:LONGEST]) for x, _ in sorted(cells[one].items(), key=_often)])
+            for one in (RATERS, who)
+        )
+        names = [own[one] for one in sorted(own)[:4]]
+        groups = ", ".join(f"{name[:20]}: [...]" for name in names)
+        raise DataError(
+            f"{where}: people say {theirs or ', '.join(names)}, judge {who!r} says {its}, and "
+            f"nothing shows which mean the same: write dataset.labels='{{{groups}}}' with the "
+            "judge's words for each (or, if it gives grades, dataset.positive=NAME for high ones)."
+        )
 
 
 def _names(cells: Said, level_of: Mapping[str, str]) -> dict[str, str]:
@@ -201,3 +216,21 @@ def _names(cells: Said, level_of: Mapping[str, str]) -> dict[str, str]:
         one = word(cell)
         names.setdefault(level_of.get(one, ""), one if plain or is_figure(one) else cell.strip())
     return names
+
+
+def _positive(
+    positive: object,
+    level_of: Mapping[str, str],
+    levels: Sequence[str],
+    two: Sequence[str],
+    names: Mapping[str, str],
+) -> set[str]:
+    """The level that a setting means: by any of its spellings, of two by yes or no."""
+    spelled = spellings_of(positive)
+    named = {level_of.get(one, one) for one in spelled} & set(levels)
+    for side, its in zip(SIDES, _sides(Counter(two)), strict=True):
+        named = named or (its if spelled & side else set())
+    if len(named) != 1:
+        hint = did_you_mean(name_of(positive), (names[one] for one in levels))
+        raise ConfigError(f"dataset.positive={positive!r} is no category.{hint}")
+    return named

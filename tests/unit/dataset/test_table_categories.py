@@ -168,7 +168,23 @@ def test_the_class_that_matters() -> None:
     assert table_of(LONG, *letters, positive="b").positive == "B"
     three = [(("pass", "fail", "none")[k % 3], "g", "pass") for k in range(6)]
     assert table_of(LONG, *three).positive == ""
+    assert "Known are: x, y, z" in refusal(LONG, *((one, "g", one) for one in "xyz"), positive=True)
+    assert table_of(LONG, *letters, labels={"yes": ["A"], "B": ["no"]}).positive == "yes"
     assert table_of(LONG, *rows).digest != table_of(LONG, *rows, positive="unsafe").digest
+
+
+def test_a_scale_of_one_judge_takes_no_words_from_another() -> None:
+    """Beside 3 the judge's own 1 is no yes; that of the other judge still is."""
+    wide, judges = ("id", "human", "one", "two"), ["one", "two"]
+    said = [(("no", "yes")[k % 2], k % 2, ("yes", "no", "3")[k % 3]) for k in range(9)]
+    found = table_of(wide, *said, judges=judges)
+    assert found.levels == ("no", "yes", "3") and found.positive == "yes"
+    assert "judge one: 0 = no (5) and 1 = yes (4)" in str(found.facts["read"])
+    scale = [(k % 2, k % 2, k % 5 + 1) for k in range(10)]
+    scaled = table_of(wide, *scale, judges=judges, kind="category")
+    assert scaled.levels[:2] == ("0", "1") and scaled.positive == "1"
+    named = [(("unsafe", "safe")[k % 2], "g", k % 5) for k in range(10)]
+    assert table_of(LONG, *named, categories=["0", "1"]).truth.tolist() == [0, 1] * 5
 
 
 def test_other_studies_have_grades_of_two_categories() -> None:
