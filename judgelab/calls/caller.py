@@ -213,6 +213,7 @@ class Caller:
             stop=partial(self._exhausted, call),
             wait=self._wait,
             sleep=self.breaker.sleep,
+            before_sleep=self._tell_wait,
             retry_error_callback=lambda state: state.outcome.result(),
         )
         try:
@@ -253,11 +254,14 @@ class Caller:
     def _wait(self, state: Any) -> float:
         """Seconds until the next attempt: as the server says, else full jitter."""
         result, wait = state.outcome.result(), float(self._jitter(state))
-        if (asked := result.retry_after) is not None:
-            wait = asked + min(wait, 0.1 * asked)
-        if wait >= SHOWN:
-            self.breaker.tell(f"{self.where}: {result.reason}; again in {wait:.0f} s")
-        return wait
+        asked = result.retry_after
+        return wait if asked is None else asked + min(wait, 0.1 * asked)
+
+    def _tell_wait(self, state: Any) -> None:
+        """Tell a long wait; of the last attempt, which none follows, nothing."""
+        if (wait := state.upcoming_sleep) >= SHOWN:
+            reason = state.outcome.result().reason
+            self.breaker.tell(f"{self.where}: {reason}; again in {wait:.0f} s")
 
     async def _attempt(self, call: Call, number: int) -> Answer:
         await self.breaker.unless_stopped(self.pace.admit(sum(call.tokens)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import os
 import threading
@@ -10,13 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from openai import AsyncOpenAI
 
 from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached, Claims
-from judgelab.calls.caller import stamp
+from judgelab.calls.caller import Breaker, Caller, stamp
 from judgelab.calls.meter import Meter
 from judgelab.calls.pace import Limits
-from judgelab.calls.sending import EndpointError
+from judgelab.calls.sending import Answer, Call, EndpointError
 from judgelab.core.errors import DataError
 from judgelab.core.lm import ChatRequest, Message, Reply
 from judgelab.engine.models import calls_file
@@ -69,6 +71,24 @@ def test_two_jobs_at_once_ask_each_question_once(tmp_path: Path) -> None:
             thread.join()
         assert sum(server.seen().values()) == 60
     assert answers[0] == answers[1] == answers[2]
+
+
+def test_only_a_wait_that_an_attempt_follows_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    limits = Limits(retries=1, longest_wait=60)
+    caller = Caller(AsyncOpenAI(api_key="k"), limits, Meter(), None, "It", told.append, None)
+
+    async def busy(call: Call) -> Answer:
+        return Answer(None, "HTTP 503: busy", "503", again=True, retry_after=6.0)
+
+    async def at_once(seconds: float) -> None:
+        pass
+
+    monkeypatch.setattr(caller._sender, "send", busy)
+    monkeypatch.setattr(Breaker, "sleep", lambda breaker, seconds: at_once(seconds))
+    answer = asyncio.run(caller.call(Call("chat", {"model": "m"}, ("k",), (1, 1))))
+    assert answer.reason == "HTTP 503: busy after 2 attempts"
+    assert len(told) == 1 and told[0].startswith("It: HTTP 503: busy; again in 6")
 
 
 def test_progress_is_a_line_now_and_then_or_live_on_a_terminal(
