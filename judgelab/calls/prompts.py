@@ -266,21 +266,32 @@ class RawPrompts:
             return _unscored(f"malformed answer ({cause})")
 
     async def _ask_text(self, caller: Caller, text: str, keep: bool = False) -> Asked:
-        if self.cache is not None and (known := self.cache.get([self._key(text)])):
-            return ScoredPrompt(*map(tuple, json.loads(*known.values())))
-        scored = await self._ask(caller, text)
+        known = self._known(text)
+        scored = known if known and known.whole else await self._ask(caller, text)
         if isinstance(scored, ScoredPrompt) and not is_of(scored, text):
             return _unscored(OTHERS)
         if isinstance(scored, ScoredPrompt) and keep:
             self._keep(text, scored)
         return scored
 
+    def _known(self, text: str) -> ScoredPrompt | None:
+        """What an earlier run kept of this prompt."""
+        if self.cache is None:
+            return None
+        key = self._key(text)
+        stored = self.cache.get([key]).get(key)
+        if stored is None:
+            return None
+        values = json.loads(stored)
+        return ScoredPrompt(tuple(values["tokens"]), tuple(values["logprobs"]))
+
     def _keep(self, text: str, scored: ScoredPrompt) -> None:
         if self.cache is not None and scored.whole:  # one with a gap would be asked for again
-            self.cache.add({self._key(text): json.dumps([scored.tokens, scored.logprobs])})
+            values = {"tokens": scored.tokens, "logprobs": scored.logprobs}
+            self.cache.add({self._key(text): json.dumps(values)})
 
     def _key(self, text: str) -> bytes:
-        return digest(json.dumps(["scored prompt", self._name, text]))
+        return digest(json.dumps(["prompt", self._name, text]))
 
 
 class FramedPrompts(RawPrompts):

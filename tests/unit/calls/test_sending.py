@@ -15,6 +15,7 @@ import httpx
 import pytest
 from openai import APIConnectionError, APITimeoutError
 
+from judgelab.calls.batch import digest
 from judgelab.calls.cache import CallCache
 from judgelab.calls.pace import Limits
 from judgelab.calls.prompts import RawPrompts, ScoredPrompt, is_of
@@ -127,6 +128,10 @@ def test_a_prompt_with_a_gap_is_not_kept(tmp_path: Path) -> None:
     healed = ScoredPrompt(("a", "b"), (None, -1.0))
     found = [asyncio.run(raw._ask_text(Healing(), "ab", keep=True)) for _ in range(3)]  # type: ignore[arg-type]
     assert found == [ScoredPrompt(("a", "b"), (None, None)), healed, healed] and not answers
+    earlier = {"tokens": ["c", "d"], "logprobs": [None, -2.0]}  # as earlier releases keep it
+    raw.cache.add({digest(json.dumps(["prompt", "an LM", "cd"])): json.dumps(earlier)})
+    known = asyncio.run(raw._ask_text(Healing(), "cd"))  # type: ignore[arg-type]
+    assert known == ScoredPrompt(("c", "d"), (None, -2.0))
     raw.cache.close()
 
 
