@@ -163,10 +163,10 @@ def _make(
 
 
 def _scored(context: Context, models: Models) -> Result:
-    """What the study finds; where its arithmetic fails for want of open calls, that they are."""
+    """What the study finds; where it has too few data for want of open calls, that they are."""
     try:
         return context.study.run(context)
-    except (DataError, ArithmeticError, LookupError, TypeError, ValueError) as cause:
+    except (DataError, ArithmeticError) as cause:  # all else is a fault of the study itself
         if (still := open_calls(models.log, models.until)) is None:
             raise
         why = " ".join(str(cause).split())

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from judgelab.calls.batch import LoggedCall
 from judgelab.calls.log import CallLog
+from judgelab.core.errors import DataError, PartialRunError
 from judgelab.core.judgments import JudgmentTable, Units
 from judgelab.core.result import Result
+from judgelab.engine import run
 from judgelab.engine.provenance import RECORD, grouped, missing_verdicts, trained, with_reasons
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.scoring import source as record
@@ -33,6 +37,19 @@ def account(calls: dict[str, int], lost: dict[str, int], reply: str | None = Non
                 row.reason, row.reply = "no label", reply
             log.note(key, row)
     return log
+
+
+@pytest.mark.parametrize(
+    ("cause", "seen"), [(DataError("too few"), PartialRunError), (TypeError("bug"), TypeError)]
+)
+def test_open_calls_excuse_too_few_data_and_no_fault_of_the_study(
+    cause: Exception, seen: type[Exception]
+) -> None:
+    log, context = account({"a": 2}, {"a": 1}), Mock(**{"study.run.side_effect": cause})
+    for row in log.unscored:
+        row.settled = False
+    with pytest.raises(seen, match="There is no result yet" if seen is PartialRunError else "bug"):
+        run._scored(context, Mock(log=log, until=None))
 
 
 GROUPS = {
