@@ -16,7 +16,7 @@ from judgelab.core.judgments import JudgeFacts, JudgmentTable, Units
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.dataset.files import number, refuse
 from judgelab.dataset.meaning import RATERS, Meaning, readings_line
-from judgelab.dataset.rows import TEXT, JudgedRow, near, shortened
+from judgelab.dataset.rows import PAIR, TEXT, JudgedRow, near, shortened
 
 Key = tuple[str, str, str]
 """Item, first and second system; the second is empty where one text is judged."""
@@ -68,9 +68,13 @@ class PanelBuilder:
         judges = tuple((verdict.who, verdict.order, verdict.run) for verdict in row.verdicts)
         first = self.lines.setdefault((key, swapped, raters, judges), row.line)
         if first != row.line and (raters or judges):  # a row of facts alone may come again
+            ways = ["who wrote it (dataset.columns.agent=COLUMN)"] * (one in (TEXT, PAIR[0]))
+            ways += ["which text was shown first (dataset.columns.order=COLUMN)"] * bool(two)
+            ways += ["who said it (dataset.columns.rater=COLUMN)"] * bool(raters)
+            ways += ["which run it is (dataset.columns.run=COLUMN)"] * bool(judges)
             raise DataError(
-                f"says once more what {self.noun} {first} is about: keep one of them, or name the "
-                "column that tells them apart (dataset.columns.agent=COLUMN, rater, order, run)"
+                f"says once more what {self.noun} {first} is about: keep one of them, or say "
+                f"{' or '.join(ways)}"
             )
         self.items[item] = None
         self._add_facts(row, key, swapped)

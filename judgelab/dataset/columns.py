@@ -178,14 +178,18 @@ class Layout:
         if names:
             self.columns[role] = names[0]
 
-    def take_people(self, names: Sequence[str]) -> None:
-        """The column of people's labels, or one for each person."""
+    def take_people(self, names: Sequence[str], machines: Sequence[str]) -> None:
+        """The column of people's labels, or one for each person; ``machines`` are judges'."""
         kinds = dict[str, list[str]]()
         for name in names:  # annotator_1 and annotator_2 are of one kind, human and expert of two
             kinds.setdefault(" ".join(_parts(name)), []).append(name)
         if len(kinds) > 1:
             groups = (*kinds.values(), names)
             choices = {f"people: {listed(its)}": [people_word(its)] for its in groups}
+            for name in names if not machines else ():  # one of these may be the judge
+                rest = [one for one in names if one != name]
+                its = f"people: {listed(rest)}; judge: {name}"
+                choices[its] = [people_word(rest), _judges([name])]
             self.refuse(f"people's labels may stand in {listed(names)}", choices)
         if len(names) > 1:
             self.raters = {name: [name] for name in names}
@@ -291,7 +295,7 @@ def layout(
         if role != "category" or "agent" in own.columns:
             own.take(role, fits[role])
     if not own.raters and "human" not in given:
-        own.take_people(fits["human"])
+        own.take_people(fits["human"], fits["verdict"])
     if not own.judges and "verdict" not in given:
         if "score" in given or "judge" in own.columns:
             own.take_verdicts()

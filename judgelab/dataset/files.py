@@ -30,6 +30,8 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE | re.ASCII)
 LINE_END = re.compile(r"\r\n|\r|\n")
+INDEX = "__index_level_"  # how pandas names an index without a name in parquet
+NO_LIST = "'{}' is no list of records, as [{{...}}, {{...}}] is: save it as one, or as .jsonl."
 PLACE = re.compile(r"-?\d+")
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 SLICE = re.compile(r"(-?\d+)?:(-?\d+)?")
@@ -95,9 +97,7 @@ def read_records(path: str) -> Records:
     content = content_of(Path(path).expanduser())
     if isinstance(content, Records):
         return content
-    raise DataError(
-        f"{path!r} is no list of records, as [{{...}}, {{...}}] is: save it as one, or as .jsonl."
-    )
+    raise DataError(NO_LIST.format(path))
 
 
 def each_row(files: Sequence[Path]) -> Iterator[Row]:
@@ -281,7 +281,7 @@ def _json(file: Path) -> Records | dict[str, Any]:
     if isinstance(value, dict):
         return value
     if not isinstance(value, list):
-        raise DataError(f"{str(file)!r} holds neither a list of records nor an object.")
+        raise DataError(NO_LIST.format(file))
     records = Records(noun="row")
     for line, row in enumerate(value, start=1):
         records.add(line, row)
@@ -310,7 +310,8 @@ def _parquet_rows(file: Path) -> Iterator[Row]:
 
     try:
         table = pq.ParquetFile(file)
-        for batch in table.iter_batches(batch_size=1024):
+        names = [name for name in table.schema_arrow.names if not name.startswith(INDEX)]
+        for batch in table.iter_batches(batch_size=1024, columns=names):
             yield from batch.to_pylist()
     except (OSError, ValueError) as cause:  # pyarrow's errors are ValueErrors
         why = " ".join(str(cause).split())[:200]

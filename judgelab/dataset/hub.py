@@ -92,7 +92,7 @@ class Hub(SourcedDataset):
     def _selection(self) -> Selection:
         return settings_of(Selection, self.select or {}, "dataset.select")
 
-    def load(self, limit: int | None = None) -> Panel:
+    def _panel(self, limit: int | None) -> Panel:
         origin, chosen = self._find(self.name), self._selection
         read, count = list[Item | str](), 0
         for k, row in enumerate(each_row(origin.files)):

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from judgelab.core.errors import DataError
+from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.panel import Panel
+from judgelab.dataset import LimitedDataset
 from judgelab.dataset.files import Records, Row, read_records
 from judgelab.dataset.logs import file_facts
 from judgelab.dataset.rows import PEOPLE, Category, near
@@ -19,7 +20,7 @@ COLUMNS = (*FACTS, "agent", "text", "rater", "human")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Jsonl:
+class Jsonl(LimitedDataset):
     """Items, responses and human scores of a user's own, as ``docs/datasets.md`` says.
 
     An agent that is absent from a line, or null there, did not answer that item: its text is
@@ -32,7 +33,11 @@ class Jsonl:
     noun: str = "text"
     agents: Mapping[str, Category | None] | None = None
 
-    def load(self, limit: int | None = None) -> Panel:
+    def __post_init__(self) -> None:
+        if not self.path:
+            raise ConfigError("dataset=jsonl needs dataset.path=FILE.")
+
+    def _panel(self, limit: int | None) -> Panel:
         read = read_records(self.path)
         records = Records(faults=list(read.faults), columns=COLUMNS, noun=read.noun)
         lines: dict[str, int] = {}

@@ -11,6 +11,7 @@ import numpy as np
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.judgments import JudgeFacts, JudgmentTable, Units
 from judgelab.core.panel import Agent, Item, Panel
+from judgelab.dataset import LimitedDataset
 from judgelab.dataset.provenance import SAMPLES
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ UNREAD = "the reply named neither output"
 
 
 @dataclass(frozen=True, kw_only=True)
-class LLMBar:
+class LLMBar(LimitedDataset):
     """Zeng et al. 2024 (ICLR), "Evaluating LLMs at Evaluating Instruction Following".
 
     Recorded verdicts of 6 LMs by up to 20 prompts on 13 sets, both orders, with the label and the
@@ -38,7 +39,7 @@ class LLMBar:
     lms: Sequence[str] | None = None
     strategies: Sequence[str] | None = None
 
-    def load(self, limit: int | None = None) -> Panel:
+    def _panel(self, limit: int | None) -> Panel:
         import pandas as pd
 
         items = pd.read_parquet(SAMPLES / "llmbar_items.parquet").astype({"set": str})

@@ -107,7 +107,7 @@ class PeerTexts(SourcedDataset):
                 "dataset.source=path."
             )
 
-    def load(self, limit: int | None = None) -> Panel:
+    def _panel(self, limit: int | None) -> Panel:
         found = self._find(self.name)
         facts = {**found.facts}
         own = found.files[0].suffix != ".parquet" and "responses" in next(each_row(found.files), {})

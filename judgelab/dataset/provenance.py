@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.resources import PACKAGE
+from judgelab.dataset import LimitedDataset
 from judgelab.store.network import HubError, hub_folder
 
 Settings = TypeVar("Settings", bound=BaseModel)
@@ -33,7 +34,7 @@ class Provenance(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourcedDataset:
+class SourcedDataset(LimitedDataset):
     """A dataset with a sample that is shipped, and the real data elsewhere."""
 
     SOURCES: ClassVar[Sequence[str]] = ("sample", "hub", "path")

@@ -7,19 +7,47 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar
 
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
 from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.panel import Panel
 from judgelab.dataset.files import Row, cell_text, each_row, of_frame, row_faults
 from judgelab.dataset.provenance import SAMPLES, SourcedDataset, check_keys
+from judgelab.dataset.rows import shortened
 from judgelab.dataset.table import LabelledTable
 
 COLUMNS = ("id", "agent", "text", "source", "reference")
-FIELDS = ("id", "source", "reference", "texts", "scores")
 SYNTHETIC = (
     "excerpts of articles written for this project; human scores and judges are made by a formula"
 )
 """What a result must say of a sample: no person scored its texts. A score is a quality for each
 way of excerpting plus noise; the judges add noise, one of them errors of its own per system."""
+
+
+class RatedArticle(BaseModel):
+    """A row of the Hub: an article with its summaries and their scores, by system.
+
+    Where systems have no names, the texts are a list, and so is each score.
+    """
+
+    model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
+
+    id: str
+    source: str
+    reference: str | list[str] | None = None
+    texts: dict[str, str | None]
+    scores: dict[str, dict[str, Any]]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, row: dict[str, Any]) -> dict[str, Any]:
+        texts, scores = row.get("texts"), row["scores"]
+        if isinstance(texts, list) and isinstance(scores, Mapping):
+            names = [f"system_{k:02d}" for k in range(1, len(texts) + 1)]
+            even = {k: v for k, v in scores.items() if isinstance(v, list) and len(v) == len(texts)}
+            scores = {one: {k: v[j] for k, v in even.items()} for j, one in enumerate(names)}
+            row = row | {"texts": dict(zip(names, texts, strict=True)), "scores": scores}
+        return row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +64,9 @@ class RatedSummaries(SourcedDataset):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_keys(self.fields, FIELDS, "dataset.fields")
+        check_keys(self.fields, RatedArticle.model_fields, "dataset.fields")
 
-    def load(self, limit: int | None = None) -> Panel:
+    def _panel(self, limit: int | None) -> Panel:
         import pandas as pd
 
         facts: dict[str, object] = {"dataset": self.name, "source": self.source}
@@ -66,25 +94,29 @@ class RatedSummaries(SourcedDataset):
         return table.panel(of_frame(frame), where, facts, limit)
 
     def _texts(self, row: Row) -> list[dict[str, Any]]:
-        """A row for each text of an article, its metrics in columns of their own."""
-        article = {key: row[field] for key, field in self.fields.items() if field}
-        texts, scores = article["texts"], article.get("scores", row)
-        if isinstance(texts, list):  # systems have no names, and each score is a list, too
-            names = [f"system_{k:02d}" for k in range(1, len(texts) + 1)]
-            even = {k: v for k, v in scores.items() if isinstance(v, list) and len(v) == len(texts)}
-            scores = {name: {k: v[j] for k, v in even.items()} for j, name in enumerate(names)}
-            texts = dict(zip(names, texts, strict=True))
-        reference = article.get("reference")
+        """A row for each text of an article, its metrics in columns of their own; ValueError if
+        the article is not as it must be."""
+        given = {key: row.get(str(field)) for key, field in self.fields.items() if field}
+        try:
+            article = RatedArticle.model_validate({"scores": row, **given})
+        except ValidationError as cause:
+            error = cause.errors()[0]
+            field = ".".join(map(str, error["loc"]))
+            if error["type"] == "missing":
+                raise ValueError(f"dataset.fields names no column of {field}") from None
+            must = error["msg"].replace("Input should be", "must be")
+            raise ValueError(f"{field} {shortened(error['input'])} {must}") from None
+        reference = article.reference
         reference = next(iter(reference), None) if isinstance(reference, list) else reference
-        head = {"id": article["id"], "source": article["source"], "reference": reference}
+        head = {"id": article.id, "source": article.source, "reference": reference}
         rows = []
-        for system, given in scores.items():
+        for system, given in article.scores.items():
             if self.human not in given:
                 hint = did_you_mean(self.human, map(str, given))
                 raise ValueError(f"no annotation {self.human!r} (dataset.human).{hint}")
             numbers = {k: v for k, v in given.items() if isinstance(v, int | float)}
             chosen = numbers.keys() - {self.human} if self.metrics is None else self.metrics
-            text = {"agent": system, "text": texts.get(system)}
+            text = {"agent": system, "text": article.texts.get(system)}
             metrics = {name: numbers.get(name) for name in given if name in chosen}
             rows.append({**head, **text, "human": given[self.human], **metrics})
         return rows

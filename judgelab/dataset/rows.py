@@ -20,6 +20,7 @@ TEXT = "response"  # system of a text that has none
 PAIR = ("first", "second")  # systems of a pair that has no names
 FIGURES = ("words", "other_words", "turn")
 NUMBERS = {"human", "preference", "order", "verdict", "score", *FIGURES}
+NAMES = ("id", "agent", "other", "stratum", "cluster", "criterion")
 TEXTS = ("source", "reference", "synopsis", "text", "other_text")  # whose blanks are kept
 COMMA = re.compile(r"[-+]?\d+,\d+", re.ASCII)
 
@@ -39,7 +40,7 @@ class JudgedRow:
     """What one row of a table, or entry of a log, says: all that ``PanelBuilder`` knows of it.
 
     Facts that are empty are those that the row does not say; a row without ``agent`` is of the
-    item alone.
+    item alone. Blanks around names mean nothing: they are left out here, whoever makes the row.
 
     Raises:
         DataError: it cannot be so.
@@ -66,6 +67,14 @@ class JudgedRow:
     verdicts: tuple[Opinion, ...] = ()  # what judges said of it
 
     def __post_init__(self) -> None:
+        for name in NAMES:
+            object.__setattr__(self, name, getattr(self, name).strip())
+        for kind in ("labels", "verdicts"):
+            said = tuple(
+                Opinion(who.strip(), cell, order, reason.strip(), run.strip())
+                for who, cell, order, reason, run in getattr(self, kind)
+            )
+            object.__setattr__(self, kind, said)
         if not self.id:
             raise DataError("id is empty")
         if not self.agent and (self.other or self.text or self.labels or self.verdicts):

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from judgelab.core.errors import ConfigError, DataError, did_you_mean, listed, some
 from judgelab.core.judgments import Kind
 from judgelab.core.panel import Agent, Panel
+from judgelab.dataset import LimitedDataset
 from judgelab.dataset.building import PanelBuilder
 from judgelab.dataset.categories import categories
 from judgelab.dataset.columns import COLUMNS, Layout, Wide, layout
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelledTable:
+class LabelledTable(LimitedDataset):
     """Labels of people and verdicts of judges, a row for each, or many in one row, as
     ``docs/datasets.md`` says.
 
@@ -72,7 +73,7 @@ class LabelledTable:
             )
         check_keys(self.columns or {}, COLUMNS, "dataset.columns")
 
-    def load(self, limit: int | None = None) -> Panel:
+    def _panel(self, limit: int | None) -> Panel:
         if not self.path:
             raise ConfigError("dataset=table needs dataset.path=FILE.")
         source = opened(self.path)
@@ -96,7 +97,7 @@ class LabelledTable:
             rows = table_rows(source, own, where)
         if self.people:
             columns, human = own.columns if own else {}, (self.columns or {}).get("human")
-            rows, added = with_labels(rows, where, self.people, columns, human, self.raters)
+            rows, added = with_labels(rows, where, str(self.people), columns, human, self.raters)
         judged = self._judged(rows, where, noun)
         if isinstance(source, Log):
             several = {item for (item, *_), its in source.answers.items() if len(its) > 1}
@@ -109,7 +110,7 @@ class LabelledTable:
             read = {"columns": own.columns | none, "columns_not_read": own.unread}
             read["columns_taken"] = "; ".join(filter(None, [own.line, added]))
             read["columns_of_labels"] = own.labels
-        return self._panel(judged, {**facts, **read}, limit)
+        return self._with_agents(judged, {**facts, **read}, limit)
 
     def _layout(self, records: Records, where: str) -> Layout:
         """Which column of a table says what."""
@@ -183,7 +184,7 @@ class LabelledTable:
             return alone
         return preferences(of_pairs, self.preferences, alone.words, self.numbering == "shown")
 
-    def _panel(
+    def _with_agents(
         self, judged: Mapping[str, PanelBuilder], facts: Mapping[str, object], limit: int | None
     ) -> Panel:
         """The panel with the categories of its agents, and the tables of several criteria."""

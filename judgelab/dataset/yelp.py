@@ -38,7 +38,7 @@ class Yelp(SourcedDataset):
     references: Sequence[str] = ("reviewer_1", "reviewer_3")
     seed: int = 0
 
-    def load(self, limit: int | None = None) -> Panel:
+    def _panel(self, limit: int | None) -> Panel:
         found = self._find("yelp")
         facts = {**found.facts}
         if self.source == "sample":

@@ -59,11 +59,12 @@ class Unit:
     def label(self, who: object, value: object, criterion: str = "") -> None:
         """What a person said last; a blank value says nothing."""
         if cell := (cell_text(value) or "").strip():
-            name = str(who).strip()
+            name, criterion = str(who).strip(), criterion.strip()
             self.opinions[criterion, True, name, ""] = Opinion(name, cell)
 
     def verdict(self, who: str, value: object, criterion: str = "", reason: object = "") -> None:
         """What a judge said; a blank value is a missing verdict, and ``reason`` says why."""
+        who, criterion = who.strip(), criterion.strip()  # one judge, however a log spells it
         times = sum(key[:3] == (criterion, False, who) for key in self.opinions)
         run, cell = str(times + 1) if times else "", (cell_text(value) or "").strip()
         why = "" if cell else " ".join(prose(reason).split())[:100]
@@ -134,7 +135,7 @@ class Log:
                 own = groups.setdefault(name, {"labels": (), "verdicts": ()})
                 own["labels" if by_person else "verdicts"] += (one,)
             for criterion, opinions in (groups or {"": {}}).items():
-                facts = {**unit.facts, "line": line, "criterion": criterion.strip(), **opinions}
+                facts = {**unit.facts, "line": line, "criterion": criterion, **opinions}
                 try:
                     rows.append(JudgedRow(**facts))
                 except DataError as cause:

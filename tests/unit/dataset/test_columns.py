@@ -155,6 +155,9 @@ def test_what_is_named_is_taken_alone() -> None:
     panel, found = taken(table, judges=["gpt_verdict"], raters=["gold"])
     assert panel.judgments is not None and panel.judgments.names == ("gpt_verdict",)
     assert found["labels of people"] == "gold" and found["verdicts of judges"] == "gpt_verdict"
+    with pytest.raises(ChoiceError) as caught:
+        taken(frame("id=text human=pass expert=pass"))
+    assert "people: human; judge: expert" in caught.value.choices
 
 
 def test_a_column_called_id_names_items_and_what_is_not_read_is_said() -> None:

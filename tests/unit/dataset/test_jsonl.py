@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from judgelab.core.errors import DataError
+from judgelab.core.errors import ConfigError, DataError
 from judgelab.dataset.jsonl import Jsonl
 
 GOOD = {"id": "a", "source": "The sky.", "responses": {"A": "blue", "B": "grey"}, "human": {"A": 4}}
@@ -35,6 +35,8 @@ def refusal(folder: Path, *lines: Any, **options: Any) -> str:
 
 
 def test_limit_cuts_items_but_the_whole_file_is_checked(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="needs dataset.path=FILE"):
+        Jsonl(path="")
     rows = [{"id": i, "source": "x", "responses": {"A": "t"}} for i in range(5)]
     panel = Jsonl(path=written(tmp_path, *rows)).load(2)
     assert len(panel.items) == 2 and panel.provenance["rows"] == 2

@@ -147,6 +147,7 @@ def alpaca_eval() -> list[dict[str, Any]]:
     for key, text in ANSWERS.items():
         own = {"instruction": f"What is {key}?", "output_1": "No.", "generator_1": "base"}
         own |= {"output_2": text, "generator_2": "gpt", "annotator": "gpt4_fn"}
+        own["annotator"] += " " * (key == "q2")  # the same judge
         rows.append(own | {"preference": 1.98 if JUDGE[key] else 1.0})
         if key in PEOPLE:
             rows.append(own | {"annotator": 7, "preference": 2 if PEOPLE[key] else 1.5})

@@ -129,3 +129,10 @@ def test_the_hubs_layouts(
     assert panel.provenance["commit"] == "c0ffee"
     with pytest.raises(DataError, match=r"no annotation 'acus' .*(Did you mean 'acu'|Known are)"):
         read(name, "dataset.source=hub", "dataset.human=acus")
+    for key in {"source", "text", "system_outputs", "machine_summaries"} & row.keys():
+        pd.DataFrame([row, row | {key: None}]).to_parquet(tmp_path / "0000.parquet")
+        with pytest.raises(DataError, match=r"Row 1 .* None must be a valid (string|dictionary)"):
+            read(name, "dataset.source=hub")
+    absent = {key: its for key, its in row.items() if key not in ("reference", "human_summaries")}
+    pd.DataFrame([absent]).to_parquet(tmp_path / "0000.parquet")
+    assert read(name, "dataset.source=hub").items[0].reference is None

@@ -161,6 +161,9 @@ def test_a_wide_table(tmp_path: Path) -> None:
     assert judged(load(tmp_path, rows, judges="gpt")).names == ("gpt",)
     said = refusal(tmp_path, rows, judges=["gpt", "void"])
     assert "holds no verdict of 'void'" in said and "dataset.judges" in said
+    one = refusal(tmp_path, "id,human,a,b\n1,2,3,4\n", judges={" x ": "a", "x": "b"})
+    assert "x said something else of the same" in one
+    assert "rater is empty" in refusal(tmp_path, "id,a,b\n1,2,3\n", raters={" ": "a", "x": "b"})
 
 
 def test_judges_compare_what_people_graded(tmp_path: Path) -> None:
@@ -234,15 +237,16 @@ def test_every_format_holds_the_same(tmp_path: Path) -> None:
         panel = load(tmp_path, text, name)
         assert judged(panel).digest == wanted, name
         assert panel.texts[0][0] == frame["text"][0], name
-    frame.to_parquet(tmp_path / "i.parquet")
-    assert judged(LabelledTable(path=str(tmp_path / "i.parquet")).load()).digest == wanted
+    frame.set_axis([4, 2, 7]).to_parquet(tmp_path / "i.parquet")  # pandas adds a column
+    panel = LabelledTable(path=str(tmp_path / "i.parquet")).load()
+    assert judged(panel).digest == wanted and not panel.provenance["columns_not_read"]
     assert judged(LabelledTable().of(frame)).digest == wanted
 
 
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ("a,gpt,ann,4,,", "line 3: says once more what line 2 is about"),
+        ("a,gpt,ann,4,,", "keep one of them, or say who said it (dataset.columns.rater=COLUMN)"),
         ("a,gpt,ann,3,g,2", "line 3: ann said something else of the same in line 2"),
         (",gpt,ann,4,,", "line 3: id is empty"),
         ("b,gpt,ann,good,,", "line 3: ann said 'good', which is no number"),
@@ -267,6 +271,7 @@ def test_a_bad_row_is_named_with_its_reason(tmp_path: Path, row: str, said: str)
         (b"id,text,writer\n1,x,a\n1,y,b\n", "own.csv", "dataset.columns.agent=COLUMN"),
         (b'{"id": 1, "human": [3]}\n[1]\n{', "own.jsonl", "3 problems"),
         (b'[{"id": 1, "human": 3}, 4]', "own.json", "row 2: not a JSON object"),
+        (b"3", "own.json", "is no list of records, as [{...}, {...}] is: save it as one"),
         (b'{"id": 1, "text": "\\ud800"}', "own.jsonl", "is not valid Unicode"),
     ],
 )
@@ -330,3 +335,6 @@ def test_the_head_of_a_panel_has_its_judgments(tmp_path: Path) -> None:
         judged(LabelledTable(path=str(tmp_path / "own.csv")).load(1)).digest == judged(head).digest
     )
     assert panel.digest != head.digest
+    for limit in (0, -1):
+        with pytest.raises(ConfigError, match="at least 1"):
+            LabelledTable(path=str(tmp_path / "own.csv")).load(limit)
