@@ -130,6 +130,7 @@ class Plan(Study):
         ]
         words = {**plan, "items": items, "systems": self.systems, "price": self.price}
         words |= {"best": judges[-1], "known": known, "scores": scores, "empty": empty}
+        words["kernel_sd"] = population(scores, sd).kernel_sd
         return Result(
             summary={"study": "plan", **plan},
             primary="required_items",

@@ -79,7 +79,7 @@ def test_a_plan_reads_the_judge_and_guesses_no_scale(lab: Context, tmp_path: Pat
     )
     assert set(found["known"]["from"]) == {"the run run"} and len(found["known"]) == 4
     assert "by Algorithm 1 alone" in said
-    assert "your 417 human scores (3 cells are empty)" in said
+    assert "your 417 human scores (3 cells are empty)" in said and "a kernel density" in said
     known = plan(lab, **read | {"r": 0.5})[1]["known"]
     assert "study.r" in set(known["from"]), "what is given counts"
     for missing, word in (("sd", "sd of human scores"), ("r", "correlation"), ("delta", "delta")):
