@@ -177,8 +177,8 @@ def figures(made: Sequence[Table]) -> list[str]:
     """Drawings that the tables allow."""
     rows = {table.name: table.rows for table in made}
     drawn = ["qualification_confidence"] if "confidence" in rows else []
-    costs = [row["cost"] for row in rows.get("pools", ())]
-    if any(isinstance(cost, float) and cost > 0 for cost in costs):
+    scored = [row for row in rows.get("pools", ()) if row["value"] == row["value"]]
+    if any(isinstance(row["cost"], float) and row["cost"] > 0 for row in scored):
         drawn.append("qualification_cost")  # nothing is to be seen where all is free
     return drawn
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -13,8 +14,10 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
 from judgelab.core.errors import JudgelabError
+from judgelab.core.result import Table
 from judgelab.engine.run import carry_out
 from judgelab.report.format import frame
+from judgelab.study.qualification.case import figures
 from tests.drawings import draw
 from tests.scripted_judges import ScriptedJudge, overrides, write_panel
 
@@ -158,6 +161,8 @@ def test_unknown_costs_are_not_nothing(run: Run) -> None:
     assert pools["human"]["cost"] is None and pools["all"]["cost"] == 0
     assert any("study.annotation_cost=NUMBER" in note for note in found["notes"])
     assert found["by_name"]["exams"] and "qualification_cost" not in found["figures"]
+    for value, drawn in ((0.5, ["qualification_cost"]), (math.nan, [])):
+        assert figures([Table("pools", "", [{"cost": 1.0, "value": value}])]) == drawn
 
 
 @pytest.mark.parametrize(
