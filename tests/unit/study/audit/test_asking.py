@@ -104,11 +104,7 @@ def test_metrics_of_the_data_are_judges(tmp_path: Path) -> None:
         (asked("one"), ConfigError, "study.judges.one says not by which mechanism"),
         (["mechanism=rouge_l", "attack=padding"], ConfigError, "set attack=none"),
         (["+study.judges.a={lm: 3}"], ConfigError, "study.judges.a.lm is not a known key"),
-        (
-            ["mechanism=length", "+attack@study.manipulation.probes.placebo=case_flip"],
-            ConfigError,
-            "study.manipulation.probes.placebo: .* another name",
-        ),
+        (["+attack@study.manipulation.probes.placebo=case_flip"], ConfigError, "another name"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(

@@ -186,12 +186,9 @@ def test_mistakes_are_one_sentence(tmp_path: Path, judges: Any, said: str) -> No
         qualified(tmp_path, judges)
 
 
-def test_a_recorded_judge_votes_once(tmp_path: Path) -> None:
+def test_recorded_judges_are_of_the_data_and_vote_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"study.recorded=.*each once"):
         result(tmp_path, "study.recorded=[first,first,second]")
-
-
-def test_recorded_judges_beside_those_that_are_asked_are_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"study.recorded names judges of the data"):
         qualified(tmp_path, [SMALL | {"name": "a"}, LARGE | {"name": "b"}], recorded=["a"])
 
