@@ -38,6 +38,13 @@ def browser() -> str:
     pytest.skip("no Chromium: install it to look at pages in a browser")
 
 
+def script(name: str) -> str:
+    """What a file of tests/e2e/pages does in a page, after the helpers of its kind of page."""
+    folder = Path(__file__).with_name("e2e") / "pages"
+    helpers = folder / f"{name.partition('_')[0]}.js"
+    return helpers.read_text("utf-8") + (folder / f"{name}.js").read_text("utf-8")
+
+
 def looked_at(page: Path, script: str, width: int = 1400, address: str = "") -> Any:
     """What a script returns (as JSON) that runs in the page once it has loaded.
 

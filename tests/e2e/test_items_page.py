@@ -15,7 +15,7 @@ import pytest
 from judgelab.report import page
 from judgelab.report.__main__ import main
 from judgelab.report.jobs import jobs
-from tests.browser import looked_at
+from tests.browser import looked_at, script
 from tests.e2e.conftest import Command
 from tests.unit.report.item_records import scored_run
 from tests.unit.report.report_results import HOSTILE
@@ -26,18 +26,6 @@ HURTS = (
 )
 ITEMS, AGENTS = 1_250, 4
 LONG = " ".join(f"Sentence number {k} of a long text." for k in range(60))
-
-HELPERS = """
-  const $ = id => document.getElementById(id), all = what => [...document.querySelectorAll(what)];
-  const cards = () => all("#rows > li");
-  const set = async (id, value) => {
-    const node = $(id);
-    if (node.type === "checkbox") node.checked = value; else node.value = value;
-    node.dispatchEvent(new Event("input", { bubbles: true }));
-    await wait(400);
-  };
-  const heads = () => cards().slice(0, 3).map(card => card.querySelector("h2").textContent);
-"""
 
 
 @pytest.fixture(scope="module")
@@ -66,32 +54,7 @@ def test_5000_rows_open_at_once_and_can_be_searched_and_sorted(big: Path) -> Non
     """Times are the page's own clock: what a reader waits for."""
     found = looked_at(
         big,
-        HELPERS
-        + """
-  const seen = { rows: cards().length, count: $("count").textContent, first: heads() };
-  seen.opened = performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd;
-  seen.numbers = cards()[0].querySelector(".said").innerText;
-  const begun = performance.now();
-  await set("q", "RESPONSE 3 1249");
-  seen.searching = performance.now() - begun;
-  seen.found = [$("count").textContent, ...heads()];
-  seen.marks = [...cards()[0].querySelectorAll("mark")].map(mark => mark.textContent);
-  seen.hash = location.hash;
-  await set("q", "");
-  await set("sort", "score");
-  seen.highest = heads();
-  await set("up", "1");
-  seen.lowest = heads();
-  await set("agent", "m2");
-  seen.agent = [$("count").textContent, ...heads()];
-  await set("agent", "");
-  await set("lost", true);
-  seen.lost = [$("count").textContent, cards()[0].innerText];
-  await set("lost", false);
-  $("more").click();
-  seen.more = [cards().length, document.activeElement === cards()[25].querySelector("a")];
-  return seen;
-""",
+        script("items_search"),
     )
     assert found["rows"] == 25
     assert found["count"] == "5,000 rows of 5,000"
@@ -116,27 +79,7 @@ def test_hostile_texts_stay_texts_and_a_phone_holds_the_page(big: Path) -> None:
     """400 px; an item by its address; long texts unfold by a button that the keyboard reaches."""
     found = looked_at(
         big,
-        HELPERS
-        + """
-  const seen = { count: $("count").textContent, heads: heads() };
-  const root = document.documentElement;
-  seen.wide = [innerWidth, root.scrollWidth - root.clientWidth];
-  seen.text = cards()[0].innerText;
-  const source = cards()[0].querySelector(".text.fold");
-  const button = source.parentElement.querySelector(".unfold");
-  const folded = source.clientHeight;
-  button.focus();
-  seen.focus = document.activeElement === button && button.tagName === "BUTTON";
-  button.click();
-  seen.unfolded = [source.clientHeight > 2 * folded, button.getAttribute("aria-expanded")];
-  seen.title = document.title;
-  seen.tags = ["img", "svg", "iframe"].map(tag => all(tag).length);
-  seen.links = all("main a").map(a => a.getAttribute("href").slice(0, 6));
-  seen.reached = all("#tools input, #tools select").every(n => n.tabIndex === 0);
-  document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true }));
-  seen.slash = document.activeElement === $("q");
-  return seen;
-""",
+        script("items_phone"),
         width=400,
         address="#item=q7",
     )

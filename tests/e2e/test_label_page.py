@@ -12,38 +12,10 @@ import pytest
 
 from judgelab.report import label_page
 from judgelab.store.run_dir import RunDir
-from tests.browser import looked_at
+from tests.browser import looked_at, script
 from tests.e2e.conftest import Command, only_run, result
 
 HURTS = '</script><img src=x onerror="document.title=\'owned\'">=1+1, "so"\nand on'
-HELPERS = """
-  const $ = id => document.getElementById(id), all = what => [...document.querySelectorAll(what)];
-  const tell = (node, event) => node.dispatchEvent(event);
-  const press = key => tell(document.body, new KeyboardEvent("keydown", { key, bubbles: true }));
-  const texts = () => all("#unit > div:not(.source) .text").map(node => node.textContent);
-  let blob;
-  URL.createObjectURL = made => { blob = made; return "#"; };
-  const exported = async () => { $("export").click(); return await blob.text(); };
-  const set = (id, value) => {
-    $(id).value = value;
-    tell($(id), new Event("change", { bubbles: true }));
-  };
-"""
-LABEL = """
-  const seen = { before: document.body.innerText, heads: [] };
-  for (let k = 0; k < %d; k += 1) {
-    seen.heads.push($("count").textContent);
-    const [one, two] = texts();
-    press(%s);
-  }
-  press("k"); press("u");
-  seen.undone = $("count").textContent;
-  %s
-  seen.csv = await exported();
-  seen.said = $("next").innerText;
-  seen.title = document.title;
-  return seen;
-"""
 KEYS = {
     "category": '/good/.test(one) ? "p" : "1"',
     "grade": '/good/.test(one) ? "5" : "2"',
@@ -73,7 +45,7 @@ def rows(kind: str) -> pd.DataFrame:
 
 def pressed(page: Path, key: str, labels: int, more: str = "") -> dict[str, Any]:
     undo = f"{{ const [one, two] = texts(); press({key}); }} {more}"
-    found: dict[str, Any] = looked_at(page, HELPERS + LABEL % (labels, key, undo))
+    found: dict[str, Any] = looked_at(page, script("label_all") % (labels, key, undo))
     return found
 
 
@@ -127,19 +99,7 @@ def test_labels_stay_in_the_browser_and_a_second_export_is_a_second_look(
     # the browser has kept them; what others said is shown after a label, which then stays
     second = looked_at(
         page,
-        HELPERS
-        + """
-  const seen = { kept: $("count").textContent, rater: $("rater").value };
-  press("f"); press("k");
-  const words = () => $("others").innerText;
-  seen.before = words().includes("sharp");
-  press("v"); await wait(200);
-  seen.after = words().includes("sharp");
-  press("p");
-  seen.stays = $("answers").querySelector("[aria-pressed=true]").innerText;
-  seen.csv = await exported();
-  return seen;
-""",
+        script("label_again"),
     )
     assert (second["kept"][:8], second["rater"]) == ("11 of 60", "Ann Lee")
     assert (second["before"], second["after"], second["stays"][-4:]) == (False, True, "fail")

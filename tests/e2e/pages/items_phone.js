@@ -1,0 +1,18 @@
+const seen = { count: $("count").textContent, heads: heads() };
+const root = document.documentElement;
+seen.wide = [innerWidth, root.scrollWidth - root.clientWidth];
+seen.text = cards()[0].innerText;
+const source = cards()[0].querySelector(".text.fold");
+const button = source.parentElement.querySelector(".unfold");
+const folded = source.clientHeight;
+button.focus();
+seen.focus = document.activeElement === button && button.tagName === "BUTTON";
+button.click();
+seen.unfolded = [source.clientHeight > 2 * folded, button.getAttribute("aria-expanded")];
+seen.title = document.title;
+seen.tags = ["img", "svg", "iframe"].map(tag => all(tag).length);
+seen.links = all("main a").map(a => a.getAttribute("href").slice(0, 6));
+seen.reached = all("#tools input, #tools select").every(n => n.tabIndex === 0);
+document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true }));
+seen.slash = document.activeElement === $("q");
+return seen;

@@ -1,0 +1,10 @@
+const seen = { kept: $("count").textContent, rater: $("rater").value };
+press("f"); press("k");
+const words = () => $("others").innerText;
+seen.before = words().includes("sharp");
+press("v"); await wait(200);
+seen.after = words().includes("sharp");
+press("p");
+seen.stays = $("answers").querySelector("[aria-pressed=true]").innerText;
+seen.csv = await exported();
+return seen;
