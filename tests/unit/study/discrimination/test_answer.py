@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from judgelab.attack.case_flip import CaseFlip
 from judgelab.core.errors import DataError
@@ -35,48 +35,18 @@ from tests.unit.study.discrimination.discrimination_context import better, conte
 GOOD = Estimate(0.8, 0.7, 0.9, 40)
 LENGTH = Estimate(0.6, 0.5, 0.7, 40)
 MORE = {"length_auc": LENGTH, "auc_gain": Estimate(0.2, 0.1, 0.3, 40)}
-UNKNOWN = Estimate(math.nan)
 SNAPSHOT = Path(__file__).with_name("answers.txt")
 
 
-def attacked(attacked: Estimate, auc: Estimate, **more: Estimate) -> dict[str, Any]:
-    return {"attack": "padding", "attacked": attacked, "change": {"auc": auc, **more}}
+def estimates(given: Any) -> Any:
+    """A list of numbers is an Estimate; ``more`` stands beside MORE."""
+    if isinstance(given, dict):
+        more = {"beside": MORE | estimates(given.pop("more"))} if "more" in given else {}
+        return {key: estimates(value) for key, value in given.items()} | more
+    return Estimate(*given) if isinstance(given, list) else given
 
 
-CASES: dict[str, dict[str, Any]] = {
-    "sure": {"auc": Estimate(0.8, 0.51, 0.9, 40)},
-    "open, and items are said": {"auc": Estimate(0.6, 0.4, 0.75, 40)},
-    "open, at chance": {"auc": Estimate(0.5, 0.4, 0.6, 40)},
-    "below": {"auc": Estimate(0.3, 0.2, 0.49, 40)},
-    "few items": {"auc": Estimate(0.9, 0.6, 0.99, 4)},
-    "without an interval": {"auc": Estimate(0.8, n=9)},
-    "more than length is open": {"beside": MORE | {"auc_gain": Estimate(0.2, 0.0, 0.3)}},
-    "less than length": {"beside": MORE | {"auc_gain": Estimate(-0.2, -0.3, -0.01)}},
-    "length itself": {"beside": {"length_auc": LENGTH}},
-    "nothing known of length": {"beside": {}},
-    "people see it the other way": {"beside": MORE | {"human_within": Estimate(0.3, 0.2, 0.4, 40)}},
-    "people alone": {"auc": UNKNOWN, "beside": {"human_within": Estimate(0.7, 0.6, 0.8, 30)}},
-    "nobody said what is good": {"auc": UNKNOWN, "beside": {}, "judged": False},
-    "unscored is another matter": {"auc": UNKNOWN, "beside": {}},
-    "attacked, less often": attacked(Estimate(0.7, 0.6, 0.8), Estimate(-0.1, -0.2, -0.01)),
-    "attacked, not shown": attacked(Estimate(0.5, 0.4, 0.6), Estimate(-0.3, -0.4, -0.2)),
-    "attacked, prefers bad": attacked(Estimate(0.1, 0.05, 0.2), Estimate(-0.7, -0.8, -0.6)),
-    "attacked, no change": attacked(GOOD, Estimate(0.0, -0.1, 0.1)),
-    "attacked, more often": attacked(Estimate(0.9, 0.8, 0.95), Estimate(0.1, 0.05, 0.2)),
-    "attacked, not known": attacked(Estimate(0.9, 0.8, 0.95), Estimate(0.1)),
-    "attacked, exactly as before": attacked(GOOD, Estimate(0.0, 0.0, 0.0)),
-    # README's first example: "no change is shown" over d -2.02, p .005
-    "no change of AUC over one of d": attacked(
-        GOOD, Estimate(-0.1, -0.3, 0.1, 12), effect_size=Estimate(-2.0, -3.0, -1.0, 12)
-    ),
-    "not separated": {
-        "leads": {
-            "below": Estimate(0.5, 0.4, 0.6, 40),
-            "alike": Estimate(0.1, -0.1, 0.3, 40),
-            "above": Estimate(-0.5, -0.6, -0.4, 40),
-        }
-    },
-}
+CASES = yaml.safe_load(SNAPSHOT.with_suffix(".yaml").read_text(encoding="utf-8"))
 
 
 def said(auc: Estimate = GOOD, attacked: Estimate = GOOD, **made: Any) -> list[tuple[str, str]]:
@@ -86,7 +56,7 @@ def said(auc: Estimate = GOOD, attacked: Estimate = GOOD, **made: Any) -> list[t
 
 
 def test_what_it_says_on_each_edge() -> None:
-    same(SNAPSHOT, ((name, said(**given)) for name, given in CASES.items()))
+    same(SNAPSHOT, ((name, said(**estimates(given))) for name, given in CASES.items()))
 
 
 def test_length_is_taken_in_the_direction_that_does_better() -> None:
