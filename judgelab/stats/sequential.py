@@ -23,13 +23,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgelab.stats.intervals.arrays import Floats, Mask, checked
+from judgelab.stats.intervals.arrays import Floats, Mask, check_array
 from judgelab.stats.intervals.ends import Ends
 from judgelab.stats.intervals.means import holm
 
 Bounds = tuple[float, float]
 
-CUT = (0.5, 0.75)
+CAP = (0.5, 0.75)
 """Largest share of the wealth that one bet can lose: of the first ``CAREFUL`` bets, and later."""
 CAREFUL = 10
 """Bets before the spread is known a little: large ones would ruin on coins, small ones waste time
@@ -51,8 +51,8 @@ def betting_ends(values: ArrayLike, level: float = 0.95, bounds: Bounds = (0.0, 
     (ValueError: a value lies outside of its bounds)."""
     least, most = bounds
     x = (np.asarray(values, dtype=np.float64) - least) / (most - least)
-    known = x[~np.isnan(x)]
-    if known.size and (known.min() < -1e-9 or known.max() > 1 + 1e-9):
+    numbers = x[~np.isnan(x)]
+    if numbers.size and (numbers.min() < -1e-9 or numbers.max() > 1 + 1e-9):
         raise ValueError(f"Values to be bet on lie within {bounds}.")
     x = np.clip(x, 0.0, 1.0)
     low, high = _excluded(x, level), 1 - _excluded(1 - x, level)
@@ -74,19 +74,19 @@ def _bettor(values: Floats, level: float) -> Callable[[Floats], Mask]:
     """Whether who bets that the mean of [..., items] is above m [...] got too rich.
 
     Bets are sqrt(2 log(2 / alpha) / (s^2 t log(t + 1))), s^2 of the items before, and wealth is
-    prod(1 + min(bet, cut / m) (x - m)).
+    prod(1 + min(bet, cap / m) (x - m)).
     """
-    known = ~np.isnan(values)
-    x = np.where(known, values, 0.0)
-    count, total = np.cumsum(known, axis=-1), np.cumsum(x, axis=-1)
-    own = np.where(known, (x - (0.5 + total) / (count + 1)) ** 2, 0.0)
-    before = (0.25 + np.cumsum(own, axis=-1) - own) / np.maximum(count - known + 1, 1)
+    has_value = ~np.isnan(values)
+    x = np.where(has_value, values, 0.0)
+    count, total = np.cumsum(has_value, axis=-1), np.cumsum(x, axis=-1)
+    own = np.where(has_value, (x - (0.5 + total) / (count + 1)) ** 2, 0.0)
+    before = (0.25 + np.cumsum(own, axis=-1) - own) / np.maximum(count - has_value + 1, 1)
     t, bar = np.maximum(count, 1), np.log(2 / (1 - level))
-    bets, cut = np.sqrt(2 * bar / (before * t * np.log(t + 1))), np.where(count <= CAREFUL, *CUT)
+    bets, cap = np.sqrt(2 * bar / (before * t * np.log(t + 1))), np.where(count <= CAREFUL, *CAP)
 
     def rich(m: Floats) -> Mask:
-        gain = np.log1p(np.minimum(bets, cut / m[..., None]) * (x - m[..., None]))
-        wealth = np.cumsum(np.where(known, gain, 0.0), axis=-1)
+        gain = np.log1p(np.minimum(bets, cap / m[..., None]) * (x - m[..., None]))
+        wealth = np.cumsum(np.where(has_value, gain, 0.0), axis=-1)
         return np.asarray((wealth >= bar).any(axis=-1))
 
     return rich
@@ -137,23 +137,23 @@ def t_above_p(values: ArrayLike) -> Floats:
         square = np.where(error > 0, (mean / error) ** 2, 0.0) / np.maximum(n - 1, 1)
         ratio = np.where(np.isfinite(square), (1 + square) / (1 + square / k), k)
         log = -np.log(k) / 2 + n / 2 * np.log(ratio)
-    seen = (n >= FIRST) & (mean > 0)
-    return np.asarray(np.exp(-np.where(seen, log, 0.0).max(axis=-1, initial=0.0)))
+    usable = (n >= FIRST) & (mean > 0)
+    return np.asarray(np.exp(-np.where(usable, log, 0.0).max(axis=-1, initial=0.0)))
 
 
 def _moments(values: ArrayLike) -> tuple[Floats, Floats, Floats]:
     """[..., items] how many, their mean and its standard error, after each item."""
     x = np.asarray(values, dtype=np.float64)
-    known = ~np.isnan(x)
-    n = np.cumsum(known, axis=-1).astype(np.float64)
+    has_value = ~np.isnan(x)
+    n = np.cumsum(has_value, axis=-1).astype(np.float64)
     at_least = np.maximum(n, 1)
     # about the row's own level, so that squares do not cancel
-    filled = np.where(known, x, 0.0)
-    level = filled.sum(axis=-1, keepdims=True) / np.maximum(known.sum(axis=-1, keepdims=True), 1)
-    centred = np.where(known, x - level, 0.0)
+    cells = np.where(has_value, x, 0.0)
+    level = cells.sum(axis=-1, keepdims=True) / np.maximum(has_value.sum(axis=-1, keepdims=True), 1)
+    centred = np.where(has_value, x - level, 0.0)
     shift = np.cumsum(centred, axis=-1) / at_least
     square = np.maximum(np.cumsum(centred**2, axis=-1) - at_least * shift**2, 0.0)
-    scale = np.abs(filled).max(axis=-1, initial=0.0)[..., None]
+    scale = np.abs(cells).max(axis=-1, initial=0.0)[..., None]
     square = np.where(square <= at_least * (1e-12 * scale) ** 2, 0.0, square)
     error = np.sqrt(square / np.maximum(n - 1, 1) / at_least)
     return n, level + shift, error
@@ -167,7 +167,7 @@ class Standing:
     # a above b, b above c)
     above: Mask
 
-    def wanted(self, top: int | None) -> Mask:
+    def open_pairs(self, top: int | None) -> Mask:
         """[competitors, competitors] pairs of which neither order is sure; with ``top`` those alone
         that decide who is among the best so many."""
         unsure = ~(self.above | self.above.T | np.eye(len(self.above), dtype=np.bool_))
@@ -202,7 +202,7 @@ def standing(
         stepwise: Holm over both orders of all pairs; else Bonferroni, which leaves room for
             ``ties`` of the same confidence.
     """
-    table = checked(scores, 2, "The scores of a race").T
+    table = check_array(scores, 2, "The scores of a race").T
     gaps = table[:, None] - table[None]
     if bounds is None:
         p = t_above_p(gaps)
@@ -225,7 +225,7 @@ def ties(scores: ArrayLike, reach: float, confidence: float, bounds: Bounds | No
     hypotheses that ties leave open). Over all pairs, not the open ones alone: which these are was
     found by looking.
     """
-    table = checked(scores, 2, "The scores of a race").T
+    table = check_array(scores, 2, "The scores of a race").T
     first, second = np.triu_indices(len(table), 1)
     near = np.zeros((len(table),) * 2, np.bool_)
     if first.size:

@@ -23,7 +23,7 @@ from judgelab.stats.discernment.wilcoxon import (
     tidy,
 )
 from judgelab.stats.intervals.arrays import Floats, Mask
-from judgelab.stats.intervals.ends import added, share_ends, t_interval
+from judgelab.stats.intervals.ends import contributions, share_ends, t_interval
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import holm
 
@@ -100,8 +100,8 @@ def calibrate(
     falls = tidy(differences).T
     metrics, items = falls.shape
     ranks = signed_ranks(falls)
-    kept = np.random.default_rng((seed, 2)).random((items, replicates)) < 0.5
-    sums = (ranks * (falls > 0)) @ kept + (ranks * (falls < 0)) @ ~kept
+    unswapped = np.random.default_rng((seed, 2)).random((items, replicates)) < 0.5
+    sums = (ranks * (falls > 0)) @ unswapped + (ranks * (falls < 0)) @ ~unswapped
     log_p = log_tail(ranks, sums, how.method).T
     log_p[:, np.isnan(falls).all(axis=-1)] = np.nan
     d, d_ew = combined(log_p, metric_weights(metrics, weights), how.combine)
@@ -180,7 +180,7 @@ def discernment_ends(d: Floats, most: Floats) -> tuple[Floats, Floats]:
     # 0 where no D above that of chance is possible
     part = np.where(top > 0, own / np.where(top > 0, top, 1.0), 0.0 * own)
     fell = np.clip((1 + part) / 2, 0.0, 1.0)
-    low, high = share_ends(added(fell[..., 0], fell[..., 1:]), most=MOST_EFFECTIVE)
+    low, high = share_ends(contributions(fell[..., 0], fell[..., 1:]), most=MOST_EFFECTIVE)
     ends = [-log_ndtr(-(2 * end - 1) * top[..., 0]) / UNIT for end in (low, high)]
     # D is 0 where nothing moved and where all rose, though the deviates differ.
     return np.minimum(ends[0], d[..., 0]), np.maximum(ends[1], d[..., 0])
@@ -245,7 +245,7 @@ def paired_judges(
             where unscored, and the weights of each perturbation.
         there: [perturbations, items] where there is a perturbed text.
     """
-    rated = {name: _rated(*one, there) for name, one in judges.items()}
+    rated_items = {name: _rated_items(*one, there) for name, one in judges.items()}
 
     @cache
     def scores(name: str, items: bytes) -> Floats:
@@ -257,7 +257,7 @@ def paired_judges(
 
     results: dict[tuple[str, str], PairedD] = {}
     for first, second in combinations(judges, 2):
-        shared = rated[first] & rated[second]
+        shared = rated_items[first] & rated_items[second]
         if shared.sum() < 2:
             nothing = Estimate(math.nan, n=int(shared.sum()), unscored=int((~shared).sum()))
             results[first, second] = PairedD(math.nan, math.nan, nothing)
@@ -272,11 +272,11 @@ def paired_judges(
     }
 
 
-def _rated(ratings: Floats, weights: Sequence[Weights], there: Mask | bool) -> Mask:
+def _rated_items(ratings: Floats, weights: Sequence[Weights], there: Mask | bool) -> Mask:
     """[items] that have every rating that counts."""
     first, *others = ratings
-    used = [metric_weights(first.shape[1], own) > 0 for own in weights]
-    pairs = zip(others, used, strict=True)
+    metrics = [metric_weights(first.shape[1], own) > 0 for own in weights]
+    pairs = zip(others, metrics, strict=True)
     lacking = np.stack([np.isnan(first - one)[:, own].any(axis=1) for one, own in pairs])
     return np.asarray(~(lacking & there).any(axis=0))
 

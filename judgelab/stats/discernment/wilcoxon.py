@@ -65,7 +65,7 @@ def log_tail(ranks: Floats, sums: Floats, method: Method = "auto") -> Floats:
     above = sums - ranks.sum(axis=-1)[:, None] / 2
     log_p = log_ndtr(-np.divide(above, spread, out=np.zeros_like(sums), where=spread > 0))
     pairs = np.count_nonzero(ranks, axis=-1)
-    for which, tails in ((pairs <= EXACT_UP_TO, _counted), (pairs > EXACT_UP_TO, _saddlepoint)):
+    for which, tails in ((pairs <= EXACT_UP_TO, _exact_tails), (pairs > EXACT_UP_TO, _saddlepoint)):
         if method == "auto" and which.any():
             doubled = np.rint(2 * ranks[which]).astype(np.int64)  # midranks are halves
             steps = np.ceil(2 * sums[which] - 1e-6).astype(np.int64)
@@ -73,7 +73,7 @@ def log_tail(ranks: Floats, sums: Floats, method: Method = "auto") -> Floats:
     return np.where(pairs[:, None] > 0, log_p, 0.0)
 
 
-def _counted(doubled: NDArray[np.int64], steps: NDArray[np.int64]) -> Floats:
+def _exact_tails(doubled: NDArray[np.int64], steps: NDArray[np.int64]) -> Floats:
     """Log tails of doubled ranks at doubled sums; rows of the same ranks share a distribution."""
     patterns, place = np.unique(np.sort(doubled, axis=-1), axis=0, return_inverse=True)
     order = np.argsort(place.ravel(), kind="stable")
@@ -90,8 +90,8 @@ def _upper_tails(doubled: NDArray[np.int64], steps: NDArray[np.int64]) -> Floats
     total = int(doubled.sum())
     at = np.clip(steps, 0, total)
     above = at > total - at
-    counted = np.where(above, total - at, at - 1)  # the largest sum that belongs to the tail
-    most = max(int(counted.max(initial=0)), 0)
+    last = np.where(above, total - at, at - 1)  # the largest sum that belongs to the tail
+    most = max(int(last.max(initial=0)), 0)
     ways = np.zeros(most + 1)
     ways[0] = 1.0
     reached = 0
@@ -101,7 +101,7 @@ def _upper_tails(doubled: NDArray[np.int64], steps: NDArray[np.int64]) -> Floats
         end = min(reached, most - rank)
         ways[rank : end + rank + 1] += ways[: end + 1]
         reached = end + rank
-    share = np.concatenate([[0.0], np.cumsum(ways) / 2.0 ** len(doubled)])[counted + 1]
+    share = np.concatenate([[0.0], np.cumsum(ways) / 2.0 ** len(doubled)])[last + 1]
     return np.asarray(np.where(above, share, 1 - share), dtype=np.float64)
 
 

@@ -90,11 +90,11 @@ def _balance(positives: Floats, negatives: Floats, seeds: Sequence[int]) -> tupl
     smaller, larger = sorted(side.shape[1] for side in (positives, negatives))
     if smaller == larger:
         return positives, negatives
-    chosen = [np.random.RandomState(s).choice(larger, smaller, replace=False) for s in seeds]
-    kept = np.array(chosen, dtype=np.intp).reshape(len(seeds), smaller)
+    samples = [np.random.RandomState(s).choice(larger, smaller, replace=False) for s in seeds]
+    columns = np.array(samples, dtype=np.intp).reshape(len(seeds), smaller)
     if positives.shape[1] == larger:
-        return np.take_along_axis(positives, kept, axis=1), negatives
-    return positives, np.take_along_axis(negatives, kept, axis=1)
+        return np.take_along_axis(positives, columns, axis=1), negatives
+    return positives, np.take_along_axis(negatives, columns, axis=1)
 
 
 def _sign(first: Floats, second: Floats) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
-from judgelab.stats.intervals.arrays import Floats, average_ranks, checked, checked_pair, divide
+from judgelab.stats.intervals.arrays import Floats, average_ranks, check_array, check_pair, divide
 from judgelab.stats.intervals.ends import NEARLY_ONE, fisher_ends
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind, item_draws, percentile_interval
@@ -78,23 +78,23 @@ def item_correlations(x: ArrayLike, y: ArrayLike) -> Floats:
     return _correlated(*_shared(x, y), "spearman")
 
 
-def _jackknife_p(value: float, left: Floats) -> float:
+def _jackknife_p(value: float, without: Floats) -> float:
     """p of no correlation, with what leaving out each item in turn does to Fisher's z."""
-    z = np.arctanh(np.clip(np.append(left, value), -NEARLY_ONE, NEARLY_ONE))
-    without, whole = z[:-1], float(z[-1])
-    n = len(left)
-    error = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
+    z = np.arctanh(np.clip(np.append(without, value), -NEARLY_ONE, NEARLY_ONE))
+    z_without, z_whole = z[:-1], float(z[-1])
+    n = len(without)
+    error = float(np.sqrt((n - 1) / n * ((z_without - z_without.mean()) ** 2).sum()))
     if np.isnan(error):
         return error
     if abs(value) > NEARLY_ONE and n < FEW:  # of all orders of the items, this one and its reverse
         return min(1.0, 2 / math.factorial(n))
-    if error <= 1e-12 * abs(whole):
-        return 0.0 if whole else 1.0
-    return float(2 * stdtr(n - 1, -abs(whole) / error))
+    if error <= 1e-12 * abs(z_whole):
+        return 0.0 if z_whole else 1.0
+    return float(2 * stdtr(n - 1, -abs(z_whole) / error))
 
 
 def _shared(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
-    first, second = checked_pair(x, y, 2, "The correlation")
+    first, second = check_pair(x, y, 2, "The correlation")
     scored = ~(np.isnan(first) | np.isnan(second))
     return np.where(scored, first, np.nan), np.where(scored, second, np.nan)
 
@@ -102,11 +102,11 @@ def _shared(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
 def _standardised(rows: Floats) -> Floats:
     """Rows centred, NaN as 0, divided by their norm; NaN for rows of no spread."""
     scored = ~np.isnan(rows)
-    filled = np.where(scored, rows, 0.0)
-    means = divide(filled.sum(axis=1), scored.sum(axis=1))[:, None]
-    centred = np.where(scored, filled - means, 0.0)
+    cells = np.where(scored, rows, 0.0)
+    means = divide(cells.sum(axis=1), scored.sum(axis=1))[:, None]
+    centred = np.where(scored, cells - means, 0.0)
     spread = np.abs(centred).max(axis=1, initial=0.0, keepdims=True)
-    largest = np.abs(filled).max(axis=1, initial=0.0, keepdims=True)
+    largest = np.abs(cells).max(axis=1, initial=0.0, keepdims=True)
     # A row that is constant up to rounding has no direction.
     centred = divide(centred, np.where(spread <= 1e-12 * largest, 0.0, spread))
     return divide(centred, np.sqrt((centred**2).sum(axis=1, keepdims=True)))
@@ -143,8 +143,8 @@ def joint_symmetry(
             spearman or pearson) -> estimate; n counts items, unscored pairs.
     """
     cross = np.asarray(conditional, dtype=np.float64)
-    alone = checked(marginal, 2, "The marginal log-probabilities")
-    length = checked(tokens, 2, "The token counts")
+    alone = check_array(marginal, 2, "The marginal log-probabilities")
+    length = check_array(tokens, 2, "The token counts")
     x, y = np.triu_indices(alone.shape[1], k=1)
     first, second = alone[:, x] + cross[:, x, y], alone[:, y] + cross[:, y, x]
     size = length[:, x] + length[:, y]

@@ -22,8 +22,8 @@ from judgelab.stats.intervals.arrays import (
     ROUNDING,
     Floats,
     Mask,
-    checked,
-    checked_pair,
+    check_array,
+    check_pair,
     divide,
     row_means,
 )
@@ -51,14 +51,14 @@ is above .05 up to five; intervals from so few assume the normal law."""
 def group_difference(scores: ArrayLike, positive: Mask, negative: Mask) -> Floats:
     """[items] mean score of the positive (good-faith) less that of the negative (problematic)
     agents, of scores [items, agents] and disjoint masks [agents]; NaN where a group has none."""
-    table = checked(scores, 2, "The scores")
+    table = check_array(scores, 2, "The scores")
     return row_means(table[:, positive]) - row_means(table[:, negative])
 
 
 def effect_size(difference: ArrayLike) -> float:
     """d_z = mean / standard deviation (ddof 1) of the items that are not NaN; NaN with fewer than
     two items, or without spread: there is then no scale."""
-    items = checked(difference, 1, "The differences")
+    items = check_array(difference, 1, "The differences")
     items = items[~np.isnan(items)]
     if items.size < 2 or np.ptp(items) <= ROUNDING * np.abs(items).max():
         return float("nan")
@@ -101,10 +101,10 @@ def _jackknifed(values: Floats) -> tuple[Floats, Floats]:
     mean = values.mean(axis=-1, keepdims=True)
     off = values - mean
     squares = (off**2).sum(axis=-1, keepdims=True)
-    left = np.maximum(squares - off**2 * (n / max(n - 1, 1)), 0.0) / max(n - 2, 1)
+    rest = np.maximum(squares - off**2 * (n / max(n - 1, 1)), 0.0) / max(n - 2, 1)
     whole = divide(mean[..., 0], np.sqrt(squares[..., 0] / max(n - 1, 1)))
-    flat = left <= 1e-12 * squares  # equal but for rounding
-    return whole, divide(mean - off / max(n - 1, 1), np.sqrt(np.where(flat, 0.0, left)))
+    flat = rest <= 1e-12 * squares  # equal but for rounding
+    return whole, divide(mean - off / max(n - 1, 1), np.sqrt(np.where(flat, 0.0, rest)))
 
 
 def paired_effect_size(
@@ -127,30 +127,30 @@ def paired_effect_size(
     Returns:
         NaN where ``effect_size`` is; with two shared items there is no interval.
     """
-    items = checked(difference, 1, "The differences")
+    items = check_array(difference, 1, "The differences")
     other = None
     if less is not None:
-        items, other = checked_pair(difference, less, 1, "The change of an effect size")
+        items, other = check_pair(difference, less, 1, "The change of an effect size")
         shared = ~(np.isnan(items) | np.isnan(other))
         items, other = np.where(shared, items, np.nan), np.where(shared, other, np.nan)
-    known = ~np.isnan(items)
-    n, lost = int(known.sum()), int((~known).sum())
+    has_score = ~np.isnan(items)
+    n, unscored = int(has_score.sum()), int((~has_score).sum())
     value = effect_size(items) - (0.0 if other is None else effect_size(other))
     if np.isnan(value):
-        return Estimate(value, n=n, unscored=lost)
+        return Estimate(value, n=n, unscored=unscored)
     if interval == "items":
-        parts = effect_size_parts(items[known], None if other is None else other[known])
+        parts = effect_size_parts(items[has_score], None if other is None else other[has_score])
         (low, high), p = map(float, t_ends(parts)), float(t_p(parts))
-        return Estimate(value, low, high, n, lost, p)
+        return Estimate(value, low, high, n, unscored, p)
     weights = item_weights(len(items), draws, seed)
     samples = resampled_effect_sizes(items, weights)
     if other is None:
         p = sign_flip_p(items, draws, seed)
     else:
         samples = samples - resampled_effect_sizes(other, weights)
-        p = _swap_p(other[known], items[known], draws, seed)
+        p = _swap_p(other[has_score], items[has_score], draws, seed)
     low, high = percentile_interval(samples) if n > 2 else (np.nan, np.nan)
-    return Estimate(value, low, high, n, lost, p)
+    return Estimate(value, low, high, n, unscored, p)
 
 
 def score_delta(
@@ -163,7 +163,7 @@ def score_delta(
     """Mean over items of the mean over agents of attacked - clean [items, agents], in units of the
     score; agents count where both sides are scored. The paper's Table 4 prints a constant +-0.050
     here, a fallback of its code."""
-    before, after = checked_pair(clean, attacked, 2, "The score delta")
+    before, after = check_pair(clean, attacked, 2, "The score delta")
     return with_p(score_changes(before, after), interval, draws, seed)
 
 
@@ -183,7 +183,7 @@ def auc_delta(
     interval: Kind = "items",
 ) -> Estimate:
     """Mean of attacked - clean AUC [items], on items that have both; else as ``score_delta``."""
-    before, after = checked_pair(clean_auc, attacked_auc, 1, "The AUC delta")
+    before, after = check_pair(clean_auc, attacked_auc, 1, "The AUC delta")
     return with_p(after - before, interval, draws, seed, limit=1.0)
 
 
@@ -224,11 +224,11 @@ def standardized_mean_difference(
     n counts rows scored on both sides, unscored the others, clusters items with a scored row. NaN
     with fewer than two such rows or without spread.
     """
-    x, y = checked_pair(before, after, 1, "The standardised mean difference")
-    known = ~(np.isnan(x) | np.isnan(y))
-    item = np.unique(np.asarray(cluster)[known], return_inverse=True)[1]
-    x, y = _common_scale(x[known], y[known])
-    n, unscored, clusters = len(x), int(np.count_nonzero(~known)), int(item.max(initial=-1)) + 1
+    x, y = check_pair(before, after, 1, "The standardised mean difference")
+    has_both = ~(np.isnan(x) | np.isnan(y))
+    item = np.unique(np.asarray(cluster)[has_both], return_inverse=True)[1]
+    x, y = _common_scale(x[has_both], y[has_both])
+    n, unscored, clusters = len(x), int(np.count_nonzero(~has_both)), int(item.max(initial=-1)) + 1
     variance = (x.var(ddof=1) + y.var(ddof=1)) / 2 if n > 1 else 0.0
     if not variance > 0:
         return Estimate(np.nan, n=n, unscored=unscored, clusters=clusters)

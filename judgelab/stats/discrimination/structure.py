@@ -14,8 +14,8 @@ from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike
 from scipy.special import fdtrc
 
-from judgelab.stats.intervals.arrays import ROUNDING, Floats, checked, checked_pair, divide
-from judgelab.stats.intervals.ends import added, of_ratio, t_ends
+from judgelab.stats.intervals.arrays import ROUNDING, Floats, check_array, check_pair, divide
+from judgelab.stats.intervals.ends import contributions, of_ratio, t_ends
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_mean
 
@@ -32,14 +32,14 @@ def effective_rank(scores: ArrayLike) -> Estimate:
     Of scores [items, agents]; agents without spread are left out, and correlations are over the
     items that two agents share. The interval leaves out each item in turn: t with n - 1 degrees.
     """
-    table = checked(scores, 2, "The scores")
+    table = check_array(scores, 2, "The scores")
     table = table[~np.isnan(table).all(axis=1)]
     n, unscored = len(table), len(np.asarray(scores)) - len(table)
     value = _participation(table)
     if math.isnan(value):
         return Estimate(value, n=n, unscored=unscored)
     without = np.array([_participation(np.delete(table, k, axis=0)) for k in range(n)])
-    low, high = (float(end) for end in t_ends(added(value, without)))
+    low, high = (float(end) for end in t_ends(contributions(value, without)))
     return Estimate(value, max(low, 1.0), min(high, float(table.shape[1])), n, unscored)
 
 
@@ -58,11 +58,11 @@ def _participation(table: Floats) -> float:
 def compression(source: ArrayLike, text: ArrayLike) -> Estimate:
     """Characters of the sources for each character of the texts, both summed over [items]; an item
     that lacks either has NaN or 0 of it."""
-    top, bottom = checked_pair(source, text, 1, "Sources and texts")
-    there = (top > 0) & (bottom > 0)
-    known, kept = np.where(there, top, 0.0), np.where(there, bottom, 0.0)
-    ratio = item_mean(of_ratio(known, kept, there))
-    return replace(ratio, value=float(divide(known.sum(), kept.sum())))
+    top, bottom = check_pair(source, text, 1, "Sources and texts")
+    has_both = (top > 0) & (bottom > 0)
+    sources, texts = np.where(has_both, top, 0.0), np.where(has_both, bottom, 0.0)
+    ratio = item_mean(of_ratio(sources, texts, has_both))
+    return replace(ratio, value=float(divide(sources.sum(), texts.sum())))
 
 
 @dataclass(frozen=True)
@@ -89,22 +89,22 @@ def quadratic_against_linear(x: ArrayLike, y: ArrayLike) -> QuadraticFit:
     that of MI is not (p = .32). Everything but n is NaN with fewer than four points, fewer than
     three distinct x, or a constant y.
     """
-    first, second = checked_pair(x, y, 1, "The regression")
-    kept = ~(np.isnan(first) | np.isnan(second))
-    first, second, n = first[kept], second[kept], int(kept.sum())
+    first, second = check_pair(x, y, 1, "The regression")
+    usable = ~(np.isnan(first) | np.isnan(second))
+    first, second, n = first[usable], second[usable], int(usable.sum())
     height = float(np.abs(second).max(initial=0.0))
     if n < 4 or len(np.unique(first)) < 3 or np.ptp(second) <= ROUNDING * height:
         return QuadraticFit(*(math.nan,) * 6, n)
     fits = [Polynomial.fit(first, second, degree) for degree in (1, 2)]
-    left = [float(((second - fit(first)) ** 2).sum()) for fit in fits]
+    line, bow = (float(((second - fit(first)) ** 2).sum()) for fit in fits)  # residual squares
     total = float(((second - second.mean()) ** 2).sum())
     # a residual of rounding noise counts as 0, and 0 / 0 as no gain
     noise = ROUNDING * total
     f = 0.0
-    if left[0] > noise:
-        f = math.inf if left[1] <= noise else max((left[0] - left[1]) / left[1] * (n - 3), 0.0)
+    if line > noise:
+        f = math.inf if bow <= noise else max((line - bow) / bow * (n - 3), 0.0)
     bend = float(fits[1].coef[2])  # of x from -1 to 1
     curvature = bend / (np.ptp(first) / 2) ** 2 if abs(bend) > ROUNDING * height else 0.0
     peak = float(fits[1].deriv().roots()[0]) if curvature else math.nan
     p = float(fdtrc(1, n - 3, f))
-    return QuadraticFit(1 - left[0] / total, 1 - left[1] / total, f, p, peak, float(curvature), n)
+    return QuadraticFit(1 - line / total, 1 - bow / total, f, p, peak, float(curvature), n)

@@ -14,7 +14,7 @@ Mask = NDArray[np.bool_]
 ROUNDING = 1e-12  # a spread or difference below this share of the largest value counts as none
 
 
-def checked(values: ArrayLike, ndim: int, what: str) -> Floats:
+def check_array(values: ArrayLike, ndim: int, what: str) -> Floats:
     """``values`` as float64 with ``ndim`` dimensions; NaN allowed, infinities not."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != ndim:
@@ -24,9 +24,9 @@ def checked(values: ArrayLike, ndim: int, what: str) -> Floats:
     return array
 
 
-def checked_pair(x: ArrayLike, y: ArrayLike, ndim: int, what: str) -> tuple[Floats, Floats]:
-    """Two arrays of one shape, each as by ``checked``."""
-    first, second = checked(x, ndim, what), checked(y, ndim, what)
+def check_pair(x: ArrayLike, y: ArrayLike, ndim: int, what: str) -> tuple[Floats, Floats]:
+    """Two arrays of one shape, each as by ``check_array``."""
+    first, second = check_array(x, ndim, what), check_array(y, ndim, what)
     if first.shape != second.shape:
         raise ValueError(
             f"{what}: both arrays must have one shape, got {first.shape} and {second.shape}."

@@ -41,11 +41,11 @@ class _Sample:
         scored = ~np.isnan(self.cells)
         n = scored.sum(axis=-1)
         self.n = np.where(n < FEWEST, np.nan, n)
-        filled = np.where(scored, self.cells, 0.0)
-        self.mean = divide(filled.sum(axis=-1), self.n)
+        with_zeros = np.where(scored, self.cells, 0.0)
+        self.mean = divide(with_zeros.sum(axis=-1), self.n)
         self.centred = np.where(scored, self.cells - self.mean[..., None], 0.0)
         self.variance = divide((self.centred**2).sum(axis=-1), self.n - 1)
-        largest = np.abs(filled).max(axis=-1, initial=0.0)
+        largest = np.abs(with_zeros).max(axis=-1, initial=0.0)
         self.variance[self.variance <= (ROUNDING * largest) ** 2] = 0.0
         self.error = np.sqrt(self.variance / self.n)
         self.known_error = np.where(self.error > 0, self.error, np.nan)  # NaN without spread
@@ -71,11 +71,11 @@ class _Sample:
 
     def has_ties(self) -> NDArray[np.bool_]:
         """[...] whether so many items share the most frequent value that ``skew`` says little."""
-        ordered = np.sort(self.cells, axis=-1)  # NaN last
-        scale = np.fmax.reduce(np.abs(ordered), axis=-1, initial=0.0, keepdims=True)
-        new = np.ones(ordered.shape, dtype=np.bool_)
-        new[..., 1:] = ~(np.diff(ordered, axis=-1) <= ROUNDING * scale)
-        places = np.arange(ordered.shape[-1])
+        values = np.sort(self.cells, axis=-1)  # NaN last
+        scale = np.fmax.reduce(np.abs(values), axis=-1, initial=0.0, keepdims=True)
+        new = np.ones(values.shape, dtype=np.bool_)
+        new[..., 1:] = ~(np.diff(values, axis=-1) <= ROUNDING * scale)
+        places = np.arange(values.shape[-1])
         first = np.maximum.accumulate(np.where(new, places, 0), axis=-1)
         return np.asarray((places - first + 1).max(axis=-1, initial=0) >= TIED * self.n)
 
@@ -188,12 +188,12 @@ def fisher_ends(value: ArrayLike, without: ArrayLike) -> Ends:
     A few items can weigh much in a correlation of skewed scores: the degrees of freedom go by the
     kurtosis of what the items add. Where leaving out an item changes nothing: ``_with_bounds``.
     """
-    r, left = np.asarray(value, dtype=np.float64), np.asarray(without, dtype=np.float64)
-    z, z_left = (np.arctanh(np.clip(x, -NEARLY_ONE, NEARLY_ONE)) for x in (r, left))
-    sample = _Sample(added(z, z_left))
+    r, rest = np.asarray(value, dtype=np.float64), np.asarray(without, dtype=np.float64)
+    z, z_rest = (np.arctanh(np.clip(x, -NEARLY_ONE, NEARLY_ONE)) for x in (r, rest))
+    sample = _Sample(contributions(z, z_rest))
     half = sample.quantile(LEVEL, heavy=True) * sample.error
     ends = np.tanh(sample.mean - half), np.tanh(sample.mean + half)
-    return _with_bounds(_Sample(added(r, left)), ends, LEVEL, (-1.0, 1.0))
+    return _with_bounds(_Sample(contributions(r, rest)), ends, LEVEL, (-1.0, 1.0))
 
 
 def ratio_ends(value: ArrayLike, without: ArrayLike) -> Ends:
@@ -203,20 +203,20 @@ def ratio_ends(value: ArrayLike, without: ArrayLike) -> Ends:
     degrees of freedom that the kurtosis of what the items add leaves. Hall's correction in its
     place let one interval in three of an effect of 4 on 12 items hold 0. NaN without spread.
     """
-    whole, left = (np.arcsinh(np.asarray(x, dtype=np.float64)) for x in (value, without))
-    low, high = t_ends(added(whole, left), heavy=True)
+    whole, rest = (np.arcsinh(np.asarray(x, dtype=np.float64)) for x in (value, without))
+    low, high = t_ends(contributions(whole, rest), heavy=True)
     return np.sinh(low), np.sinh(high)
 
 
-def added(value: ArrayLike, without: ArrayLike) -> Floats:
+def contributions(value: ArrayLike, without: ArrayLike) -> Floats:
     """What each item adds [..., items], from the estimate [...] without each: mean is the estimate.
 
     The squared standard error of their mean is the jackknife's. NaN throughout a set in which
     leaving out some item leaves no estimate.
     """
-    left = np.asarray(without, dtype=np.float64)
+    rest = np.asarray(without, dtype=np.float64)
     whole = np.asarray(value, dtype=np.float64)[..., None]
-    return np.asarray(whole + (left.shape[-1] - 1) * (left.mean(axis=-1, keepdims=True) - left))
+    return np.asarray(whole + (rest.shape[-1] - 1) * (rest.mean(axis=-1, keepdims=True) - rest))
 
 
 def of_ratio(total: ArrayLike, count: ArrayLike, among: ArrayLike | None = None) -> Floats:

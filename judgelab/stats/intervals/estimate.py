@@ -61,10 +61,10 @@ class Estimates:
         error: ArrayLike = np.nan,
     ) -> Estimates:
         """From values, both ends and counts."""
-        v, low, high, k, lost, e = (
+        v, low, high, k, absent, e = (
             np.asarray(x, dtype=np.float64) for x in (value, *ends, n, unscored, error)
         )
-        return Estimates(v, low, high, k, lost, error=e)
+        return Estimates(v, low, high, k, absent, error=e)
 
     def at(self, *place: int) -> Estimate:
         """One of them."""

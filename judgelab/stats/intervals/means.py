@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgelab.stats.intervals.arrays import Floats, checked, divide
+from judgelab.stats.intervals.arrays import Floats, check_array, divide
 from judgelab.stats.intervals.ends import (
     FEWEST,
     LEVEL,
@@ -39,7 +39,7 @@ def item_mean(values: ArrayLike, bounds: Bounds | None = None) -> Estimate:
     With ``bounds``, the least and largest value there can be ((0, 1) for shares and AUC, (-1, 1)
     for correlations), by ``share_ends``; else by ``mean_ends``: none where all items are equal.
     """
-    items = checked(values, 1, "The values of a mean over items")
+    items = check_array(values, 1, "The values of a mean over items")
     return _estimate(items, share_ends(items, bounds=bounds) if bounds else mean_ends(items))
 
 
@@ -49,7 +49,7 @@ def item_change(values: ArrayLike, limit: float | None = None) -> Estimate:
     With a ``limit``, the largest difference there can be (1 for shares and AUC, 2 for
     correlations), there is an interval where no item changes, too.
     """
-    items = checked(values, 1, "The changes of items")
+    items = check_array(values, 1, "The changes of items")
     return _estimate(items, mean_ends(items, bounds=_around_0(limit)))
 
 
@@ -84,9 +84,9 @@ def _around_0(limit: float | None) -> Bounds | None:
 
 
 def _estimate(items: Floats, ends: Ends | tuple[float, float]) -> Estimate:
-    known, (low, high) = items[~np.isnan(items)], map(float, ends)
-    value = float(known.mean()) if known.size else float("nan")
-    return Estimate(value, low, high, known.size, items.size - known.size)
+    scores, (low, high) = items[~np.isnan(items)], map(float, ends)
+    value = float(scores.mean()) if scores.size else float("nan")
+    return Estimate(value, low, high, scores.size, items.size - scores.size)
 
 
 def item_draws(n_items: int, draws: int, seed: int) -> NDArray[np.int64]:
@@ -115,10 +115,10 @@ def resampled_means(values: Floats, weights: Floats) -> Floats:
 
 def percentile_interval(samples: ArrayLike) -> tuple[float, float]:
     """Central 95 % interval of the samples that are not NaN; (NaN, NaN) where none is left."""
-    drawn = np.asarray(samples, dtype=np.float64).ravel()
-    drawn = drawn[~np.isnan(drawn)]
+    values = np.asarray(samples, dtype=np.float64).ravel()
+    values = values[~np.isnan(values)]
     ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
-    low, high = np.quantile(drawn, ends).tolist() if drawn.size else (np.nan, np.nan)
+    low, high = np.quantile(values, ends).tolist() if values.size else (np.nan, np.nan)
     return low, high
 
 
@@ -127,7 +127,7 @@ def bootstrap_mean(values: ArrayLike, draws: int = 2000, seed: int = 0) -> Estim
 
     Nominally 95 %, it covers about .90 on 12 items and .93 on 30.
     """
-    items = checked(values, 1, "The values of a bootstrap mean")
+    items = check_array(values, 1, "The values of a bootstrap mean")
     if (~np.isnan(items)).sum() < FEWEST:
         return _estimate(items, (np.nan, np.nan))
     samples = resampled_means(items, item_weights(len(items), draws, seed))
@@ -142,7 +142,7 @@ def sign_flip_p(values: ArrayLike, permutations: int = 2000, seed: int = 0) -> f
     the test of the mean, Student's t and the paired effect size. The flips are independent of what
     ``item_weights`` draws with the same seed.
     """
-    items = checked(values, 1, "The values of a sign-flip test")
+    items = check_array(values, 1, "The values of a sign-flip test")
     items = items[~np.isnan(items)]
     if items.size < 2:
         return float("nan")
@@ -164,8 +164,8 @@ def holm(p: ArrayLike) -> Floats:
     # Not statsmodels' multipletests: it collects garbage at each call, a half second in a process
     # with torch, and sequences are looked at hundreds of times.
     adjusted = np.array(p, dtype=np.float64)
-    known = np.flatnonzero(~np.isnan(adjusted))
-    order = known[np.argsort(adjusted[known])]
+    tests = np.flatnonzero(~np.isnan(adjusted))
+    order = tests[np.argsort(adjusted[tests])]
     raised = adjusted[order] * np.arange(len(order), 0, -1)
     adjusted[order] = np.minimum(np.maximum.accumulate(raised), 1.0)
     return adjusted

@@ -90,7 +90,7 @@ ExamAnswers = ExamShares | ConfidenceAnswers
 class Marks:
     """How the judges did in one exam."""
 
-    found: Estimates  # [judges] P over items (n, unscored: answers); NaN without the exam
+    estimates: Estimates  # [judges] P over items (n, unscored: answers); NaN without the exam
     passed: Mask  # [judges] at the threshold, and better than every control
     p_pass: Floats  # [judges] share of resamples, threshold, controls and all, in which it passes
     bar: float  # the threshold; NaN where it would be the mean of a single judge, who passes
@@ -110,9 +110,9 @@ def shares(answers: Floats, asked: Mask | None = None) -> ExamShares:
     """Sums and counts of answers [judges, items, ...] between 0 and 1, NaN where unscored.
     ``asked``: whether the question was put; None: all were."""
     flat = answers.reshape(*answers.shape[:2], -1)
-    missing, put = np.isnan(flat), True if asked is None else asked.reshape(flat.shape)
+    missing, questions = np.isnan(flat), True if asked is None else asked.reshape(flat.shape)
     count = (~missing).sum(axis=2).astype(np.float64)
-    return ExamShares(np.nansum(flat, axis=2), count, (missing & put).sum(axis=2))
+    return ExamShares(np.nansum(flat, axis=2), count, (missing & questions).sum(axis=2))
 
 
 def over_chance(answers: ExamAnswers) -> ExamShares:
@@ -144,8 +144,8 @@ def unchanged(before: Floats, after: Floats) -> Floats:
 def tied(before: Floats, after: Floats) -> float:
     """Share of the cases read both times that are ties both times; NaN without any. Ties agree, so
     a judge that always says "tie" has P_c = 1 and has compared nothing."""
-    ties, read = (before == 0.5) & (after == 0.5), ~np.isnan(before + after)
-    return float(divide(ties.sum(), read.sum()))
+    ties, both = (before == 0.5) & (after == 0.5), ~np.isnan(before + after)
+    return float(divide(ties.sum(), both.sum()))
 
 
 def mark(
@@ -172,23 +172,23 @@ def mark(
     gap = None
     if isinstance(answers, ConfidenceAnswers):
         bar, gap = 0.5, np.vstack([answers.gaps(once), *answers.gap_ends()])
-    known = ~np.isnan(value)
+    has_value = ~np.isnan(value)
     limit = float(row_means(value)) if bar is None else bar
-    if alone := bar is None and np.count_nonzero(known) == 1:
+    if alone := bar is None and np.count_nonzero(has_value) == 1:
         limit = float("nan")
     bars = row_means(samples)[:, None] if bar is None else bar
     rounding = -1e-12 if bar is None else 1e-12  # a mean is reached, a fixed bar exceeded
-    passed: Mask = (value > limit + rounding) | (known & alone)
-    passes: Mask = (samples > bars + rounding) | (known & alone)
+    passed: Mask = (value > limit + rounding) | (has_value & alone)
+    passes: Mask = (samples > bars + rounding) | (has_value & alone)
     leads = {name: _leads(lead, draws, seed) for name, lead in (controls or {}).items()}
     for name, lead in (controls or {}).items():
         passed &= _ahead(leads[name])
-        drawn = np.nan_to_num(lead.values(weights), nan=-1.0)
-        passes &= drawn > ERRORS * drawn.std(axis=0)
+        numbers = np.nan_to_num(lead.values(weights), nan=-1.0)
+        passes &= numbers > ERRORS * numbers.std(axis=0)
     return Marks(
-        found=Estimates.of(value, answers.ends(), n, unscored),
+        estimates=Estimates.of(value, answers.ends(), n, unscored),
         passed=passed,
-        p_pass=np.where(known & (not alone), passes.mean(axis=0), np.nan),
+        p_pass=np.where(has_value & (not alone), passes.mean(axis=0), np.nan),
         bar=limit,
         samples=samples,
         passes=passes,
@@ -199,11 +199,12 @@ def mark(
 
 def _leads(lead: ExamShares, draws: int, seed: int) -> Estimates:
     ends = mean_ends(of_ratio(lead.total, lead.count), bounds=lead.limits)
-    known = lead.count > 0
-    items, lost = np.where(known, lead.total, np.nan), (~known & (lead.missing > 0)).sum(axis=1)
+    has_answer = lead.count > 0
+    items = np.where(has_answer, lead.total, np.nan)
+    unscored = (~has_answer & (lead.missing > 0)).sum(axis=1)
     value = divide(lead.total.sum(axis=1), lead.count.sum(axis=1))
     p = np.array([sign_flip_p(row, max(draws, FLIPS), seed) for row in items])
-    return replace(Estimates.of(value, ends, known.sum(axis=1), lost), p=p)
+    return replace(Estimates.of(value, ends, has_answer.sum(axis=1), unscored), p=p)
 
 
 def _ahead(lead: Estimates) -> Mask:
@@ -229,10 +230,10 @@ def decide(votes: Floats, weight: ArrayLike) -> Floats:
     Of votes [judges, ...] by ``votes_of`` or ``gaps_of``; NaN abstains, differences of grades count
     by their size. A weight [judges] of 0 or NaN keeps a judge out.
     """
-    power, filled = np.nan_to_num(np.asarray(weight, dtype=np.float64)), np.nan_to_num(votes)
+    power, values = np.nan_to_num(np.asarray(weight, dtype=np.float64)), np.nan_to_num(votes)
     voted = np.tensordot(power, (~np.isnan(votes)).astype(np.float64), axes=1)
-    balance = np.tensordot(power, filled, axes=1)
-    size = np.tensordot(power, np.abs(filled), axes=1)
+    balance = np.tensordot(power, values, axes=1)
+    size = np.tensordot(power, np.abs(values), axes=1)
     sign = np.where(np.abs(balance) <= TOLERANCE * size, 0.0, np.sign(balance))
     return np.where(voted > 0, sign, np.nan)
 
@@ -247,8 +248,8 @@ def pooled_scores(scores: Floats, weight: ArrayLike) -> Floats:
 
 def correct(sign: Floats, gold: Floats) -> Floats:
     """1 right, 0 wrong, .5 where the decision is a tie; NaN without a decision or preference."""
-    known = ~np.isnan(sign) & (np.abs(gold) == 1)
-    return np.where(known, np.where(sign == 0, 0.5, sign == gold), np.nan)
+    has_both = ~np.isnan(sign) & (np.abs(gold) == 1)
+    return np.where(has_both, np.where(sign == 0, 0.5, sign == gold), np.nan)
 
 
 def accuracy(right: Floats, *, change: bool = False) -> Estimate:
@@ -294,10 +295,10 @@ def _by_item(values: Floats) -> tuple[Floats, Floats]:
 def box(values: Floats) -> dict[str, float]:
     """Quartiles of the values that are known, and whiskers to the last within 1.5 times their gap
     (Tukey); NaN without any."""
-    known = values[~np.isnan(values)]
-    if not len(known):
+    numbers = values[~np.isnan(values)]
+    if not len(numbers):
         return dict.fromkeys(BOX, float("nan"))
-    low, middle, high = np.quantile(known, (0.25, 0.5, 0.75))
-    near = known[np.abs(known - np.clip(known, low, high)) <= 1.5 * (high - low)]
+    low, middle, high = np.quantile(numbers, (0.25, 0.5, 0.75))
+    near = numbers[np.abs(numbers - np.clip(numbers, low, high)) <= 1.5 * (high - low)]
     parts = min(near.min(), low), low, middle, high, max(near.max(), high)
     return dict(zip(BOX, map(float, parts), strict=True))

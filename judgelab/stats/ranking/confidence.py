@@ -60,14 +60,14 @@ def population(scores: ArrayLike | None = None, sd: float = 1.0) -> Population:
     """
     if scores is None:
         return Population(sd)
-    known = np.asarray(scores, dtype=np.float64).ravel()
-    known = known[~np.isnan(known)]
-    if len(known) < 2 or not np.isfinite(known).all():
-        raise ValueError(f"At least two finite human scores are needed, got {len(known)}.")
-    spread = float(known.std())
-    if spread <= 1e-12 * float(np.abs(known).max()):
+    human = np.asarray(scores, dtype=np.float64).ravel()
+    human = human[~np.isnan(human)]
+    if len(human) < 2 or not np.isfinite(human).all():
+        raise ValueError(f"At least two finite human scores are needed, got {len(human)}.")
+    spread = float(human.std())
+    if spread <= 1e-12 * float(np.abs(human).max()):
         raise ValueError("All human scores are equal: no metric can correlate with them.")
-    return Population(spread, known, len(known) ** -0.2 * float(known.std(ddof=1)))
+    return Population(spread, human, len(human) ** -0.2 * float(human.std(ddof=1)))
 
 
 def noise_sd(r: ArrayLike, sd: float) -> Floats:
@@ -97,8 +97,8 @@ def confidence(
             holds some of it already: its square / N is counted twice).
     """
     source = population(scores, sd)
-    rated = source.variance + noise_sd(r, source.sd) ** 2
-    return right_order(np.abs(delta), rated, n, item_correlation, system_bias_sd)
+    variance = source.variance + noise_sd(r, source.sd) ** 2
+    return right_order(np.abs(delta), variance, n, item_correlation, system_bias_sd)
 
 
 def required_n(
@@ -114,22 +114,22 @@ def required_n(
     """Fewest items that give this confidence; infinite where its ceiling is not above it. Arguments
     as of ``confidence``; the target must lie between .5 and 1."""
     source = population(scores, sd)
-    rated = source.variance + float(noise_sd(r, source.sd)) ** 2
+    variance = source.variance + float(noise_sd(r, source.sd)) ** 2
     room = (delta / float(ndtri(confidence))) ** 2 - 2 * system_bias_sd**2
-    items = 2 * rated * (1 - item_correlation) / room if room > 0 else math.inf
+    items = 2 * variance * (1 - item_correlation) / room if room > 0 else math.inf
     # no number of items, or none that can be written down
     return math.inf if math.isinf(items) else float(max(1, math.ceil(items - 1e-9)))
 
 
 def right_order(
-    delta: ArrayLike, rated: Floats, n: ArrayLike, shared: Floats | float, bias_sd: Floats | float
+    delta: ArrayLike, v: Floats, n: ArrayLike, shared: Floats | float, bias_sd: Floats | float
 ) -> Floats:
-    """The closed form itself, Phi(delta / sqrt(2 rated (1 - shared) / n + 2 bias_sd^2)).
+    """The closed form itself, Phi(delta / sqrt(2 v (1 - shared) / n + 2 bias_sd^2)).
 
-    ``rated`` is the variance of a metric score in human units squared; for a delta below 0 the
-    result is the probability of an error.
+    v is the variance of a metric score in human units squared; for a delta below 0 the result is
+    the probability of an error.
     """
-    variance = 2 * rated * (1 - shared) / np.asarray(n, dtype=np.float64) + 2 * bias_sd**2
+    variance = 2 * v * (1 - shared) / np.asarray(n, dtype=np.float64) + 2 * bias_sd**2
     return np.asarray(ndtr(delta / np.sqrt(variance)), dtype=np.float64)
 
 
@@ -164,13 +164,13 @@ def simulate(
             first = _sums(generator, items, size.pairs, source.scores)
             gaps += (_sums(generator, items, size.pairs, source.scores) - first) / items
         gaps += generator.normal(0.0, system_bias_sd * np.sqrt(2), size=size.pairs)
-        rated = 2 * float(noises[place]) ** 2 / items
-        noise = np.sqrt(rated) * generator.standard_normal((size.pairs, size.evaluations))
+        noise_variance = 2 * float(noises[place]) ** 2 / items
+        noise = np.sqrt(noise_variance) * generator.standard_normal((size.pairs, size.evaluations))
         above = (gaps[:, None] + noise > 0).mean(axis=1)
         share[place] = above.mean() if apart > 0 else 1 - above.mean()
         between = above.std(ddof=1) / np.sqrt(size.pairs)
         common = 2 * source.variance / items + 2 * system_bias_sd**2
-        error[place] = max(between, _expected_error(apart, common, rated, size))
+        error[place] = max(between, _expected_error(apart, common, noise_variance, size))
     return share, error
 
 
@@ -179,17 +179,17 @@ def _sums(generator: np.random.Generator, n: int, pairs: int, scores: Floats) ->
     often each value comes up, which does not grow with N."""
     values, counts = np.unique(scores, return_counts=True)
     if n > SLOWER * len(values):
-        drawn = generator.multinomial(n, counts / len(scores), size=pairs) @ values
+        sums = generator.multinomial(n, counts / len(scores), size=pairs) @ values
     else:
-        drawn = scores[generator.integers(0, len(scores), size=(pairs, n))].sum(axis=1)
-    return np.asarray(drawn, dtype=np.float64)
+        sums = scores[generator.integers(0, len(scores), size=(pairs, n))].sum(axis=1)
+    return np.asarray(sums, dtype=np.float64)
 
 
-def _expected_error(delta: float, common: float, rated: float, draws: Draws) -> float:
+def _expected_error(delta: float, common: float, noise: float, draws: Draws) -> float:
     """Standard error of the share if gaps were normal; Owen's T gives how often two evaluations of
     a pair are both above 0."""
-    p = ndtr(delta / np.sqrt(common + rated))
-    both = p - 2 * owens_t(delta / np.sqrt(common + rated), np.sqrt(rated / (2 * common + rated)))
+    p = ndtr(delta / np.sqrt(common + noise))
+    both = p - 2 * owens_t(delta / np.sqrt(common + noise), np.sqrt(noise / (2 * common + noise)))
     within = p * (1 - p) / (draws.pairs * draws.evaluations)
     across = max(both - p**2, 0.0) / draws.pairs * (1 - 1 / draws.evaluations)
     return float(max(np.sqrt(within + across), 0.5 / (draws.pairs * draws.evaluations)))

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
 from judgelab.stats.discrimination.correlation import clustered_correlation
-from judgelab.stats.intervals.arrays import Floats, average_ranks, checked, checked_pair, divide
+from judgelab.stats.intervals.arrays import Floats, average_ranks, check_array, check_pair, divide
 from judgelab.stats.intervals.ends import mean_ends
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind, item_weights
@@ -57,7 +57,7 @@ def rank_intervals(
     intervals (the paper draws 90 %). The ``bounds`` of a score, by default the least and largest
     there are, decide from how many items on a difference that is always the same is certain.
     """
-    table = checked(scores, 2, "The scores of a leaderboard")
+    table = check_array(scores, 2, "The scores of a leaderboard")
     n, mean, _, _ = _over_items(table)
     low, high = mean_ends(table.T, level)
     if len(table) == 0 or table.shape[1] == 0:
@@ -74,10 +74,10 @@ def rank_intervals(
 
 def _over_items(values: Floats) -> tuple[Counts, Floats, Floats, Floats]:
     """By column: scored items, their mean and its standard error; and the centred values."""
-    known = ~np.isnan(values)
-    n = np.count_nonzero(known, axis=0).astype(np.int64)
-    mean = divide(np.where(known, values, 0.0).sum(axis=0), n)
-    centred = np.where(known, values - np.nan_to_num(mean), 0.0)
+    has_score = ~np.isnan(values)
+    n = np.count_nonzero(has_score, axis=0).astype(np.int64)
+    mean = divide(np.where(has_score, values, 0.0).sum(axis=0), n)
+    centred = np.where(has_score, values - np.nan_to_num(mean), 0.0)
     error = np.sqrt(divide((centred**2).sum(axis=0), n * np.maximum(n - 1, 0)))
     return n, mean, error, centred
 
@@ -93,7 +93,7 @@ def _rank_bounds(
     candidates = table.shape[1]
     if candidates < 2:
         return np.ones(candidates), np.ones(candidates)
-    compared = int(np.count_nonzero(~np.isnan(table).all(axis=0)))
+    entrants = int(np.count_nonzero(~np.isnan(table).all(axis=0)))
     first, second = np.triu_indices(candidates, 1)
     rows = [
         _resampled_gaps(table[:, [own]] - table[:, own + 1 :], weights)
@@ -113,7 +113,7 @@ def _rank_bounds(
         sure, open_ = sure | more, open_ & ~more
     above = np.zeros((candidates, candidates), dtype=np.bool_)
     above[first, second], above[second, first] = sure & (gap > 0), sure & (gap < 0)
-    return 1.0 + above.sum(axis=0), float(compared) - above.sum(axis=1)
+    return 1.0 + above.sum(axis=0), float(entrants) - above.sum(axis=1)
 
 
 def _resampled_gaps(gaps: Floats, weights: Floats) -> tuple[Counts, Floats, Floats, Floats]:
@@ -149,7 +149,7 @@ def agreement(
     Student's t of r with n - 2 degrees of freedom. Models of one family are not independent:
     interval and p are optimistic.
     """
-    first, second = checked_pair(x, y, 1, "The agreement of leaderboards")
+    first, second = check_pair(x, y, 1, "The agreement of leaderboards")
     estimate = clustered_correlation(first[:, None], second[:, None], method, draws, seed, interval)
     r, n = estimate.value, estimate.n
     if np.isnan(r) or n < 3 or abs(r) == 1:

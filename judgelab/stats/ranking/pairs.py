@@ -19,12 +19,12 @@ from scipy.special import stdtr
 from judgelab.stats.intervals.arrays import (
     ROUNDING,
     Floats,
-    checked,
-    checked_pair,
+    check_array,
+    check_pair,
     divide,
     row_means,
 )
-from judgelab.stats.intervals.ends import added, share_ends
+from judgelab.stats.intervals.ends import contributions, share_ends
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_weights, percentile_interval
 from judgelab.stats.ranking.confidence import right_order
@@ -56,16 +56,16 @@ def ranked_pairs(
     without any human or metric score is in no pair. Truth and resamples come from the same items:
     the share is of these texts, not of new ones.
     """
-    truth, values = checked_pair(human, metric, 2, "Human and metric scores")
+    truth, values = check_pair(human, metric, 2, "Human and metric scores")
     size = items or len(values)
     generator = np.random.default_rng(seed)
     one, other = (_resampled(values, size, draws, generator) for _ in range(2))
     means, now = row_means(truth.T), row_means(values.T)
-    left, right = np.triu_indices(values.shape[1], k=1)
-    gap = means[left] - means[right]
-    usable = (np.abs(gap) > _least(truth)) & ~np.isnan(now[left] - now[right])
-    left, right, gap = left[usable], right[usable], gap[usable]
-    first, second = np.where(gap > 0, left, right), np.where(gap > 0, right, left)
+    i, j = np.triu_indices(values.shape[1], k=1)
+    gap = means[i] - means[j]
+    usable = (np.abs(gap) > _least(truth)) & ~np.isnan(now[i] - now[j])
+    i, j, gap = i[usable], j[usable], gap[usable]
+    first, second = np.where(gap > 0, i, j), np.where(gap > 0, j, i)
     return RankedPairs(
         first,
         second,
@@ -82,8 +82,8 @@ def _least(values: Floats) -> float:
 
 def _resampled(values: Floats, size: int, draws: int, generator: np.random.Generator) -> Floats:
     """[draws, systems] means over so many items drawn with replacement."""
-    chosen = (generator.integers(0, len(values), size) for _ in range(draws))
-    counts = np.array([np.bincount(items, minlength=len(values)) for items in chosen], np.float64)
+    samples = (generator.integers(0, len(values), size) for _ in range(draws))
+    counts = np.array([np.bincount(items, minlength=len(values)) for items in samples], np.float64)
     scored = ~np.isnan(values)
     return divide(counts @ np.where(scored, values, 0.0), counts @ scored.astype(np.float64))
 
@@ -124,12 +124,12 @@ def ordered_pairs(metric: ArrayLike, bias_sd: float = 0.0) -> OrderedPairs:
 
     Of scores [items, systems], NaN where unscored; ``bias_sd`` is over systems, in *metric* units.
     """
-    values = checked(metric, 2, "Metric scores")
-    left, right = np.triu_indices(values.shape[1], k=1)
-    apart = values[:, left] - values[:, right]
+    values = check_array(metric, 2, "Metric scores")
+    i, j = np.triu_indices(values.shape[1], k=1)
+    apart = values[:, i] - values[:, j]
     shared = (~np.isnan(apart)).sum(axis=0)
     usable = shared >= 2
-    left, right, apart, shared = left[usable], right[usable], apart[:, usable], shared[usable]
+    i, j, apart, shared = i[usable], j[usable], apart[:, usable], shared[usable]
     gap = row_means(apart.T)
     variance = row_means(((apart - gap) ** 2).T) / (shared - 1)
     # sums of equal scores differ in their last digits: neither a gap nor a spread
@@ -138,8 +138,8 @@ def ordered_pairs(metric: ArrayLike, bias_sd: float = 0.0) -> OrderedPairs:
     variance = np.where(variance > least**2, variance, 0.0)
     sampled = _sure(size, variance, shared)
     return OrderedPairs(
-        np.where(turned, right, left),
-        np.where(turned, left, right),
+        np.where(turned, j, i),
+        np.where(turned, i, j),
         size,
         shared,
         sampled,
@@ -197,8 +197,8 @@ def predicted(
         )
         for fit in fits
     ]
-    rated, slope, bias, shared = np.array(rows, dtype=np.float64).reshape(-1, 4).T
-    return right_order(delta * slope, rated, items, shared, bias)
+    variance, slope, bias, shared = np.array(rows, dtype=np.float64).reshape(-1, 4).T
+    return right_order(delta * slope, variance, items, shared, bias)
 
 
 EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
@@ -234,7 +234,7 @@ def pair_means(
         names, n, mean = np.unique([one, other])[:, None], len(own), float(own.mean())
         inside = ((names == one) | (names == other)).astype(np.float64)  # [systems, pairs]
         without = divide(own.sum() - inside @ own, n - inside.sum(axis=1))
-        low, high = map(float, share_ends(added(mean, without)))
+        low, high = map(float, share_ends(contributions(mean, without)))
         means[int(k)] = Estimate(mean, low, high, n, clusters=len(names))
     return means
 
@@ -244,22 +244,22 @@ def calibration_error(data: Outcomes, draws: int = 2000, seed: int = 0) -> tuple
     without a prediction), and its resamples [draws], which lie above it on average: compare two
     predictions by the difference of their resamples, which one seed pairs.
     """
-    known = ~np.isnan(data.predicted)
-    n, unscored = int(known.sum()), int((~known).sum())
+    usable = ~np.isnan(data.predicted)
+    n, unscored = int(usable.sum()), int((~usable).sum())
     if not n:
         return Estimate(np.nan, unscored=unscored, clusters=0), np.full(draws, np.nan)
-    systems, place = np.unique([data.first[known], data.second[known]], return_inverse=True)
+    systems, place = np.unique([data.first[usable], data.second[usable]], return_inverse=True)
     # judges have pairs of systems in common: each pair of systems is weighted once
     kinds, kind = np.unique(place.reshape(2, -1), axis=1, return_inverse=True)
-    drawn = item_weights(len(systems), draws, seed)
-    weights = drawn[:, kinds[0]] * drawn[:, kinds[1]]
+    counts = item_weights(len(systems), draws, seed)
+    weights = counts[:, kinds[0]] * counts[:, kinds[1]]
 
     def total(values: Floats) -> Floats:
         """[draws] weighted sum of the values of the pairs."""
         return np.asarray(weights @ np.bincount(kind.ravel(), values), dtype=np.float64)
 
-    off = data.predicted[known] - data.observed[known]
-    group = np.searchsorted(EDGES, data.predicted[known], side="right") - 1
+    off = data.predicted[usable] - data.observed[usable]
+    group = np.searchsorted(EDGES, data.predicted[usable], side="right") - 1
     bins = [np.where(group == k, off, 0.0) for k in range(len(EDGES))]
     samples = divide(sum(np.abs(total(each)) for each in bins), total(np.ones(n)))
     error = sum(abs(float(each.sum())) for each in bins) / n

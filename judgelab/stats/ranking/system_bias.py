@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincinv
 
-from judgelab.stats.intervals.arrays import ROUNDING, Floats, checked_pair, divide
+from judgelab.stats.intervals.arrays import ROUNDING, Floats, check_pair, divide
 from judgelab.stats.intervals.estimate import Estimate
 
 Model = Literal["algorithm_1", "bias", "line"]
@@ -63,61 +63,82 @@ def fit_judge(human: ArrayLike, metric: ArrayLike) -> JudgeFit:
     everything without spread in either score; slopes and biases where r is not above 0; the bias
     without two systems, the line without three.
     """
-    first, second = checked_pair(human, metric, 2, "Human and metric scores")
-    known = ~(np.isnan(first) | np.isnan(second))
-    x, y, systems = first[known], second[known], int(known.any(axis=0).sum())
+    first, second = check_pair(human, metric, 2, "Human and metric scores")
+    has_both = ~(np.isnan(first) | np.isnan(second))
+    x, y, systems = first[has_both], second[has_both], int(has_both.any(axis=0).sum())
     fit = JudgeFit(systems, len(x), Estimate(math.nan, n=systems))
     if not len(x) or any(one.std() <= ROUNDING * np.abs(one).max() for one in (x, y)):
         return fit
     cov, sd = float(((x - x.mean()) * (y - y.mean())).mean()), float(x.std())
-    slope, w = cov / sd**2, known.astype(np.float64)
-    h, m = np.where(known, first - x.mean(), 0.0), np.where(known, second - y.mean(), 0.0)
-    shared = w.T @ w  # [i, j]: items on which both are scored
-    usable = np.triu(shared > 2, 1)
-    n, systems = shared[usable], int((usable | usable.T).any(axis=1).sum())
+    fit = replace(fit, r=cov / float(sd * y.std()), sd=sd, slope=cov / sd**2)
+    h, m = (np.where(has_both, z - z[has_both].mean(), 0.0) for z in (first, second))
+    pairs = _SystemPairs.of(h, m, has_both.astype(np.float64))
+    own = np.where(has_both, second, np.nan)[:, has_both.sum(axis=0) > 1]
+    within = np.nanvar(own, axis=0, ddof=1).mean() if own.size else 0.0
+    if within > 0 and len(pairs.n):
+        alike = float(np.clip(1 - pairs.metric_variance.mean() / (2 * within), 0.0, 0.999))
+        fit = replace(fit, item_correlation=alike)
+    return fit if cov <= 0 or pairs.systems < 2 else _with_bias(fit, pairs)
 
-    def gap(values: Floats) -> Floats:
-        """[i, j] mean over shared items of system i's score less system j's."""
-        total = values.T @ w
-        return divide(total - total.T, shared)
 
-    def spread(one: Floats, other: Floats) -> Floats:
-        """[pairs] covariance over shared items of these differences in two scores."""
-        own, cross = (one * other).T @ w, one.T @ other
-        total = own + own.T - cross - cross.T - shared * gap(one) * gap(other)
-        return np.asarray(total[usable] / (n - 1), dtype=np.float64)
+@dataclass(frozen=True)
+class _SystemPairs:
+    """Differences of two systems' scores over the items that both have [pairs]."""
 
-    people, judged = gap(h)[usable], gap(m)[usable]
-    of_people, of_judged, of_both = spread(h, h), spread(m, m), spread(h, m)
+    systems: int  # in any of these pairs
+    n: Floats  # shared items, three or more
+    human: Floats  # means of the differences, by people and by the metric
+    metric: Floats
+    human_variance: Floats  # of the differences over items
+    metric_variance: Floats
+    covariance: Floats
 
-    def apart(steep: float) -> tuple[float, float]:
+    @staticmethod
+    def of(human: Floats, metric: Floats, w: Floats) -> _SystemPairs:
+        """From centred scores [items, systems], 0 where unscored; ``w`` is 1 where scored."""
+        shared = w.T @ w  # [i, j]: items on which both are scored
+        usable = np.triu(shared > 2, 1)
+        n, systems = shared[usable], int((usable | usable.T).any(axis=1).sum())
+
+        def gap(values: Floats) -> Floats:
+            """[i, j] mean over shared items of system i's score less system j's."""
+            total = values.T @ w
+            return divide(total - total.T, shared)
+
+        def spread(one: Floats, other: Floats) -> Floats:
+            """[pairs] covariance over shared items of these differences in two scores."""
+            own, cross = (one * other).T @ w, one.T @ other
+            total = own + own.T - cross - cross.T - shared * gap(one) * gap(other)
+            return np.asarray(total[usable] / (n - 1), dtype=np.float64)
+
+        variances = spread(human, human), spread(metric, metric), spread(human, metric)
+        return _SystemPairs(systems, n, gap(human)[usable], gap(metric)[usable], *variances)
+
+    def squared_gap(self, steep: float) -> tuple[float, float]:
         """Half the mean squared gap of two systems in metric - steep * human, and the part of it
         that sampled items explain; in metric units."""
-        noise = of_judged - 2 * steep * of_both + steep**2 * of_people
-        return float(((judged - steep * people) ** 2).mean()) / 2, float((noise / n).mean()) / 2
+        noise = self.metric_variance - 2 * steep * self.covariance + steep**2 * self.human_variance
+        squares = (self.metric - steep * self.human) ** 2
+        return float(squares.mean()) / 2, float((noise / self.n).mean()) / 2
 
-    def between(shown: float, sampled: float) -> float:
-        """Sd between systems in human units, 0 where it is not above 0 or only rounding."""
-        root = math.sqrt(max(shown - sampled, 0.0)) / slope
-        return root if root > math.sqrt(ROUNDING) * sd else 0.0
 
-    fit = replace(fit, r=cov / float(sd * y.std()), sd=sd, slope=slope)
-    own = np.where(known, second, np.nan)[:, known.sum(axis=0) > 1]
-    within = np.nanvar(own, axis=0, ddof=1).mean() if own.size else 0.0
-    if within > 0 and len(of_judged):
-        alike = float(np.clip(1 - of_judged.mean() / (2 * within), 0.0, 0.999))
-        fit = replace(fit, item_correlation=alike)
-    if cov <= 0 or systems < 2:
-        return fit
-    shown, sampled = apart(slope)
-    freedom = systems - 1
+def _with_bias(fit: JudgeFit, pairs: _SystemPairs) -> JudgeFit:
+    """The fit with its bias between systems, and the bias about the line through their means."""
+
+    def sd_between(squared: float, sampled: float) -> float:
+        """In human units, 0 where it is not above 0 or only rounding."""
+        root = math.sqrt(max(squared - sampled, 0.0)) / fit.slope
+        return root if root > math.sqrt(ROUNDING) * fit.sd else 0.0
+
+    squared, sampled = pairs.squared_gap(fit.slope)
+    freedom = pairs.systems - 1
     quantiles = 2 * gammaincinv(freedom / 2, [0.975, 0.025])
-    low, high = (between(float(end), sampled) for end in shown * freedom / quantiles)
-    bias = Estimate(between(shown, sampled), low, high, systems)
-    if systems == 2 or not people.any():
-        return replace(fit, bias=bias)
-    steep = float((people * judged).sum() / (people**2).sum())
-    shown, sampled = apart(steep)
-    shown *= (systems - 1) / (systems - 2)  # the line took one of the systems' differences
-    line = between(shown, sampled)
-    return replace(fit, bias=bias, system_slope=steep / slope, line_bias_sd=line)
+    low, high = (sd_between(float(end), sampled) for end in squared * freedom / quantiles)
+    fit = replace(fit, bias=Estimate(sd_between(squared, sampled), low, high, pairs.systems))
+    if pairs.systems == 2 or not pairs.human.any():
+        return fit
+    steep = float((pairs.human * pairs.metric).sum() / (pairs.human**2).sum())
+    squared, sampled = pairs.squared_gap(steep)
+    squared *= freedom / (freedom - 1)  # the line took one of the systems' differences
+    line = sd_between(squared, sampled)
+    return replace(fit, system_slope=steep / fit.slope, line_bias_sd=line)

@@ -64,22 +64,23 @@ def matched(cells: Floats) -> Floats:
     """[blocks, m] what texts of one item have more than texts of two, from centred [blocks, m, m]:
     its mean over items is that of matched scores less that of mismatched. What an item adds to
     either is in its own value, so that items are the units of an interval."""
-    known = ~np.isnan(cells)
-    rows, columns = known.any(axis=2).sum(axis=1), known.any(axis=1).sum(axis=1)
-    both = np.einsum("kii->ki", known).sum(axis=1)
+    has_score = ~np.isnan(cells)
+    rows, columns = has_score.any(axis=2).sum(axis=1), has_score.any(axis=1).sum(axis=1)
+    both = np.einsum("kii->ki", has_score).sum(axis=1)
     # what is left of 1 on the diagonal after the means have been taken away
-    left = 1 - divide(1, columns) - divide(1, rows) + divide(both, rows * columns)
-    left = np.where(left > 1e-9, left, np.nan)  # of one text of a peer or an agent nothing is
-    return np.asarray(divide(np.einsum("kii->ki", cells), left[:, None]))
+    remainder = 1 - divide(1, columns) - divide(1, rows) + divide(both, rows * columns)
+    # of one text of a peer or an agent nothing is
+    remainder = np.where(remainder > 1e-9, remainder, np.nan)
+    return np.asarray(divide(np.einsum("kii->ki", cells), remainder[:, None]))
 
 
 def with_peers(cells: Floats, agent: int, group: Places) -> Floats:
     """[blocks, m, m] mean over an agent's peers of its scores [blocks, peers, m, m]. Those with one
     number in ``group`` [agents] wrote the same texts: one peer, and none to each other."""
     share = (group != group[agent]) / np.bincount(group)[group]
-    known = ~np.isnan(cells)
-    over = share[:, None, None] * known
-    return divide((np.where(known, cells, 0.0) * over).sum(axis=1), over.sum(axis=1))
+    has_score = ~np.isnan(cells)
+    over = share[:, None, None] * has_score
+    return divide((np.where(has_score, cells, 0.0) * over).sum(axis=1), over.sum(axis=1))
 
 
 def effects(scores: Sequence[Floats], blocks: Sequence[Places], group: Places) -> Floats:
@@ -90,15 +91,15 @@ def effects(scores: Sequence[Floats], blocks: Sequence[Places], group: Places) -
 
 def correlation(x: Floats, y: Floats) -> float:
     """Pearson's, over what both know; NaN of fewer than three or where one never changes."""
-    known = ~np.isnan(x) & ~np.isnan(y)
-    if known.sum() < 3 or np.ptp(x[known]) == 0 or np.ptp(y[known]) == 0:
+    both = ~np.isnan(x) & ~np.isnan(y)
+    if both.sum() < 3 or np.ptp(x[both]) == 0 or np.ptp(y[both]) == 0:
         return np.nan
-    return float(np.corrcoef(x[known], y[known])[0, 1])
+    return float(np.corrcoef(x[both], y[both])[0, 1])
 
 
 def _mean(values: Floats, axis: int | tuple[int, ...]) -> Floats:
-    known = ~np.isnan(values)
-    return divide(np.where(known, values, 0.0).sum(axis=axis), known.sum(axis=axis))
+    has_score = ~np.isnan(values)
+    return divide(np.where(has_score, values, 0.0).sum(axis=axis), has_score.sum(axis=axis))
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ def weight(even: Floats, blocks: Sequence[Places], agents: Mask) -> float:
     return SourceExam(np.empty(0), *_decisions(part, blocks), np.nan).weight
 
 
-def _split(even: Floats) -> tuple[Floats, Floats]:
+def _classes(even: Floats) -> tuple[Floats, Floats]:
     """Positives [blocks, m, pairs] and negatives [blocks, m, pairs x m], by the item of the first
     text; pairs are unordered."""
     first, second = np.triu_indices(even.shape[1], 1)
@@ -169,13 +170,13 @@ def _split(even: Floats) -> tuple[Floats, Floats]:
 
 
 def _aucs(even: Floats, blocks: Sequence[Places]) -> Floats:
-    positive, negative = (by_item(blocks, one) for one in _split(even))
+    positive, negative = (by_item(blocks, one) for one in _classes(even))
     return row_auc(positive, negative)
 
 
 def _decisions(even: Floats, blocks: Sequence[Places]) -> tuple[Floats, Floats]:
     """[items] TPR and TNR, each by the threshold of the other half of the blocks."""
-    positive, negative = _split(even)
+    positive, negative = _classes(even)
     above = np.full((2, *positive.shape[:2]), np.nan)
     for fold in (0, 1):
         bar = _threshold(positive[1 - fold :: 2], negative[1 - fold :: 2])
@@ -198,6 +199,6 @@ def _threshold(positive: Floats, negative: Floats) -> float:
 
 
 def _share(values: Floats, bar: float) -> Floats:
-    known = ~np.isnan(values)
-    over = (values > bar) & known
-    return divide(over.sum(axis=-1), known.sum(axis=-1) * (1.0 if bar == bar else np.nan))
+    has_score = ~np.isnan(values)
+    over = (values > bar) & has_score
+    return divide(over.sum(axis=-1), has_score.sum(axis=-1) * (1.0 if bar == bar else np.nan))

@@ -104,9 +104,9 @@ def permutation_p(cells: Floats, draws: int = DRAWS) -> float:
 
 def false_discoveries(p: Floats) -> Mask:
     """[tests] what is found where at most ``RATE`` of it is false (Benjamini, Hochberg 1995)."""
-    discoveries, known = np.zeros(len(p), np.bool_), ~np.isnan(p)
-    if known.any():
-        discoveries[known] = false_discovery_control(p[known]) <= RATE
+    discoveries, has_p = np.zeros(len(p), np.bool_), ~np.isnan(p)
+    if has_p.any():
+        discoveries[has_p] = false_discovery_control(p[has_p]) <= RATE
     return discoveries
 
 
@@ -129,8 +129,8 @@ def shares(effect: Floats, group: NDArray[np.intp]) -> tuple[Estimates, list[Flo
         if not others.low > 0:
             continue
         value[agent] = x.mean() / others.value
-        added = (x - value[agent] * bar) / others.value
-        low[agent], high[agent] = mean_ends(value[agent] + added)
+        adds = (x - value[agent] * bar) / others.value
+        low[agent], high[agent] = mean_ends(value[agent] + adds)
         for p, least in zip(below, (NOTHING, LESS), strict=True):
             gap = x - least * bar
             two = float(mean_p(gap)) / 2
@@ -143,9 +143,9 @@ def _median(each: Floats) -> Floats:
     """[items] effect of the agent in the middle, or of both, from [items, agents]."""
     means = row_means(each.T)
     order = np.argsort(np.where(np.isnan(means), np.inf, means), kind="stable")
-    known = int((~np.isnan(means)).sum())
-    chosen = order[(known - 1) // 2 : known // 2 + 1] if known else order[:0]
-    return row_means(each[:, chosen])
+    count = int((~np.isnan(means)).sum())
+    middle = order[(count - 1) // 2 : count // 2 + 1] if count else order[:0]
+    return row_means(each[:, middle])
 
 
 def _size(values: Floats) -> float:

@@ -181,8 +181,9 @@ def preference_target(
 ) -> Target:
     """Of preferences (1 first, 0 second, .5 neither): the text that (the remaining) people prefer;
     ``leave_out``: each person in turn, on units that two or more labelled."""
-    known = ~np.isnan(labels)
-    own, k, share = np.where(known, labels, 0.0), known.sum(axis=1, keepdims=True), weight[:, None]
+    has_label = ~np.isnan(labels)
+    own, share = np.where(has_label, labels, 0.0), weight[:, None]
+    k = has_label.sum(axis=1, keepdims=True)
     total = own.sum(axis=1, keepdims=True)
     if leave_out:
         share, rest = share / np.maximum(k, 1), divide(total - labels, k - 1)
@@ -253,11 +254,11 @@ def graded_rows(
         weight: [units] of the text. A pair of texts of two items weighs the product; one of a
             single item, which was drawn once, the root of it.
     """
-    known = ~np.isnan(labels)
-    k, each = known.sum(axis=1), weight if across else np.sqrt(weight)
-    total = np.where(known, labels, 0.0).sum(axis=1)
+    has_label = ~np.isnan(labels)
+    k, each = has_label.sum(axis=1), weight if across else np.sqrt(weight)
+    total = np.where(has_label, labels, 0.0).sum(axis=1)
     if leave_out:
-        unit, person = np.nonzero(known & (k > 1)[:, None])
+        unit, person = np.nonzero(has_label & (k > 1)[:, None])
         own = labels[unit, person]
     else:
         unit = person = np.flatnonzero(k)
@@ -302,11 +303,11 @@ def _credits(
     alike = _sums_within(_cells(group, target), weight)
     count = weight * (_sums_within(group, weight) - alike)
     total = np.zeros(len(values))
-    read = np.flatnonzero(~np.isnan(values))
-    v, t, g, w = values[read], target[read], group[read], weight[read]
+    places = np.flatnonzero(~np.isnan(values))
+    v, t, g, w = values[places], target[places], group[places], weight[places]
     concordant = _below_in_both(v, t, g, w) + _below_in_both(-v, -t, g, w)
     tied = _sums_within(_cells(g, v), w) - _sums_within(_cells(g, v, t), w)
-    total[read] = w * (concordant + tied / 2)
+    total[places] = w * (concordant + tied / 2)
     return total, count
 
 

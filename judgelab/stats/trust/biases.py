@@ -82,17 +82,17 @@ def several(values: Floats) -> Mask:
 def noise(values: Floats, cluster: Places) -> Noise:
     """From values [units, verdicts] (NaN: none) and numbers of clusters from 0 [units]."""
     there = several(values)
-    ranked = np.sort(np.round(values[there], 9), axis=1)  # NaN stand last
-    known = ~np.isnan(ranked)
-    k = known.sum(axis=1)
+    rows = np.sort(np.round(values[there], 9), axis=1)  # NaN stand last
+    has_value = ~np.isnan(rows)
+    k = has_value.sum(axis=1)
     pairs = k * (k - 1) / 2
-    place = 2 * np.arange(ranked.shape[1]) + 1 - k[:, None]
-    distance = np.where(known, ranked * place, 0.0).sum(axis=1)
-    alike, run = np.zeros(len(ranked)), np.zeros(len(ranked))
-    for before, after in zip(ranked.T[:-1], ranked.T[1:], strict=True):
+    place = 2 * np.arange(rows.shape[1]) + 1 - k[:, None]
+    distance = np.where(has_value, rows * place, 0.0).sum(axis=1)
+    alike, run = np.zeros(len(rows)), np.zeros(len(rows))
+    for before, after in zip(rows.T[:-1], rows.T[1:], strict=True):
         run = np.where(before == after, run + 1, 0)  # a value meets each equal one before it
         alike += run
-    shares = np.stack([1 - alike / pairs, distance / pairs, np.ones(len(ranked))])
+    shares = np.stack([1 - alike / pairs, distance / pairs, np.ones(len(rows))])
     differ, apart, count = cluster_sums(shares, cluster[there])
     far = Shares.of(apart, count)
     low, high = mean_ends(far.adds)

@@ -15,8 +15,8 @@ from judgelab.stats.intervals.ends import (
     FEWEST,
     LEVEL,
     NEARLY_ONE,
-    added,
     cluster_sums,
+    contributions,
     means_within,
     t_ends,
 )
@@ -34,19 +34,19 @@ def partial_correlation(scores: Floats, truth: Floats, group: Places, cluster: P
     Of [units] each; group is the number of the system (all 0: the plain correlation), n counts
     texts.
     """
-    known = ~np.isnan(scores) & ~np.isnan(truth)
-    n = int(known.sum())
+    both = ~np.isnan(scores) & ~np.isnan(truth)
+    n = int(both.sum())
     if not n:
         return Estimate(np.nan, unscored=len(truth), clusters=0)
-    systems, clusters = (np.unique(x[known], return_inverse=True)[1] for x in (group, cluster))
+    systems, clusters = (np.unique(x[both], return_inverse=True)[1] for x in (group, cluster))
 
-    def left(values: Floats) -> Floats:
+    def residuals(values: Floats) -> Floats:
         """From the means of systems, of mean 0 and mean square 1."""
         rest = values - means_within(values, systems)[systems]
         rest = np.where(np.abs(rest) <= 1e-12 * np.abs(values).max(), 0.0, rest)
         return divide(rest - rest.mean(), rest.std())
 
-    x, y = left(scores[known]), left(truth[known])
+    x, y = residuals(scores[both]), residuals(truth[both])
     r = float((x * y).mean())
     low, high = np.tanh(t_ends(leaving_out(x, y, clusters, r), heavy=True)).tolist()
     return Estimate(r, low, high, n, len(truth) - n, clusters=int(clusters.max()) + 1)
@@ -92,9 +92,9 @@ def leaving_out(x: Floats, y: Floats, cluster: Places, r: float) -> Floats:
     mx, my, xx, yy, xy = (divide(each, n) for each in others)
     vx, vy = (np.where(v <= 1e-9 * s, 0.0, v) for v, s in ((xx - mx**2, xx), (yy - my**2, yy)))
     spread = np.sqrt(vx * vy)  # what is left of a variance by rounding hangs on the order of rows
-    left = divide(xy - mx * my, spread)
-    z, without = (np.arctanh(np.clip(v, -NEARLY_ONE, NEARLY_ONE)) for v in (r, left))
-    return added(z, without)
+    rest = divide(xy - mx * my, spread)
+    z, without = (np.arctanh(np.clip(v, -NEARLY_ONE, NEARLY_ONE)) for v in (r, rest))
+    return contributions(z, without)
 
 
 def saving(
@@ -155,5 +155,5 @@ def _of_complete(
 
 def dummies(names: NDArray[np.object_]) -> Floats:
     """[units, names - 1] which of the names a unit has; no columns for a single name."""
-    known = np.array(sorted(set(names))[1:], object)
-    return np.asarray(names[:, None] == known, np.float64)
+    levels = np.array(sorted(set(names))[1:], object)
+    return np.asarray(names[:, None] == levels, np.float64)

@@ -104,10 +104,10 @@ class LabelledPool:
 
 
 def _linear(
-    pool: LabelledPool, slope: Floats, fitted: int, *, bias: bool = False
+    pool: LabelledPool, slope: Floats, parameters: int, *, bias: bool = False
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """The mean with this b, or the judge's own minus it: value, error, degrees of freedom, adds;
-    ``fitted``: how many numbers are fitted to labels, the mean, and b where it is tuned."""
+    ``parameters``: how many numbers are fitted to labels, the mean, and b where it is tuned."""
     groups = np.where(pool.groups < FEWEST, np.nan, pool.groups)
     value = np.where(np.isnan(groups), np.nan, pool.off(slope, np.zeros(len(slope))).sum(axis=1))
     off = pool.off(slope, value)
@@ -115,8 +115,8 @@ def _linear(
         value, adds = pool.mean - value, pool.adds(-off, divide(1 - slope, pool.size))
     else:
         adds = pool.adds(off, divide(slope, pool.size))
-    error = np.sqrt(divide(groups, groups - fitted) * (adds**2).sum(axis=1))
-    return value, error, groups - fitted, adds
+    error = np.sqrt(divide(groups, groups - parameters) * (adds**2).sum(axis=1))
+    return value, error, groups - parameters, adds
 
 
 def corrected(pool: LabelledPool) -> Estimates:
@@ -203,7 +203,7 @@ def _where_few_differ(
         gap = pool.weight * (np.nan_to_num(pool.values[:, pool.columns]) - pool.truth)
         return np.maximum(gap, 0.0), np.maximum(-gap, 0.0)
 
-    above, below, count, weight = _joined(pools, shares, sides)
+    above, below, count, weight = _stratum_sums(pools, shares, sides)
     up, up_low, up_high = _share_of_labels(above, count, weight)
     down, down_low, down_high = _share_of_labels(below, count, weight)
     low = up - down - np.sqrt((up - up_low) ** 2 + (down_high - down) ** 2)
@@ -213,7 +213,7 @@ def _where_few_differ(
     return np.where(few, np.clip(value, low, high), value), low, high
 
 
-def _joined(
+def _stratum_sums(
     pools: Sequence[LabelledPool],
     shares: Floats,
     values: Callable[[LabelledPool], Sequence[Floats]],
@@ -281,7 +281,7 @@ def over_strata(
         value, low, high = _where_few_differ(pools, shares, value, ends)
         ends = low, high
     if share and statistic is people_alone:
-        total, count, weight = _joined(pools, shares, lambda pool: [pool.weight * pool.truth])
+        total, count, weight = _stratum_sums(pools, shares, lambda pool: [pool.weight * pool.truth])
         few = (_few(total > 0, weight) | _few(total < count, weight)) & ~np.isnan(value)
         _, low, high = _share_of_labels(total, count, weight)
         ends = np.where(few, low, ends[0]), np.where(few, high, ends[1])

@@ -95,7 +95,7 @@ class Stop:
         order = standing(scores, self.order or level, bounds, stepwise=stepwise)
         order = Standing(order.above & ~tied)
         if self.order is not None:
-            left = order.wanted(self.top) & ~tied
+            left = order.open_pairs(self.top) & ~tied
         elif self.width is not None:
             low, high = sequence_ends(scores.T, level, bounds)
             wide = ~(high - low <= self.width)

@@ -25,7 +25,7 @@ from judgelab.stats.discernment.score import (
     level_balanced,
     paired_judges,
 )
-from judgelab.stats.intervals.arrays import Floats, checked
+from judgelab.stats.intervals.arrays import Floats, check_array
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common.panels import (
     measurement_records,
@@ -170,7 +170,7 @@ class JudgeResult:
         cls, rated: RatedVariants, weights: ExpertWeights, how: How, replicates: int
     ) -> JudgeResult:
         """Test each perturbation, against so many label-shuffled judges."""
-        ratings = checked(rated.ratings, 3, "Ratings of a judge").copy()
+        ratings = check_array(rated.ratings, 3, "Ratings of a judge").copy()
         metrics, seed, tested = rated.metrics, rated.context.seed, list[PerturbationResult]()
         changes = rated.degraded.changed[1:]
         pairs = zip(rated.degraded.suite.perturbations, ratings[1:], changes, strict=True)

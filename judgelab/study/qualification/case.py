@@ -227,7 +227,7 @@ def _exams(case: Case) -> list[Row]:
     rows: list[Row] = []
     for exam, marks in case.marks.items():
         for k, judge in enumerate(case.responses.judges):
-            found, (passed, why) = marks.found.at(k), _verdict(case, exam, k)
+            found, (passed, why) = marks.estimates.at(k), _verdict(case, exam, k)
             row: dict[str, Value] = {"exam": exam, "judge": judge, **columns(found, *INTERVAL)}
             row |= {"bar": marks.bar, "passed": passed, "why_not": why}
             row |= {"p_pass": float(marks.p_pass[k]), **columns(found, *COUNTS)}
@@ -247,7 +247,7 @@ def _verdict(case: Case, exam: str, judge: int) -> tuple[bool | str, str | None]
         return "excused", None
     if passed:
         return True, None
-    if np.isnan(marks.found.value[judge]):
+    if np.isnan(marks.estimates.value[judge]):
         return False, "no readable answer"
     if unbeaten := marks.unbeaten(judge):
         return False, f"no better than {' and '.join(unbeaten)}"
@@ -325,7 +325,7 @@ def notes(context: Context, case: Case, by: Mapping[str, str]) -> list[str]:
 def _exam_facts(case: Case, exam: str) -> dict[str, Any]:
     """Who was excused, and who fails by controls."""
     marks, own, judges = case.marks[exam], case.responses.exams[exam], case.responses.judges
-    value, named = marks.found.value, case.responses.named
+    value, named = marks.estimates.value, case.responses.named
     return {
         "name": exam,
         "absent": named(~own.taken),

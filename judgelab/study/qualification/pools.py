@@ -71,7 +71,7 @@ def admitted(responses: JudgeResponses, marks: Mapping[str, Marks], exams: Seque
     excused = np.stack([~responses.exams[exam].taken for exam in exams])
     passed: Mask = np.all([mark.passed for mark in marked] | excused, axis=0)
     passes: Mask = np.all(np.stack([mark.passes for mark in marked], axis=1) | excused, axis=1)
-    power = _weights(np.stack([mark.found.value for mark in marked]), passed)
+    power = _weights(np.stack([mark.estimates.value for mark in marked]), passed)
     powers = _weights(np.stack([mark.samples for mark in marked], axis=1), passes)
     name = "+".join(INITIAL[exam] for exam in marks if exam in exams)
     return Pool(name, tuple(exams), power, decide(responses.votes, power), powers)
@@ -81,7 +81,7 @@ def consistent(responses: JudgeResponses, marks: Marks) -> Pool:
     """PRE (Auto-Exam): judges whose P_c exceeds .55, each with one vote (appendix 5)."""
     power, samples = (
         np.asarray(np.nan_to_num(each) > PRE_BAR, dtype=np.float64)
-        for each in (marks.found.value, marks.samples)
+        for each in (marks.estimates.value, marks.samples)
     )
     return Pool(PRE, ("consistency",), power, decide(responses.votes, power), samples)
 

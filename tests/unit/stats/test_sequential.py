@@ -27,7 +27,7 @@ BETA = np.round(np.random.default_rng(7).beta(4, 2, 60), 3)
 
 def test_the_ends_are_those_of_the_authors_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which cuts all bets off at 1 / 2."""
-    monkeypatch.setattr("judgelab.stats.sequential.CUT", (0.5, 0.5))
+    monkeypatch.setattr("judgelab.stats.sequential.CAP", (0.5, 0.5))
     for n, low, high in GOLDEN:
         assert betting_ends(BETA[:n]) == pytest.approx((low, high), abs=4e-4)
 
@@ -135,17 +135,17 @@ def test_sure_orders_are_holm_over_both_directions_of_all_pairs() -> None:
     assert found.above.tolist() == [[False, True, True], [False] * 3, [False] * 3]
     assert found.rank_low.tolist() == [1, 2, 2]
     assert found.rank_high.tolist() == [1, 3, 3]
-    assert not found.wanted(1).any()
-    assert found.wanted(None).sum() == 2
+    assert not found.open_pairs(1).any()
+    assert found.open_pairs(None).sum() == 2
 
 
 def test_two_who_are_surely_the_best_two_need_no_order() -> None:
     scores = race(np.random.default_rng(6), [0.9, 0.9, 0.2, 0.2], 120)
     found = standing(scores, 0.95, (0, 1))
-    assert found.wanted(None).sum() == 4
-    assert not found.wanted(2).any()
-    assert found.wanted(1).sum() == 2
-    assert found.wanted(3).sum() == 2
+    assert found.open_pairs(None).sum() == 4
+    assert not found.open_pairs(2).any()
+    assert found.open_pairs(1).sum() == 2
+    assert found.open_pairs(3).sum() == 2
 
 
 def test_what_follows_is_sure() -> None:

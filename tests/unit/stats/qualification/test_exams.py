@@ -35,8 +35,8 @@ def test_an_exam_is_a_mean_over_answers_not_over_items() -> None:
     answers = np.array([[[1.0, 1.0, 1.0], [0.0, NAN, NAN]], [[NAN] * 3, [1.0, 0.0, NAN]]])
     exam = shares(answers)
     marks = mark(exam, 0.6, draws=50)
-    assert_allclose(marks.found.value, [0.75, 0.5])
-    assert marks.found.n.tolist() == [4, 2] and marks.found.unscored.tolist() == [2, 4]
+    assert_allclose(marks.estimates.value, [0.75, 0.5])
+    assert marks.estimates.n.tolist() == [4, 2] and marks.estimates.unscored.tolist() == [2, 4]
     assert marks.passed.tolist() == [True, False]
     put = np.array([[[True] * 3, [True, True, False]]] * 2)
     assert shares(answers, put).missing.sum(axis=1).tolist() == [1, 3], "asked and not read"
@@ -90,7 +90,7 @@ def test_self_confidence_compares_easy_with_hard() -> None:
     hard = np.array([[0.7, 0.9, 0.8], [0.6, 0.5, 0.55], [0.5, 0.5, 0.5]])
     exam = ConfidenceAnswers(shares(easy[:, :, None]), shares(hard[:, :, None]))
     marks = mark(exam, 7.0, draws=200)  # equation 4 has no bar to move
-    assert_allclose(marks.found.value, [1, 0, NAN])
+    assert_allclose(marks.estimates.value, [1, 0, NAN])
     assert marks.passed.tolist() == [True, False, False]
     assert np.isnan(marks.p_pass[2]) and 0 < marks.p_pass[0] < 1
     gap = marks.gap
