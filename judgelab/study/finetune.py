@@ -36,7 +36,7 @@ from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.means import item_mean
 from judgelab.study.common.panels import measurement_records, text_records
 from judgelab.study.common.tables import WITHOUT_P, entries, estimate_rows, read_by
-from judgelab.study.common.templates import drawn, paragraphs, render, sentences, table
+from judgelab.study.common.templates import captioned_figure, paragraphs, render, sentences, table
 
 TEMPLATE = "finetune.md.j2"
 MEANING = {
@@ -62,7 +62,7 @@ def losses(tables: Tables) -> Drawn:
     side.grid(axis="y")
     side.legend(loc="upper right")
     held, steps = "held_out_loss" in frame, int(frame["step"].max())
-    return drawn(__package__, "losses", figure, held=held, steps=steps)
+    return captioned_figure(__package__, "losses", figure, held=held, steps=steps)
 
 
 BYTES = 4  # of a token, in a forecast: as dry runs count calls

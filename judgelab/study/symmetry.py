@@ -36,7 +36,7 @@ class Symmetry(Study):
 
     def ask(self, context: Context) -> None:
         """See Study."""
-        self._measured(context)
+        self._measurements(context)
 
     def run(self, context: Context) -> Result:
         """Measure both directions of every pair.
@@ -44,9 +44,9 @@ class Symmetry(Study):
         Raises:
             ConfigError: the mechanism is not one of the GEM family, whose prompt is used.
         """
-        panel, measured = self._measured(context)
-        write_records(context, panel, measured)
-        arrays = (measured[name].values for name in ("peer_given_agent", "marginal", "tokens"))
+        panel, measurements = self._measurements(context)
+        write_records(context, panel, measurements)
+        arrays = (measurements[name].values for name in ("peer_given_agent", "marginal", "tokens"))
         correlations = joint_symmetry(*arrays)
         text, token = (correlations[per, "spearman"] for per in ("text", "token"))
         summary = about(context, panel, "symmetry") | {"items": len(panel.items)}
@@ -60,10 +60,10 @@ class Symmetry(Study):
             tables=[table(__package__, "symmetry", estimate_rows(cells, "unscored_pairs"))],
             notes=[f"Evaluation LM: {context.evaluation_lm.identity}."],
             answer=paragraphs(__package__, "symmetry.md.j2", text=text, token=token),
-            estimators=[context.estimator(measured.attrs)],
+            estimators=[context.estimator(measurements.attrs)],
         )
 
-    def _measured(self, context: Context) -> tuple[Panel, xr.Dataset]:
+    def _measurements(self, context: Context) -> tuple[Panel, xr.Dataset]:
         gem = context.mechanism
         if not isinstance(gem, Gem):
             raise ConfigError(

@@ -83,24 +83,25 @@ def gather(
     table = _with_metrics(table, context, panel)
     at, whole = places(table, panel)
     _check_texts(panel, contexts, whole)
-    asked, stopped = [Inquiry(name, one, table, repeats) for name, one in contexts.items()], None
-    if stop.on and asked:
-        stopped, table = _until_clear(asked, table, panel, at, whole, stop, rules)
-    for one in asked:
-        if stopped is None:
+    inquiries = [Inquiry(name, one, table, repeats) for name, one in contexts.items()]
+    elimination = None
+    if stop.on and inquiries:
+        elimination, table = _until_clear(inquiries, table, panel, at, whole, stop, rules)
+    for one in inquiries:
+        if elimination is None:
             one.ask(panel, at, whole)
         table = one.into(table)
     if not table.judges:
         unread: Any = panel.provenance.get("columns_not_read") or ()
         words = {str(x): [f"dataset.judges={written([str(x)])}"] for x in unread[:4]}
-        taken = panel.provenance.get("log") or panel.provenance.get("columns_taken")
+        note = panel.provenance.get("log") or panel.provenance.get("columns_taken")
         raise ChoiceError(
-            f"{NOBODY} Here: {taken}" if taken else NOBODY,
+            f"{NOBODY} Here: {note}" if note else NOBODY,
             {f"if a judge's are in {x!r}": choice for x, choice in words.items()},
         )
     if all(one.mechanism.bounds == (0.0, 1.0) for one in contexts.values()):
         table = as_classes(table, before, {k: x.mechanism.levels for k, x in contexts.items()})
-    return table, asked, stopped
+    return table, inquiries, elimination
 
 
 def _contexts(context: Context, judges: Mapping[str, NamedJudge]) -> dict[str, Context]:
@@ -158,20 +159,20 @@ class Inquiry:
         self.open = 0
         self.estimator: Estimator | None = None
 
-    def ask(self, panel: Panel, at: Places, chosen: Mask) -> None:
+    def ask(self, panel: Panel, at: Places, units: Mask) -> None:
         """Ask about the chosen units, in rounds where not all pairs of an item are wanted."""
         context = replace(self.context, evaluation_lm=self.lm)
-        read = context.read(panel)
-        verdicts = partial(verdicts_of, panel=read, at=at[chosen], kind=self.kind, name=self.name)
-        self.values[chosen], self.estimator = verdicts(context)
-        self.asked |= chosen
+        texts = context.read(panel)
+        verdicts = partial(verdicts_of, panel=texts, at=at[units], kind=self.kind, name=self.name)
+        self.values[units], self.estimator = verdicts(context)
+        self.asked |= units
         for k in range(self.again.shape[-1]):
             lm = Again(self._more, k + 1)
             spread = partial(_spread_again, self.context.spread, k + 1)
             context = replace(self.context, evaluation_lm=lm, spread=spread)
             again, _ = verdicts(context)
             if lm.asked:
-                self.again[chosen, :, k] = again
+                self.again[units, :, k] = again
 
     @property
     def log(self) -> CallLog:
@@ -226,10 +227,10 @@ def _until_clear(
 
     def ask(turns: range, who: Mask) -> None:
         batch = whole & np.isin(turn, list(turns))
-        shown = only(panel, dict.fromkeys(at[batch, 0].tolist(), range(len(panel.agents))))
-        for one, wanted in zip(judges, who, strict=True):
-            if wanted:
-                one.ask(shown, at, batch)
+        texts = only(panel, dict.fromkeys(at[batch, 0].tolist(), range(len(panel.agents))))
+        for one, to_ask in zip(judges, who, strict=True):
+            if to_ask:
+                one.ask(texts, at, batch)
 
     def scores() -> Floats:
         so_far = table
@@ -247,7 +248,7 @@ def verdicts_of(
     """[units, orders] what a judge says of texts of a panel, and what these are estimates by; of
     units at [units, 3] item and two agents. Progress is shown under the judge's name."""
     rounds = list[xr.Dataset]()
-    for part in _shown(context, panel, at):
+    for part in _panels(context, panel, at):
         context.tell(name, 0)
         rounds.append(context.measure(part))
     whole = reduce(lambda one, two: one.assign(verdict=one["verdict"].fillna(two.verdict)), rounds)
@@ -259,18 +260,18 @@ def verdicts_of(
     return _of_grades(scores.agent.transpose("item", "agent").values, at, kind), scores.estimator
 
 
-def _shown(context: Context, panel: Panel, at: Places) -> Iterator[Panel]:
+def _panels(context: Context, panel: Panel, at: Places) -> Iterator[Panel]:
     """Panels of the texts that are judged; of a mechanism that compares, one for each round."""
     subject = context.mechanism.subject
     if subject == "pair":  # peers and references are evidence
         yield panel
         return
-    wanted: dict[int, set[tuple[int, int]]] = defaultdict(set)
+    pairs_of_item: dict[int, set[tuple[int, int]]] = defaultdict(set)
     for item, *pair in at.tolist():
-        wanted[item].add((min(pair), max(pair)))
-    rounds = {item: _rounds(pairs) for item, pairs in wanted.items()}
+        pairs_of_item[item].add((min(pair), max(pair)))
+    rounds = {item: _rounds(pairs) for item, pairs in pairs_of_item.items()}
     if subject == "text":
-        rounds = {item: [tuple(set().union(*pairs))] for item, pairs in wanted.items()}
+        rounds = {item: [tuple(set().union(*pairs))] for item, pairs in pairs_of_item.items()}
     for k in range(max(map(len, rounds.values()))):
         yield only(panel, {item: own[k] for item, own in rounds.items() if k < len(own)})
 
@@ -300,16 +301,16 @@ def _of_grades(grade: Floats, at: Places, kind: Kind) -> Floats:
 
 def _with_metrics(table: JudgmentTable, context: Context, panel: Panel) -> JudgmentTable:
     """The metrics that came with the data as judges, where they are the run's mechanism."""
-    known = list(dict.fromkeys(name for item in panel.items for name in item.scores))
-    if context.mechanism.name != RecordedScores.name or not known or table.kind == "category":
+    metrics = list(dict.fromkeys(name for item in panel.items for name in item.scores))
+    if context.mechanism.name != RecordedScores.name or not metrics or table.kind == "category":
         return table
     metric, (at, _) = getattr(context.mechanism, "metric", None), places(table, panel)
-    for name in known if metric is None else [metric]:
+    for name in metrics if metric is None else [metric]:
         if table.kind == "grade" and name in table.names:
             continue  # the table has these grades, and which are missing
         grade = replace(context, mechanism=RecordedScores(name)).measure(panel)["value"].values
-        lost = (at.min(axis=1, initial=0) < 0)[:, None]
-        values = np.where(lost, np.nan, _of_grades(grade, at, table.kind))
+        absent = (at.min(axis=1, initial=0) < 0)[:, None]
+        values = np.where(absent, np.nan, _of_grades(grade, at, table.kind))
         free = f"{name} (score)" if name in table.names else name
         table = with_judge(table, JudgeFacts(free, pointwise=True), values, ~np.isnan(values))
     return table

@@ -114,20 +114,24 @@ def _of(design: Design, number: Quantity, sampled: Sampled) -> Iterator[AverageA
     if sampled == "strata":
         stratum = np.unique(design.table.units.stratum.astype(str), return_inverse=True)[1]
 
-    def pool(chosen: Mask) -> LabelledPool:
-        cluster = np.unique(design.cluster[chosen], return_inverse=True)[1].astype(np.intp)
-        return LabelledPool(truth[chosen], values[:, chosen], cluster, share=rate)
+    def pool(units: Mask) -> LabelledPool:
+        cluster = np.unique(design.cluster[units], return_inverse=True)[1].astype(np.intp)
+        return LabelledPool(truth[units], values[:, units], cluster, share=rate)
 
     pools = [pool(stratum == k) for k in np.unique(stratum)]
     own = judge_alone(pool(np.ones(len(labelled), np.bool_)))
     both, off, people = (over_strata(pools, of) for of in (corrected, shift, people_alone))
-    saved = saving(truth, values, design.cluster, _free(design.table))
+    savings = saving(truth, values, design.cluster, _free(design.table))
     spread = float(np.nanstd(truth)) if labelled.any() else math.nan
     for k, judged in enumerate(~np.isnan(values)):
         labels = truth[labelled & judged]
         rarer = min((labels > 0.5).sum(), (labels < 0.5).sum())
-        shown, gap, gain = (people if rate and rarer < RARE else both).at(k), off.at(k), saved.at(k)
-        share = min(AVERAGE, min(shown.value, 1 - shown.value) / 5)
+        average, gap, gain = (
+            (people if rate and rarer < RARE else both).at(k),
+            off.at(k),
+            savings.at(k),
+        )
+        share = min(AVERAGE, min(average.value, 1 - average.value) / 5)
         margin = share if rate else AVERAGE_SD * spread
         word: AverageWord = "people alone" if gain.high < SAVING else "not known"
         if why := _refusal(design, k, sampled, number):
@@ -137,7 +141,7 @@ def _of(design: Design, number: Quantity, sampled: Sampled) -> Iterator[AverageA
         elif gain.low >= SAVING:
             word = "with labels"
         yield AverageAnswer(
-            number.name, rate, own.at(k), people.at(k), shown, gap, margin, gain, word, why,
+            number.name, rate, own.at(k), people.at(k), average, gap, margin, gain, word, why,
             all_labelled=bool((labelled | ~judged).all()),
         )  # fmt: skip
 
@@ -182,7 +186,7 @@ def _off_scale(table: JudgmentTable, judge: int) -> bool:
 def _free(table: JudgmentTable) -> Floats | None:
     """[units, columns] what is known without a judge: who wrote a text, and its stratum."""
     units = table.units
-    known = [x for x in (units.first, units.stratum) if 1 < len(set(x)) <= SYSTEMS]
-    if table.kind == "preference" or not known:
+    columns = [x for x in (units.first, units.stratum) if 1 < len(set(x)) <= SYSTEMS]
+    if table.kind == "preference" or not columns:
         return None
-    return np.column_stack([dummies(names) for names in known])
+    return np.column_stack([dummies(names) for names in columns])

@@ -91,8 +91,8 @@ class Design:
         item = cluster if looks and single else _numbers(table.units.item.astype(str))
         each = np.ones(len(cluster)) if weight is None else weight
 
-        def target(chosen: Mask, *, leave_out: bool) -> Target | GradedRows:
-            labels, how = np.where(chosen[:, None], table.labels, np.nan), {"leave_out": leave_out}
+        def target(units: Mask, *, leave_out: bool) -> Target | GradedRows:
+            labels, how = np.where(units[:, None], table.labels, np.nan), {"leave_out": leave_out}
             if table.kind == "category":
                 return replace(category_target(labels, len(table.levels), cluster, each), turn=turn)
             if table.kind == "preference":
@@ -114,9 +114,9 @@ class Design:
         """[judges] how far each agrees with (the remaining) people."""
         return self.target.shares(answers_of(self.table), self.judged)
 
-    def labelled_items(self, chosen: Mask) -> int:
+    def labelled_items(self, units: Mask) -> int:
         """How many items have a label among these units."""
-        return len(np.unique(self.table.clusters[self.table.labelled & chosen]))
+        return len(np.unique(self.table.clusters[self.table.labelled & units]))
 
     @property
     def judged(self) -> Mask:
@@ -129,7 +129,7 @@ class Design:
         return np.ones(len(self.cluster)) if self.weight is None else self.weight
 
     @property
-    def counted(self) -> str:
+    def unit_of_n(self) -> str:
         """What the n of estimates are: items, or turns in which they were labelled."""
         return "items" if self.turn is None else "turns"
 
@@ -195,20 +195,20 @@ def rules_of(table: JudgmentTable) -> Mapping[str, Floats]:
     n = len(table.units)
     if table.kind == "category":
         size = len(table.levels)
-        named = zip(table.levels, np.eye(size), strict=True)
-        rows = {"random": np.full(size, 1 / size)} | {f"always {x}": row for x, row in named}
+        levels = zip(table.levels, np.eye(size), strict=True)
+        rows = {"random": np.full(size, 1 / size)} | {f"always {x}": row for x, row in levels}
         return {name: np.broadcast_to(row, (n, size)) for name, row in rows.items()}
     words = table.units.words[:, : 1 if table.kind == "grade" else 2]
-    known = ~np.isnan(words[table.labelled])
-    measured = known.size > 0 and known.mean() >= 0.95
+    has_words = ~np.isnan(words[table.labelled])
+    enough_words = has_words.size > 0 and has_words.mean() >= 0.95
     if table.kind == "grade":
         rules = {"random": np.zeros(n)}
-        if measured and np.nanstd(words[table.labelled, 0]) > 0:
+        if enough_words and np.nanstd(words[table.labelled, 0]) > 0:
             count = np.where(np.isnan(words[:, 0]), np.nanmedian(words[:, 0]), words[:, 0])
             rules |= {"longer": count, "shorter": -count}
         return rules
     rules = {"random": np.full((n, 2), 0.5)}
-    if measured and (words[:, 0] != words[:, 1]).any():
+    if enough_words and (words[:, 0] != words[:, 1]).any():
         gap = np.nan_to_num(np.sign(words[:, 0] - words[:, 1]))
         longer = np.stack([(1 + gap) / 2, (1 - gap) / 2], axis=1)
         rules |= {"longer": longer, "shorter": 1 - longer}

@@ -118,7 +118,7 @@ class Before:
             )
         drifts = list[JudgeDrift]()
         for now, then in pairs:
-            model = compared(self.origins.get(then, {}), origins.get(now, {}))
+            model = model_change(self.origins.get(then, {}), origins.get(now, {}))
             aligned = self._aligned(table, rows[rows["by"] == then])
             drifts += _drift(design, now, then, *aligned, model)
         if not drifts:
@@ -126,9 +126,9 @@ class Before:
                 f"{self.name} and this run have no text or pair in common that a judge was asked "
                 "about in both: their ids and systems must be the same."
             )
-        left = [x for x in names if x not in {one.earlier for one in drifts}]
-        left += [x for x in table.names if x not in {one.judge for one in drifts}]
-        return drifts, list(dict.fromkeys(left))
+        unmatched = [x for x in names if x not in {one.earlier for one in drifts}]
+        unmatched += [x for x in table.names if x not in {one.judge for one in drifts}]
+        return drifts, list(dict.fromkeys(unmatched))
 
     def _aligned(self, table: JudgmentTable, rows: pd.DataFrame) -> tuple[JudgmentTable, Floats]:
         """The table with all levels, and [units, orders, 2] the value then and whether asked."""
@@ -158,7 +158,7 @@ class Before:
         return table, then
 
 
-def compared(then: Origin, now: Origin) -> str:
+def model_change(then: Origin, now: Origin) -> str:
     """Whether the same model, asked in the same way, gave the verdicts of both runs, in words."""
     if not then or not now:
         return UNKNOWN
@@ -182,23 +182,23 @@ def _drift(
     """Nothing where nothing was asked in both runs."""
     judge = table.names.index(name)
     both = table.asked[judge] & (then[..., 1] == 1)
-    chosen = both.any(axis=1)
-    if not chosen.any():
+    units = both.any(axis=1)
+    if not units.any():
         return
-    now, before = (np.where(both, x, np.nan)[chosen] for x in (table.verdicts[judge], then[..., 0]))
+    now, before = (np.where(both, x, np.nan)[units] for x in (table.verdicts[judge], then[..., 0]))
     facts = table.judges[judge]
     two = replace(
-        table.at(chosen),
+        table.at(units),
         judges=(facts, replace(facts, name=f"{name} before")),
         verdicts=np.stack([now, before]),
-        asked=np.stack([both[chosen]] * 2),
+        asked=np.stack([both[units]] * 2),
         reasons={},
         again=np.empty((0, 0, 0, 0)),
     )
-    pair = Design.of(two, design.bars, None if design.weight is None else design.weight[chosen])
-    known = ~np.isnan(now - before)
-    other = known & (np.round(now - before, 9) != 0)
-    counts = (cluster_sums(x.sum(axis=1).astype(float), pair.cluster) for x in (other, known))
+    pair = Design.of(two, design.bars, None if design.weight is None else design.weight[units])
+    has_both = ~np.isnan(now - before)
+    other = has_both & (np.round(now - before, 9) != 0)
+    counts = (cluster_sums(x.sum(axis=1).astype(float), pair.cluster) for x in (other, has_both))
     changed = Shares.of(*counts).estimates().at()
     agreement, classes = _change("", pair.own), list[Change]()
     if isinstance(pair.target, Target):

@@ -113,8 +113,8 @@ class Evidence:
     name: str  # the judge's
     labelled: int  # items with a label that it was asked about
     missed: int  # the same that it was never asked about
-    asked: int  # asked, lost: verdicts that it was asked for, and those of them that are missing
-    lost: int
+    questions: int  # verdicts that it was asked for
+    without_verdict: int  # those of them that are missing
     agreement: Estimate  # with (the remaining) people
     controls: Mapping[str, float]  # rule -> its agreement on the same items
     gains: Mapping[str, Estimate]  # rule -> what the judge agrees more, adjusted for all judges
@@ -133,7 +133,7 @@ class Evidence:
     @property
     def unread(self) -> float:
         """Share of what was asked that has no verdict."""
-        return self.lost / max(self.asked, 1)
+        return self.without_verdict / max(self.questions, 1)
 
     @property
     def reversed(self) -> bool:
@@ -154,31 +154,37 @@ class Evidence:
     def conditions(self) -> list[Condition]:
         """All that the data allow."""
         bars, counts = self.design.bars, self.design.labels_of_class
-        tested = [
+        conditions = [
             Condition("control", rule, gain, 0.0, self.agreement, self.controls[rule])
             for rule, gain in self.gains.items()
         ]
         if bars.minimum is not None:
-            tested.append(Condition("minimum", "", self.agreement, bars.minimum, self.agreement))
+            conditions.append(
+                Condition("minimum", "", self.agreement, bars.minimum, self.agreement)
+            )
         elif self.people:
             own, other, gap = self.people
-            tested.append(Condition("people", "", gap, -bars.below_people, own, other.value))
+            conditions.append(Condition("people", "", gap, -bars.below_people, own, other.value))
         recall = bars.minimum if bars.recall is None else bars.recall
         if recall is not None:
             some = {level: own for level, own in self.recall.items() if counts[level] >= CLASS}
-            tested += [Condition("class", level, own, recall, own) for level, own in some.items()]
+            conditions += [
+                Condition("class", level, own, recall, own) for level, own in some.items()
+            ]
         else:
-            tested += [
+            conditions += [
                 Condition("class", level, gap, -bars.below_people, own, other.value)
                 for level, (own, other, gap) in self.recall_beside.items()
                 if min(counts[level], other.n) >= CLASS
             ]
         if self.system is not None:
-            tested.append(Condition("system", "", self.system, 0.0, self.system))
+            conditions.append(Condition("system", "", self.system, 0.0, self.system))
         if self.position is not None:
             about = "averaged over both orders" if self.averaged else ""
-            tested.append(Condition("position", about, self.position, bars.position, self.position))
-        return [*tested, *self.probes]
+            conditions.append(
+                Condition("position", about, self.position, bars.position, self.position)
+            )
+        return [*conditions, *self.probes]
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -206,16 +212,16 @@ class Evidence:
             return Verdict("do not use", "broken", broken[0])
         if people is not None and people.low <= simple:  # to be as good as they are is no merit yet
             return Verdict("not known yet", "no room", _shortest(self.conditions))
-        left = [one for one in self.conditions if one.standing == "open"]
+        undecided = [one for one in self.conditions if one.standing == "open"]
         if not (self.of("people") or self.of("minimum")):
-            left = [one for one in left if one.name == "control"]
-            if not left:
+            undecided = [one for one in undecided if one.name == "control"]
+            if not undecided:
                 return Verdict("not known yet", "no bar", _shortest(self.conditions))
         elif set(to_find) - {one.about for one in self.of("class")}:
             return Verdict("not known yet", "class", _shortest(self.conditions))
-        if left:
-            more = _more(left, self.labelled)
-            return Verdict("not known yet", "open", _shortest(left), more)
+        if undecided:
+            more = _more(undecided, self.labelled)
+            return Verdict("not known yet", "open", _shortest(undecided), more)
         return Verdict("use", "holds")
 
 
@@ -261,8 +267,8 @@ def evidence(
             who.name,
             labelled=design.labelled_items(judged[k]),
             missed=design.labelled_items(~judged[k]),
-            asked=int(table.asked[k].sum()),
-            lost=int((table.asked[k] & np.isnan(table.verdicts[k])).sum()),
+            questions=int(table.asked[k].sum()),
+            without_verdict=int((table.asked[k] & np.isnan(table.verdicts[k])).sum()),
             agreement=agreement.at(k),
             controls={rule: float(x.value[k]) for rule, x in simple.items()},
             gains={rule: gains.at(j, k) for j, rule in enumerate(simple)},
@@ -283,17 +289,17 @@ def evidence(
 
 def _shortest(conditions: Sequence[Condition]) -> Condition | None:
     """The condition that falls shortest of its bar."""
-    left = [one for one in conditions if one.standing != "met"]
-    known = [one for one in left if not math.isnan(one.beyond[0])] or left  # without an interval
-    return max(known, key=lambda one: (-one.beyond[0], one.name, one.about), default=None)
+    unmet = [one for one in conditions if one.standing != "met"]
+    with_interval = [one for one in unmet if not math.isnan(one.beyond[0])] or unmet
+    return max(with_interval, key=lambda one: (-one.beyond[0], one.name, one.about), default=None)
 
 
 def _more(conditions: Sequence[Condition], labelled: int) -> float:
     """Items more until all are met or, where one falls short, until that is sure."""
     short = [one for one in conditions if one.beyond[0] < 0]
     # of a class each label takes several items
-    needed = [one.more * labelled / max(one.value.n, 1) for one in short or conditions]
-    more = min(needed) if short else max(needed)
+    items_more = [one.more * labelled / max(one.value.n, 1) for one in short or conditions]
+    more = min(items_more) if short else max(items_more)
     return max(two_digits(more), FEWEST) if more <= TIMES * labelled else math.inf
 
 

@@ -23,21 +23,21 @@ def judgments_of(panel: Panel) -> JudgmentTable:
     """
     table = panel.judgments
     if table is None:
-        graded = [
+        texts = [
             (item, agent.name)
             for item, row in zip(panel.items, panel.texts, strict=True)
             for agent, text in zip(panel.agents, row, strict=True)
             if not agent.reference and (text is not None or agent.name in item.human)
         ]
-        grades = [item.human.get(name, np.nan) for item, name in graded]
+        grades = [item.human.get(name, np.nan) for item, name in texts]
         table = JudgmentTable(
             "grade",
-            Units.of([item.id for item, _ in graded], [name for _, name in graded]),
+            Units.of([item.id for item, _ in texts], [name for _, name in texts]),
             (PEOPLE,),
             np.array(grades, dtype=np.float64).reshape(-1, 1),
             (),
-            np.empty((0, len(graded), 1)),
-            np.empty((0, len(graded), 1), np.bool_),
+            np.empty((0, len(texts), 1)),
+            np.empty((0, len(texts), 1), np.bool_),
         )
     at, whole = places(table, panel)
     counts = [[np.nan if t is None else len(t.split()) for t in row] for row in panel.texts]
@@ -94,9 +94,9 @@ def as_grades(table: JudgmentTable) -> JudgmentTable:
         )
     good = table.levels.index(table.positive)
     names = ("labels", "verdicts", "again")
-    said = {name: getattr(table, name) for name in names}
-    said = {name: np.where(np.isnan(x), np.nan, x == good) for name, x in said.items()}
-    return replace(table, kind="grade", levels=(), positive="", **said)
+    values = {name: getattr(table, name) for name in names}
+    values = {name: np.where(np.isnan(x), np.nan, x == good) for name, x in values.items()}
+    return replace(table, kind="grade", levels=(), positive="", **values)
 
 
 def as_classes(
@@ -107,8 +107,8 @@ def as_classes(
     The table as it is where they were none, or where a judge gave another grade. ``levels``: judge
     -> words that its 0 and 1 stand for; where these are not people's, 1 is the positive class.
     """
-    known = table.verdicts[~np.isnan(table.verdicts)]
-    if before.kind != "category" or table.kind != "grade" or not np.isin(known, (0, 1)).all():
+    grades = table.verdicts[~np.isnan(table.verdicts)]
+    if before.kind != "category" or table.kind != "grade" or not np.isin(grades, (0, 1)).all():
         return table
     classes = [one.casefold() for one in before.levels]
     good = np.full(len(table.names), classes.index(before.positive.casefold()))

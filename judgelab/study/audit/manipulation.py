@@ -98,8 +98,8 @@ class Manipulation:
             np.stack([duels.won(one, texts, edit) for one in judges]) for edit, texts in edits
         )
         moves = means_within(np.concatenate([won - placebo for won in edited]), duels.cluster)
-        known = ~np.isnan(moves)
-        counts = known.sum(axis=1), (~known).sum(axis=1)
+        has_move = ~np.isnan(moves)
+        counts = has_move.sum(axis=1), (~has_move).sum(axis=1)
         values = Estimates.of(row_means(moves), move_ends(moves, LEVEL), *counts)
         conditions, rows = defaultdict[str, list[Condition]](list), list[Row]()
         for k, (probe, judge) in enumerate(product(self.probes, judges)):
@@ -155,9 +155,9 @@ class Duels:
         pairs = [{*pair} for pair in np.column_stack([self.edited, self.other]).tolist()]
         if context.mechanism.subject == "pair":
             pairs = [set(range(len(self.panel.agents)))] * len(pairs)
-        kept = [set() if text is None else own for text, own in zip(texts, pairs, strict=True)]
+        agents = [set() if text is None else own for text, own in zip(texts, pairs, strict=True)]
         facts = {**self.panel.provenance, "attack": edit}
-        return context.read(replace(self._with(texts, kept), provenance=facts))
+        return context.read(replace(self._with(texts, agents), provenance=facts))
 
     def won(self, judge: Inquiry, texts: Texts, edit: str) -> Floats:
         """[items] share of the orders in which the edited text wins; NaN without a verdict."""
@@ -166,13 +166,13 @@ class Duels:
         verdicts, _ = verdicts_of(judge.context, panel, at, "preference", judge.name)
         return np.asarray(verdicts.mean(axis=1), np.float64)
 
-    def _with(self, texts: Texts, kept: Sequence[set[int]]) -> Panel:
-        """The panel with the edited texts, and of each item these columns alone."""
+    def _with(self, texts: Texts, agents: Sequence[set[int]]) -> Panel:
+        """The panel with the edited texts, and of each item these agents alone."""
         rows = [list(row) for row in self.panel.texts]
         for row, edited, new in zip(rows, self.edited.tolist(), texts, strict=True):
             row[edited] = new
         edits = replace(self.panel, texts=tuple(map(tuple, rows)))
-        return only(edits, dict(enumerate(kept)))
+        return only(edits, dict(enumerate(agents)))
 
 
 def drawn_duels(panel: Panel, table: JudgmentTable, most: int | None, seed: int) -> Duels:
@@ -191,13 +191,13 @@ def drawn_duels(panel: Panel, table: JudgmentTable, most: int | None, seed: int)
     if most is not None and len(items) > most:
         rng = rng_for(seed, "manipulation")
         items = sorted(rng.choice(items, size=most, replace=False).tolist())
-    drawn = list[tuple[int, int, int]]()
+    duels = list[tuple[int, int, int]]()
     for item in items:
         rng = rng_for(seed, "manipulation", panel.items[item].id)
         unit = units[item][int(rng.integers(len(units[item])))]
         _, one, two = at[unit].tolist()
-        drawn.append((unit, one, two) if rng.random() < 0.5 else (unit, two, one))
-    unit_of, edited, other = np.array(drawn, np.intp).T
+        duels.append((unit, one, two) if rng.random() < 0.5 else (unit, two, one))
+    unit_of, edited, other = np.array(duels, np.intp).T
     cluster = np.unique(pairs.clusters[unit_of], return_inverse=True)[1].astype(np.intp)
     rows, texts = (tuple(panel.items[k] for k in items), tuple(panel.texts[k] for k in items))
     only = replace(panel, items=rows, texts=texts, judgments=None)

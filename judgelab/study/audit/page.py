@@ -33,8 +33,8 @@ HEADLINES = (
 
 def page(audit: AuditFacts, show_all: bool) -> Result:
     """Everything as one result; ``show_all``: whether nothing is folded away."""
-    design, ranked, kind = audit.design, audit.ranked, audit.design.table.kind
-    single = ranked[0][0] if len(ranked) == 1 else None
+    design, ranking, kind = audit.design, audit.ranking, audit.design.table.kind
+    single = ranking[0][0] if len(ranking) == 1 else None
     judges, conditions = _judges(audit), _conditions(audit)
     agreement, averages = _agreement(audit), _averages(audit)
     if single is None:
@@ -49,7 +49,7 @@ def page(audit: AuditFacts, show_all: bool) -> Result:
     top += [
         table(__package__, "noise", noises, noun=audit.noun),
         table(__package__, "drift", drift_rows(audit.drifts), noun=audit.noun, before=audit.before),
-        _disagreements(design, [one.name for one, _ in ranked]),
+        _disagreements(design, [one.name for one, _ in ranking]),
     ]
     top, folded = ([one for one in tables if one.rows] for tables in (top, folded))
     rest = [one for one in (*top, *folded) if one is not judges]
@@ -62,7 +62,7 @@ def page(audit: AuditFacts, show_all: bool) -> Result:
         tables=[judges, *rest],  # the console prints the first
         notes=[],
         provenance={"clean": origin_of(audit.panel, design.table.facts), "judges": audit.origins},
-        estimators=list(dict.fromkeys(x.estimator for x in audit.asked if x.estimator)),
+        estimators=list(dict.fromkeys(x.estimator for x in audit.inquiries if x.estimator)),
         answer=paragraphs,
         sections=[section] if folded else [],
         title=title,
@@ -74,7 +74,7 @@ def page(audit: AuditFacts, show_all: bool) -> Result:
 def _judges(audit: AuditFacts) -> Table:
     """One row for each judge, the best first."""
     design, rows = audit.design, list[Row]()
-    for one, average in audit.ranked:
+    for one, average in audit.ranking:
         verdict = one.verdict
         row: dict[str, Value] = {"judge": one.name, "verdict": verdict.word}
         row |= {"because": say("because", verdict)} | columns("agreement", one.agreement)
@@ -89,7 +89,7 @@ def _judges(audit: AuditFacts) -> Table:
         row["average"] = None if average is None else average.word
         if math.isfinite(verdict.more):
             row["labels_more_to_decide"] = int(verdict.more)
-        row |= {"labelled_items": one.labelled, "without_verdict": one.lost}
+        row |= {"labelled_items": one.labelled, "without_verdict": one.without_verdict}
         rows.append(row | {**audit.costs.get(one.name, {})})
     facts = {"categories": design.table.kind == "category", "several": len(rows) > 1}
     return table(__package__, "judges", rows, noun=audit.noun, **facts)
@@ -99,8 +99,8 @@ def _conditions(audit: AuditFacts) -> Table:
     rows: list[Row] = [
         {"judge": who.name, "condition": say("heading", one), "answer": say("answer", one)}
         | columns("value", one.value)
-        | {"bar": say("wanted", one), audit.design.counted: one.value.n}
-        for who, _ in audit.ranked
+        | {"bar": say("wanted", one), audit.design.unit_of_n: one.value.n}
+        for who, _ in audit.ranking
         for one in who.conditions
     ]
     return table(__package__, "conditions", rows)
@@ -108,8 +108,8 @@ def _conditions(audit: AuditFacts) -> Table:
 
 def _agreement(audit: AuditFacts) -> Table:
     """Judges, people and rules that know nothing, on the same items against the same people."""
-    design, rows, n = audit.design, list[Row](), audit.design.counted
-    for one, _ in audit.ranked:
+    design, rows, n = audit.design, list[Row](), audit.design.unit_of_n
+    for one, _ in audit.ranking:
         shares = {one.name: one.agreement}
         if one.people and not design.leaves_out:
             shares[f"{one.name}, where several people labelled"] = one.people[0]
@@ -150,7 +150,7 @@ def _classes(design: Design, one: Evidence) -> Table:
 
 def _averages(audit: AuditFacts) -> Table:
     rows: list[Row] = []
-    for who, one in audit.ranked:
+    for who, one in audit.ranking:
         if one is None:
             continue
         row: dict[str, Value] = {"judge": who.name, "number": one.name, "report": one.word}
@@ -167,11 +167,11 @@ def _averages(audit: AuditFacts) -> Table:
 
 def _summary(audit: AuditFacts) -> dict[str, Value]:
     """Flat: for sweeps, trackers and programs."""
-    judges = [one for one, _ in audit.ranked]
+    judges = [one for one, _ in audit.ranking]
     words = Counter(one.verdict.word for one in judges)
     verdict = ", ".join(f"{word}: {words[word]}" for word in WORDS if words[word])
-    known = [one.agreement for one in judges if one.agreement.n]
-    best = max(known, key=lambda one: one.value, default=Estimate(math.nan))
+    agreements = [one.agreement for one in judges if one.agreement.n]
+    best = max(agreements, key=lambda one: one.value, default=Estimate(math.nan))
     summary: dict[str, Value] = {
         "study": "audit",
         "dataset": str(audit.panel.provenance.get("dataset", "")),
@@ -183,9 +183,9 @@ def _summary(audit: AuditFacts) -> dict[str, Value]:
         "labelled_items": max(one.labelled for one in judges),
         "open_verdicts": audit.open,
     }
-    if lost := sum(one.lost for one in judges):
-        asked = sum(one.asked for one in judges)
-        summary |= {"unscored_verdicts": lost, "judged_verdicts": asked}
+    if without_verdict := sum(one.without_verdict for one in judges):
+        questions = sum(one.questions for one in judges)
+        summary |= {"unscored_verdicts": without_verdict, "judged_verdicts": questions}
     return summary
 
 
@@ -194,7 +194,7 @@ def chart(audits: Mapping[str, AuditFacts]) -> Chart:
 
     One unit of the drawing is one pixel of a phone.
     """
-    needed = next(iter(audits.values())).design.bars.minimum
+    minimum = next(iter(audits.values())).design.bars.minimum
     rows = [
         (
             ": ".join(filter(None, (criterion, one.name))),
@@ -202,10 +202,10 @@ def chart(audits: Mapping[str, AuditFacts]) -> Chart:
             one.people[1].value if audit.design.leaves_out and one.people else None,
         )
         for criterion, audit in audits.items()
-        for one, _ in audit.ranked
+        for one, _ in audit.ranking
         if one.agreement.n
     ]
-    facts = {"rows": rows, "needed": needed}
+    facts = {"rows": rows, "minimum": minimum}
     svg = render(__package__, "chart.svg.j2", marks=MARKS, **facts)
     title, caption = sentences(__package__, "tables.md.j2", table="chart", **facts)
     return Chart(title, caption, svg)
@@ -248,17 +248,21 @@ def _disagreements(design: Design, judges: list[str]) -> Table:
 
 def _off(table: JudgmentTable, truth: Floats, value: Floats) -> Floats:
     """[units] how far the judge is from people, 0 where it says the same; NaN not known."""
-    known = ~np.isnan(truth) & ~np.isnan(value)
+    in_both = ~np.isnan(truth) & ~np.isnan(value)
     if table.kind == "category":
-        return np.where(known, truth != value, np.nan)
+        return np.where(in_both, truth != value, np.nan)
     if table.kind == "preference":
         side = np.abs(truth - value)
         return np.where(truth == 0.5, 0.0, np.where(side > 0.25, side, 0.0))
-    people, said = table.labels[~np.isnan(table.labels)], value[known]
+    people, verdicts = table.labels[~np.isnan(table.labels)], value[in_both]
     scales, least = (truth, value), max(0.25 * np.ptp(people), 1e-9)
-    if not said.size or said.min() < people.min() - 1e-9 or said.max() > people.max() + 1e-9:
-        ranks = (average_ranks(np.where(known, x, np.nan)) for x in (truth, value))
-        scales, least = tuple(x / max(known.sum(), 1) for x in ranks), 0.25
+    if (
+        not verdicts.size
+        or verdicts.min() < people.min() - 1e-9
+        or verdicts.max() > people.max() + 1e-9
+    ):
+        ranks = (average_ranks(np.where(in_both, x, np.nan)) for x in (truth, value))
+        scales, least = tuple(x / max(in_both.sum(), 1) for x in ranks), 0.25
     gap = np.abs(scales[0] - scales[1])
     return np.where(gap >= least, gap, 0.0)
 
@@ -277,11 +281,11 @@ def _spelled(table: JudgmentTable, value: float, k: int) -> Value:
     return name if share == 1 else f"{name} ({share:.0%})"
 
 
-def stacked(pages: Mapping[str, Result], chart: Chart, left: Sequence[str]) -> Result:
+def stacked(pages: Mapping[str, Result], chart: Chart, unaudited: Sequence[str]) -> Result:
     """One result: the answers in order, tables with a column of the criterion, the worst in front.
 
     The summary is that of the worst criterion: the one whose best judge has the worst verdict, of
-    equals the one with least agreement. ``left``: criteria without labels or verdicts.
+    equals the one with least agreement. ``unaudited``: criteria without labels or verdicts.
     """
 
     def standing(name: str) -> tuple[int, float, str]:
@@ -291,7 +295,7 @@ def stacked(pages: Mapping[str, Result], chart: Chart, left: Sequence[str]) -> R
         return -min(reached), agreement if isinstance(agreement, float) else 0.0, name
 
     worst, first = min(pages, key=standing), next(iter(pages.values()))
-    heading, apart = sentences(__package__, "tables.md.j2", table="criteria", left=left)
+    heading, apart = sentences(__package__, "tables.md.j2", table="criteria", unaudited=unaudited)
     answer = [(heading, apart)]
     for name, one in pages.items():
         answer += [(name, one.title)]

@@ -28,7 +28,7 @@ from judgelab.study.audit.graded import judgments_of
 from judgelab.study.audit.manipulation import Manipulation
 from judgelab.study.audit.page import chart, page, stacked
 from judgelab.study.audit.words import AuditFacts
-from judgelab.study.common.judges import JudgesStudy, spent
+from judgelab.study.common.judges import JudgesStudy, cost_columns
 from judgelab.study.common.panels import (
     judgment_records,
     text_records,
@@ -108,9 +108,9 @@ class Audit(JudgesStudy):
             Before.of(self.before)
         if panel.criteria:
             return
-        table, asked, _ = gather(context, panel, self.judges, Stop(), self.rules, self.repeats)
+        table, inquiries, _ = gather(context, panel, self.judges, Stop(), self.rules, self.repeats)
         if self.manipulate:
-            self.manipulation.ask(context, asked, panel, table)
+            self.manipulation.ask(context, inquiries, panel, table)
 
     def run(self, context: Context) -> Result:
         """Ask, hold against people, decide, and say it."""
@@ -122,11 +122,11 @@ class Audit(JudgesStudy):
             write_sources(context, panel)
         if panel.criteria:
             return self._several(context, panel, before)
-        table, asked, stopped = gather(
+        table, inquiries, elimination = gather(
             context, panel, self.judges, self.stop, self.rules, self.repeats
         )
         context.run_dir.write_table("records/judgments.parquet", judgment_records(table))
-        write_replies(context, panel, {one.name: one.lm.log for one in asked})
+        write_replies(context, panel, {one.name: one.lm.log for one in inquiries})
         if not table.labelled.any():
             to_label = label_page.write(context.run_dir)
             where = LABEL.format(page=context.run_dir.path / label_page.FILE) if to_label else ADD
@@ -134,7 +134,9 @@ class Audit(JudgesStudy):
             words = {f"if people's are in {x!r}": written(x) for x in columns}
             choices = {name: [f"dataset.columns.human={x}"] for name, x in words.items()}
             raise ChoiceError(NO_LABELS + where, choices)
-        return page(self._facts(context, panel, table, asked, stopped, before), self.details)
+        return page(
+            self._facts(context, panel, table, inquiries, elimination, before), self.details
+        )
 
     def _several(self, context: Context, panel: Panel, before: Before | None) -> Result:
         """An audit of each criterion by what the data hold, on one page (ConfigError: judges are to
@@ -149,14 +151,14 @@ class Audit(JudgesStudy):
             judgment_records(table).assign(criterion=name) for name, table in panel.criteria.items()
         ]
         context.run_dir.write_table("records/judgments.parquet", pd.concat(tables))
-        audits, left = dict[str, AuditFacts](), list[str]()
+        audits, unaudited = dict[str, AuditFacts](), list[str]()
         for name, table in panel.criteria.items():
             if not table.labelled.any() or not table.judges:
-                left.append(name)
+                unaudited.append(name)
                 continue
-            known = before if before is not None and len(before.verdicts_on(name)) else None
+            earlier = before if before is not None and len(before.verdicts_on(name)) else None
             table = judgments_of(replace(panel, judgments=table))
-            audits[name] = self._facts(context, panel, table, [], None, known, name)
+            audits[name] = self._facts(context, panel, table, [], None, earlier, name)
         if not audits:
             raise ConfigError(
                 f"{NO_LABELS}no criterion ({names}) has both labels and verdicts; {ADD}"
@@ -164,37 +166,39 @@ class Audit(JudgesStudy):
         if before is not None and not any(one.drifts for one in audits.values()):
             raise DataError(f"{before.name} judged none of these criteria: {names}.")
         pages = {name: page(one, self.details) for name, one in audits.items()}
-        return stacked(pages, chart(audits), left)
+        return stacked(pages, chart(audits), unaudited)
 
     def _facts(
         self,
         context: Context,
         panel: Panel,
         table: JudgmentTable,
-        asked: Sequence[Inquiry],
-        stopped: Elimination | None,
+        inquiries: Sequence[Inquiry],
+        elimination: Elimination | None,
         before: Before | None,
         criterion: str = "",
     ) -> AuditFacts:
         weight = _weight(table) if self.sampled == "strata" else None
-        design = Design.of(table, self.rules, weight, looks=stopped is not None or _in_turns(table))
+        design = Design.of(
+            table, self.rules, weight, looks=elimination is not None or _in_turns(table)
+        )
         probes, trials = None, None
         if self.manipulate:
             margin = self.rules.probe
-            probes, trials = self.manipulation.run(context, asked, panel, table, margin)
+            probes, trials = self.manipulation.run(context, inquiries, panel, table, margin)
         # all labelled is a random sample of themselves
         sampled = True if self.sampled is None and table.labelled.all() else self.sampled
-        judged = zip(evidence(design, probes), averages(design, sampled), strict=True)
-        origins = {one.name: one.origin for one in asked if one.estimator}
+        judges = zip(evidence(design, probes), averages(design, sampled), strict=True)
+        origins = {one.name: one.origin for one in inquiries if one.estimator}
         drifts, alone = before.drifts(design, origins, criterion) if before else ([], [])
         return AuditFacts(
             design,
-            list(judged),
+            list(judges),
             panel,
-            asked,
+            inquiries,
             origins,
-            {x.name: spent(x.log, x.context.evaluation_lm, self.prices) for x in asked},
-            stopped,
+            {x.name: cost_columns(x.log, x.context.evaluation_lm, self.prices) for x in inquiries},
+            elimination,
             trials,
             list(noises(design)),
             before.name if before else "",

@@ -34,13 +34,13 @@ class AuditFacts(NamedTuple):
 
     design: Design
     # of each judge what is known, and of its average
-    judged: Sequence[tuple[Evidence, AverageAnswer | None]]
+    judges: Sequence[tuple[Evidence, AverageAnswer | None]]
     panel: Panel
-    asked: Sequence[Inquiry]
+    inquiries: Sequence[Inquiry]
     # judge -> how its verdicts came about, and columns of what it cost, of those that were asked
     origins: Mapping[str, Origin]
     costs: Mapping[str, Mapping[str, Value]]
-    stopped: Elimination | None
+    elimination: Elimination | None
     trials: Table | None  # of manipulations
     noises: Sequence[JudgeNoise]  # of judges that were asked several times
     before: str  # the earlier run; drifts, alone: what changed since, and judges of one run alone
@@ -50,7 +50,7 @@ class AuditFacts(NamedTuple):
     @property
     def open(self) -> int:
         """Verdicts that were not given, as calls were not sent or not answered."""
-        return sum(one.open for one in self.asked)
+        return sum(one.open for one in self.inquiries)
 
     @property
     def noun(self) -> str:
@@ -58,20 +58,20 @@ class AuditFacts(NamedTuple):
         return "pair" if self.design.table.kind == "preference" else "text"
 
     @property
-    def ranked(self) -> list[tuple[Evidence, AverageAnswer | None]]:
+    def ranking(self) -> list[tuple[Evidence, AverageAnswer | None]]:
         """The best first: by word, then by agreement, then by name."""
 
-        def place(judged: tuple[Evidence, AverageAnswer | None]) -> tuple[int, float, str]:
-            one, _ = judged
+        def place(pair: tuple[Evidence, AverageAnswer | None]) -> tuple[int, float, str]:
+            one, _ = pair
             last = -one.agreement.value if one.agreement.n else 1.0
             return WORDS.index(one.verdict.word), last, one.name
 
-        return sorted(self.judged, key=place)
+        return sorted(self.judges, key=place)
 
 
 def answer(audit: AuditFacts) -> tuple[str, list[tuple[str, str]]]:
     """Title, and (heading, sentences): the template's lines, a paragraph each."""
-    design, ranked, table = audit.design, audit.ranked, audit.design.table
+    design, ranking, table = audit.design, audit.ranking, audit.design.table
     noises = sorted(audit.noises, key=lambda one: (one.own.differ.value, one.name))
     # not the same where judges were asked about other texts
     people = {one.people and (one.people.units, one.people.differ.value) for one in noises}
@@ -90,8 +90,8 @@ def answer(audit: AuditFacts) -> tuple[str, list[tuple[str, str]]]:
         "noises": noises,
         "people": noises[0].people if len(people) == 1 else None,
     }
-    if len(ranked) == 1:
-        ((one, average),) = ranked
+    if len(ranking) == 1:
+        ((one, average),) = ranking
         counts, items = design.labels_of_class, table.units.cluster
         facts |= {
             "one": one,
@@ -102,7 +102,7 @@ def answer(audit: AuditFacts) -> tuple[str, list[tuple[str, str]]]:
             "pool": len({*items} - {*items[table.labelled]}),
         }
     else:
-        words = Counter(sorted(average.word for _, average in ranked if average is not None))
+        words = Counter(sorted(average.word for _, average in ranking if average is not None))
         facts |= {"averages": words.most_common(), "groups": _groups(audit)}
     title, *rest = sentences(__package__, "answer.md.j2", **facts)
     if title.startswith("the judge "):
@@ -117,8 +117,8 @@ def fault(one: Evidence, design: Design) -> str:
     Of equals the one that is passed wrongly; "" for other data and for classes with few labels.
     """
     table, confusion = design.table, one.confusion
-    known = [k for k, x in enumerate(table.levels) if design.labels_of_class[x] >= CLASS]
-    if confusion is None or not known:
+    classes = [k for k, x in enumerate(table.levels) if design.labels_of_class[x] >= CLASS]
+    if confusion is None or not classes:
         return ""
     wrong = confusion.sum(axis=1) - confusion.diagonal()
 
@@ -126,14 +126,14 @@ def fault(one: Evidence, design: Design) -> str:
         level = table.levels[k]
         return one.recall[level].value, level == table.positive, -wrong[k], level
 
-    k = min(known, key=worst_first)
+    k = min(classes, key=worst_first)
     row, level = confusion[k].tolist(), table.levels[k]
     if not sum(row) > 0:
         return ""
     others = [name for name in design.classes if name != level]
     other = others[0] if len(others) == 1 else ""
-    said = row[table.levels.index(other)] if other else None
-    return say("fault", level, other, wrong[k], sum(row), said)
+    as_other = row[table.levels.index(other)] if other else None
+    return say("fault", level, other, wrong[k], sum(row), as_other)
 
 
 def cards(one: Evidence) -> list[Card]:
@@ -166,15 +166,15 @@ def _untested(audit: AuditFacts) -> list[str]:
     table, kinds = audit.design.table, {"manipulation": "manipulated texts (study.manipulate)"}
     if table.kind == "preference" and not all(who.pointwise for who in table.judges):
         kinds["position"] = "the order of the two texts"
-    tested = {each.name for one, _ in audit.judged for each in one.conditions}
-    return [what for name, what in kinds.items() if name not in tested]
+    conditions = {each.name for one, _ in audit.judges for each in one.conditions}
+    return [what for name, what in kinds.items() if name not in conditions]
 
 
 def _groups(audit: AuditFacts) -> list[dict[str, Any]]:
     """Verdict -> its judges, the best first, and why, the commonest reason first."""
     groups = []
     for word in WORDS:
-        own = [one for one, _ in audit.ranked if one.verdict.word == word]
+        own = [one for one, _ in audit.ranking if one.verdict.word == word]
         if not own:
             continue
         counts = Counter(say("because", one.verdict, True) for one in own)

@@ -48,7 +48,7 @@ class JudgesStudy(Study):
     judges: Any
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "judges", named(self.judges))
+        object.__setattr__(self, "judges", named_judges(self.judges))
 
     def with_lms(self, use: Callable[[str, EvaluationLM], EvaluationLM]) -> Self:
         """See Study."""
@@ -58,7 +58,7 @@ class JudgesStudy(Study):
                 judges[name] = replace(one, evaluation_lm=use(f"judges.{name}", lm))
         return replace(self, judges=judges)  # type: ignore[type-var]  # those derived are dataclasses
 
-    def asked(self, context: Context) -> dict[str, Context]:
+    def contexts(self, context: Context) -> dict[str, Context]:
         """Judge -> the context in which it is asked."""
         return {name: one.within(context) for name, one in self.judges.items()}
 
@@ -76,7 +76,7 @@ class JudgesStudy(Study):
         return judges or {"evaluation_lm": (mechanism, lm)}
 
 
-def named(judges: Mapping[str, Any] | None) -> dict[str, NamedJudge]:
+def named_judges(judges: Mapping[str, Any] | None) -> dict[str, NamedJudge]:
     """Judges as a config gives them: an LM, or a mapping of what is the judge's own.
 
     Raises:
@@ -84,32 +84,34 @@ def named(judges: Mapping[str, Any] | None) -> dict[str, NamedJudge]:
     """
     if judges is not None and not isinstance(judges, Mapping):
         raise ConfigError(f"study.judges={judges!r} is no list of judges, and no file with one.")
-    return {name: _named(f"study.judges.{name}", given) for name, given in (judges or {}).items()}
+    return {
+        name: _judge(f"study.judges.{name}", setting) for name, setting in (judges or {}).items()
+    }
 
 
-def _named(key: str, given: Any) -> NamedJudge:
-    if NamedJudge in type(given).__mro__:
-        return given  # type: ignore[no-any-return]
-    if is_lm(given):
-        return NamedJudge(given, place=key)
-    if given is None:
+def _judge(key: str, setting: Any) -> NamedJudge:
+    if NamedJudge in type(setting).__mro__:
+        return setting  # type: ignore[no-any-return]
+    if is_lm(setting):
+        return NamedJudge(setting, place=key)
+    if setting is None:
         raise ConfigError(
             f"{key} names no LM to build: add one with '+evaluation_lm@{key}=OPTION', or take the "
             f"judge out with '~{key}'."
         )
-    known = [one.name for one in fields(NamedJudge) if one.name != "place"]
-    if not isinstance(given, Mapping):
-        raise ConfigError(f"{key}={given!r} is no judge: give it {', '.join(known)}.")
-    for name in given:
-        if name not in known:
-            raise ConfigError(f"{key}.{name} is not a known key.{did_you_mean(name, known)}")
-    made = NamedJudge(**given)
+    keys = [one.name for one in fields(NamedJudge) if one.name != "place"]
+    if not isinstance(setting, Mapping):
+        raise ConfigError(f"{key}={setting!r} is no judge: give it {', '.join(keys)}.")
+    for name in setting:
+        if name not in keys:
+            raise ConfigError(f"{key}.{name} is not a known key.{did_you_mean(name, keys)}")
+    judge = NamedJudge(**setting)
     for part, base in (("evaluation_lm", EvaluationLM), ("mechanism", Mechanism)):
-        value = getattr(made, part)
+        value = getattr(judge, part)
         if value is not None and base not in type(value).__mro__:
             option = f"'+{part}@{key}.{part}=OPTION'"
             raise ConfigError(f"{key}.{part} names nothing to build: add it with {option}.")
-    return made
+    return judge
 
 
 def asks_nobody(mechanism: Mechanism) -> bool:
@@ -117,16 +119,16 @@ def asks_nobody(mechanism: Mechanism) -> bool:
     return frozenset() in mechanism.requires
 
 
-def spent(used: CallLog, lm: EvaluationLM, prices: str | None) -> dict[str, Value]:
+def cost_columns(log: CallLog, lm: EvaluationLM, prices: str | None) -> dict[str, Value]:
     """Calls, tokens and cost of a judge; of a model without a price no cost, of no calls nothing.
     DataError: the price list of models behind an endpoint (None: ours) cannot be read."""
-    (calls, read, written), asked = used.bill, lm.unwrapped
+    (calls, tokens_in, tokens_out), model = log.bill, lm.unwrapped
     if not calls:
         return {}
-    row: dict[str, Value] = {"calls": calls, "input_tokens": read, "output_tokens": written}
-    if isinstance(asked, Remote):
-        price = asked.priced(prices)
-        row["cost"] = price.cost(read, written) if price else math.nan
+    row: dict[str, Value] = {"calls": calls, "input_tokens": tokens_in, "output_tokens": tokens_out}
+    if isinstance(model, Remote):
+        price = model.priced(prices)
+        row["cost"] = price.cost(tokens_in, tokens_out) if price else math.nan
         if price:
             row["currency"] = price.currency
     return row

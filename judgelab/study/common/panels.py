@@ -30,7 +30,7 @@ class ScoredPanel:
     """The clean panel, or the attacked one, and the mechanism's scores of its texts."""
 
     panel: Panel
-    measured: xr.Dataset
+    measurements: xr.Dataset
     scores: Scores
 
     @property
@@ -46,7 +46,7 @@ class ScoredPanel:
     @property
     def origin(self) -> dict[str, object]:
         """How panel and measurements were made, for the provenance of a result."""
-        return origin_of(self.panel, self.measured.attrs)
+        return origin_of(self.panel, self.measurements.attrs)
 
 
 PEOPLE = "people"  # the one rater of grades that come without names
@@ -65,20 +65,20 @@ def score_panels(
     states, logs = dict[str, ScoredPanel](), list[CallLog]()
     for name, panel in panels.items():
         lm = LoggedLM(context.evaluation_lm, texts=True)
-        measured = replace(context, evaluation_lm=lm).measure(panel)
-        scores = context.score(measured, definition)
-        states[name] = ScoredPanel(panel, measured, scores)
+        measurements = replace(context, evaluation_lm=lm).measure(panel)
+        scores = context.score(measurements, definition)
+        states[name] = ScoredPanel(panel, measurements, scores)
         logs.append(lm.log)
         write_replies(context, panel, {context.mechanism.name: lm.log}, name)
-        write_records(context, panel, measured, scores, name=name)
+        write_records(context, panel, measurements, scores, name=name)
     texts = sum(t is not None for panel in panels.values() for row in panel.texts for t in row)
     if texts and all(np.isnan(one.values).all() for one in states.values()):
-        lost, calls = sum(len(log.unscored) for log in logs), sum(log.calls for log in logs)
+        unscored, calls = sum(len(log.unscored) for log in logs), sum(log.calls for log in logs)
         cause = (
-            f": {lost:,} of {calls:,} calls failed or had a reply that could not be read "
+            f": {unscored:,} of {calls:,} calls failed or had a reply that could not be read "
             "(records/clean_reply_texts.parquet). Mend the cause, then ask again with "
             "retry=unscored."
-            if lost
+            if unscored
             else ". If it compares an item's texts, no item has two texts to compare; if it needs "
             f"references, {GIVE_REFERENCES}; or choose another mechanism."
         )
@@ -96,14 +96,14 @@ def human_scores(panel: Panel) -> Floats:
 def write_records(
     context: Context,
     panel: Panel,
-    measured: xr.Dataset,
+    measurements: xr.Dataset,
     scores: Scores | None = None,
     *,
     name: str = "clean",
 ) -> None:
     """Keep a panel's measurements, texts and scores in the run's folder, before anything that
     could fail on odd numbers."""
-    tables = {"measurements": measurement_records(measured), "texts": text_records(panel)}
+    tables = {"measurements": measurement_records(measurements), "texts": text_records(panel)}
     if name == "clean":
         write_sources(context, panel)
         tables["labels"] = label_records(panel)
@@ -136,9 +136,9 @@ def write_replies(
 def measurement_records(data: xr.Dataset) -> pd.DataFrame:
     """One row per item, agent (and peer, and draw), one column per measured quantity, repeated
     along the dimensions on which it does not depend. Diagonal rows (agent = peer) are left out."""
-    used = {str(dim) for variable in data.data_vars.values() for dim in variable.dims}
-    dims = [dim for dim in ("item", "agent", "peer", "metric", "draw") if dim in used]
-    table = data.drop_dims(set(data.sizes) - used).to_dataframe(dim_order=dims).reset_index()
+    data_dims = {str(dim) for variable in data.data_vars.values() for dim in variable.dims}
+    dims = [dim for dim in ("item", "agent", "peer", "metric", "draw") if dim in data_dims]
+    table = data.drop_dims(set(data.sizes) - data_dims).to_dataframe(dim_order=dims).reset_index()
     if "peer" in table and data.sizes["agent"] > 1:
         table = table[table["agent"] != table["peer"]]
     return table.drop(columns="reference", errors="ignore").reset_index(drop=True)
@@ -161,27 +161,29 @@ def score_records(panel: Panel, scores: Scores) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def judgment_records(said: JudgmentTable) -> pd.DataFrame:
+def judgment_records(judgments: JudgmentTable) -> pd.DataFrame:
     """One row for each judgment: item, first, second, who, order, value, and whose it is.
 
     Columns where there are any: ``category`` (its name), ``run`` (0 of the verdict, 1 of the next
     time a judge was asked, ...), strata, clusters of several items, and turns.
     """
-    own = said.units
+    own = judgments.units
     columns = {"item": own.item, "first": own.first, "second": own.second}
     more = {
         "cluster": (own.cluster != own.item).any(),
         "stratum": (own.stratum != "").any(),
         "turn": not np.isnan(own.turn).all(),
     }
-    columns |= {name: getattr(own, name) for name, known in more.items() if known}
-    labels, again = said.labels.T[:, None, None], said.again.transpose(0, 2, 3, 1)
-    verdicts, asked = (x.transpose(0, 2, 1)[:, :, None] for x in (said.verdicts, said.asked))
+    columns |= {name: getattr(own, name) for name, has_any in more.items() if has_any}
+    labels, again = judgments.labels.T[:, None, None], judgments.again.transpose(0, 2, 3, 1)
+    verdicts, was_asked = (
+        x.transpose(0, 2, 1)[:, :, None] for x in (judgments.verdicts, judgments.asked)
+    )
     frames = []
     for role, names, values, there, run in (  # [who, order, run, unit]
-        ("rater", said.raters, labels, ~np.isnan(labels), 0),
-        ("judge", said.names, verdicts, asked, 0),
-        ("judge", said.names, again, ~np.isnan(again), 1),
+        ("rater", judgments.raters, labels, ~np.isnan(labels), 0),
+        ("judge", judgments.names, verdicts, was_asked, 0),
+        ("judge", judgments.names, again, ~np.isnan(again), 1),
     ):
         who, order, k, unit = np.nonzero(there)
         frame = pd.DataFrame({name: column[unit] for name, column in columns.items()})
@@ -191,16 +193,16 @@ def judgment_records(said: JudgmentTable) -> pd.DataFrame:
     table = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
     if not again.size:
         del table["run"]
-    if said.kind == "category":
-        table["category"] = table["value"].map(dict(enumerate(said.levels)))
+    if judgments.kind == "category":
+        table["category"] = table["value"].map(dict(enumerate(judgments.levels)))
     return table
 
 
 def label_records(panel: Panel) -> pd.DataFrame:
     """One row per grade of a person: item, agent, rater, value. Preferences as shares of wins."""
-    known = panel.judgments
-    if known is not None and known.kind == "grade" and known.raters:
-        rows = judgment_records(known)
+    judgments = panel.judgments
+    if judgments is not None and judgments.kind == "grade" and judgments.raters:
+        rows = judgment_records(judgments)
         rows = rows[rows["role"] == "rater"].rename(columns={"first": "agent", "by": "rater"})
         return rows[["item", "agent", "rater", "value"]].reset_index(drop=True)
     grades = [
@@ -221,21 +223,21 @@ def text_records(panel: Panel) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _lacking(scored: ScoredPanel) -> tuple[int, int] | None:
+def _lacking(state: ScoredPanel) -> tuple[int, int] | None:
     """Pairs of texts with a verdict in one of their two orders, and pairs with nothing; None for a
     mechanism that holds no text against another."""
-    if not any("peer" in values.dims for values in scored.measured.data_vars.values()):
+    if not any("peer" in values.dims for values in state.measurements.data_vars.values()):
         return None
-    there = np.array([[t is not None for t in row] for row in scored.panel.texts], dtype=np.bool_)
+    there = np.array([[t is not None for t in row] for row in state.panel.texts], dtype=np.bool_)
     both = there[:, :, None] & there[:, None, :] & ~np.eye(there.shape[1], dtype=np.bool_)
-    scores, upper = scored.scores, np.triu(both)
-    if "verdict" in scored.measured:
-        read = ~np.isnan(scored.measured["verdict"].values)
-        orders = read.astype(int) + np.swapaxes(read, 1, 2)
+    scores, upper = state.scores, np.triu(both)
+    if "verdict" in state.measurements:
+        has_verdict = ~np.isnan(state.measurements["verdict"].values)
+        orders = has_verdict.astype(int) + np.swapaxes(has_verdict, 1, 2)
         return int((upper & (orders == 1)).sum()), int((upper & (orders == 0)).sum())
     if scores.directed is not None:
-        wanted = judged_pairs(scored.panel) & both
-        return 0, int((wanted & np.isnan(scores.directed.values)).sum())
+        to_judge = judged_pairs(state.panel) & both
+        return 0, int((to_judge & np.isnan(scores.directed.values)).sum())
     return 0, 0 if scores.pair is None else int((upper & np.isnan(scores.pair.values)).sum())
 
 

@@ -87,7 +87,7 @@ class Stop:
             Orders, a tie having none; pairs that are tied, and that are open; [competitors] whose
             interval is too wide, nobody where an order is wanted.
         """
-        tied, left = np.zeros((2, *(scores.shape[1],) * 2), np.bool_)
+        tied, open_pairs = np.zeros((2, *(scores.shape[1],) * 2), np.bool_)
         wide = np.zeros(scores.shape[1], np.bool_)
         if self.order is not None and self.width is not None:
             tied = ties(scores, self.width, self.order, bounds)
@@ -95,11 +95,11 @@ class Stop:
         order = standing(scores, self.order or level, bounds, stepwise=stepwise)
         order = Standing(order.above & ~tied)
         if self.order is not None:
-            left = order.open_pairs(self.top) & ~tied
+            open_pairs = order.open_pairs(self.top) & ~tied
         elif self.width is not None:
             low, high = sequence_ends(scores.T, level, bounds)
             wide = ~(high - low <= self.width)
-        return order, tied, left, wide
+        return order, tied, open_pairs, wide
 
 
 @dataclass(frozen=True)
@@ -111,10 +111,10 @@ class Elimination:
     sizes: NDArray[np.int64]  # [turns] items of each
     least: int  # scored items that everybody was to have
     who: Mask  # [turns asked, competitors] who was asked about what
-    scored: NDArray[np.int64]  # [competitors] items that gave a score
-    standing: Standing  # standing, tied, left, wide: as of ``Stop.look`` after the last
+    score_counts: NDArray[np.int64]  # [competitors] items that gave a score
+    standing: Standing  # standing, tied, open_pairs, wide: as of ``Stop.look`` after the last
     tied: Mask
-    left: Mask
+    open_pairs: Mask
     wide: Mask
     bounded: bool  # whether scores have a least and a largest value
     figure: str  # what competitors are scored by
@@ -131,7 +131,7 @@ class Elimination:
         return dict(zip(self.names, (self.sizes[: len(self.who)] @ self.who).tolist(), strict=True))
 
     @property
-    def saved(self) -> float:
+    def share_saved(self) -> float:
         """Share of all questions that were not asked."""
         return 1 - sum(self.count.values()) / max(1, self.items[1] * len(self.names))
 
@@ -143,27 +143,27 @@ class Elimination:
     @property
     def open(self) -> list[tuple[str, ...]]:
         """Pairs whose order is wanted and not settled."""
-        return [(self.names[i], self.names[j]) for i, j in np.argwhere(np.triu(self.left))]
+        return [(self.names[i], self.names[j]) for i, j in np.argwhere(np.triu(self.open_pairs))]
 
     @property
     def sentences(self) -> list[str]:
         """How much was asked and saved, what is sure, and what is open."""
-        stop, found = self.stop, self.standing
+        stop, orders = self.stop, self.standing
         names, top = np.array(self.names), stop.top or 0
         width, sure = (f"{x or 0:g}".removeprefix("0") for x in (stop.width, stop.order))
         return sentences(
             __package__,
             "stopping.md.j2",
-            asked=self,
-            few=list(names[self.scored < self.least]),
+            outcome=self,
+            few=list(names[self.score_counts < self.least]),
             wide=list(names[self.wide]),
             width=width,
             sure=sure,
             pairs=len(names) * (len(names) - 1) // 2,
-            above=int(found.above.sum()),
-            order=list(names[np.argsort(found.rank_low)]),
-            surely=list(names[found.rank_high <= top]),
-            maybe=list(names[found.rank_low <= top]),
+            above=int(orders.above.sum()),
+            order=list(names[np.argsort(orders.rank_low)]),
+            surely=list(names[orders.rank_high <= top]),
+            maybe=list(names[orders.rank_low <= top]),
         )
 
 
@@ -199,24 +199,26 @@ def until_clear(
         ConfigError: an order of one competitor.
     """
     stop = stop.among(names, figure)
-    needed, each = np.ones(len(names), np.bool_), np.array(sizes, np.int64)
+    to_ask, each = np.ones(len(names), np.bool_), np.array(sizes, np.int64)
     who: Mask = np.empty((0, len(names)), np.bool_)
-    known: Floats = np.empty((0, len(names)))
-    scored, state = np.zeros(len(names), np.int64), stop.look(known, level, bounds)
-    while (done := len(who)) < len(each) and needed.any():
-        asked = np.cumsum(each[done:])  # items of this batch, if it ended with each turn
-        size = int(np.searchsorted(asked, stop.batch)) + 1
+    so_far: Floats = np.empty((0, len(names)))
+    counts, state = np.zeros(len(names), np.int64), stop.look(so_far, level, bounds)
+    while (start := len(who)) < len(each) and to_ask.any():
+        totals = np.cumsum(each[start:])  # items of this batch, if it ended with each turn
+        size = int(np.searchsorted(totals, stop.batch)) + 1
         size = (
-            size if size < len(asked) and asked[-1] - asked[size - 1] >= stop.batch else len(asked)
+            size
+            if size < len(totals) and totals[-1] - totals[size - 1] >= stop.batch
+            else len(totals)
         )
-        ask(range(done, done + size), needed)
-        who = np.concatenate([who, np.tile(needed, (size, 1))])
-        known = np.asarray(scores()[: len(who)])
-        state = stop.look(known, level, bounds)
-        scored = each[: len(who)] @ ~np.isnan(known)
-        needed = state[2].any(axis=1) | state[3] | (scored < least)
-        if needed.any() and together():
-            needed = np.ones(len(names), np.bool_)
+        ask(range(start, start + size), to_ask)
+        who = np.concatenate([who, np.tile(to_ask, (size, 1))])
+        so_far = np.asarray(scores()[: len(who)])
+        state = stop.look(so_far, level, bounds)
+        counts = each[: len(who)] @ ~np.isnan(so_far)
+        to_ask = state[2].any(axis=1) | state[3] | (counts < least)
+        if to_ask.any() and together():
+            to_ask = np.ones(len(names), np.bool_)
     return Elimination(
-        stop, names, each, least, who, scored, *state, bounds is not None, figure, item
+        stop, names, each, least, who, counts, *state, bounds is not None, figure, item
     )

@@ -46,7 +46,7 @@ def prompt_effects(jobs: Sequence[SweepJob]) -> list[Comparison]:
         f"texts keep their order with a correlation of {row['correlation']:.2f}."
         for row in rows
     )
-    shown = [
+    columns = [
         keyed(rows, "of", "scores"),
         estimates("change", [{k: row[k] for k in ENDS} for row in rows], "authors − ours"),
         keyed(rows, "n", "items"),
@@ -55,7 +55,7 @@ def prompt_effects(jobs: Sequence[SweepJob]) -> list[Comparison]:
     ]
     table, answer = pd.DataFrame(rows), [("What the prompt changes", words)]
     return [
-        Comparison("prompts", table, NOTE, {"Ours and the authors' prompts": shown}, (), answer)
+        Comparison("prompts", table, NOTE, {"Ours and the authors' prompts": columns}, (), answer)
     ]
 
 
@@ -64,14 +64,14 @@ def _row(ours: SweepJob, authors: SweepJob, keys: Sequence[str]) -> dict[str, An
     files = [job.run / SCORES for job in (ours, authors) if job.run is not None]
     sides = [pd.read_parquet(file).set_index(["item", "agent"])["score"] for file in files]
     both = pd.concat(sides, axis=1, keys=["ours", "authors"]).dropna(how="all")
-    scored = both.dropna()
-    change = (scored["authors"] - scored["ours"]).groupby("item").mean()
+    complete = both.dropna()
+    change = (complete["authors"] - complete["ours"]).groupby("item").mean()
     one = item_change(change.to_numpy(np.float64))
     return {
         "of": " · ".join(option(ours, key) for key in keys) or str(ours.summary["mechanism"]),
         **{part: getattr(one, part) for part in (*ENDS, "n")},
-        "unscored": len(both) - len(scored),
-        "correlation": float(scored["ours"].corr(scored["authors"], method="spearman")),
+        "unscored": len(both) - len(complete),
+        "correlation": float(complete["ours"].corr(complete["authors"], method="spearman")),
     }
 
 
@@ -79,20 +79,20 @@ def comparison(
     package: str,
     name: str,
     rows: Sequence[dict[str, Any]],
-    shown: list[Column],
+    columns: list[Column],
     figures: Sequence[str] = (),
 ) -> Comparison:
     """Rows of several runs; heading and note are what ``figures.md.j2`` of the package has for
     ``NAME of runs``."""
     title, note = sentences(package, "figures.md.j2", figure=f"{name} of runs")
-    return Comparison(name, frame({"rows": rows}), note, {title: shown}, figures)
+    return Comparison(name, frame({"rows": rows}), note, {title: columns}, figures)
 
 
-def estimated(rows: Sequence[dict[str, Any]], key: str, heading: str) -> list[Column]:
+def estimate_columns(rows: Sequence[dict[str, Any]], key: str, heading: str) -> list[Column]:
     """A column of estimates, and beside it what a paper prints, where that is known."""
     cells = rows if key == "value" else [read_estimate(row, key) for row in rows]
-    printed = [keyed(rows, f"printed_{key}", "printed")] if f"printed_{key}" in rows[0] else []
-    return [estimates(key, cells, heading), *printed]
+    in_print = [keyed(rows, f"printed_{key}", "printed")] if f"printed_{key}" in rows[0] else []
+    return [estimates(key, cells, heading), *in_print]
 
 
 def table_rows(
@@ -111,8 +111,8 @@ def table_rows(
         for one in (job.result or {}).get("tables", ()):
             for row in one["rows"] if one["name"] == table else ():
                 place = f"printed/{table}/{row.get(name)}"
-                printed = {f"printed_{part}": job.summary.get(f"{place}/{part}") for part in parts}
-                rows.append({"asked": own, **row, **printed})
+                in_print = {f"printed_{part}": job.summary.get(f"{place}/{part}") for part in parts}
+                rows.append({"asked": own, **row, **in_print})
     columns = dict.fromkeys(key for row in rows for key in row)
     printed_columns = [f"printed_{part}" for part in parts]
     absent = {key for key in printed_columns if all(row[key] is None for row in rows)}

@@ -39,9 +39,9 @@ def entries(name: str, estimate: Estimate, *parts: str) -> dict[str, Value]:
     return {name: estimate.value} | beside
 
 
-def all_entries(prefix: str, named: Mapping[str, Estimate], *parts: str) -> dict[str, Value]:
+def all_entries(prefix: str, estimates: Mapping[str, Estimate], *parts: str) -> dict[str, Value]:
     """The entries of each, under the prefix and its name."""
-    each = (entries(prefix + name, one, *parts) for name, one in named.items())
+    each = (entries(prefix + name, one, *parts) for name, one in estimates.items())
     return {key: value for own in each for key, value in own.items()}
 
 

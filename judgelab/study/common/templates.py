@@ -41,8 +41,8 @@ def sentences(package: str, template: str, **values: Any) -> list[str]:
 
 def paragraphs(package: str, template: str, **values: Any) -> list[tuple[str, str]]:
     """(heading, sentences) of a template whose lines are ``Heading: sentences``."""
-    split = (line.partition(": ") for line in sentences(package, template, **values))
-    return [(heading, said) for heading, _, said in split]
+    lines = (line.partition(": ") for line in sentences(package, template, **values))
+    return [(heading, text) for heading, _, text in lines]
 
 
 def table(package: str, name: str, rows: Sequence[Row], **values: Any) -> Table:
@@ -51,7 +51,7 @@ def table(package: str, name: str, rows: Sequence[Row], **values: Any) -> Table:
     return Table(name, title, rows, " ".join(note))
 
 
-def drawn(
+def captioned_figure(
     package: str,
     name: str,
     figure: Figure,
@@ -61,8 +61,8 @@ def drawn(
 ) -> Drawn:
     """A figure with the title and the caption that ``figures.md.j2`` of the package has for it; the
     caption ends with the n of the rows, where they are given."""
-    title, *said = sentences(package, "figures.md.j2", figure=name, **values)
-    caption = " ".join(said)
+    title, *lines = sentences(package, "figures.md.j2", figure=name, **values)
+    caption = " ".join(lines)
     return Drawn(title, figure, caption if rows is None else with_n(caption, rows, what))
 
 
@@ -70,7 +70,7 @@ def drawn(
 def _environment(package: str) -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(
             list(import_module(package).__path__)
         ),  # a package of the user's too
@@ -80,12 +80,12 @@ def _environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"hundredth": hundredth, "listed": listed, "some": some}
-    made.filters |= {"between": between, "estimate": _estimate, "counted": format.counted}
-    made.filters["estimate_of"] = estimate_of
-    made.tests["known"] = math.isfinite
-    made.filters["capfirst"] = lambda text: text[:1].upper() + text[1:]
-    return made
+    environment.filters |= {"hundredth": hundredth, "listed": listed, "some": some}
+    environment.filters |= {"between": between, "estimate": _estimate, "counted": format.counted}
+    environment.filters["estimate_of"] = estimate_of
+    environment.tests["known"] = math.isfinite
+    environment.filters["capfirst"] = lambda text: text[:1].upper() + text[1:]
+    return environment
 
 
 def _estimate(one: Estimate) -> str:
@@ -98,19 +98,19 @@ def estimate_of(summary: Mapping[str, Any], key: str) -> Estimate:
     return Estimate(one["value"], one["low"], one["high"], int(summary.get(f"{key}_n") or 0))
 
 
-def between(found: Estimate) -> str:
+def between(share: Estimate) -> str:
     """``93 times in 100 (91 to 95)``; without an interval the first alone."""
-    times = f"{hundredth(found.value)} times in 100"
-    if not math.isfinite(found.low):
+    times = f"{hundredth(share.value)} times in 100"
+    if not math.isfinite(share.low):
         return times
-    return f"{times} ({hundredth(found.low)} to {hundredth(found.high)})"
+    return f"{times} ({hundredth(share.low)} to {hundredth(share.high)})"
 
 
 def hundredth(share: float) -> str:
     """A share in hundredths; never ``-0``."""
     if share != share:
         return "an unknown number of"
-    shown = f"{100 * share:.0f}"
-    if shown not in ("0", "-0") or abs(share) < 1e-9:
-        return "0" if shown == "-0" else shown
+    hundredths = f"{100 * share:.0f}"
+    if hundredths not in ("0", "-0") or abs(share) < 1e-9:
+        return "0" if hundredths == "-0" else hundredths
     return f"{100 * share:.1f}" if abs(share) >= 5e-4 else "0"

@@ -13,7 +13,7 @@ from judgelab.report.jobs import Comparison, SweepJob, axes, keyed, marked, opti
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
 from judgelab.study.common.panels import SCORES
 from judgelab.study.common.sweeps import comparison
-from judgelab.study.common.templates import drawn
+from judgelab.study.common.templates import captioned_figure
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -49,7 +49,7 @@ def bars(tables: Tables) -> Drawn:
     levels = {row["level"] for row in rows}
     keys = [style.key(Mark(hue, "s"), name) for name, hue in LEVELS.items() if name in levels]
     style.legend(figure, [*keys, style.key(*BY_CHANCE)])
-    return drawn(__package__, "bars", figure, tables["discernment"])
+    return captioned_figure(__package__, "bars", figure, tables["discernment"])
 
 
 def of_judges(tables: Tables) -> Drawn:
@@ -72,7 +72,7 @@ def of_judges(tables: Tables) -> Drawn:
     sides[-1, 0].set_xlabel(D)
     keys = [style.key(Mark(HUES[name], "s"), label) for name, label in labels.items()]
     style.legend(figure, [*keys, style.key(*BY_CHANCE)])
-    return drawn(__package__, "judges", figure, board)
+    return captioned_figure(__package__, "judges", figure, board)
 
 
 def _labels(values: DataFrame, weights: str) -> dict[str, str]:
@@ -116,20 +116,20 @@ def styles(tables: Tables) -> Drawn:
             _shares(side, wide[row], hues)
             side.set_title(format.shorten(format.text(row), 22), fontsize=8.5)
         else:
-            shown = variants[:1] if r < c else variants[1:]
-            _against(side, wide.loc[shown, [col, row]].dropna(), VARIANTS[r > c])
+            part = variants[:1] if r < c else variants[1:]
+            _against(side, wide.loc[part, [col, row]].dropna(), VARIANTS[r > c])
     style.legend(figure, [style.key(Mark(hue, "s"), format.words(v)) for v, hue in hues.items()])
-    return drawn(__package__, "styles", figure, n=len(wide.loc[variants[0]].dropna()))
+    return captioned_figure(__package__, "styles", figure, n=len(wide.loc[variants[0]].dropna()))
 
 
 def _shares(side: Any, ratings: Any, hues: dict[str, str]) -> None:
     import numpy as np
 
-    known = ratings.dropna()
-    if known.empty:
+    values = ratings.dropna()
+    if values.empty:
         side.annotate("unscored", (0.5, 0.5), xycoords="axes fraction", ha="center", fontsize=8)
         return
-    edges = np.histogram_bin_edges(known.to_numpy(), bins=BINS)
+    edges = np.histogram_bin_edges(values.to_numpy(), bins=BINS)
     for place, (variant, hue) in enumerate(hues.items()):
         kind = {"histtype": "step"} if place else {"histtype": "stepfilled", "alpha": 0.4}
         side.hist(ratings.loc[variant].dropna(), bins=edges, color=hue, lw=1.5, **kind)
@@ -180,9 +180,9 @@ def compare(runs: Sequence[SweepJob]) -> list[Comparison]:
         wide.append(keyed(rows, f"{name}_threshold", "chance"))
     wide += [keyed(rows, key) for key in ("n", "unscored", "not_seen")]
     comparisons = [comparison(__package__, "judges", rows, wide, ["discernment_judges"])]
-    rated = [ratings for _, ratings in judges if ratings is not None]
-    if not several and len(rated) > 1:
-        cells = pd.concat(rated)[["judge", "variant", "item", "rating"]]
+    frames = [ratings for _, ratings in judges if ratings is not None]
+    if not several and len(frames) > 1:
+        cells = pd.concat(frames)[["judge", "variant", "item", "rating"]]
         comparisons.append(Comparison("response_styles", cells, figures=["judges_response_styles"]))
     return comparisons
 
@@ -219,10 +219,10 @@ def _ratings(job: SweepJob, judge: str | None, name: str, idle: Sequence[str]) -
     file = SCORES if judge is None else "records/judgments.parquet"
     if job.run is None or not (job.run / file).is_file():
         return None
-    rated = pd.read_parquet(job.run / file)
+    ratings = pd.read_parquet(job.run / file)
     if judge is not None:
-        rated = rated[rated["by"] == judge]
+        ratings = ratings[ratings["by"] == judge]
     columns = {"agent": "variant", "first": "variant", "score": "rating", "value": "rating"}
-    rated = rated.rename(columns=columns).assign(judge=name)
-    rated = rated[~rated["variant"].isin(idle)]
-    return rated if rated["variant"].nunique() > 1 else None
+    ratings = ratings.rename(columns=columns).assign(judge=name)
+    ratings = ratings[~ratings["variant"].isin(idle)]
+    return ratings if ratings["variant"].nunique() > 1 else None

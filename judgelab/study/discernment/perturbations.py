@@ -45,7 +45,7 @@ class ExpertWeights:
         return self.identity.split()[0]
 
     @property
-    def named(self) -> str:
+    def in_words(self) -> str:
         """In words: uniform, or expert weights with the name of their file."""
         return f"expert weights ({self.file})" if self.table else "uniform weights"
 
@@ -55,13 +55,13 @@ class ExpertWeights:
         listed = [self.table[name] for name in names if name in self.table]
         if not listed:
             return None
-        rated = [listed[0].get(metric, 0.0) for metric in metrics]
-        if not sum(rated) > 0:
+        own = [listed[0].get(metric, 0.0) for metric in metrics]
+        if not sum(own) > 0:
             raise ConfigError(
                 f"{self.file} gives {names[0]!r} no weight on any of the metrics rated "
                 f"({', '.join(metrics)}): use study.weights=uniform or other metrics."
             )
-        return [weight / sum(rated) for weight in rated]
+        return [weight / sum(own) for weight in own]
 
     def unlisted(self, perturbations: Mapping[str, str]) -> list[str]:
         """Perturbations (name -> attack) without an entry; none where the table is empty.
@@ -77,8 +77,10 @@ class ExpertWeights:
 
     def unrated(self, metrics: Sequence[str]) -> list[str]:
         """Metrics that have weight somewhere and were not rated."""
-        named = {m for weights in self.table.values() for m, weight in weights.items() if weight}
-        return sorted(named - set(metrics))
+        with_weight = {
+            m for weights in self.table.values() for m, weight in weights.items() if weight
+        }
+        return sorted(with_weight - set(metrics))
 
 
 def load_weights(name_or_path: str, task: str) -> ExpertWeights:
@@ -105,9 +107,9 @@ def _named_file(key: str, name_or_path: str, folder: Path) -> Path:
     """A YAML of the user, or one of the folder by its name."""
     if name_or_path.endswith((".yaml", ".yml")):
         return Path(name_or_path)
-    known = sorted(file.stem for file in folder.glob("*.yaml"))
-    if name_or_path not in known:
-        raise ConfigError(f"{key}={name_or_path!r}.{did_you_mean(name_or_path, known)}")
+    names = sorted(file.stem for file in folder.glob("*.yaml"))
+    if name_or_path not in names:
+        raise ConfigError(f"{key}={name_or_path!r}.{did_you_mean(name_or_path, names)}")
     return folder / f"{name_or_path}.yaml"
 
 
@@ -174,10 +176,10 @@ def load_suite(
     """
     here = [name for name in (dataset, task) if (FOLDER / f"{name}.yaml").is_file()]
     if name_or_path is None and not here:
-        known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.yaml")))
+        names = ", ".join(sorted(file.stem for file in FOLDER.glob("*.yaml")))
         raise ConfigError(
             f"There are no perturbations for dataset {dataset!r} or task {task!r}: set "
-            f"study.perturbations to one of {known}, or to a YAML file of your own."
+            f"study.perturbations to one of {names}, or to a YAML file of your own."
         )
     path = _named_file("study.perturbations", name_or_path or here[0], FOLDER)
     needs = (
@@ -228,7 +230,7 @@ class Degraded:
     # perturbation -> id of each item whose text is not what the perturbation claims, its unchanged
     # ones among them -> why; such a text is excluded: the panel has None
     failed: dict[str, dict[str, str]]
-    made: dict[str, dict[str, object]]  # perturbation -> what its attack says of itself
+    facts: dict[str, dict[str, object]]  # perturbation -> what its attack says of itself
 
 
 def originals(context: Context) -> Panel:
@@ -244,18 +246,18 @@ def originals(context: Context) -> Panel:
             "study.perturbations or study.only."
         )
     context.tell("texts", 0)
-    loaded = context.dataset.load(limit=context.limit)
-    items = [item for item in loaded.items if item.reference and item.reference.strip()]
+    panel = context.dataset.load(limit=context.limit)
+    items = [item for item in panel.items if item.reference and item.reference.strip()]
     if not items:
-        name = loaded.provenance.get("dataset", "unnamed")
+        name = panel.provenance.get("dataset", "unnamed")
         raise DataError(
             f"study=discernment perturbs references, and the dataset {name!r} has none: "
             f"{GIVE_REFERENCES}, or use dataset=summeval."
         )
     # no judge may hold a text against the very text that it is
     bare = tuple(replace(item, reference=None) for item in items)
-    base = replace(loaded, items=bare, agents=(), texts=())
-    texts, without = tuple((item.reference,) for item in items), len(loaded.items) - len(items)
+    base = replace(panel, items=bare, agents=(), texts=())
+    texts, without = tuple((item.reference,) for item in items), len(panel.items) - len(items)
     return base.with_agents((Agent(ORIGINAL),), texts, items_without_reference=without)
 
 
@@ -264,7 +266,7 @@ def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:
     written by an LM that cannot write."""
     ids, before = [item.id for item in base.items], [row[0] for row in base.texts]
     agents, columns, changed = [Agent(ORIGINAL)], [before], [[False] * len(ids)]
-    failed, made = dict[str, dict[str, str]](), {}
+    failed, facts = dict[str, dict[str, str]](), {}
     keys = ("attack", "attack_settings", "attack_written_by", "attack_unwritten")
     for one in suite.perturbations:
         attack, writer = one.attack, context.writer("attack")
@@ -275,8 +277,8 @@ def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:
                 "cannot: choose evaluation_lm@lms.attack=NAME, or study.by=rules."
             )
         write = partial(attack.apply, base, seed=context.seed)
-        written = context.write("attack", attack.requires, write)
-        after = [row[0] for row in written.texts]
+        version = context.write("attack", attack.requires, write)
+        after = [row[0] for row in version.texts]
         changed.append([text != other for text, other in zip(before, after, strict=True)])
         wrong = failed[one.name] = {
             item: reason
@@ -284,11 +286,13 @@ def degrade(context: Context, base: Panel, suite: Suite) -> Degraded:
             if text is not None and other is not None
             if (reason := attack.check(text, other))
         }
-        made[one.name] = {key: written.provenance[key] for key in keys if key in written.provenance}
+        facts[one.name] = {
+            key: version.provenance[key] for key in keys if key in version.provenance
+        }
         columns.append([None if i in wrong else text for i, text in zip(ids, after, strict=True)])
         agents.append(Agent(one.name, meta={"level": one.level, "attack": attack.name}))
     panel = base.with_agents(agents, tuple(zip(*columns, strict=True)))
-    return Degraded(panel, suite, np.array(changed, dtype=np.bool_), failed, made)
+    return Degraded(panel, suite, np.array(changed, dtype=np.bool_), failed, facts)
 
 
 def refuse_unfit(context: Context, base: Panel) -> None:

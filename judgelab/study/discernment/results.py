@@ -54,7 +54,7 @@ class RatedVariants:
 
     context: Context  # in which it was asked
     degraded: Degraded  # the texts as it read them
-    measured: xr.Dataset
+    measurements: xr.Dataset
     scores: Scores
     log: CallLog  # of the calls that asked it
     metrics: Sequence[str]  # a mechanism without metrics counts as one metric of its own name
@@ -62,48 +62,48 @@ class RatedVariants:
     ratings: Floats
 
     @classmethod
-    def asked(cls, context: Context, degraded: Degraded) -> RatedVariants:
+    def ask(cls, context: Context, degraded: Degraded) -> RatedVariants:
         """Put every question to the judge of this context."""
-        read = replace(degraded, panel=context.read(degraded.panel))
+        own = replace(degraded, panel=context.read(degraded.panel))
         lm = LoggedLM(context.evaluation_lm, texts=True)
-        measured = replace(context, evaluation_lm=lm).measure(read.panel)
-        scores = context.score(measured)
-        if "rating" in measured:
-            metrics = [str(name) for name in measured["metric"].values]
-            values = mean_over(measured["rating"], "draw").transpose("agent", "item", "metric")
+        measurements = replace(context, evaluation_lm=lm).measure(own.panel)
+        scores = context.score(measurements)
+        if "rating" in measurements:
+            metrics = [str(name) for name in measurements["metric"].values]
+            values = mean_over(measurements["rating"], "draw").transpose("agent", "item", "metric")
         else:
             metrics = [context.mechanism.name]
             values = scores.agent.transpose("agent", "item").expand_dims("metric", axis=-1)
         ratings = np.asarray(values.values, dtype=np.float64)
-        return cls(context, read, measured, scores, lm.log, metrics, ratings)
+        return cls(context, own, measurements, scores, lm.log, metrics, ratings)
 
 
-def write_ratings(context: Context, panel: Panel, rated: Mapping[str, RatedVariants]) -> None:
+def write_ratings(context: Context, panel: Panel, variants: Mapping[str, RatedVariants]) -> None:
     """Keep texts, measurements, ratings and replies in the run's folder.
 
     The one judge of a run has no name, and records as every study writes them; of several,
     ``judgments`` has what each said of a text, averaged over metrics.
     """
-    if "" in rated:
-        one = rated[""]
-        write_records(context, one.degraded.panel, one.measured, one.scores)
+    if "" in variants:
+        one = variants[""]
+        write_records(context, one.degraded.panel, one.measurements, one.scores)
         write_replies(context, one.degraded.panel, {context.mechanism.name: one.log})
         return
     write = context.run_dir.write_table
     write("records/clean_texts.parquet", text_records(panel))
     write_sources(context, panel)
-    measured = [measurement_records(one.measured).assign(judge=n) for n, one in rated.items()]
-    write("records/clean_measurements.parquet", pd.concat(measured, ignore_index=True))
+    tables = [measurement_records(one.measurements).assign(judge=n) for n, one in variants.items()]
+    write("records/clean_measurements.parquet", pd.concat(tables, ignore_index=True))
     judgments = [
         {"item": item.id, "first": agent.name, "second": "", "value": float(means[v, i])}
         | {"by": judge, "role": "judge", "order": 0}
-        for judge, means in ((name, one.ratings.mean(axis=2)) for name, one in rated.items())
+        for judge, means in ((name, one.ratings.mean(axis=2)) for name, one in variants.items())
         for i, (item, texts) in enumerate(zip(panel.items, panel.texts, strict=True))
         for v, (agent, text) in enumerate(zip(panel.agents, texts, strict=True))
         if text is not None
     ]
     write("records/judgments.parquet", pd.DataFrame(judgments))
-    write_replies(context, panel, {judge: one.log for judge, one in rated.items()})
+    write_replies(context, panel, {judge: one.log for judge, one in variants.items()})
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class PerturbationResult:
     # where it is 0, nothing else is known
     changed: int
     weights: list[float] | None  # [metrics], None for equal ones
-    scored: Counts  # [metrics] items rated before and after
+    rated_items: Counts  # [metrics] items rated before and after
     # D and the largest there is, on all items and without each of them, [1 + items, 2]: without
     # weights, with weights
     d: Floats
@@ -131,7 +131,9 @@ class PerturbationResult:
     def fewest(self, *, weighted: bool) -> int:
         """Items of the metric with the fewest, of those that have weight."""
         weigh = weighted and self.weights is not None
-        return int((self.scored[np.array(self.weights) > 0] if weigh else self.scored).min())
+        return int(
+            (self.rated_items[np.array(self.weights) > 0] if weigh else self.rated_items).min()
+        )
 
     @property
     def estimate(self) -> Estimate:
@@ -141,7 +143,7 @@ class PerturbationResult:
         return Estimate(float(self.d[0, 1]), low, high, n, self.items - n if self.changed else 0)
 
     @property
-    def seen(self) -> str:
+    def answer(self) -> str:
         """Whether D with weights exceeds its threshold: yes, no, or why there is no answer. Too few
         texts were rated where p would exceed .05 if all of them fell."""
         if not self.changed:
@@ -157,9 +159,9 @@ class PerturbationResult:
 class JudgeResult:
     """What the ratings of one judge say of it."""
 
-    rated: RatedVariants
-    tested: Sequence[PerturbationResult]
-    counted: Sequence[PerturbationResult]  # those that changed enough texts
+    variants: RatedVariants
+    results: Sequence[PerturbationResult]
+    in_averages: Sequence[PerturbationResult]  # those that changed enough texts
     ratings: Floats  # of the originals and the counted; NaN where they say nothing of the judge
     # AVERAGES of the counted -> value with its interval (n: items of the metric and perturbation
     # that has the fewest), and what chance reaches
@@ -167,26 +169,28 @@ class JudgeResult:
 
     @classmethod
     def of(
-        cls, rated: RatedVariants, weights: ExpertWeights, how: How, replicates: int
+        cls, variants: RatedVariants, weights: ExpertWeights, how: How, replicates: int
     ) -> JudgeResult:
         """Test each perturbation, against so many label-shuffled judges."""
-        ratings = check_array(rated.ratings, 3, "Ratings of a judge").copy()
-        metrics, seed, tested = rated.metrics, rated.context.seed, list[PerturbationResult]()
-        changes = rated.degraded.changed[1:]
-        pairs = zip(rated.degraded.suite.perturbations, ratings[1:], changes, strict=True)
+        ratings = check_array(variants.ratings, 3, "Ratings of a judge").copy()
+        metrics, seed, results = variants.metrics, variants.context.seed, list[PerturbationResult]()
+        changes = variants.degraded.changed[1:]
+        pairs = zip(variants.degraded.suite.perturbations, ratings[1:], changes, strict=True)
         for one, after, changed in pairs:
             # Where no changed text was rated on a metric, before and after, only unchanged texts
             # are left, which are rated as their originals are, and D would be 0.
             after[:, np.isnan(ratings[0] - after)[changed].all(axis=0)] = np.nan
             own = weights.of((one.name, one.attack.name), metrics) if len(metrics) > 1 else None
             falls = ratings[0] - after
-            scored, ends = (~np.isnan(falls)).sum(axis=0), left_out(falls, own, how)
+            items, ends = (~np.isnan(falls)).sum(axis=0), left_out(falls, own, how)
             bar = calibrate(falls, own, how, replicates=replicates, seed=seed)
             count = int(changed.sum())
-            tested.append(PerturbationResult(one, len(after), count, own, scored, *ends, bar))
-        counted = [one for one in tested if one.counts]
-        kept = ratings[[True, *(one.counts for one in tested)]]
-        return cls(rated, tested, counted, kept, _over(counted, kept, how, replicates, seed))
+            results.append(PerturbationResult(one, len(after), count, own, items, *ends, bar))
+        in_averages = [one for one in results if one.counts]
+        part = ratings[[True, *(one.counts for one in results)]]
+        return cls(
+            variants, results, in_averages, part, _over(in_averages, part, how, replicates, seed)
+        )
 
     @property
     def average(self) -> tuple[Estimate, float]:
@@ -196,31 +200,33 @@ class JudgeResult:
     @property
     def answers(self) -> dict[str, list[str]]:
         """Perturbations of enough texts by whether they are seen."""
-        named: dict[str, list[str]] = {"yes": [], "no": [], "unscored": [], TOO_FEW: []}
-        for one in self.counted:
-            named[one.seen].append(one.perturbation.name)
-        return named
+        names: dict[str, list[str]] = {"yes": [], "no": [], "unscored": [], TOO_FEW: []}
+        for one in self.in_averages:
+            names[one.answer].append(one.perturbation.name)
+        return names
 
-    def scored(self, *seen: str) -> int:
-        """Items rated on the metric with the most, of the perturbations that are ``seen`` so."""
-        return max((int(one.scored.max()) for one in self.tested if one.seen in seen), default=0)
+    def most_items(self, *answers: str) -> int:
+        """Items rated on the metric with the most, of the perturbations with these answers."""
+        return max(
+            (int(one.rated_items.max()) for one in self.results if one.answer in answers), default=0
+        )
 
     @property
     def unscored_texts(self) -> int:
         """Texts of which some rating is missing."""
-        return int(np.isnan(self.rated.ratings).any(axis=2).sum())
+        return int(np.isnan(self.variants.ratings).any(axis=2).sum())
 
 
 def _over(
-    counted: Sequence[PerturbationResult], ratings: Floats, how: How, replicates: int, seed: int
+    results: Sequence[PerturbationResult], ratings: Floats, how: How, replicates: int, seed: int
 ) -> dict[str, tuple[Estimate, float]]:
     """AVERAGES over the perturbations that changed enough texts; NaN where none did."""
-    if not counted:
+    if not results:
         return dict.fromkeys(AVERAGES, (Estimate(NAN, NAN, NAN, 0), NAN))
-    levels, own = [one.perturbation.level for one in counted], [one.weights for one in counted]
+    levels, own = [one.perturbation.level for one in results], [one.weights for one in results]
     count = min(replicates, MOST)
     bars = calibrate_summary(ratings, own, levels, how, replicates=count, seed=seed)
-    d, most = (np.stack(x, axis=-1) for x in zip(*((o.d, o.most) for o in counted), strict=True))
+    d, most = (np.stack(x, axis=-1) for x in zip(*((o.d, o.most) for o in results), strict=True))
     over = {}
     for name, side in AVERAGES.items():
         kind = name.removesuffix("_ew")
@@ -229,27 +235,33 @@ def _over(
             for x in (d, most)
         )
         low, high = map(float, discernment_ends(average, largest))
-        n = min(one.fewest(weighted=bool(side)) for one in counted)
+        n = min(one.fewest(weighted=bool(side)) for one in results)
         estimate = Estimate(float(average[0]), low, high, n, ratings.shape[1] - n)
         over[name] = estimate, bars[kind][side]
     return over
 
 
-Ranked = Mapping[str, JudgeResult]
+Ranking = Mapping[str, JudgeResult]
 Pairs = Mapping[tuple[str, str], PairedD]
 
 
-def compare_judges(judged: Ranked, how: How) -> tuple[Ranked, Pairs]:
+def compare_judges(judges: Ranking, how: How) -> tuple[Ranking, Pairs]:
     """Judges that rated the same texts, the highest discernment first, unknown ones last; and every
     two of them in this order, by the items that both rated and the perturbations that changed
     enough texts."""
-    values = {name: one.average[0].value for name, one in judged.items()}
+    values = {name: one.average[0].value for name, one in judges.items()}
     names = sorted(values, key=lambda name: (np.isnan(values[name]), -values[name]))
-    ranked = {name: judged[name] for name in names}
-    first = ranked[names[0]]
-    if not first.counted:
-        return ranked, {}
-    given = {n: (one.ratings, [own.weights for own in one.counted]) for n, one in ranked.items()}
-    levels = [one.perturbation.level for one in first.counted]
-    there = np.array([[t is not None for t in row[1:]] for row in first.rated.degraded.panel.texts])
-    return ranked, paired_judges(given, levels, how, there.T[[one.counts for one in first.tested]])
+    ranking = {name: judges[name] for name in names}
+    first = ranking[names[0]]
+    if not first.in_averages:
+        return ranking, {}
+    ratings = {
+        n: (one.ratings, [own.weights for own in one.in_averages]) for n, one in ranking.items()
+    }
+    levels = [one.perturbation.level for one in first.in_averages]
+    there = np.array(
+        [[t is not None for t in row[1:]] for row in first.variants.degraded.panel.texts]
+    )
+    return ranking, paired_judges(
+        ratings, levels, how, there.T[[one.counts for one in first.results]]
+    )

@@ -22,7 +22,7 @@ from judgelab.stats.discernment.score import UNIT, Combine, How, ceiling
 from judgelab.stats.discernment.wilcoxon import Method
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.study.common import templates
-from judgelab.study.common.judges import JudgesStudy, asks_nobody, spent
+from judgelab.study.common.judges import JudgesStudy, asks_nobody, cost_columns
 from judgelab.study.common.tables import about, columns, entries
 from judgelab.study.discernment.figures import DRAWINGS, HEADLINES, compare
 from judgelab.study.discernment.perturbations import (
@@ -39,7 +39,7 @@ from judgelab.study.discernment.results import (
     TOO_FEW,
     JudgeResult,
     Pairs,
-    Ranked,
+    Ranking,
     RatedVariants,
     compare_judges,
     write_ratings,
@@ -75,15 +75,15 @@ class Discernment(JudgesStudy):
         """How a score is made."""
         return How(self.combine, self.method)
 
-    def _asked(self, context: Context) -> dict[str, Context]:
+    def _contexts(self, context: Context) -> dict[str, Context]:
         """Judge -> the context in which it rates; without judges the run's, which has no name."""
         writers = {WRITER: context.writer(), **context.writers}
-        return self.asked(replace(context, writers=writers)) or {"": context}
+        return self.contexts(replace(context, writers=writers)) or {"": context}
 
     def ask(self, context: Context) -> None:
         """See Study."""
         degraded, _ = self._degraded(context)
-        for own in self._asked(context).values():
+        for own in self._contexts(context).values():
             own.measure(own.read(degraded.panel))
 
     def run(self, context: Context) -> Result:
@@ -96,16 +96,16 @@ class Discernment(JudgesStudy):
             DataError: no item has a reference.
         """
         degraded, weights = self._degraded(context)
-        rated: dict[str, RatedVariants] = {}
-        for name, own in self._asked(context).items():
+        variants: dict[str, RatedVariants] = {}
+        for name, own in self._contexts(context).items():
             if name:
                 context.tell(name, 0)
-            rated[name] = RatedVariants.asked(own, degraded)
-        write_ratings(context, degraded.panel, rated)
+            variants[name] = RatedVariants.ask(own, degraded)
+        write_ratings(context, degraded.panel, variants)
         how, replicates = self.how, self.replicates
-        judged = {n: JudgeResult.of(r, weights, how, replicates) for n, r in rated.items()}
-        ranked, pairs = compare_judges(judged, how)
-        by = estimators(*(one.scores for one in rated.values()))
+        results = {n: JudgeResult.of(r, weights, how, replicates) for n, r in variants.items()}
+        ranking, pairs = compare_judges(results, how)
+        by = estimators(*(one.scores for one in variants.values()))
         summary = about(context, degraded.panel, "discernment") | {
             "perturbations": degraded.suite.identity,
             "weights": self.weights,
@@ -115,29 +115,31 @@ class Discernment(JudgesStudy):
         }
         origin: dict[str, object] = {
             "perturbations": degraded.suite.identity,
-            "perturbed": degraded.made,
+            "perturbed": degraded.facts,
             "expert_weights": weights.identity,
         }
-        tables = _tables_of(ranked, weights.named)
-        notes = self._notes(ranked, weights)
+        tables = _tables_of(ranking, weights.in_words)
+        notes = self._notes(ranking, weights)
         panel, sections = degraded.panel, list[PageSection]()
         if self.judges:  # what each has of its own is not the run's
             summary = {k: v for k, v in summary.items() if k not in ("mechanism", "evaluation_lm")}
-            origin["judges"] = {name: dict(one.measured.attrs) for name, one in rated.items()}
+            origin["judges"] = {
+                name: dict(one.measurements.attrs) for name, one in variants.items()
+            }
             of_each = [one.name for one in tables if one.by]
             sections = [PageSection("Each judge by itself", of_each)]
-            tables = _comparison_tables(ranked, pairs, self.prices, weights.named) + tables
+            tables = _comparison_tables(ranking, pairs, self.prices, weights.in_words) + tables
             notes += mixed(by, LM)
         else:
-            panel = rated[""].degraded.panel
-            origin |= rated[""].measured.attrs
+            panel = variants[""].degraded.panel
+            origin |= variants[""].measurements.attrs
         return Result(
-            summary=summary | _summary_of(ranked, weights.named),
+            summary=summary | _summary_of(ranking, weights.in_words),
             primary="best_discernment" if self.judges else "discernment/average_ew",
             headlines=HEADLINES,
             tables=tables,
             figures=[] if self.judges else ["discernment_bars"],
-            answer=_answer_of(ranked, pairs),
+            answer=_answer_of(ranking, pairs),
             notes=notes,
             estimators=by,
             sections=sections,
@@ -151,7 +153,7 @@ class Discernment(JudgesStudy):
         suite = load_suite(self.perturbations, dataset, base.task, self.only, self.by)
         weights = load_weights(self.weights, base.task)
         weights.unlisted(suite.attacks)
-        for name, own in self._asked(context).items():
+        for name, own in self._contexts(context).items():
             try:
                 refuse_unfit(own, base)
             except ConfigError as cause:
@@ -159,19 +161,19 @@ class Discernment(JudgesStudy):
                 raise ConfigError(f"{where}{cause}") from cause
         return degrade(context, base, suite), weights
 
-    def _notes(self, judges: Ranked, weights: ExpertWeights) -> list[str]:
+    def _notes(self, judges: Ranking, weights: ExpertWeights) -> list[str]:
         """What limits the numbers: what holds of all judges once, the rest with a judge's name."""
         each: dict[str, list[str]] = {}
         for name, judge in judges.items():
-            metrics, writers = len(judge.rated.metrics), dict[str, list[str]]()
-            for perturbation, facts in judge.rated.degraded.made.items():
+            metrics, writers = len(judge.variants.metrics), dict[str, list[str]]()
+            for perturbation, facts in judge.variants.degraded.facts.items():
                 if by := facts.get("attack_written_by"):
                     writers.setdefault(str(by), []).append(perturbation)
             each[name] = templates.sentences(
                 __package__,
                 "notes.md.j2",
                 judge=judge,
-                asks=not asks_nobody(judge.rated.context.mechanism),
+                asks=not asks_nobody(judge.variants.context.mechanism),
                 weights=weights,
                 writers=writers,
                 how=self.how,
@@ -186,11 +188,11 @@ class Discernment(JudgesStudy):
         return common + own
 
 
-def _tables_of(judges: Ranked, weights: str) -> list[Table]:
+def _tables_of(judges: Ranking, weights: str) -> list[Table]:
     """What each judge makes of the perturbations; ``weights`` in words. The one judge of a run has
     no name; several stand in a column of their own."""
-    tested = [(name, one) for name, judge in judges.items() for one in judge.tested]
-    alike = all(one.d[0, 0] == one.d[0, 1] or one.d[0, 1] != one.d[0, 1] for _, one in tested)
+    results = [(name, one) for name, judge in judges.items() for one in judge.results]
+    alike = all(one.d[0, 0] == one.d[0, 1] or one.d[0, 1] != one.d[0, 1] for _, one in results)
     rows: list[Row] = [
         {
             **({"judge": name} if name else {}),
@@ -201,16 +203,16 @@ def _tables_of(judges: Ranked, weights: str) -> list[Table]:
             **({} if alike else {"d": float(one.d[0, 0]), "d_n": one.fewest(weighted=False)}),
             **({} if alike else {"d_threshold": one.threshold[0]}),
             "threshold": one.threshold[1],
-            "seen": one.seen,
+            "seen": one.answer,
         }
-        for name, one in tested
+        for name, one in results
     ]
     averages: list[Row] = [
         {
             **({"judge": name} if name else {}),
             "statistic": kind,
             **columns(estimate, *INTERVAL),
-            "perturbations": sum(one.counts for one in judge.tested),
+            "perturbations": sum(one.counts for one in judge.results),
             "threshold": threshold,
             "weights": weights if kind.endswith("_ew") else "none",
         }
@@ -219,30 +221,34 @@ def _tables_of(judges: Ranked, weights: str) -> list[Table]:
     ]
     excluded: list[Row] = [
         {"perturbation": name, "item": item, "reason": reason}
-        for name, items in next(iter(judges.values())).rated.degraded.failed.items()
+        for name, items in next(iter(judges.values())).variants.degraded.failed.items()
         for item, reason in items.items()
     ]
     by = "" if "" in judges else "judge"
-    named = {"discernment": rows, "averages": averages}
-    tables = [replace(table(kind, own), by=by) for kind, own in named.items()]
+    rows_of = {"discernment": rows, "averages": averages}
+    tables = [replace(table(kind, own), by=by) for kind, own in rows_of.items()]
     return [*tables, *([table("excluded", excluded)] if excluded else [])]
 
 
 def _comparison_tables(
-    ranked: Ranked, pairs: Pairs, prices: str | None, weights: str
+    ranking: Ranking, pairs: Pairs, prices: str | None, weights: str
 ) -> list[Table]:
     """Judges, pairs of them, and perturbations by judges; ``weights`` in words."""
     board: list[Row] = []
-    for name, judge in ranked.items():
+    for name, judge in ranking.items():
         (estimate, threshold), answers = judge.average, judge.answers
-        mechanism, lm = judge.rated.context.mechanism, judge.rated.context.evaluation_lm
-        seen, unseen = len(answers["yes"]), len(answers["no"])
+        mechanism, lm = judge.variants.context.mechanism, judge.variants.context.evaluation_lm
+        hits, misses = len(answers["yes"]), len(answers["no"])
         row: dict[str, Value] = {"judge": name}
         row |= flat_estimate("discernment", columns(estimate, "value", "low", "high"))
         row |= {"by_chance": threshold, "least": judge.over["minimum_ew"][0].value}
-        row |= {"sees": f"{seen} of {seen + unseen}", **columns(estimate, "n", "unscored")}
+        row |= {"sees": f"{hits} of {hits + misses}", **columns(estimate, "n", "unscored")}
         model = None if asks_nobody(mechanism) else lm.presentation.model
-        row |= {"asked_by": mechanism.name, "model": model, **spent(judge.rated.log, lm, prices)}
+        row |= {
+            "asked_by": mechanism.name,
+            "model": model,
+            **cost_columns(judge.variants.log, lm, prices),
+        }
         board.append(row)
     paired: list[Row] = [
         {
@@ -257,22 +263,22 @@ def _comparison_tables(
         for (first, second), pair in pairs.items()
     ]
     wide: list[Row] = []
-    for tested in zip(*(one.tested for one in ranked.values()), strict=True):
-        here, (any_of, *_) = dict(zip(ranked, tested, strict=True)), tested
-        blind = ", ".join(name for name, one in here.items() if one.seen == "no") or "none"
+    for results in zip(*(one.results for one in ranking.values()), strict=True):
+        here, (any_of, *_) = dict(zip(ranking, results, strict=True)), results
+        blind = ", ".join(name for name, one in here.items() if one.answer == "no") or "none"
         wide.append(
             {"perturbation": any_of.perturbation.name, "level": any_of.perturbation.level}
             | {"texts": any_of.changed, "not_seen_by": blind if any_of.counts else "too few texts"}
             | {f"D of {name}": float(one.d[0, 1]) for name, one in here.items()}
         )
-    made = {"judges": board, "judge_pairs": paired, "by_perturbation": wide}
-    return [table(kind, rows, weights=weights) for kind, rows in made.items() if rows]
+    rows_of = {"judges": board, "judge_pairs": paired, "by_perturbation": wide}
+    return [table(kind, rows, weights=weights) for kind, rows in rows_of.items() if rows]
 
 
-def _answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:
+def _answer_of(ranking: Ranking, pairs: Pairs) -> list[tuple[str, str]]:
     """(heading, sentences): of one judge which perturbations it does not see; of several who
     discerns most and how surely, and what each does not see."""
-    (best, first), *rest = ranked.items()
+    (best, first), *rest = ranking.items()
     if not rest:
         return templates.paragraphs(__package__, "answer.md.j2", one=first, name=best)
     average, bar = first.average
@@ -283,9 +289,9 @@ def _answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:
         if best in (one, other) and pair.p_holm < ALPHA and pair.difference.value:
             leads = (pair.difference.value > 0) == (one == best)
             (behind if leads else ahead).append(other if one == best else one)
-    known = [own for judge in ranked.values() if (own := judge.answers)["yes"] or own["no"]]
-    nobody = [n for own in known[:1] for n in own["no"] if all(n in one["no"] for one in known)]
-    lost = [f"{name} ({n:,})" for name, one in ranked.items() if (n := one.unscored_texts)]
+    answers = [own for judge in ranking.values() if (own := judge.answers)["yes"] or own["no"]]
+    nobody = [n for own in answers[:1] for n in own["no"] if all(n in one["no"] for one in answers)]
+    unrated = [f"{name} ({n:,})" for name, one in ranking.items() if (n := one.unscored_texts)]
     return templates.paragraphs(
         __package__,
         "answer.md.j2",
@@ -293,35 +299,35 @@ def _answer_of(ranked: Ranked, pairs: Pairs) -> list[tuple[str, str]]:
         best=best,
         average=average,
         bar=1.0 if math.isnan(bar) else bar,
-        items=max((one.items for one in first.tested), default=0),
-        small=bool(first.answers[TOO_FEW]) and not known,
+        items=max((one.items for one in first.results), default=0),
+        small=bool(first.answers[TOO_FEW]) and not answers,
         unknown=unknown,
         ahead=ahead,
         behind=behind,
         open=[name for name, _ in rest if name not in (*behind, *unknown, *ahead)],
-        lost=lost,
-        all_known=len(known) == len(ranked),
+        unrated=unrated,
+        all_known=len(answers) == len(ranking),
         nobody=nobody,
     )
 
 
-def _summary_of(ranked: Ranked, weights: str) -> dict[str, Value]:
+def _summary_of(ranking: Ranking, weights: str) -> dict[str, Value]:
     """Of one judge D of each perturbation and over all; of several who is best, and D of each."""
-    (best, first), *_ = ranked.items()
+    (best, first), *_ = ranking.items()
     if best:
-        made: dict[str, Value] = {"judges": len(ranked), "best": best}
-        made |= _average("best_discernment", first.average)
-        for name, one in ranked.items():
-            made |= _average(f"discernment/{name}", one.average)
-            made[f"not_seen/{name}"] = ", ".join(one.answers["no"])
+        summary: dict[str, Value] = {"judges": len(ranking), "best": best}
+        summary |= _average("best_discernment", first.average)
+        for name, one in ranking.items():
+            summary |= _average(f"discernment/{name}", one.average)
+            summary[f"not_seen/{name}"] = ", ".join(one.answers["no"])
     else:
         unseen = first.answers["no"]
-        made = {"not_seen": ", ".join(unseen), "not_seen_count": len(unseen)}
+        summary = {"not_seen": ", ".join(unseen), "not_seen_count": len(unseen)}
         for name, average in first.over.items():
-            made |= _average(f"discernment/{name}", average)
-        made |= {f"d_ew/{one.perturbation.name}": float(one.d[0, 1]) for one in first.tested}
-        made["weighting"] = weights
-    return made | {"clean/unscored_texts": sum(one.unscored_texts for one in ranked.values())}
+            summary |= _average(f"discernment/{name}", average)
+        summary |= {f"d_ew/{one.perturbation.name}": float(one.d[0, 1]) for one in first.results}
+        summary["weighting"] = weights
+    return summary | {"clean/unscored_texts": sum(one.unscored_texts for one in ranking.values())}
 
 
 def _average(key: str, average: tuple[Estimate, float]) -> dict[str, Value]:

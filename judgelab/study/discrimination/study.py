@@ -60,7 +60,7 @@ class Discrimination(Study):
             "items": len(clean.panel.items),
             "n_agents": len(clean.panel.agents),
         }
-        attrs = clean.measured.attrs
+        attrs = clean.measurements.attrs
         summary |= {key: str(attrs[key]) for key in ("critic", "reply") if key in attrs}
         for state, part in states.items():
             summary |= all_entries(f"{state}/", by_panel[state])

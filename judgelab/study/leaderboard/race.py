@@ -66,7 +66,7 @@ def race(
         new = part(turns)
         measured = asking.measure(new, panel)
         if turns.start:
-            before, measured = scored.panel, joined(scored.measured, measured)
+            before, measured = scored.panel, joined(scored.measurements, measured)
             new = replace(new, items=before.items + new.items, texts=before.texts + new.texts)
         scored = ScoredPanel(new, measured, context.score(measured, definition))
 
@@ -91,7 +91,7 @@ def race(
     # what is said of the texts is of all of them
     clean = replace(scored, panel=part(range(len(shown))))
     write_replies(context, clean.panel, {context.mechanism.name: lm.log}, "clean")
-    write_records(context, clean.panel, clean.measured, clean.scores)
+    write_records(context, clean.panel, clean.measurements, clean.scores)
     return clean, asked
 
 
@@ -118,5 +118,7 @@ def standing_ranks(
     rank = np.empty(len(mean))
     rank[np.lexsort((-mean, orders.rank_low))] = np.arange(1.0, len(mean) + 1)
     low, high, rank = (np.where(np.isnan(mean), np.nan, one) for one in (low, high, rank))
-    lost = asked.who.sum(axis=0) - asked.scored
-    return Ranking(mean, low, high, rank, orders.rank_low, orders.rank_high, asked.scored, lost)
+    lost = asked.who.sum(axis=0) - asked.score_counts
+    return Ranking(
+        mean, low, high, rank, orders.rank_low, orders.rank_high, asked.score_counts, lost
+    )

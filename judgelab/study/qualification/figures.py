@@ -11,8 +11,8 @@ from judgelab.report import style
 from judgelab.report.format import frame, records
 from judgelab.report.jobs import Comparison, SweepJob, keyed
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
-from judgelab.study.common.sweeps import comparison, estimated, table_rows
-from judgelab.study.common.templates import drawn
+from judgelab.study.common.sweeps import comparison, estimate_columns, table_rows
+from judgelab.study.common.templates import captioned_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +50,7 @@ def cost(tables: Tables) -> Drawn:
     spots = [(x, y, " = ".join(names)) for (x, y), names in words.items()]
     style.label_points(figure, side, spots)
     lost = [_called(row) for row in records(named[named["cost"].isna()])]
-    return drawn(__package__, "cost", figure, frame, "pairs", lost=lost)
+    return captioned_figure(__package__, "cost", figure, frame, "pairs", lost=lost)
 
 
 def confidence(tables: Tables) -> Drawn:
@@ -87,7 +87,7 @@ def confidence(tables: Tables) -> Drawn:
             other.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
     keys_shown = [(EASY, "easy pairs"), (HARD, "hard pairs"), (ACCURACY, "accuracy (right)")]
     style.legend(figure, [style.key(*one) for one in keys_shown])
-    return drawn(__package__, "confidence", figure, frame, "answers")
+    return captioned_figure(__package__, "confidence", figure, frame, "answers")
 
 
 def _box(side: Axes, place: float, row: dict[str, Any], colour: str) -> None:
@@ -137,16 +137,16 @@ def compare(runs: Sequence[SweepJob]) -> list[Comparison]:
     if any(row["value"] is not None for row in rows):
         rows.sort(key=lambda row: math.inf if row["value"] is None else -row["value"])
         wide = [keyed(rows, key) for key in ("name", "kind", "called")]
-        wide += estimated(rows, "value", "accuracy")
+        wide += estimate_columns(rows, "value", "accuracy")
         if any(row["spearman"] is not None for row in rows):
-            wide += estimated(rows, "spearman", "Spearman's rho")
+            wide += estimate_columns(rows, "spearman", "Spearman's rho")
         wide += [keyed(rows, key) for key in ("n", "unscored", "exam_cost", "cost")]
-        wide += [*estimated(rows, "gain", "gain"), keyed(rows, "p")]
+        wide += [*estimate_columns(rows, "gain", "gain"), keyed(rows, "p")]
         figures = ["qualification_cost"] if any(row["cost"] for row in rows) else []
         made.append(comparison(__package__, "pools", rows, wide, figures))
     if rows := _rows(runs, "bias", "value", "accuracy"):
-        wide = [keyed(rows, "name"), keyed(rows, "kind"), *estimated(rows, "value", "rate")]
-        wide += [*estimated(rows, "accuracy", "accuracy"), keyed(rows, "n")]
+        wide = [keyed(rows, "name"), keyed(rows, "kind"), *estimate_columns(rows, "value", "rate")]
+        wide += [*estimate_columns(rows, "accuracy", "accuracy"), keyed(rows, "n")]
         made.append(comparison(__package__, "bias", rows, wide))
     if rows := table_rows(runs, "confidence"):
         figures = ["qualification_confidence"]

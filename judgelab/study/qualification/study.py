@@ -110,7 +110,7 @@ class Qualification(JudgesStudy):
         }
         case = replace(self._case(context, panel, responses, currency), methods=methods)
         by = responses.estimators or (context.estimator({}),)
-        ways = {name: own.mechanism.name for name, own in self.asked(context).items()}
+        ways = {name: own.mechanism.name for name, own in self.contexts(context).items()}
         tables, summary = all_tables(case), case.summary(context)
         exams = {name: one.facts for name, one in responses.exams.items()}
         return Result(
@@ -133,7 +133,7 @@ class Qualification(JudgesStudy):
         """Panel, what the judges say of it, and the currency of their prices. What only the end
         needs is checked before a judge is asked."""
         context.no_attack("qualification")
-        panel, asked = context.panels()["clean"], self.asked(context)
+        panel, asked = context.panels()["clean"], self.contexts(context)
         for name in self.family:
             place_of(panel, name, "study.family")
         if not len(all_pairs(panel)):

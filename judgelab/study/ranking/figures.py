@@ -9,8 +9,8 @@ from judgelab.report import style
 from judgelab.report.format import records
 from judgelab.report.jobs import Comparison, SweepJob, keyed
 from judgelab.report.style import Drawing, Drawn, Mark, Tables
-from judgelab.study.common.sweeps import comparison, estimated, table_rows
-from judgelab.study.common.templates import drawn
+from judgelab.study.common.sweeps import comparison, estimate_columns, table_rows
+from judgelab.study.common.templates import captioned_figure
 
 BIASED = "items_with_bias"  # a column that is absent where the bias is not known
 HUES = style.HUES * 4
@@ -39,7 +39,7 @@ def systems(tables: Tables) -> Drawn:
         if sure == sure:
             style.aside(side, y - 0.5, f"{sure:.2f}")
     side.set_xlabel("Mean metric score; right: confidence in the order of neighbours")
-    return drawn(__package__, "systems", figure, frame, people=people)
+    return captioned_figure(__package__, "systems", figure, frame, people=people)
 
 
 def observed(tables: Tables) -> Drawn:
@@ -59,7 +59,7 @@ def observed(tables: Tables) -> Drawn:
     side.set(xlabel="Difference of the systems' human means", ylabel="Ranked right")
     side.grid(axis="y")
     style.legend(figure, entries)
-    return drawn(__package__, "observed", figure, n=int(unpaired["n"].sum()))
+    return captioned_figure(__package__, "observed", figure, n=int(unpaired["n"].sum()))
 
 
 def errors(tables: Tables) -> Drawn:
@@ -77,7 +77,7 @@ def errors(tables: Tables) -> Drawn:
     side.grid(axis="y")
     keys = [style.line(style.HUES[7], "-", "Gaussian noise"), style.key(MACHINE, "the judge")]
     style.legend(figure, keys)
-    return drawn(__package__, "errors", figure, frame, last=last)
+    return captioned_figure(__package__, "errors", figure, frame, last=last)
 
 
 NAMES = {"items": "N = {n:,.0f}", "correlation": "r = {r:.2f}"}  # of a line: what varies
@@ -99,7 +99,9 @@ def curves(tables: Tables, by: str) -> Drawn:
     side.grid(axis="y")
     style.legend(figure, entries)
     first, error = records(frame.iloc[:1])[0], frame["standard_error"].max()
-    return drawn(__package__, f"by_{by}", figure, r=first["r"], n=first["n"], error=error)
+    return captioned_figure(
+        __package__, f"by_{by}", figure, r=first["r"], n=first["n"], error=error
+    )
 
 
 def trade_off(tables: Tables) -> Drawn:
@@ -122,7 +124,7 @@ def trade_off(tables: Tables) -> Drawn:
     side.yaxis.set_major_formatter(style.TICKS)
     side.grid()
     style.legend(figure, entries)
-    return drawn(__package__, "trade_off", figure, biased=BIASED in frame, lost=lost)
+    return captioned_figure(__package__, "trade_off", figure, biased=BIASED in frame, lost=lost)
 
 
 def noise(tables: Tables) -> Drawn:
@@ -136,7 +138,7 @@ def noise(tables: Tables) -> Drawn:
     side.grid()
     entries = [style.line(style.HUES[0], "-", "s / √(s² + noise²)")]
     style.legend(figure, [*entries, style.key(Mark(style.HUES[1], size=4), "simulated")])
-    return drawn(__package__, "noise", figure, n=int(frame["n"].iloc[0]))
+    return captioned_figure(__package__, "noise", figure, n=int(frame["n"].iloc[0]))
 
 
 DRAWINGS: dict[str, Drawing] = {
@@ -157,5 +159,5 @@ def compare(runs: Sequence[SweepJob]) -> list[Comparison]:
         return []
     wide = [keyed(rows, "asked", "of"), keyed(rows, "system")]
     for key, name in (("rank", "rank"), ("value", "mean score"), ("human_mean", "people's")):
-        wide += estimated(rows, key, name)
+        wide += estimate_columns(rows, key, name)
     return [comparison(__package__, "systems", rows, wide)]

@@ -59,7 +59,7 @@ def measure(context: Context, name: str = "clean") -> Scored:
     kept = clean.candidates
     about: dict[str, Value] = {
         "mechanism": context.mechanism.name,
-        "metric": str(clean.measured.attrs.get("metric") or context.mechanism.name),
+        "metric": str(clean.measurements.attrs.get("metric") or context.mechanism.name),
         "dataset": str(clean.panel.provenance.get("dataset", "")),
     }
     if any(context.mechanism.requires):

@@ -133,7 +133,7 @@ class Screen(JudgesStudy):
     def _asked(self, context: Context) -> dict[str, Context]:
         """Critic -> the context in which it is asked."""
         name, model = context.mechanism.name, context.evaluation_lm.presentation.model
-        return self.asked(context) or {
+        return self.contexts(context) or {
             name if asks_nobody(context.mechanism) else f"{model} ({name})": context
         }
 

@@ -49,7 +49,7 @@ from judgelab.study.common.tables import (
     kind_of,
     read_by,
 )
-from judgelab.study.common.templates import drawn, paragraphs, table
+from judgelab.study.common.templates import captioned_figure, paragraphs, table
 
 INTERVALS: Mapping[Definition, str] = {
     "corrected": "95 % interval over items",
@@ -87,7 +87,7 @@ def attacks(tables: Tables) -> Drawn:
         "undecided": MARKS["undecided"],
     }
     style.legend(figure, [style.key(mark, name) for name, mark in marks.items()])
-    return drawn(__package__, "attacks", figure, cells, "rows")
+    return captioned_figure(__package__, "attacks", figure, cells, "rows")
 
 
 @dataclass(frozen=True)
