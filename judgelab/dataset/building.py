@@ -12,11 +12,11 @@ from typing import Any, Self
 import numpy as np
 
 from judgelab.core.errors import DataError
-from judgelab.core.judgments import JudgeFacts, JudgmentTable, Units
+from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Mask, Units
 from judgelab.core.panel import Agent, Item, Panel
 from judgelab.dataset.files import number, refuse
 from judgelab.dataset.meaning import RATERS, Meaning, readings_line
-from judgelab.dataset.rows import PAIR, TEXT, JudgedRow, near, shortened
+from judgelab.dataset.rows import PAIR, TEXT, JudgedRow, near, shorten
 
 Key = tuple[str, str, str]
 """Item, first and second system; the second is empty where one text is judged."""
@@ -102,8 +102,8 @@ class PanelBuilder:
         for (name, *whose), value in facts.items():
             if value != value or not str(value).strip():
                 continue
-            known, line = self.facts.setdefault((name, *whose), (value, row.line))
-            if known != value:
+            before, line = self.facts.setdefault((name, *whose), (value, row.line))
+            if before != value:
                 them = " / ".join(filter(None, whose))
                 why = f"{name} is not what {self.noun} {line} says of {them}"
                 if name == "text" and row.agent == TEXT:
@@ -128,13 +128,13 @@ class PanelBuilder:
             self.readings[row.id, who, self.meaning.reading(cell, value, pair is not None)] += 1
 
         for who, cell, *_ in row.labels:
-            if self.meaning.missing(cell):
+            if self.meaning.is_missing(cell):
                 continue
             value = self.meaning.read(cell, pair, 0)
             if isinstance(value, str):
                 hint = near(cell.strip(), pair or self.meaning.levels)
                 why = value.removeprefix("the verdict ")
-                raise DataError(f"{who} said {shortened(cell)}, which {why}{hint}")
+                raise DataError(f"{who} said {shorten(cell)}, which {why}{hint}")
             if (key, who) not in self.labels:  # once, in however many rows it stands
                 note(RATERS, cell, value)
             keep(self.labels, (key, who), value, who)
@@ -165,8 +165,8 @@ class PanelBuilder:
         def item(name: str) -> Item:
             texts = (self.fact(fact, name) for fact in ("source", "reference", "synopsis"))
             source, reference, synopsis = texts
-            grades, given = human.get(name, {}), scores.get(name, {})
-            return Item(name, source or "", reference, synopsis, grades, scores=given)
+            grades, item_scores = human.get(name, {}), scores.get(name, {})
+            return Item(name, source or "", reference, synopsis, grades, scores=item_scores)
 
         counts = {"rows": len(items), "units": len(table.units), "raters": list(table.raters)}
         counts |= {"judges": list(table.names), "labelled": int(table.labelled.sum())}
@@ -195,55 +195,28 @@ class PanelBuilder:
         Raises:
             DataError: there are no pairs where preferences are meant.
         """
-        kept, pairs = set(items), self.meaning.kind == "preference"
-        keys = [key for key in self.units if key[0] in kept and bool(key[2]) == pairs]
+        ids, pairs = set(items), self.meaning.kind == "preference"
+        keys = [key for key in self.units if key[0] in ids and bool(key[2]) == pairs]
         if pairs and not any(two for _, _, two in self.units):
             raise DataError(
                 f"{self.where} has no pairs of texts: kind=preference needs the columns agent and "
                 "other."
             )
         self._compare(keys)
-        place = {key: k for k, key in enumerate(keys)}
-        verdicts = {at: runs for at, runs in self.verdicts.items() if bool(at[1][2]) == pairs}
         raters = tuple(dict.fromkeys(rater for _, rater in self.labels))
-        judges = tuple(dict.fromkeys(judge for judge, *_ in verdicts))
-        column, row = ({name: k for k, name in enumerate(names)} for names in (raters, judges))
+        place, column = ({name: k for k, name in enumerate(names)} for names in (keys, raters))
         labels = np.full((len(keys), len(raters)), np.nan)
         for (key, rater), (value, _) in self.labels.items():
             if key in place:
                 labels[place[key], column[rater]] = value
-        most = max(map(len, self.verdicts.values()), default=1)
-        values = np.full((len(judges), len(keys), 1 + pairs, most), np.nan)
-        asked = np.zeros(values.shape[:3], np.bool_)
-        reasons: dict[str, Counter[str]] = {name: Counter() for name in judges}
-        for (judge, key, order), runs in verdicts.items():
-            by_run = [runs[run][0] for run in sorted(runs, key=_run_place)]
-            if key in place:
-                if isinstance(by_run[0], str):
-                    reasons[judge][by_run[0]] += 1
-                at = row[judge], place[key], order
-                asked[at] = True
-                values[at][: len(runs)] = [np.nan if isinstance(x, str) else x for x in by_run]
-
+        judges, values, asked, reasons = self._verdicts_on(keys, pairs)
         readings = defaultdict[str, Counter[float | str]](Counter)
         for (name, who, reading), count in self.readings.items():
-            if name in kept:
+            if name in ids:
                 readings[who][reading] += count
-
-        def facts(name: str, default: Any) -> list[Any]:
-            return [self.facts.get((name, *key), (default, 0))[0] for key in keys]
-
-        item, first, second = zip(*keys, strict=True) if keys else ((), (), ())
-        units = Units.of(
-            *(item, first, second),
-            cluster=[own or id_ for own, id_ in zip(facts("cluster", ""), item, strict=True)],
-            stratum=facts("stratum", ""),
-            words=np.array([facts("words", np.nan), facts("other_words", np.nan)]).T,
-            turn=np.array(facts("turn", np.nan)),
-        )
         return JudgmentTable(
             self.meaning.kind,
-            units,
+            self._units(keys),
             raters,
             labels,
             tuple(JudgeFacts(name, pointwise=not pairs) for name in judges),
@@ -256,17 +229,54 @@ class PanelBuilder:
             values[..., 1:],
         )
 
+    def _verdicts_on(
+        self, keys: Sequence[Key], pairs: bool
+    ) -> tuple[Sequence[str], Floats, Mask, dict[str, Counter[str]]]:
+        """The judges of pairs or of texts; their verdicts on these [judges, units, orders, runs],
+        NaN where missing; whether they were asked; and judge -> why none -> how often."""
+        verdicts = {at: runs for at, runs in self.verdicts.items() if bool(at[1][2]) == pairs}
+        judges = list(dict.fromkeys(judge for judge, *_ in verdicts))
+        row, place = ({name: k for k, name in enumerate(names)} for names in (judges, keys))
+        most = max(map(len, self.verdicts.values()), default=1)
+        values = np.full((len(judges), len(keys), 1 + pairs, most), np.nan)
+        asked = np.zeros(values.shape[:3], np.bool_)
+        reasons: dict[str, Counter[str]] = {name: Counter() for name in judges}
+        for (judge, key, order), runs in verdicts.items():
+            by_run = [runs[run][0] for run in sorted(runs, key=_run_place)]
+            if key in place:
+                if isinstance(by_run[0], str):
+                    reasons[judge][by_run[0]] += 1
+                at = row[judge], place[key], order
+                asked[at] = True
+                values[at][: len(runs)] = [np.nan if isinstance(x, str) else x for x in by_run]
+        return judges, values, asked, reasons
+
+    def _units(self, keys: Sequence[Key]) -> Units:
+        """The texts or pairs, with what rows say of them."""
+
+        def facts(name: str, default: Any) -> list[Any]:
+            return [self.facts.get((name, *key), (default, 0))[0] for key in keys]
+
+        item, first, second = zip(*keys, strict=True) if keys else ((), (), ())
+        return Units.of(
+            *(item, first, second),
+            cluster=[own or id_ for own, id_ in zip(facts("cluster", ""), item, strict=True)],
+            stratum=facts("stratum", ""),
+            words=np.array([facts("words", np.nan), facts("other_words", np.nan)]).T,
+            turn=np.array(facts("turn", np.nan)),
+        )
+
     def _human(self, items: Collection[str]) -> dict[str, dict[str, float]]:
         """Item -> system -> the mean grade; without grades, the share of its pairs that it won."""
-        kept = set(items)
-        grades: dict[Key, list[float]] = {key: [] for key in self.units if key[0] in kept}
+        ids = set(items)
+        grades: dict[Key, list[float]] = {key: [] for key in self.units if key[0] in ids}
         for (key, _), (value, _) in self.labels.items():
             if key in grades and (grade := self.meaning.grade(value)) == grade:
                 grades[key].append(grade)
         means = {key: float(np.mean(its)) for key, its in grades.items() if its}
-        graded = {key: mean for key, mean in means.items() if not key[2]}
+        of_texts = {key: mean for key, mean in means.items() if not key[2]}
         won: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-        for (item, one, two), mean in (graded or means).items():
+        for (item, one, two), mean in (of_texts or means).items():
             won[item][one].append(mean)
             if two:
                 won[item][two].append(1 - mean)

@@ -14,8 +14,8 @@ from judgelab.dataset.meaning import (
     RATERS,
     SIDES,
     STRAY,
+    Counts,
     Meaning,
-    Said,
     is_figure,
     name_of,
     spellings_of,
@@ -31,8 +31,8 @@ PLAIN = frozenset({"1", "0", "true", "false"})
 
 def categories(
     where: str,
-    cells: Said,
-    given: Sequence[object] | None,
+    cells: Counts,
+    choices: Sequence[object] | None,
     labels: Mapping[object, object] | None,
     positive: object,
 ) -> Meaning:
@@ -40,7 +40,7 @@ def categories(
 
     Args:
         where: the table, for messages.
-        given: names, in order; there are no others.
+        choices: names, in order; there are no others.
         labels: name -> its spellings.
         positive: the level that matters; None: of two the yes.
 
@@ -48,25 +48,25 @@ def categories(
         ConfigError: a setting contradicts itself, or names what there is not.
         DataError: a judge shares no word with people, or cells are free text.
     """
-    named, same = _settings(given, labels)
-    said = {who: words_of(its, VOID) for who, its in cells.items()}
-    level_of = _levels_of(named, same, said)
-    said = {who: tally(its, level_of.__getitem__) for who, its in said.items()}
-    names = {level_of[one]: name for one, name in named.items()}
+    own_names, same = _settings(choices, labels)
+    words = {who: words_of(its, VOID) for who, its in cells.items()}
+    level_of = _levels_of(own_names, same, words)
+    judges = {who: tally(its, level_of.__getitem__) for who, its in words.items()}
+    names = {level_of[one]: name for one, name in own_names.items()}
     order = list(names)
-    people, judges = said.pop(RATERS, Counter[str]()), sum(said.values(), Counter[str]())
-    short = set(filter(_short, judges))
+    people, counts = judges.pop(RATERS, Counter[str]()), sum(judges.values(), Counter[str]())
+    short = set(filter(_short, counts))
     own, more = set(order), set[str]()
-    if given is None:
+    if choices is None:
         voiced = set(people) or short
         if all(is_figure(one) or one in PLAIN for one in voiced - MISSING):
             voiced -= MISSING  # beside words, None may well be a category
         own |= voiced
-        more = {one for one in short if judges[one] > 1} - own
+        more = {one for one in short if counts[one] > 1} - own
         _refuse_prose(where, own if len(own) > MOST else own | more)
     names = _names(cells, level_of) | names
-    main = people if given is None else Counter(order)
-    for who, its in said.items() if main else ():
+    main = people if choices is None else Counter(order)
+    for who, its in judges.items() if main else ():
         _refuse_stranger(where, cells, (who, its), main, {one: names[one] for one in own})
 
     def place(one: str) -> tuple[bool, int, float, str]:
@@ -74,25 +74,38 @@ def categories(
         listed = order.index(one) if one in order else len(order)
         return one in more, listed, value if value == value else math.inf, names[one].casefold()
 
-    ranked = sorted(own | more, key=place)
-    two = ranked[:2] if len(own) == 2 or len(ranked) <= 2 else []
+    levels = sorted(own | more, key=place)
+    two = levels[:2] if len(own) == 2 or len(levels) <= 2 else []
+    top, worth = _grading(two, levels, level_of, names, positive)
+    return Meaning(
+        "category",
+        {one: float(levels.index(its)) for one, its in level_of.items() if its in levels},
+        levels=tuple(names[one] for one in levels),
+        positive="".join(names[one] for one in top),
+        grades=tuple(worth.get(one, math.nan) for one in levels),
+    )
+
+
+def _grading(
+    two: Sequence[str],
+    levels: Sequence[str],
+    level_of: Mapping[str, str],
+    names: Mapping[str, str],
+    positive: object,
+) -> tuple[set[str], dict[str, float]]:
+    """The level that matters, if any; and level -> grade where there are ``two`` levels of people:
+    the numbers that they are, else 1 for the good one and 0."""
     spelled = Counter(one for one, level in level_of.items() if level in two)
     yes, no = ({level_of[one] for one in side} for side in _sides(spelled))
     good = yes or (set(two) - no if len(no) == 1 else set[str]())
     top = good if len(good) == 1 else set[str]()
     if positive is not None:
-        top = _positive(positive, level_of, ranked, two, names)
+        top = _positive(positive, level_of, levels, two, names)
     best = good if len(good) == 1 else top
     worth = {one: float(one in best) for one in two if best}
     if all(is_figure(names[one]) for one in two):
         worth = {one: number(names[one]) for one in two}
-    return Meaning(
-        "category",
-        {one: float(ranked.index(its)) for one, its in level_of.items() if its in ranked},
-        levels=tuple(names[one] for one in ranked),
-        positive="".join(names[one] for one in top),
-        grades=tuple(worth.get(one, math.nan) for one in ranked),
-    )
+    return top, worth
 
 
 def same_levels(others: Iterable[str], levels: Sequence[str]) -> dict[str, str]:
@@ -113,9 +126,9 @@ def _settings(
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Word of a level -> its name, in order; spelling -> word of its level."""
     listed = {name_of(key): its for key, its in (labels or {}).items()}
-    given = [name_of(name) for name in categories or listed]
-    names, same = {word(name): name for name in given}, dict[str, str]()
-    if len(names) < len(given) or not {word(name) for name in listed} <= names.keys():
+    order = [name_of(name) for name in categories or listed]
+    names, same = {word(name): name for name in order}, dict[str, str]()
+    if len(names) < len(order) or not {word(name) for name in listed} <= names.keys():
         raise ConfigError(
             "dataset.categories must name each category once, and each name of dataset.labels."
         )
@@ -131,27 +144,27 @@ def _settings(
     return names, same
 
 
-def _sides(said: Counter[str]) -> list[set[str]]:
+def _sides(counts: Counter[str]) -> list[set[str]]:
     """The words for yes, and those for no; 1 and 0 are none where they stand in a scale."""
-    odd = sum(n for one, n in said.items() if is_figure(one) and one not in PLAIN)
-    scale = odd * STRAY > said.total()
-    words = {one for one in said if not (scale and is_figure(one))}
+    odd = sum(n for one, n in counts.items() if is_figure(one) and one not in PLAIN)
+    scale = odd * STRAY > counts.total()
+    words = {one for one in counts if not (scale and is_figure(one))}
     return [words & side for side in SIDES]
 
 
 def _levels_of(
-    order: Iterable[str], same: Mapping[str, str], said: Mapping[str, Counter[str]]
+    order: Iterable[str], same: Mapping[str, str], words: Mapping[str, Counter[str]]
 ) -> dict[str, str]:
     """Word -> its level; where nobody says two yeses all of them are one, and so with no."""
-    words = [*order, *same, *(one for its in said.values() for one in its)]
-    level_of = {one: same.get(one, one) for one in words}
-    voices = [Counter([*order]), *(tally(its, level_of.__getitem__) for its in said.values())]
-    merged = dict[str, str]()
+    spellings = [*order, *same, *(one for its in words.values() for one in its)]
+    level_of = {one: same.get(one, one) for one in spellings}
+    voices = [Counter([*order]), *(tally(its, level_of.__getitem__) for its in words.values())]
+    common = dict[str, str]()
     for side in zip(*map(_sides, voices), strict=True):  # a set of each voice
         if all(len(its) <= 1 for its in side):
             one = set[str]().union(*side)
-            merged |= dict.fromkeys(one, min(one, default=""))
-    return {one: merged.get(level, level) for one, level in level_of.items()}
+            common |= dict.fromkeys(one, min(one, default=""))
+    return {one: common.get(level, level) for one, level in level_of.items()}
 
 
 def _often(count: tuple[str, int]) -> tuple[int, str]:
@@ -174,7 +187,7 @@ def _refuse_prose(where: str, levels: Collection[str]) -> None:
 
 def _refuse_stranger(
     where: str,
-    cells: Said,
+    cells: Counts,
     judge: tuple[str, Counter[str]],
     main: Counter[str],
     own: Mapping[str, str],
@@ -186,10 +199,10 @@ def _refuse_stranger(
         main: the levels of people.
         own: level of people -> its name.
     """
-    who, said = judge
-    mine = set(filter(_short, said))
-    sides = [its & mine for its, theirs in zip(_sides(said), _sides(main), strict=True) if theirs]
-    if any(words and not words & own.keys() for words in [mine, *sides]):
+    who, counts = judge
+    mine = set(filter(_short, counts))
+    sides = [its & mine for its, theirs in zip(_sides(counts), _sides(main), strict=True) if theirs]
+    if any(its_side and not its_side & own.keys() for its_side in [mine, *sides]):
         theirs, its = (
             some([repr(x.strip()[:LONGEST]) for x, _ in sorted(cells[one].items(), key=_often)])
             for one in (RATERS, who)
@@ -203,16 +216,16 @@ def _refuse_stranger(
         )
 
 
-def _names(cells: Said, level_of: Mapping[str, str]) -> dict[str, str]:
+def _names(cells: Counts, level_of: Mapping[str, str]) -> dict[str, str]:
     """Level -> its usual word: of the judge with most verdicts, of other judges, of people."""
     voices = sorted(cells, key=lambda who: (who == RATERS, -cells[who].total(), who))
-    ranked = sorted(
+    spellings = sorted(
         (word(cell) in PLAIN, place, -n, cell)
         for place, who in enumerate(voices)
         for cell, n in cells[who].items()
     )
     names = dict[str, str]()
-    for plain, _, _, cell in ranked:
+    for plain, _, _, cell in spellings:
         one = word(cell)
         names.setdefault(level_of.get(one, ""), one if plain or is_figure(one) else cell.strip())
     return names
@@ -227,10 +240,10 @@ def _positive(
 ) -> set[str]:
     """The level that a setting means: by any of its spellings, of two by yes or no."""
     spelled = spellings_of(positive)
-    named = {level_of.get(one, one) for one in spelled} & set(levels)
+    matches = {level_of.get(one, one) for one in spelled} & set(levels)
     for side, its in zip(SIDES, _sides(Counter(two)), strict=True):
-        named = named or (its if spelled & side else set())
-    if len(named) != 1:
+        matches = matches or (its if spelled & side else set())
+    if len(matches) != 1:
         hint = did_you_mean(name_of(positive), (names[one] for one in levels))
         raise ConfigError(f"dataset.positive={positive!r} is no category.{hint}")
-    return named
+    return matches

@@ -84,8 +84,8 @@ class Layout:
     @property
     def unread(self) -> list[str]:
         """The columns without a role."""
-        used = {*self.columns.values(), *self.people, *self.verdicts}
-        return [name for name in self.records.columns if name not in used]
+        with_role = {*self.columns.values(), *self.people, *self.verdicts}
+        return [name for name in self.records.columns if name not in with_role]
 
     @property
     def free(self) -> list[str]:
@@ -269,46 +269,62 @@ def layout(
         ChoiceError: there are several ways to read it.
         DataError: a column is missing, its name is written wrongly, or it has two roles.
     """
-    given = {name: column for name, column in (columns or {}).items() if column is not None}
-    named = {name: str(column) for name, column in given.items() if column is not False}
+    settings = {name: column for name, column in (columns or {}).items() if column is not None}
+    own = _as_set(records, settings, raters, judges, where)
+    fits = defaultdict[str, list[str]](list)
+    for column in own.free:
+        fits[own.role_of(column)].append(column)
+    needless = {"rater"} if own.raters else set()  # a column of names, where columns have names
+    needless |= {"judge", "reason"} if own.judges else set()
+    for role in (x for x in FACTS if x not in {*settings, *needless, "reference"}):
+        if role != "category" or "agent" in own.columns:
+            own.take(role, fits[role])
+    if not own.raters and "human" not in settings:
+        own.take_people(fits["human"], fits["verdict"])
+    if not own.judges and "verdict" not in settings:
+        if "score" in settings or "judge" in own.columns:
+            own.take_verdicts()
+        else:
+            either = [x for x in fits["either"] if own.people or _plain(x) == "score"]
+            own.take_judges(fits["verdict"] or either)
+    if "reference" not in settings:
+        own.take("reference", fits["reference"])
+    _refuse_doubts(own)
+    if "id" not in own.columns:
+        own.take_items([] if "id" in own.none else fits["ids"])
+    return own
+
+
+def _as_set(
+    records: Records, columns: Mapping[str, str | bool], raters: Wide, judges: Wide, where: str
+) -> Layout:
+    """What settings say of columns, and no more; DataError where one that they name is missing."""
+    names = {role: str(column) for role, column in columns.items() if column is not False}
     own = Layout(
         records=records,
         where=where,
-        columns=named,
+        columns=names,
         raters=_wide(raters),
         judges=_wide(judges),
-        none=given.keys() - named.keys(),
+        none=columns.keys() - names.keys(),
     )
-    settings = [(f"columns.{name}", column) for name, column in named.items()]
+    settings = [(f"columns.{role}", column) for role, column in names.items()]
     for setting, wide in (("raters", own.raters), ("judges", own.judges)):
         settings += [(setting, column) for column in chain(*wide.values())]
     for setting, column in settings:
         if column not in records.columns:
             hint = did_you_mean(column, records.columns)
             raise DataError(f"There is no column {column!r} (dataset.{setting}).{hint}")
-    fits = defaultdict[str, list[str]](list)
-    for column in own.free:
-        fits[own.role_of(column)].append(column)
-    needless = {"rater"} if own.raters else set()  # a column of names, where columns have names
-    needless |= {"judge", "reason"} if own.judges else set()
-    for role in (x for x in FACTS if x not in {*given, *needless, "reference"}):
-        if role != "category" or "agent" in own.columns:
-            own.take(role, fits[role])
-    if not own.raters and "human" not in given:
-        own.take_people(fits["human"], fits["verdict"])
-    if not own.judges and "verdict" not in given:
-        if "score" in given or "judge" in own.columns:
-            own.take_verdicts()
-        else:
-            either = [x for x in fits["either"] if own.people or _plain(x) == "score"]
-            own.take_judges(fits["verdict"] or either)
-    if "reference" not in given:
-        own.take("reference", fits["reference"])
+    return own
+
+
+def _refuse_doubts(own: Layout) -> None:
+    """Refuse a column with nearly a usual name, and one that is people's and a judge's."""
     for column in sorted(own.unread):
         role, name = NAMES.get(SLIPS.get(_plain(column), ""), ("", ""))
         if role and role not in {*own.columns, *own.none}:
             raise DataError(
-                f"{where} has no column {name!r}; there is {column!r}: rename it, or set "
+                f"{own.where} has no column {name!r}; there is {column!r}: rename it, or set "
                 f"dataset.columns.{role}={column} (false: it is none)."
             )
     for name in filter(own.people.__contains__, own.verdicts):
@@ -316,9 +332,6 @@ def layout(
             f"{name} cannot hold people's labels and a judge's verdicts: a judge that is held "
             "against itself is always right."
         )
-    if "id" not in own.columns:
-        own.take_items([] if "id" in own.none else fits["ids"])
-    return own
 
 
 def usual_role(name: str) -> str:
@@ -350,8 +363,8 @@ def _judges(names: object) -> str:
     return f"dataset.judges={written(names)}"
 
 
-def _wide(given: Wide) -> dict[str, Sequence[str]]:
+def _wide(setting: Wide) -> dict[str, Sequence[str]]:
     """Name -> its columns, of a setting that lists columns, or maps names to them."""
-    many = [given] if isinstance(given, str) else given or ()
-    named = many if isinstance(many, Mapping) else {name: str(name) for name in many}
-    return {str(name): [its] if isinstance(its, str) else list(its) for name, its in named.items()}
+    many = [setting] if isinstance(setting, str) else setting or ()
+    of = many if isinstance(many, Mapping) else {name: str(name) for name in many}
+    return {str(name): [its] if isinstance(its, str) else list(its) for name, its in of.items()}

@@ -165,7 +165,7 @@ def value_at(row: object, path: str) -> object:
         return row[path]
     value = row
     for part in path.split("."):
-        value = unpacked(value)
+        value = unpack(value)
         if isinstance(value, Mapping) and part in value:
             value = value[part]
         elif isinstance(value, str) or not isinstance(value, Sequence):
@@ -189,7 +189,7 @@ def text_at(row: Row, path: str) -> str | None:
         KeyError, TypeError: there is no such path, or no text.
     """
     value = value_at(row, path if path in row else path.removesuffix(".*"))
-    if path.endswith(".*") and isinstance(form := unpacked(value), Mapping):
+    if path.endswith(".*") and isinstance(form := unpack(value), Mapping):
         value = sections({k: v for k, v in form.items() if isinstance(v, str | int | float)})
     if value is not None and not isinstance(value, str):
         raise TypeError(f"{path!r} is not text but {type(value).__name__}")
@@ -218,7 +218,7 @@ def sections(form: Mapping[str, object]) -> str:
     )
 
 
-def unpacked(value: object) -> object:
+def unpack(value: object) -> object:
     """What a column of JSON text holds (None where it is no JSON); other values as they are."""
     if not isinstance(value, str):
         return value
@@ -229,7 +229,7 @@ def unpacked(value: object) -> object:
 
 
 def _separated(file: Path) -> Records:
-    text = _decoded(file)
+    text = _text_of(file)
     head = LINE_END.split(text.lstrip("\r\n"), maxsplit=1)[0]
     mark = max(",;\t", key=head.count)
     csv.field_size_limit(2**31 - 1)  # a source may be a whole document
@@ -260,22 +260,22 @@ def _separated(file: Path) -> Records:
 
 def _objects(file: Path) -> Records:
     records = Records()
-    for line, text in enumerate(LINE_END.split(_decoded(file)), start=1):
+    for line, text in enumerate(LINE_END.split(_text_of(file)), start=1):
         if text.strip():
             try:
-                records.add(line, _parsed(text))
+                records.add(line, _json_value(text))
             except DataError as cause:
                 records.faults.append(f"line {line}: {cause}")
     return records
 
 
 def _json(file: Path) -> Records | dict[str, Any]:
-    text = _decoded(file)
+    text = _text_of(file)
     try:
-        value = _parsed(text)
+        value = _json_value(text)
     except DataError as cause:
         first, *more = LINE_END.split(text.strip(), maxsplit=1)
-        if more and isinstance(unpacked(first), dict):
+        if more and isinstance(unpack(first), dict):
             return _objects(file)
         raise DataError(f"{str(file)!r}: {cause}") from cause
     if isinstance(value, dict):
@@ -288,7 +288,7 @@ def _json(file: Path) -> Records | dict[str, Any]:
     return records
 
 
-def _parsed(text: str) -> Any:
+def _json_value(text: str) -> Any:
     try:
         value = json.loads(text)
         if SURROGATE.search(text) and halved(json.dumps(value, ensure_ascii=False)):
@@ -318,7 +318,7 @@ def _parquet_rows(file: Path) -> Iterator[Row]:
         raise DataError(f"{str(file)!r} cannot be read as parquet: {why}.") from cause
 
 
-def _decoded(file: Path) -> str:
+def _text_of(file: Path) -> str:
     raw = file.read_bytes()
     coding = "utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:

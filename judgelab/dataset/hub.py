@@ -93,32 +93,32 @@ class Hub(SourcedDataset):
         return settings_of(Selection, self.select or {}, "dataset.select")
 
     def _panel(self, limit: int | None) -> Panel:
-        origin, chosen = self._find(self.name), self._selection
-        read, count = list[Item | str](), 0
+        origin, select = self._find(self.name), self._selection
+        rows, count = list[Item | str](), 0
         for k, row in enumerate(each_row(origin.files)):
             if self.select is None and count == limit:
                 break
-            read.append(self._item(k, row, origin.where))
-            count += isinstance(read[-1], Item)
-        why, kept = Counter[str](), dict[object, Item]()
-        for k, item in enumerate(_join(read, chosen.characters or 0) if chosen.join else read):
+            rows.append(self._item(k, row, origin.where))
+            count += isinstance(rows[-1], Item)
+        why, by_key = Counter[str](), dict[object, Item]()
+        for k, item in enumerate(_join(rows, select.characters or 0) if select.join else rows):
             if isinstance(item, str):
                 why[item] += 1
                 continue
-            key = (item.source, item.reference) if chosen.unique else k
-            if chosen.characters and len(item.reference or "") <= chosen.characters:
-                why[f"not longer than {chosen.characters} characters"] += 1
-            elif kept.setdefault(key, item) is not item:
+            key = (item.source, item.reference) if select.unique else k
+            if select.characters and len(item.reference or "") <= select.characters:
+                why[f"not longer than {select.characters} characters"] += 1
+            elif by_key.setdefault(key, item) is not item:
                 why["repeated"] += 1
-        items = list(kept.values())
-        if chosen.draw is not None and chosen.draw < len(items):
-            why["not drawn"] = len(items) - chosen.draw
-            rng = np.random.default_rng(chosen.seed)
-            drawn = np.sort(rng.choice(len(items), size=chosen.draw, replace=False))
-            items = [items[k] for k in drawn]
+        items = list(by_key.values())
+        if select.draw is not None and select.draw < len(items):
+            why["not drawn"] = len(items) - select.draw
+            rng = np.random.default_rng(select.seed)
+            places = np.sort(rng.choice(len(items), size=select.draw, replace=False))
+            items = [items[k] for k in places]
         if not items:
             raise DataError(
-                f"Dataset {self.name!r} ({origin.where}): none of {len(read)} rows is left "
+                f"Dataset {self.name!r} ({origin.where}): none of {len(rows)} rows is left "
                 f"({dict(why)}): correct the file, or loosen dataset.select."
             )
         items = items[:limit]
@@ -126,7 +126,7 @@ class Hub(SourcedDataset):
             "rows": len(items),
             "content": Panel(tuple(items)).digest,
             "rows_left_out": dict(why),
-            "selection": None if self.select is None else chosen.model_dump(),
+            "selection": None if self.select is None else select.model_dump(),
         }
         return Panel(tuple(items), task=self.task, provenance={**origin.facts, **facts})
 
@@ -172,11 +172,11 @@ class Hub(SourcedDataset):
         return match[1].strip() if match else ""
 
 
-def _join(read: Sequence[Item | str], longer_than: int) -> list[Item | str]:
+def _join(rows: Sequence[Item | str], longer_than: int) -> list[Item | str]:
     """Passages of consecutive rows, and why rows are in none; a row without an item ends one."""
     passages: list[Item | str] = []
     part: list[Item] = []
-    for item in read:
+    for item in rows:
         if isinstance(item, str):
             passages += [*[REST] * len(part), item]
             part = []

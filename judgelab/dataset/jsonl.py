@@ -38,22 +38,22 @@ class Jsonl(LimitedDataset):
             raise ConfigError("dataset=jsonl needs dataset.path=FILE.")
 
     def _panel(self, limit: int | None) -> Panel:
-        read = read_records(self.path)
-        records = Records(faults=list(read.faults), columns=COLUMNS, noun=read.noun)
+        source = read_records(self.path)
+        records = Records(faults=list(source.faults), columns=COLUMNS, noun=source.noun)
         lines: dict[str, int] = {}
-        for line, row in read.rows:
+        for line, row in source.rows:
             try:
                 id_ = str(row.get("id", f"line {line}"))
                 if (first := lines.setdefault(id_, line)) != line:
                     raise DataError(f"the id {id_!r} was used in line {first}")
                 records.rows += [(line, one) for one in _rows(row)]
             except DataError as cause:
-                records.faults.append(f"{read.noun} {line}: {cause}")
-        answered = {one["agent"] for _, one in records.rows if one.get("text")}
+                records.faults.append(f"{source.noun} {line}: {cause}")
+        agents = {one["agent"] for _, one in records.rows if one.get("text")}
         for line, one in records.rows:
-            if (name := one.get("agent", "")) and name not in answered:
-                why = f"{name!r} has no response in this file{near(name, answered)}"
-                records.faults.append(f"{read.noun} {line}: {why}")
+            if (name := one.get("agent", "")) and name not in agents:
+                why = f"{name!r} has no response in this file{near(name, agents)}"
+                records.faults.append(f"{source.noun} {line}: {why}")
         table = LabelledTable(
             kind="grade",
             columns={name: name for name in COLUMNS},
@@ -62,7 +62,7 @@ class Jsonl(LimitedDataset):
             task_description=self.task_description,
         )
         panel = table.panel(records, repr(self.path), file_facts(self.path), limit)
-        unread = [name for name in read.columns if name not in KEYS]
+        unread = [name for name in source.columns if name not in KEYS]
         facts = {key: value for key, value in panel.provenance.items() if key != "columns"}
         return replace(panel, provenance=facts | {"columns_not_read": unread})
 

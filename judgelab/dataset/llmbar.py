@@ -45,20 +45,21 @@ class LLMBar(LimitedDataset):
         items = pd.read_parquet(SAMPLES / "llmbar_items.parquet").astype({"set": str})
         items = _choose(items, "set", self.sets, "sets")[:limit].reset_index(drop=True)
         names = [f"{where} {k}" for where, k in zip(items["set"], items["item"], strict=True)]
-        said = pd.read_parquet(SAMPLES / "llmbar_verdicts.parquet")
-        said = said.astype({"set": str, "judge": str, "strategy": str})
-        said = _choose(said, "judge", self.lms, "lms")
-        said = _choose(said, "strategy", self.strategies, "strategies")
-        said = said.assign(by=said["judge"] + "/" + said["strategy"])
-        said["first"] = said["verdict"].astype(object).map(FIRST).astype(float)
-        said = said.merge(items[["set", "item"]].assign(at=range(len(items))), on=["set", "item"])
-        counts = said["by"].value_counts()
+        records = pd.read_parquet(SAMPLES / "llmbar_verdicts.parquet")
+        records = records.astype({"set": str, "judge": str, "strategy": str})
+        records = _choose(records, "judge", self.lms, "lms")
+        records = _choose(records, "strategy", self.strategies, "strategies")
+        records = records.assign(by=records["judge"] + "/" + records["strategy"])
+        records["first"] = records["verdict"].astype(object).map(FIRST).astype(float)
+        place = items[["set", "item"]].assign(at=range(len(items)))
+        records = records.merge(place, on=["set", "item"])
+        counts = records["by"].value_counts()
         whole = sorted(str(by) for by, n in counts.items() if n == 2 * len(names))
         if not whole:
             raise ConfigError("dataset.lms and strategies: no such judge has verdicts on all sets.")
-        wide = said.pivot(index="by", columns=["at", "order"], values="first").sort_index(axis=1)
+        wide = records.pivot(index="by", columns=["at", "order"], values="first").sort_index(axis=1)
         verdicts = wide.loc[whole].to_numpy(float).reshape(len(whole), len(names), 2)
-        lost = np.isnan(verdicts).sum(axis=(1, 2))
+        unread = np.isnan(verdicts).sum(axis=(1, 2))
         label = np.asarray(items["label"].astype(str).map(FIRST), np.float64)
         units = Units.of(
             names,
@@ -67,9 +68,9 @@ class LLMBar(LimitedDataset):
             stratum=items["set"].tolist(),
             words=items[["words_1", "words_2"]].to_numpy(float),
         )
-        graded = [by.partition("/")[2].startswith(POINTWISE) for by in whole]
-        judges = tuple(JudgeFacts(by, pointwise=g) for by, g in zip(whole, graded, strict=True))
-        reasons = {by: {UNREAD: int(n)} for by, n in zip(whole, lost, strict=True) if n}
+        pointwise = [by.partition("/")[2].startswith(POINTWISE) for by in whole]
+        judges = tuple(JudgeFacts(by, pointwise=g) for by, g in zip(whole, pointwise, strict=True))
+        reasons = {by: {UNREAD: int(n)} for by, n in zip(whole, unread, strict=True) if n}
         asked = np.ones(verdicts.shape, np.bool_)
         people = ("expert",), label[:, None]
         facts = {
@@ -89,16 +90,16 @@ class LLMBar(LimitedDataset):
         )
 
 
-def _choose(rows: DataFrame, column: str, wanted: Sequence[str] | None, setting: str) -> DataFrame:
+def _choose(rows: DataFrame, column: str, names: Sequence[str] | None, setting: str) -> DataFrame:
     """The rows with a wanted value; a name that ends in / is of all that begin so."""
-    if wanted is None:
+    if names is None:
         return rows
-    kept = np.zeros(len(rows), np.bool_)
-    for name in wanted:
+    keep = np.zeros(len(rows), np.bool_)
+    for name in names:
         values = rows[column]
-        chosen = values.str.startswith(name) if name.endswith("/") else values == name
-        if not chosen.any():
+        matches = values.str.startswith(name) if name.endswith("/") else values == name
+        if not matches.any():
             hint = did_you_mean(name, set(values))
             raise ConfigError(f"dataset.{setting}: LLMBar has no {name!r}.{hint}")
-        kept |= chosen.to_numpy()
-    return rows[kept]
+        keep |= matches.to_numpy()
+    return rows[keep]

@@ -27,7 +27,7 @@ from judgelab.dataset.provenance import check_keys
 RATERS = ""
 """Whose cells are what people said; judges have names."""
 
-Said = Mapping[str, Counter[str]]
+Counts = Mapping[str, Counter[str]]
 """Who (``RATERS``, or a judge) -> cell, or word -> how often."""
 
 MOST_GRADE = 1e12  # numbers beyond this are identifiers or faults
@@ -97,8 +97,8 @@ class Meaning:
             value = number(cell)
             if abs(value) > MOST_GRADE:
                 return "the verdict is beyond 1e12, as no grade is"
-            known = self.words.get(word(cell), "the verdict is no number")
-            return value if value == value else known
+            grade = self.words.get(word(cell), "the verdict is no number")
+            return value if value == value else grade
         if (text := cell.strip()) in pair:
             return float(text == pair[0])
         value = self.values.get(word(cell), math.nan)
@@ -108,21 +108,21 @@ class Meaning:
 
     def grade(self, value: float) -> float:
         """A value as a grade; NaN where it has none."""
-        known = self.kind == "category" and value == value
-        return self.grades[int(value)] if known else value
+        has_level = self.kind == "category" and value == value
+        return self.grades[int(value)] if has_level else value
 
-    def missing(self, cell: str) -> bool:
+    def is_missing(self, cell: str) -> bool:
         """Whether nothing is said; a category may well be called none."""
-        known = self.kind == "category" and word(cell) in self.values
-        return cell.strip().lower() in MISSING and not known
+        is_level = self.kind == "category" and word(cell) in self.values
+        return cell.strip().lower() in MISSING and not is_level
 
-    def reading(self, cell: str, read: float | str, of_pair: bool) -> float | str:
+    def reading(self, cell: str, value: float | str, of_pair: bool) -> float | str:
         """What a cell was read as, for ``readings_line``: a grade, or words."""
-        if isinstance(read, str):
-            return "" if self.missing(cell) else "unreadable"
+        if isinstance(value, str):
+            return "" if self.is_missing(cell) else "unreadable"
         if self.kind != "category":
-            return BETTER[read] if of_pair else read
-        level, one = self.levels[int(read)], word(cell)
+            return BETTER[value] if of_pair else value
+        level, one = self.levels[int(value)], word(cell)
         return level[:20] if one == word(level) else f"{one[:20]} = {level[:20]}"
 
 
@@ -134,8 +134,8 @@ def readings_line(readings: Mapping[str, Counter[float | str]]) -> str:
     lines = []
     for who, counts in ({"people": readings.get(RATERS, Counter[float | str]())} | its).items():
         grades = {one: n for one, n in counts.items() if isinstance(one, float)}
-        ordered = sorted((-n, one) for one, n in counts.items() if one and isinstance(one, str))
-        parts = [f"{one} ({-n})" for n, one in ordered]
+        by_count = sorted((-n, one) for one, n in counts.items() if one and isinstance(one, str))
+        parts = [f"{one} ({-n})" for n, one in by_count]
         if grades:
             span = f"grades from {min(grades):g} to {max(grades):g}"
             parts.insert(0, f"{span} ({sum(grades.values())})")
@@ -144,21 +144,21 @@ def readings_line(readings: Mapping[str, Counter[float | str]]) -> str:
     return line if len(line) <= 300 else line[:297] + "..."
 
 
-def kind_of(said: Said, ordered: bool) -> Kind:
+def kind_of(counts: Counts, has_order: bool) -> Kind:
     """Whether texts have grades or categories, by the words of people (without people: of judges).
 
-    ``ordered``: whether a setting says which of two words the higher number is.
+    ``has_order``: whether a setting says which of two words the higher number is.
     """
-    main = [said[RATERS]] if said[RATERS] else [its for its in said.values() if its]
-    counts = sum(main, Counter[str]())
-    figures = Counter({one: n for one, n in counts.items() if is_figure(one)})
-    known = bool(main) and all(map(_yes_or_no, main))
+    main = [counts[RATERS]] if counts[RATERS] else [its for its in counts.values() if its]
+    total = sum(main, Counter[str]())
+    figures = Counter({one: n for one, n in total.items() if is_figure(one)})
+    yes_or_no = bool(main) and all(map(_yes_or_no, main))
     whole = len(figures) == 2 and all(number(one) % 1 == 0 for one in figures)
-    if known or (len(counts) == 2 and (whole or not figures)):
-        ranked = ordered or known or whole
-        graded = ranked and any(_graded(its, figures) for its in said.values())
-        return "grade" if graded else "category"
-    return "grade" if 2 * figures.total() >= counts.total() else "category"
+    if yes_or_no or (len(total) == 2 and (whole or not figures)):
+        has_order = has_order or yes_or_no or whole
+        of_grades = has_order and any(_has_grades(its, figures) for its in counts.values())
+        return "grade" if of_grades else "category"
+    return "grade" if 2 * figures.total() >= total.total() else "category"
 
 
 def tally(counts: Mapping[str, int], name: Callable[[str], str]) -> Counter[str]:
@@ -174,28 +174,28 @@ def words_of(cells: Mapping[str, int], blank: Collection[str] = MISSING) -> Coun
     return Counter({one: n for one, n in tally(cells, word).items() if one not in blank})
 
 
-def _yes_or_no(said: Collection[str]) -> bool:
+def _yes_or_no(answers: Collection[str]) -> bool:
     """Whether these are a yes, a no, or both, in words that everybody knows."""
-    its = set(said)
+    its = set(answers)
     return bool(its) and its <= YES | NO and max(len(its & YES), len(its & NO)) == 1
 
 
-def _graded(said: Counter[str], two: Collection[str]) -> bool:
+def _has_grades(counts: Counter[str], two: Collection[str]) -> bool:
     """Whether these are mostly numbers, and more than two with the figures ``two`` of people."""
-    figures = {one: n for one, n in said.items() if is_figure(one)}
+    figures = {one: n for one, n in counts.items() if is_figure(one)}
     others = sorted((n for one, n in figures.items() if one not in two), reverse=True)
     beyond = sum(others[max(0, 2 - len(two)) :])
-    return 2 * sum(figures.values()) >= said.total() and beyond * STRAY > said.total()
+    return 2 * sum(figures.values()) >= counts.total() and beyond * STRAY > counts.total()
 
 
-def grades(said: Said, positive: object) -> Meaning:
+def grades(counts: Counts, positive: object) -> Meaning:
     """Grades; where people say two words as pass and fail, and judges give numbers, 1 and 0;
     ConfigError where positive is none of two words."""
-    people = set(said[RATERS])
+    people = set(counts[RATERS])
     figures = len(people) > 2 or all(map(is_figure, people))
     if positive is None:
-        known = not figures and _yes_or_no(people)
-        return Meaning("grade", words={one: float(one in YES) for one in YES | NO if known})
+        yes_or_no = not figures and _yes_or_no(people)
+        return Meaning("grade", words={one: float(one in YES) for one in YES | NO if yes_or_no})
     top = spellings_of(positive)
     if figures or not top & people:
         raise ConfigError(
@@ -206,20 +206,20 @@ def grades(said: Said, positive: object) -> Meaning:
 
 
 def preferences(
-    cells: Said, given: Mapping[str, object] | None, words: Mapping[str, float], shown: bool
+    cells: Counts, setting: Mapping[str, object] | None, words: Mapping[str, float], shown: bool
 ) -> Meaning:
     """Preferences as the settings say, or as usual words and numbers that all fit together.
 
     Args:
-        given: first, second, tie -> what cells say.
+        setting: first, second, tie -> what cells say.
         words, shown: as of ``Meaning``.
 
     Raises:
         ConfigError: numbers are used in ways that do not fit together.
     """
-    if given is not None:
-        check_keys(given, MEANINGS, "dataset.preferences")
-        values = {word(str(cell)): MEANINGS[name] for name, cell in given.items()}
+    if setting is not None:
+        check_keys(setting, MEANINGS, "dataset.preferences")
+        values = {word(str(cell)): MEANINGS[name] for name, cell in setting.items()}
         return Meaning("preference", values, words, shown=shown)
     codings = {
         who or "people": coding

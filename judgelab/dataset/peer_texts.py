@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judgelab.core.errors import ConfigError, DataError, did_you_mean
 from judgelab.core.panel import Agent, Item, Panel
-from judgelab.dataset.files import Row, each_row, row_faults, sections, text_at, unpacked, value_at
+from judgelab.dataset.files import Row, each_row, row_faults, sections, text_at, unpack, value_at
 from judgelab.dataset.jsonl import Jsonl
 from judgelab.dataset.provenance import SourcedDataset, settings_of
 
@@ -58,7 +58,7 @@ class Fields(BaseModel):
 
     def _item(self, row: Row) -> PeerItem | None:
         """None where it has too few texts."""
-        reviews = unpacked(value_at(row, self.reviews))
+        reviews = unpack(value_at(row, self.reviews))
         if not isinstance(reviews, list):
             raise TypeError(f"{self.reviews!r} is no list of reviews")
         texts = [text for text in map(self._text, reviews) if text]
@@ -79,8 +79,8 @@ class Fields(BaseModel):
             raise TypeError("a review is neither text nor a form")
         parts = {key: form[key] for key in self.sections if key in form}
         if not parts:
-            known = ", ".join(map(str, form))
-            raise ValueError(f"a review has none of {', '.join(self.sections)}, but {known}")
+            keys = ", ".join(map(str, form))
+            raise ValueError(f"a review has none of {', '.join(self.sections)}, but {keys}")
         return sections(parts)
 
 
@@ -108,18 +108,19 @@ class PeerTexts(SourcedDataset):
             )
 
     def _panel(self, limit: int | None) -> Panel:
-        found = self._find(self.name)
-        facts = {**found.facts}
-        own = found.files[0].suffix != ".parquet" and "responses" in next(each_row(found.files), {})
+        origin = self._find(self.name)
+        facts = {**origin.facts}
+        first = origin.files[0]
+        own = first.suffix != ".parquet" and "responses" in next(each_row(origin.files), {})
         if own or self.fields is None:
-            panel = own_panel(found.files[0], self.task)
+            panel = own_panel(first, self.task)
         else:
             fields = settings_of(Fields, self.fields, "dataset.fields")
-            items, skipped = fields.items(each_row(found.files), found.where, limit)
+            items, skipped = fields.items(each_row(origin.files), origin.where, limit)
             facts |= {"skipped_rows": skipped} if skipped else {}
             panel = peer_panel(items, self.task)
         if self.source != "hub":
-            facts["sha256"] = hashlib.sha256(found.files[0].read_bytes()).hexdigest()
+            facts["sha256"] = hashlib.sha256(first.read_bytes()).hexdigest()
         return with_references(panel, self.references, facts).head(limit)
 
 

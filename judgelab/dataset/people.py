@@ -10,7 +10,7 @@ from typing import Any
 from judgelab.core.errors import ChoiceError, DataError, listed, some
 from judgelab.dataset.columns import Layout, Wide, layout, people_word, tokens, usual_role
 from judgelab.dataset.files import Records
-from judgelab.dataset.logs import Log, opened
+from judgelab.dataset.logs import Log, read_files
 from judgelab.dataset.rows import PAIR, TEXT, JudgedRow, table_rows
 
 
@@ -32,21 +32,21 @@ def with_labels(
         ChoiceError: several columns of the file may hold labels.
         DataError: it is not clear which text a label is about, or all are about other items.
     """
-    source, name, read = opened(file), Path(file).name, ""
+    source, name, layout_line = read_files(file), Path(file).name, ""
     if isinstance(source, Log):
-        said = source.rows(repr(name))
+        label_rows = source.rows(repr(name))
     else:
         own = _labels_layout(source, columns, human, raters, repr(name))
-        said, read = table_rows(source, own, repr(name)), f" ({own.line})"
-    said = [row for row in said if row.labels]
-    labels = list(_labels(rows, said, repr(name)))
+        label_rows, layout_line = table_rows(source, own, repr(name)), f" ({own.line})"
+    label_rows = [row for row in label_rows if row.labels]
+    labels = list(_labels(rows, label_rows, repr(name)))
     if not labels:
         raise DataError(
             f"{name!r} (dataset.people) labels no item of {where}: ids there are "
-            f"{some([row.id for row in rows])}, and here {some([row.id for row in said])}."
+            f"{some([row.id for row in rows])}, and here {some([row.id for row in label_rows])}."
         )
-    added = f"labels: {len(labels)} rows of {name}{read}"
-    if unknown := len(said) - len(labels):
+    added = f"labels: {len(labels)} rows of {name}{layout_line}"
+    if unknown := len(label_rows) - len(labels):
         added += f"; {unknown} rows of items that are not judged are left out"
     return [*(replace(row, labels=()) for row in rows), *labels], added
 
@@ -76,7 +76,7 @@ def _labels_layout(
 
 
 def _labels(
-    rows: Sequence[JudgedRow], said: Iterable[JudgedRow], where: str
+    rows: Sequence[JudgedRow], label_rows: Iterable[JudgedRow], where: str
 ) -> Iterator[JudgedRow]:
     """Rows with labels alone, of items that are judged; one that names no agent is of the only
     text of its item."""
@@ -86,14 +86,14 @@ def _labels(
     texts = {(row.id, row.agent): row.text for row in rows if row.text}
     criteria = list(dict.fromkeys(row.criterion for row in rows if row.verdicts))
     lines: dict[tuple[object, ...], int | str] = {}
-    for row in (row for row in said if row.id in units):
-        known, unit = units[row.id], (row.agent, row.other)
+    for row in (row for row in label_rows if row.id in units):
+        own, unit = units[row.id], (row.agent, row.other)
         unnamed = row.agent in (TEXT, PAIR[0])
-        [unit] = known if unnamed and len(known) == 1 else [unit]
+        [unit] = own if unnamed and len(own) == 1 else [unit]
         criterion = row.criterion or (criteria[0] if len(criteria) == 1 else "")
         why = ""
-        if unit not in known and unit[::-1] not in known:
-            why = f"item {row.id!r} has texts of {some([name for name, _ in known])}: "
+        if unit not in own and unit[::-1] not in own:
+            why = f"item {row.id!r} has texts of {some([name for name, _ in own])}: "
             why += "say whose in a column agent" if unnamed else f"none is of {row.agent}"
         elif row.text and row.text.split() != texts.get((row.id, unit[0]), row.text).split():
             why = f"the text of item {row.id!r} is another one there: ids mean something else"

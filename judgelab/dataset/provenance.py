@@ -48,8 +48,8 @@ class SourcedDataset(LimitedDataset):
 
     def __post_init__(self) -> None:
         if self.source not in self.SOURCES:
-            known = ", ".join(self.SOURCES)
-            raise ConfigError(f"dataset.source={self.source!r} must be one of {known}.")
+            choices = ", ".join(self.SOURCES)
+            raise ConfigError(f"dataset.source={self.source!r} must be one of {choices}.")
         check_keys(self.hub or {}, HUB, "dataset.hub")
         if (self.source == "path") != bool(self.path):
             raise ConfigError("dataset.path and dataset.source=path go together: give both.")
@@ -61,30 +61,30 @@ class SourcedDataset(LimitedDataset):
             files, more, where = fetch(self.hub or {})
             return Provenance(files, facts | dict(more), where)
         if self.source == "path":
-            file, shown = Path(str(self.path)).expanduser(), str(self.path)
+            file, place = Path(str(self.path)).expanduser(), str(self.path)
         else:
-            file, shown = SAMPLES / f"{name}.jsonl", f"judgelab/dataset/samples/{name}.jsonl"
-        return Provenance((file,), {**facts, "file": shown}, str(file))
+            file, place = SAMPLES / f"{name}.jsonl", f"judgelab/dataset/samples/{name}.jsonl"
+        return Provenance((file,), {**facts, "file": place}, str(file))
 
 
-def check_keys(given: Mapping[str, Any], known: Iterable[str], where: str) -> None:
+def check_keys(settings: Mapping[str, Any], keys: Iterable[str], where: str) -> None:
     """Refuse a mapping of settings with an unknown key."""
-    for key in given:
-        if key not in known:
-            raise ConfigError(f"{where}.{key} is not a known key.{did_you_mean(str(key), known)}")
+    for key in settings:
+        if key not in keys:
+            raise ConfigError(f"{where}.{key} is not a known key.{did_you_mean(str(key), keys)}")
 
 
-def settings_of(model: type[Settings], given: Mapping[str, Any], where: str) -> Settings:
+def settings_of(model: type[Settings], settings: Mapping[str, Any], where: str) -> Settings:
     """Settings, which the config calls ``where``, as their model; ConfigError if a key is unknown,
     missing, or not of its kind."""
-    check_keys(given, model.model_fields, where)
+    check_keys(settings, model.model_fields, where)
     try:
-        return model.model_validate(dict(given))
+        return model.model_validate(dict(settings))
     except ValidationError as cause:
         error = cause.errors()[0]
         key = str(error["loc"][0])
         must = error["msg"].replace("Input should be", "must be").lower()
-        raise ConfigError(f"{where}.{key}={given.get(key)!r} {must}.") from None
+        raise ConfigError(f"{where}.{key}={settings.get(key)!r} {must}.") from None
 
 
 def fetch(hub: Mapping[str, Any]) -> Provenance:
@@ -109,8 +109,8 @@ def fetch(hub: Mapping[str, Any]) -> Provenance:
     except HubError as cause:
         raise _refusal(hub, str(cause)) from cause
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.parquet"))
-    chosen = [name for pattern in patterns for name in names if fnmatch(name, pattern)]
-    files = tuple(folder / name for name in dict.fromkeys(chosen))
+    matches = [name for pattern in patterns for name in names if fnmatch(name, pattern)]
+    files = tuple(folder / name for name in dict.fromkeys(matches))
     if not files:
         raise _refusal(hub, f"no file there matches {' or '.join(patterns)}")
     shards = {
@@ -118,16 +118,16 @@ def fetch(hub: Mapping[str, Any]) -> Provenance:
     }
     if obstacle and "*" in "".join(patterns) and len(files) < sum(shards.values()):
         raise _refusal(hub, f"{obstacle}, and the cache holds a part of the split only")
-    asked = {key: hub.get(key) for key in HUB if key != "data_files"}
-    return Provenance(files, {"hub": asked, "commit": folder.name}, str(hub["id"]))
+    origin = {key: hub.get(key) for key in HUB if key != "data_files"}
+    return Provenance(files, {"hub": origin, "commit": folder.name}, str(hub["id"]))
 
 
 def _patterns(hub: Mapping[str, Any]) -> list[str]:
     """``data_files`` if given; else the two layouts the Hub itself writes: one folder per config
     with ``<split>-*.parquet`` (``data`` for the config ``default``) as ``push_to_hub`` does, and
     ``<config>/<split>/*.parquet`` as on the branch ``refs/convert/parquet``."""
-    if given := hub.get("data_files"):
-        patterns = [given] if isinstance(given, str) else [str(one) for one in given]
+    if files := hub.get("data_files"):
+        patterns = [files] if isinstance(files, str) else [str(one) for one in files]
         if wrong := [one for one in patterns if not one.endswith(".parquet")]:
             raise ConfigError(f"dataset.hub.data_files={wrong[0]!r} must name parquet files.")
         return patterns

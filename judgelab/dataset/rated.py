@@ -13,7 +13,7 @@ from judgelab.core.errors import ConfigError, did_you_mean
 from judgelab.core.panel import Panel
 from judgelab.dataset.files import Row, cell_text, each_row, of_frame, row_faults
 from judgelab.dataset.provenance import SAMPLES, SourcedDataset, check_keys
-from judgelab.dataset.rows import shortened
+from judgelab.dataset.rows import shorten
 from judgelab.dataset.table import LabelledTable
 
 COLUMNS = ("id", "agent", "text", "source", "reference")
@@ -40,7 +40,7 @@ class RatedArticle(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _named(cls, row: dict[str, Any]) -> dict[str, Any]:
+    def _name_systems(cls, row: dict[str, Any]) -> dict[str, Any]:
         texts, scores = row.get("texts"), row["scores"]
         if isinstance(texts, list) and isinstance(scores, Mapping):
             names = [f"system_{k:02d}" for k in range(1, len(texts) + 1)]
@@ -77,18 +77,18 @@ class RatedSummaries(SourcedDataset):
                 raise ConfigError(f"dataset.human={self.human!r} is not in the sample.")
             facts["synthetic"] = SYNTHETIC
         else:
-            found = self._find(self.name)
-            where, facts, texts = found.where, {**found.facts}, list[dict[str, Any]]()
-            for k, row in enumerate(islice(each_row(found.files), limit)):
+            origin = self._find(self.name)
+            where, facts, texts = origin.where, {**origin.facts}, list[dict[str, Any]]()
+            for k, row in enumerate(islice(each_row(origin.files), limit)):
                 with row_faults(where, k, row):
                     texts += self._texts(row)
             frame = pd.DataFrame(texts)
         facts["human"] = self.human
-        scored = frame.drop(columns=[*COLUMNS, "human"], errors="ignore")
+        metrics = frame.drop(columns=[*COLUMNS, "human"], errors="ignore")
         table = LabelledTable(
             kind="grade",
             columns={name: name if name in frame else False for name in (*COLUMNS, "human")},
-            judges=[str(name) for name in scored if any(cell_text(cell) for cell in scored[name])],
+            judges=[str(name) for name, cells in metrics.items() if any(map(cell_text, cells))],
             task_description=self.task_description,
         )
         return table.panel(of_frame(frame), where, facts, limit)
@@ -96,27 +96,27 @@ class RatedSummaries(SourcedDataset):
     def _texts(self, row: Row) -> list[dict[str, Any]]:
         """A row for each text of an article, its metrics in columns of their own; ValueError if
         the article is not as it must be."""
-        given = {key: row.get(str(field)) for key, field in self.fields.items() if field}
+        values = {key: row.get(str(field)) for key, field in self.fields.items() if field}
         try:
-            article = RatedArticle.model_validate({"scores": row, **given})
+            article = RatedArticle.model_validate({"scores": row, **values})
         except ValidationError as cause:
             error = cause.errors()[0]
             field = ".".join(map(str, error["loc"]))
             if error["type"] == "missing":
                 raise ValueError(f"dataset.fields names no column of {field}") from None
             must = error["msg"].replace("Input should be", "must be")
-            raise ValueError(f"{field} {shortened(error['input'])} {must}") from None
+            raise ValueError(f"{field} {shorten(error['input'])} {must}") from None
         reference = article.reference
         reference = next(iter(reference), None) if isinstance(reference, list) else reference
         head = {"id": article.id, "source": article.source, "reference": reference}
         rows = []
-        for system, given in article.scores.items():
-            if self.human not in given:
-                hint = did_you_mean(self.human, map(str, given))
+        for system, values in article.scores.items():
+            if self.human not in values:
+                hint = did_you_mean(self.human, map(str, values))
                 raise ValueError(f"no annotation {self.human!r} (dataset.human).{hint}")
-            numbers = {k: v for k, v in given.items() if isinstance(v, int | float)}
-            chosen = numbers.keys() - {self.human} if self.metrics is None else self.metrics
+            numbers = {k: v for k, v in values.items() if isinstance(v, int | float)}
+            names = numbers.keys() - {self.human} if self.metrics is None else self.metrics
             text = {"agent": system, "text": article.texts.get(system)}
-            metrics = {name: numbers.get(name) for name in given if name in chosen}
-            rows.append({**head, **text, "human": given[self.human], **metrics})
+            metrics = {name: numbers.get(name) for name in values if name in names}
+            rows.append({**head, **text, "human": values[self.human], **metrics})
         return rows

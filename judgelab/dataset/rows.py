@@ -70,11 +70,11 @@ class JudgedRow:
         for name in NAMES:
             object.__setattr__(self, name, getattr(self, name).strip())
         for kind in ("labels", "verdicts"):
-            said = tuple(
+            opinions = tuple(
                 Opinion(who.strip(), cell, order, reason.strip(), run.strip())
                 for who, cell, order, reason, run in getattr(self, kind)
             )
-            object.__setattr__(self, kind, said)
+            object.__setattr__(self, kind, opinions)
         if not self.id:
             raise DataError("id is empty")
         if not self.agent and (self.other or self.text or self.labels or self.verdicts):
@@ -93,12 +93,12 @@ class JudgedRow:
 
 def table_rows(records: Records, layout: Layout, where: str) -> list[JudgedRow]:
     """What the rows of a table say, long or wide; DataError where they are not as rows must be."""
-    used = [name for name in records.columns if name not in layout.unread]
+    columns = [name for name in records.columns if name not in layout.unread]
     words = {column for name, column in layout.columns.items() if name not in NUMBERS}
     rows, faults, sources = list[JudgedRow](), list(records.faults), dict[str, int]()
     for k, (line, record) in enumerate(records.rows, start=1):
         cells, whys = dict[str, str](), list[str]()
-        for name in used:
+        for name in columns:
             cell = cell_text(record.get(name))
             if cell is None:
                 whys.append(f"the cell {name!r} is no number and no Unicode text")
@@ -154,29 +154,29 @@ def _table_row(
         who = "judge" if who is None else who
         verdicts.append(Opinion(who, verdict, swapped, facts.get("reason", ""), run))
     if verdicts and order not in (0, 1):
-        given = shortened(cells_of["order"])
-        raise DataError(f"order {given} is no order, which is 0 (agent is shown first) or 1")
+        cell = shorten(cells_of["order"])
+        raise DataError(f"order {cell} is no order, which is 0 (agent is shown first) or 1")
     facts.pop("reason", None)
     category = facts.get("category", "")
     if category.lower() in MISSING:
         facts["category"] = ""
     elif category not in CATEGORIES:
-        raise DataError(f"category {shortened(category)} must be {', '.join(CATEGORIES)}")
-    said: dict[str, Any] = {**facts, "labels": tuple(labels), "verdicts": tuple(verdicts)}
+        raise DataError(f"category {shorten(category)} must be {', '.join(CATEGORIES)}")
+    row: dict[str, Any] = {**facts, "labels": tuple(labels), "verdicts": tuple(verdicts)}
     for name in (name for name in FIGURES if name in facts):
-        said[name] = number(facts[name])
-        if said[name] != said[name] and facts[name].lower() not in MISSING:
-            raise DataError(f"{name} {shortened(facts[name])} is no number")
-    return JudgedRow(line, **said)
+        row[name] = number(facts[name])
+        if row[name] != row[name] and facts[name].lower() not in MISSING:
+            raise DataError(f"{name} {shorten(facts[name])} is no number")
+    return JudgedRow(line, **row)
 
 
-def shortened(value: object) -> str:
+def shorten(value: object) -> str:
     """A value for a message."""
     text = repr(value)
     return text if len(text) <= 42 else text[:39] + "..."
 
 
-def near(name: str, known: Iterable[str]) -> str:
+def near(name: str, names: Iterable[str]) -> str:
     """``, did you mean 'x'?`` where a known name is close; otherwise nothing."""
-    hint = did_you_mean(name, known)
+    hint = did_you_mean(name, names)
     return f", did{hint[4:]}" if hint.startswith(" Did") else ""

@@ -28,7 +28,7 @@ from judgelab.dataset.building import PanelBuilder
 from judgelab.dataset.categories import categories
 from judgelab.dataset.columns import COLUMNS, Layout, Wide, layout
 from judgelab.dataset.files import Records, of_frame, refuse
-from judgelab.dataset.logs import Log, file_facts, opened
+from judgelab.dataset.logs import Log, file_facts, read_files
 from judgelab.dataset.meaning import RATERS, Meaning, grades, kind_of, preferences, words_of
 from judgelab.dataset.people import with_labels
 from judgelab.dataset.provenance import check_keys
@@ -76,7 +76,7 @@ class LabelledTable(LimitedDataset):
     def _panel(self, limit: int | None) -> Panel:
         if not self.path:
             raise ConfigError("dataset=table needs dataset.path=FILE.")
-        source = opened(self.path)
+        source = read_files(self.path)
         return self.panel(source, repr(self.path), file_facts(self.path), limit)
 
     def of(self, frame: DataFrame) -> Panel:
@@ -89,7 +89,7 @@ class LabelledTable(LimitedDataset):
     ) -> Panel:
         """The panel of rows that somebody else has read from ``where``; ``facts`` are for its
         provenance."""
-        own, read, added = None, dict[str, object](), ""
+        own, reading, added = None, dict[str, object](), ""
         if isinstance(source, Log):
             noun, rows = "entry", self._log_rows(source, where)
         else:
@@ -98,19 +98,19 @@ class LabelledTable(LimitedDataset):
         if self.people:
             columns, human = own.columns if own else {}, (self.columns or {}).get("human")
             rows, added = with_labels(rows, where, str(self.people), columns, human, self.raters)
-        judged = self._judged(rows, where, noun)
+        builders = self._build(rows, where, noun)
         if isinstance(source, Log):
             several = {item for (item, *_), its in source.answers.items() if len(its) > 1}
             if added and (first := sorted({row.id for row in rows if row.labels} & several)):
                 added += f"; labels of {some(first)} are taken to be of the first answer"
-            read["log"] = source.sentence + (f" {added[0].upper()}{added[1:]}." if added else "")
+            reading["log"] = source.sentence + (f" {added[0].upper()}{added[1:]}." if added else "")
         elif own:
-            _refuse_silent(judged, own)
+            _refuse_silent(builders, own)
             none = {name: False for name, column in (self.columns or {}).items() if column is False}
-            read = {"columns": own.columns | none, "columns_not_read": own.unread}
-            read["columns_taken"] = "; ".join(filter(None, [own.line, added]))
-            read["columns_of_labels"] = own.labels
-        return self._with_agents(judged, {**facts, **read}, limit)
+            reading = {"columns": own.columns | none, "columns_not_read": own.unread}
+            reading["columns_taken"] = "; ".join(filter(None, [own.line, added]))
+            reading["columns_of_labels"] = own.labels
+        return self._with_agents(builders, {**facts, **reading}, limit)
 
     def _layout(self, records: Records, where: str) -> Layout:
         """Which column of a table says what."""
@@ -118,8 +118,9 @@ class LabelledTable(LimitedDataset):
             refuse(where, records.faults)
         if not self.people:
             return layout(records, self.columns, self.raters, self.judges, where)
-        given = {**(self.columns or {}), "human": False, "preference": False}
-        own = layout(records, given, None, self.judges, where)  # settings of labels are of its file
+        settings = {**(self.columns or {}), "human": False, "preference": False}
+        # settings of labels are of the file of labels
+        own = layout(records, settings, None, self.judges, where)
         if own.numbers:
             raise DataError(
                 f"{where} has no column of ids by which labels could be joined: name it with "
@@ -133,14 +134,14 @@ class LabelledTable(LimitedDataset):
         settings = {"columns": columns, "judges": self.judges, "raters": self.raters}
         if self.people:
             settings |= {"columns": columns - {"human"}, "raters": None}
-        for name in (name for name, given in settings.items() if given):
+        for name in (name for name, value in settings.items() if value):
             raise ConfigError(
                 f"dataset.{name} is for tables; {where} was read as {log.tool}, which says who "
                 "people and judges are: leave it out."
             )
         return log.rows(where)
 
-    def _judged(self, rows: Sequence[JudgedRow], where: str, noun: str) -> dict[str, PanelBuilder]:
+    def _build(self, rows: Sequence[JudgedRow], where: str, noun: str) -> dict[str, PanelBuilder]:
         """What rows say by each criterion; of several the texts alone, under "", come first."""
         names = sorted({row.criterion for row in rows if row.criterion})
         nameless = [row for row in rows if not row.criterion and (row.labels or row.verdicts)]
@@ -154,24 +155,24 @@ class LabelledTable(LimitedDataset):
                     f"({', '.join(names) or 'none'}).{hint}"
                 )
             names = [self.criterion]
-        judged = dict[str, PanelBuilder]()
+        builders = dict[str, PanelBuilder]()
         if len(names) > 1:
             texts = [replace(row, labels=(), verdicts=()) for row in rows]
             kind: Kind = "preference" if any(row.other for row in rows) else "grade"
-            judged[""] = PanelBuilder(Meaning(kind), where, noun).add(texts)
+            builders[""] = PanelBuilder(Meaning(kind), where, noun).add(texts)
         for name in names or [""]:
             own = [row for row in rows if row.criterion in ("", name)]
             place = f"{where}, criterion {name!r}" if len(names) > 1 else where
-            judged[name] = PanelBuilder(self._meaning(own, place), place, noun).add(own)
-        return judged
+            builders[name] = PanelBuilder(self._meaning(own, place), place, noun).add(own)
+        return builders
 
     def _meaning(self, rows: Sequence[JudgedRow], where: str) -> Meaning:
         """How cells are read, from settings and cells."""
         of_texts, of_pairs = {RATERS: Counter[str]()}, dict[str, Counter[str]]()
         for row in rows:
             counts, names = (of_pairs, (row.agent, row.other)) if row.other else (of_texts, ())
-            said = [(RATERS, one.cell) for one in row.labels]
-            for who, cell in (*said, *((one.who, one.cell) for one in row.verdicts)):
+            opinions = [(RATERS, one.cell) for one in row.labels]
+            for who, cell in (*opinions, *((one.who, one.cell) for one in row.verdicts)):
                 if cell.strip() and cell.strip() not in names:
                     counts.setdefault(who, Counter())[cell] += 1
         words = {who: words_of(its) for who, its in of_texts.items()}
@@ -185,16 +186,16 @@ class LabelledTable(LimitedDataset):
         return preferences(of_pairs, self.preferences, alone.words, self.numbering == "shown")
 
     def _with_agents(
-        self, judged: Mapping[str, PanelBuilder], facts: Mapping[str, object], limit: int | None
+        self, builders: Mapping[str, PanelBuilder], facts: Mapping[str, object], limit: int | None
     ) -> Panel:
         """The panel with the categories of its agents, and the tables of several criteria."""
-        (_, whole), *criteria = judged.items()
-        given = {str(name): category for name, category in (self.agents or {}).items()}
-        for name in (name for name in given if name not in whole.agents):
+        (_, whole), *criteria = builders.items()
+        settings = {str(name): category for name, category in (self.agents or {}).items()}
+        for name in (name for name in settings if name not in whole.agents):
             hint = near(name, whole.agents)
             raise DataError(f"dataset.agents: {name!r} has no text in this table{hint}")
-        kinds = {name: whole.fact("category", name) for name in whole.agents} | given
-        agents = [Agent(name, kinds[name]) for name in dict.fromkeys([*given, *whole.agents])]
+        kinds = {name: whole.fact("category", name) for name in whole.agents} | settings
+        agents = [Agent(name, kinds[name]) for name in dict.fromkeys([*settings, *whole.agents])]
         mine = {"kind": whole.meaning.kind, "people": self.people}
         mine["task_description"] = self.task_description
         panel = whole.panel({**facts, **mine}, limit, self.task, agents)
@@ -205,17 +206,17 @@ class LabelledTable(LimitedDataset):
         return replace(panel, judgments=None, criteria=tables)
 
 
-def _refuse_silent(judged: Mapping[str, PanelBuilder], own: Layout) -> None:
+def _refuse_silent(builders: Mapping[str, PanelBuilder], own: Layout) -> None:
     """Refuse a judge whose columns are empty, and a table that says nothing."""
-    whole, *_ = judged.values()
-    heard = {judge for one in judged.values() for judge, *_ in one.verdicts}
-    for name in (name for name in own.judges if name not in heard):
+    whole, *_ = builders.values()
+    judges = {judge for one in builders.values() for judge, *_ in one.verdicts}
+    for name in (name for name in own.judges if name not in judges):
         raise DataError(
             f"{whole.where} holds no verdict of {name!r} ({listed(own.judges[name])}): fill it, or "
             "leave this judge out of dataset.judges."
         )
     texts = any(name in ("text", "source") for name, *_ in whole.facts)
-    if not (heard or texts or any(one.labels for one in judged.values())):
+    if not (judges or texts or any(one.labels for one in builders.values())):
         unread = f" Not read are: {', '.join(own.unread)[:300]}." if own.unread else ""
         raise DataError(
             f"{whole.where} holds no label, no verdict and no text: name its columns with "

@@ -39,13 +39,13 @@ class Yelp(SourcedDataset):
     seed: int = 0
 
     def _panel(self, limit: int | None) -> Panel:
-        found = self._find("yelp")
-        facts = {**found.facts}
+        origin = self._find("yelp")
+        facts = {**origin.facts}
         if self.source == "sample":
-            panel = own_panel(found.files[0], "review")
+            panel = own_panel(origin.files[0], "review")
         else:
             facts |= {"seed": self.seed, "minimum": self.minimum, "characters": self.characters}
-            panel = peer_panel(self._draw(found.files[0]), "review")
+            panel = peer_panel(self._draw(origin.files[0]), "review")
         return with_references(panel, self.references, facts).head(limit)
 
     def _draw(self, folder: Path) -> list[PeerItem]:

@@ -21,10 +21,10 @@ from judgelab.dataset.logs import (
     mlflow,
     promptfoo,
 )
-from judgelab.dataset.logs.inspect import unzipped
+from judgelab.dataset.logs.inspect import unzip
 from judgelab.dataset.logs.log import Log, Opened, Reader
 
-__all__ = ["Log", "file_facts", "opened"]
+__all__ = ["Log", "file_facts", "read_files"]
 
 READERS: Sequence[Reader] = (
     inspect,
@@ -43,7 +43,7 @@ FIRST = 200  # rows by which a file is recognised
 SUFFIXES = (".eval", ".json", ".jsonl", ".csv", ".parquet")  # of a folder's files that may be logs
 
 
-def opened(path: str | Sequence[str]) -> Records | Log:
+def read_files(path: str | Sequence[str]) -> Records | Log:
     """The rows of a flat table; or what logs of one tool say.
 
     Args:
@@ -53,12 +53,12 @@ def opened(path: str | Sequence[str]) -> Records | Log:
         DataError: nothing can be read, or logs are of several tools.
     """
     files, damaged, logs = _files(path), 0, list[tuple[Reader, Opened]]()
-    named = [Path(one).expanduser() for one in ([path] if isinstance(path, str) else path)]
+    places = [Path(one).expanduser() for one in ([path] if isinstance(path, str) else path)]
     for file in files:
         try:
             content = _content(file)
         except DataError:
-            if file in named:
+            if file in places:
                 raise
             damaged += 1
             continue  # a folder may hold anything; how much of it is left out is said
@@ -69,7 +69,7 @@ def opened(path: str | Sequence[str]) -> Records | Log:
         if reader is not None:
             refuse(repr(str(file)), records.faults if records else ())
             logs.append((reader, Opened(file, whole)))
-        elif records and files == named[:1]:  # one file by its name
+        elif records and files == places[:1]:  # one file by its name
             return records
     tools = list(dict.fromkeys(reader.TOOL for reader, _ in logs))
     if len(tools) > 1:
@@ -113,5 +113,5 @@ def _content(file: Path) -> Records | dict[str, Any]:
     if file.is_file():
         with file.open("rb") as content:
             if content.read(2) == b"PK":
-                return unzipped(file)
+                return unzip(file)
     return content_of(file)

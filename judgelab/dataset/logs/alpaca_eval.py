@@ -28,12 +28,12 @@ def read(files: Sequence[Opened], log: Log) -> None:
         if first == second:
             log.left_out["pairs of equal outputs"] += 1
             continue
-        asked = str(row.get("instruction"))
-        item = instructions.setdefault(asked, f"instruction {len(instructions) + 1}")
+        instruction = str(row.get("instruction"))
+        item = instructions.setdefault(instruction, f"instruction {len(instructions) + 1}")
         one, two = (str(row.get(name) or "") for name in ("generator_1", "generator_2"))
         if not one or not two or one == two:
             one, two = "first", "second"
-        facts = {"source": asked, "text": first, "other_text": second}
+        facts = {"source": instruction, "text": first, "other_text": second}
         unit = log.unit(item, one, two, alike=f"{first}\0{second}", **facts)
         value = number(cell_text(row.get("preference")) or "")
         cell = "tie" if value in (0, MIDDLE) else one if value < MIDDLE else two

@@ -25,14 +25,15 @@ def read(files: Sequence[Opened], log: Log) -> None:
     cases = dict[str, str]()
     for path, content in files:
         run = part(content, "testRunData") or content
-        known = part(run, "hyperparameters").get("model") or run.get("identifier")
-        agent = prose(known) or (path.stem if len(files) > 1 else TEXT)
+        name = part(run, "hyperparameters").get("model") or run.get("identifier")
+        agent = prose(name) or (path.stem if len(files) > 1 else TEXT)
         for row in _cases(content):
-            asked = prose(either(row, "input", "scenario"))
+            question = prose(either(row, "input", "scenario"))
             text = prose(either(row, "actualOutput", "actual_output", "turns"))
-            item = cases.setdefault(asked or prose(row.get("name")), f"case {len(cases) + 1}")
-            expected = prose(either(row, "expectedOutput", "expected_output", "expectedOutcome"))
-            unit = log.unit(item, agent, alike=text, text=text, source=asked, reference=expected)
+            item = cases.setdefault(question or prose(row.get("name")), f"case {len(cases) + 1}")
+            reference = prose(either(row, "expectedOutput", "expected_output", "expectedOutcome"))
+            facts = {"text": text, "source": question, "reference": reference}
+            unit = log.unit(item, agent, alike=text, **facts)
             for one in rows_of(either(row, *METRICS)):
                 metric, error = prose(one.get("name")), one.get("error")
                 judge = prose(either(one, "evaluationModel", "evaluation_model")) or metric

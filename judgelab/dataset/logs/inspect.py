@@ -36,22 +36,22 @@ def read(files: Sequence[Opened], log: Log) -> None:
     if len(tasks) > 1:
         raise DataError(f"These logs are of several tasks ({some(tasks)}): read each alone.")
     models = [(content["eval"]["model"], rows_of(content, "samples")) for _, content in files]
-    scored = [one for one in models if any(sample.get("scores") for sample in one[1])]
-    samples = [(str(model), sample) for model, its in scored or models for sample in its]
+    with_scores = [one for one in models if any(sample.get("scores") for sample in one[1])]
+    samples = [(str(model), sample) for model, its in with_scores or models for sample in its]
     log.left_out["samples of logs without scores"] = sum(len(x) for _, x in models) - len(samples)
     log.counts["epochs"] = len({sample.get("epoch") for _, sample in samples})
-    given = [pair for _, sample in samples for pair in (sample.get("scores") or {}).items()]
-    scorers = {name: [""] for name, _ in given}
-    scorers |= {name: list(x["value"]) for name, x in given if isinstance(x.get("value"), Mapping)}
-    seen = set[object]()
+    pairs = [pair for _, sample in samples for pair in (sample.get("scores") or {}).items()]
+    scorers = {name: [""] for name, _ in pairs}
+    scorers |= {name: list(x["value"]) for name, x in pairs if isinstance(x.get("value"), Mapping)}
+    keys = set[object]()
     for model, sample in samples:
         scores, key = sample.get("scores") or {}, (model, sample.get("uuid") or id(sample))
         if sample.get("invalidation") or (sample.get("error") and not scores):
             log.left_out["samples with errors" if sample.get("error") else "invalid samples"] += 1
-        elif key in seen:  # the log of a retry repeats what was done
+        elif key in keys:  # the log of a retry repeats what was done
             log.left_out["samples that two logs hold"] += 1
         else:
-            seen.add(key)
+            keys.add(key)
             unit = _unit(log, model, sample)
             for name, criteria in scorers.items():
                 _score(unit, name, scores.get(name) or {"explanation": "no score"}, criteria)
@@ -84,7 +84,7 @@ def _score(unit: Unit, name: str, score: Row, criteria: Sequence[str]) -> None:
                 unit.verdict(name, cell, key, why or "unscored")
 
 
-def unzipped(file: Path) -> dict[str, Any]:
+def unzip(file: Path) -> dict[str, Any]:
     """The JSON log that an ``.eval`` file stands for.
 
     Raises:

@@ -12,12 +12,12 @@ from judgelab.dataset.rows import PEOPLE
 
 TOOL = "a Label Studio export"
 ITEMS = "tasks"
-GIVEN = ("annotations", "completions", "predictions")
+KINDS = ("annotations", "completions", "predictions")
 
 
 def recognises(content: Any) -> bool:
     """Tasks hold data and annotations, or completions, as they were called once."""
-    return any("data" in row and row.keys() & {*GIVEN[:2]} for row in rows_of(content))
+    return any("data" in row and row.keys() & {*KINDS[:2]} for row in rows_of(content))
 
 
 def read(files: Sequence[Opened], log: Log) -> None:
@@ -28,7 +28,7 @@ def read(files: Sequence[Opened], log: Log) -> None:
         id_ = str(own or row.get("id") or f"task {len(log.units) + 1}")
         facts = facts_of(data)
         agent = facts.pop("agent", "response")
-        for given, one in ((key, one) for key in GIVEN for one in rows_of(row.get(key))):
+        for kind, one in ((key, one) for key in KINDS for one in rows_of(row.get(key))):
             if one.get("was_cancelled") or one.get("skipped"):
                 log.left_out["skipped annotations"] += 1
                 continue
@@ -39,7 +39,7 @@ def read(files: Sequence[Opened], log: Log) -> None:
                     texts = {"text": sides[0], "other_text": sides[1]}
                     names, texts = ("left", "right"), texts | {"source": facts.get("source", "")}
                 unit = log.unit(id_, *names, alike=texts.get("text", ""), **texts)
-                if given == "predictions":
+                if kind == "predictions":
                     unit.verdict(prose(one.get("model_version")) or "prediction", value, control)
                 else:
                     unit.label(_who(one), value, control)
@@ -54,9 +54,9 @@ def _values(annotation: Row, log: Log) -> Iterator[tuple[str, object, str]]:
     """(control, value, the two objects of a pair) of each choice, grade or side."""
     for one in rows_of(annotation.get("result")):
         kind, value, control = one.get("type"), part(one, "value"), prose(one.get("from_name"))
-        chosen = value.get("choices") or []
-        if kind == "choices" and len(chosen) == 1:
-            yield control, chosen[0], ""
+        choices = value.get("choices") or []
+        if kind == "choices" and len(choices) == 1:
+            yield control, choices[0], ""
         elif kind in ("rating", "number"):
             yield control, value.get(kind), ""
         elif kind == "pairwise":

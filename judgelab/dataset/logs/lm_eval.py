@@ -26,14 +26,14 @@ def read(files: Sequence[Opened], log: Log) -> None:
         filters = {row.get("filter") for row in rows}
         model = path.absolute().parent.name if path.name.startswith("samples_") else path.stem
         for row in rows:
-            asked, free = _request(row.get("arguments"))
+            question, free = _request(row.get("arguments"))
             text = _first(row.get("resps")) if free else ""
             unit = log.unit(
                 f"{_task(path)} {row['doc_id']}" if several else str(row["doc_id"]),
                 model,
                 alike=text or str(path),
                 text=text,
-                source=asked,
+                source=question,
                 reference=prose(row.get("target")) if free else "",  # of choices it is a number
                 stratum=_task(path) if several else "",
             )

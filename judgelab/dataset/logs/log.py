@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from judgelab.core.errors import DataError, listed
-from judgelab.dataset.files import Row, cell_text, refuse, unpacked
+from judgelab.dataset.files import Row, cell_text, refuse, unpack
 from judgelab.dataset.meaning import LONGEST, MOST, is_figure
 from judgelab.dataset.rows import TEXT, JudgedRow, Opinion
 
@@ -93,12 +93,12 @@ class Log:
         differ become items of their own, in the cluster of the first.
         """
         item, agent, other = (name.strip() for name in (item, agent, other))
-        known = self.answers.setdefault((item, agent, other), {})
-        place = known.setdefault(alike, len(known) + 1)
-        named = {"id": item, "agent": agent, "other": other}
+        answers = self.answers.setdefault((item, agent, other), {})
+        place = answers.setdefault(alike, len(answers) + 1)
+        ids = {"id": item, "agent": agent, "other": other}
         if place > 1:
-            named |= {"id": f"{item} ({place})", "cluster": item}
-        unit = self.units.setdefault((named["id"], agent, other), Unit({**named}))
+            ids |= {"id": f"{item} ({place})", "cluster": item}
+        unit = self.units.setdefault((ids["id"], agent, other), Unit({**ids}))
         unit.facts |= {name: value for name, value in facts.items() if value}
         return unit
 
@@ -155,11 +155,12 @@ class Log:
             "judges": len({who for _, by_person, who, _ in keys if not by_person}),
             "people": len({who for _, by_person, who, _ in keys if by_person}),
         }
-        read = f"Read as {self.tool}: {listed(_counted(sizes)) or 'nothing'}."
-        return f"{read} Left out: {listed(_counted(self.left_out))}." if self.left_out else read
+        line = f"Read as {self.tool}: {listed(_counts_in_words(sizes)) or 'nothing'}."
+        rest = _counts_in_words(self.left_out)
+        return f"{line} Left out: {listed(rest)}." if self.left_out else line
 
 
-def _counted(counts: Mapping[str, int]) -> list[str]:
+def _counts_in_words(counts: Mapping[str, int]) -> list[str]:
     """``60 samples``, ``1 sample with errors``."""
     parts = []
     for noun, n in counts.items():
@@ -183,7 +184,7 @@ def rows_of(content: Any, *keys: str) -> list[Row]:
 
 def part(row: Row, key: str) -> Row:
     """An object inside of a row, which may be written as JSON; {} where there is none."""
-    value = unpacked(row.get(key))
+    value = unpack(row.get(key))
     return value if isinstance(value, Mapping) else {}
 
 

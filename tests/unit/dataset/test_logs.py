@@ -17,7 +17,7 @@ import pytest
 
 import judgelab
 from judgelab.core.errors import ConfigError, DataError
-from judgelab.dataset.logs import Log, opened
+from judgelab.dataset.logs import Log, read_files
 from judgelab.dataset.table import LabelledTable
 from judgelab.study.common.panels import judgment_records
 
@@ -214,7 +214,7 @@ def written(folder: Path, content: Any, name: str = "log.json") -> Path:
 
 
 def log_of(path: Path) -> Log:
-    log = opened(str(path))
+    log = read_files(str(path))
     assert isinstance(log, Log)
     return log
 
@@ -296,20 +296,20 @@ def test_a_folder_of_models(tmp_path: Path) -> None:
     assert both.texts == panel.texts
     tables = [str(written(tmp_path, b"id,text\n1,a\n", f"{name}.csv")) for name in "xy"]
     with pytest.raises(DataError, match="no log of a known tool"):  # nor is the first one taken
-        opened(tables)
+        read_files(tables)
     for table in tables:
         Path(table).unlink()
     cut = written(tmp_path, json.dumps(inspect("cut")).encode()[:400], "cut.json")
     assert "1 file that cannot be read" in str(LabelledTable(path=str(tmp_path)).load().provenance)
     with pytest.raises(DataError, match=r"cut\.json"):  # which was asked for by its name
-        opened([str(tmp_path / "a.json"), str(cut)])
+        read_files([str(tmp_path / "a.json"), str(cut)])
     cut.unlink()
     written(tmp_path, inspect(task="sea"), "c.json")
     with pytest.raises(DataError, match="sea and sky"):
-        opened(str(tmp_path))
+        read_files(str(tmp_path))
     written(tmp_path, promptfoo(), "c.json")
     with pytest.raises(DataError, match="an Inspect log and promptfoo results"):
-        opened(str(tmp_path))
+        read_files(str(tmp_path))
 
 
 def test_metrics_and_overall_ratings_are_criteria(tmp_path: Path) -> None:
@@ -338,7 +338,7 @@ def test_metrics_and_overall_ratings_are_criteria(tmp_path: Path) -> None:
 )
 def test_what_is_no_log(tmp_path: Path, content: Any, told: str) -> None:
     with pytest.raises(DataError, match=told):
-        opened(str(written(tmp_path, content)))
+        read_files(str(written(tmp_path, content)))
 
 
 def test_settings_of_columns_are_refused_and_others_hold(tmp_path: Path) -> None:
