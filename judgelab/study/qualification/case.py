@@ -74,24 +74,24 @@ class Case:
         return [single(self.responses, k) for k in range(len(self.responses.judges))]
 
     @property
-    def known(self) -> bool:
+    def has_gold(self) -> bool:
         """Whether people prefer any answer to another."""
         return bool((np.abs(self.gold) == 1).any())
 
     @property
-    def chosen(self) -> Pool:
+    def pool(self) -> Pool:
         """The pool of all exams."""
         return [pool for pool in self.pools if pool.name not in (PRE, HUMAN)][-1]
 
     @property
     def outcome(self) -> Pool:
         """What these judges decide as a method: the pool of all exams, or the only judge."""
-        return self.singles[0] if len(self.singles) == 1 else self.chosen
+        return self.singles[0] if len(self.singles) == 1 else self.pool
 
     def accuracy(self, sign: Floats, gold: Floats | None = None) -> Estimate:
         """Of decisions on the pairs that people decided, or on those of ``gold``."""
         gold = self.gold if gold is None else gold
-        return _counted(accuracy(correct(sign, gold)), np.abs(gold) == 1)
+        return _of_pairs(accuracy(correct(sign, gold)), np.abs(gold) == 1)
 
     def rho(self, pool: Pool) -> Estimate:
         """Spearman's rho with people's grades, mean over items. 0 where the pool grades all answers
@@ -107,16 +107,16 @@ class Case:
         """What one method has more accuracy of than another, on the pairs that both decided. p:
         sign flips of whole items."""
         gap = correct(pool.sign, self.gold) - correct(other.sign, self.gold)
-        return _counted(difference(gap, draws=self.draws, seed=self.seed), np.abs(self.gold) == 1)
+        return _of_pairs(difference(gap, draws=self.draws, seed=self.seed), np.abs(self.gold) == 1)
 
     def agreement(self, groups: Sequence[tuple[Pool, Pool]]) -> Estimate:
         """Share of pairs decided alike, over these twos; no value without any."""
         if not groups:
             return Estimate(math.nan, clusters=0)
         signs = np.stack([[one.sign, other.sign] for one, other in groups], axis=-1)
-        known = ~np.isnan(signs).any(axis=0)
-        cells = np.where(known, signs[0] == signs[1], np.nan)
-        return _counted(accuracy(cells), np.ones(known.shape, np.bool_))
+        both_decide = ~np.isnan(signs).any(axis=0)
+        cells = np.where(both_decide, signs[0] == signs[1], np.nan)
+        return _of_pairs(accuracy(cells), np.ones(both_decide.shape, np.bool_))
 
     def costs_of(self, pool: Pool) -> tuple[float, float]:
         """Of choosing a pool's members from all candidates (of the human filter: the others'
@@ -135,8 +135,8 @@ class Case:
 
     def summary(self, context: Context) -> dict[str, Value]:
         """Flat entries; those of the chosen pool first."""
-        pool, parts = self.chosen, ("low", "high", "n")
-        made = about(context, self.panel, "qualification") | {
+        pool, parts = self.pool, ("low", "high", "n")
+        summary = about(context, self.panel, "qualification") | {
             "items": len(self.panel.items),
             "pairs": int(self.gold.size),
             "judges": len(self.responses.judges),
@@ -147,47 +147,47 @@ class Case:
         }
         own = [(self.singles[k], pool) for k in np.flatnonzero(pool.members).tolist()]
         twos = list(combinations(self.singles, 2))
-        made |= entries("judges/agreement", self.agreement(twos), *parts)
-        made |= entries("pool/agreement", self.agreement(own), *parts)
-        if self.known:
-            made |= entries("pool/accuracy", self.accuracy(pool.sign), *parts)
-            made["pool/cost"] = self.costs_of(pool)[1]
-            made |= entries("all/accuracy", self.accuracy(self.pools[0].sign), *parts)
-            made |= entries("pool/spearman", self.rho(pool), *parts)
-        return made
+        summary |= entries("judges/agreement", self.agreement(twos), *parts)
+        summary |= entries("pool/agreement", self.agreement(own), *parts)
+        if self.has_gold:
+            summary |= entries("pool/accuracy", self.accuracy(pool.sign), *parts)
+            summary["pool/cost"] = self.costs_of(pool)[1]
+            summary |= entries("all/accuracy", self.accuracy(self.pools[0].sign), *parts)
+            summary |= entries("pool/spearman", self.rho(pool), *parts)
+        return summary
 
 
-def _counted(estimate: Estimate, asked: Mask) -> Estimate:
-    """The same; unscored: of the pairs that were asked for those without a decision."""
-    return replace(estimate, unscored=int(asked.sum()) - estimate.n)
+def _of_pairs(estimate: Estimate, pairs: Mask) -> Estimate:
+    """The same; unscored: of these pairs those without a decision."""
+    return replace(estimate, unscored=int(pairs.sum()) - estimate.n)
 
 
 def all_tables(case: Case) -> list[Table]:
     """In the order to be read."""
-    made = [table("lists", _lists(case))]
-    if case.known:
-        made.append(table("pools", _pools(case), chosen=case.chosen.name))
-    made += [table("exams", _exams(case)), table("confidence", _confidence(case))]
-    if case.known:
-        made.append(table("bias", _bias(case), family=", ".join(case.family)))
-    return [one for one in made if one.rows]
+    tables = [table("lists", _lists(case))]
+    if case.has_gold:
+        tables.append(table("pools", _pools(case), pool=case.pool.name))
+    tables += [table("exams", _exams(case)), table("confidence", _confidence(case))]
+    if case.has_gold:
+        tables.append(table("bias", _bias(case), family=", ".join(case.family)))
+    return [one for one in tables if one.rows]
 
 
-def figures(made: Sequence[Table]) -> list[str]:
+def figures(tables: Sequence[Table]) -> list[str]:
     """Drawings that the tables allow."""
-    rows = {table.name: table.rows for table in made}
-    drawn = ["qualification_confidence"] if "confidence" in rows else []
-    scored = [row for row in rows.get("pools", ()) if row["value"] == row["value"]]
-    if any(isinstance(row["cost"], float) and row["cost"] > 0 for row in scored):
-        drawn.append("qualification_cost")  # nothing is to be seen where all is free
-    return drawn
+    rows = {table.name: table.rows for table in tables}
+    names = ["qualification_confidence"] if "confidence" in rows else []
+    points = [row for row in rows.get("pools", ()) if row["value"] == row["value"]]
+    if any(isinstance(row["cost"], float) and row["cost"] > 0 for row in points):
+        names.append("qualification_cost")  # nothing is to be seen where all is free
+    return names
 
 
 def _lists(case: Case) -> list[Row]:
     return [
         {
             "pool": pool.name,
-            "judges": case.responses.named(pool.members) or "nobody",
+            "judges": case.responses.names_of(pool.members) or "nobody",
             "count": int(pool.members.sum()),
             "p_same": pool.same_list,
             "ties": pool.ties,
@@ -200,20 +200,20 @@ def _lists(case: Case) -> list[Row]:
 
 def _pools(case: Case) -> list[Row]:
     """Every judge, pool and method against people: the ablation over exams among them."""
-    named = {EVERYBODY: "PRE (w/o Filter)", PRE: "PRE (Auto-Exam)", HUMAN: "PRE (Human Filter)"}
-    named |= {case.chosen.name: "Auto-PRE"} if case.chosen.exams else {}
+    in_paper = {EVERYBODY: "PRE (w/o Filter)", PRE: "PRE (Auto-Exam)", HUMAN: "PRE (Human Filter)"}
+    in_paper |= {case.pool.name: "Auto-PRE"} if case.pool.exams else {}
     contestants = [(head, case, pool) for head, pool in _everyone(case)]
     for name, one in case.methods.items():
         if one.outcome.members.any():
             contestants.append(({"name": name, "kind": "method"}, one, one.outcome))
     rows: list[Row] = []
     for head, one, pool in contestants:
-        gain = case.gain(case.chosen, pool)
+        gain = case.gain(case.pool, pool)
         against = flat_estimate("gain", columns(gain, *INTERVAL)) | columns(gain, "p")
-        other = pool is not case.chosen and case.chosen.members.any()
+        other = pool is not case.pool and case.pool.members.any()
         exam_cost, cost = one.costs_of(pool)
         rows.append(
-            {**head, "called": named.get(pool.name) if head["kind"] == "pool" else None}
+            {**head, "called": in_paper.get(pool.name) if head["kind"] == "pool" else None}
             | {**columns(case.accuracy(pool.sign), *INTERVAL, *COUNTS), "cost": cost}
             | {key: value if other else None for key, value in against.items()}
             | entries("spearman", one.rho(pool), *WITHOUT_P)
@@ -227,10 +227,10 @@ def _exams(case: Case) -> list[Row]:
     rows: list[Row] = []
     for exam, marks in case.marks.items():
         for k, judge in enumerate(case.responses.judges):
-            found, (passed, why) = marks.estimates.at(k), _verdict(case, exam, k)
-            row: dict[str, Value] = {"exam": exam, "judge": judge, **columns(found, *INTERVAL)}
+            estimate, (passed, why) = marks.estimates.at(k), _verdict(case, exam, k)
+            row: dict[str, Value] = {"exam": exam, "judge": judge, **columns(estimate, *INTERVAL)}
             row |= {"bar": marks.bar, "passed": passed, "why_not": why}
-            row |= {"p_pass": float(marks.p_pass[k]), **columns(found, *COUNTS)}
+            row |= {"p_pass": float(marks.p_pass[k]), **columns(estimate, *COUNTS)}
             if exam == "consistency":
                 row["tied"] = case.responses.exams[exam].answers[k].tied
             if marks.gap is not None:
@@ -243,7 +243,7 @@ def _verdict(case: Case, exam: str, judge: int) -> tuple[bool | str, str | None]
     """Whether a judge passed or was excused, and why it did not."""
     marks = case.marks[exam]
     passed = bool(marks.passed[judge])
-    if not case.responses.exams[exam].taken[judge] or (passed and np.isnan(marks.bar)):
+    if not case.responses.exams[exam].takers[judge] or (passed and np.isnan(marks.bar)):
         return "excused", None
     if passed:
         return True, None
@@ -257,7 +257,7 @@ def _verdict(case: Case, exam: str, judge: int) -> tuple[bool | str, str | None]
 def _confidence(case: Case) -> list[Row]:
     """How sure each judge is on the easy and on the hard set: the boxes of Figure 4."""
     rows: list[Row] = []
-    right = {pool.name: case.accuracy(pool.sign).value for pool in case.singles if case.known}
+    right = {pool.name: case.accuracy(pool.sign).value for pool in case.singles if case.has_gold}
     sure = case.responses.exams.get("self_confidence")
     for judge, one in zip(case.responses.judges, sure.answers if sure else (), strict=False):
         if np.isnan(one.scored).all():
@@ -265,13 +265,13 @@ def _confidence(case: Case) -> list[Row]:
         assert one.hard is not None
         levels = one.way == "words"  # else ln p
         for name, cells in zip(("easy", "hard"), (one.scored, one.hard), strict=True):
-            shown = cells if levels else -cells
-            known = int(np.count_nonzero(~np.isnan(cells)))
+            values = cells if levels else -cells
+            n = int(np.count_nonzero(~np.isnan(cells)))
             rows.append(
                 {"judge": judge, "set": name, "unit": "level" if levels else "-ln p"}
-                | columns(accuracy(shown), *INTERVAL)  # mean over answers
-                | {"n": known, "unscored": cells.size - known}
-                | {"sd": float(np.nanstd(shown)), **box(shown)}
+                | columns(accuracy(values), *INTERVAL)  # mean over answers
+                | {"n": n, "unscored": cells.size - n}
+                | {"sd": float(np.nanstd(values)), **box(values)}
                 | {"accuracy": right.get(judge, float("nan"))}
             )
     return rows
@@ -285,7 +285,7 @@ def _bias(case: Case) -> list[Row]:
     for head, pool in _everyone(case) if mixed.any() else ():
         sign = pool.sign[:, mixed] * side
         rate = favour_rate(np.where(np.isnan(sign), np.nan, sign > 0), gold)
-        own = columns(_counted(rate, gold <= 0), *INTERVAL, "p", *COUNTS)
+        own = columns(_of_pairs(rate, gold <= 0), *INTERVAL, "p", *COUNTS)
         beside = entries("accuracy", case.accuracy(sign, gold), *WITHOUT_P)
         rows.append({**head, **own, "items": rate.clusters, **beside})
     return rows
@@ -316,21 +316,22 @@ def notes(context: Context, case: Case, by: Mapping[str, str]) -> list[str]:
         recorded=context.mechanism.name == RecordedScores.name,
         exams=[_exam_facts(case, exam) for exam in case.marks],
         enough=ENOUGH,
-        biased=case.known and bool(family_pairs(case.panel, responses.pairs, case.family)[1].any()),
+        biased=case.has_gold
+        and bool(family_pairs(case.panel, responses.pairs, case.family)[1].any()),
         human=human,
-        unpriced=responses.named(np.isnan(responses.cost)),
+        unpriced=responses.names_of(np.isnan(responses.cost)),
     )
 
 
 def _exam_facts(case: Case, exam: str) -> dict[str, Any]:
     """Who was excused, and who fails by controls."""
     marks, own, judges = case.marks[exam], case.responses.exams[exam], case.responses.judges
-    value, named = marks.estimates.value, case.responses.named
+    value, names_of = marks.estimates.value, case.responses.names_of
     return {
         "name": exam,
-        "absent": named(~own.taken),
-        "unread": named(np.isnan(value) & own.taken),
-        "alone": named(marks.passed & np.isnan(marks.bar)),
+        "absent": names_of(~own.takers),
+        "unread": names_of(np.isnan(value) & own.takers),
+        "alone": names_of(marks.passed & np.isnan(marks.bar)),
         "beaten": [
             (judge, name, marks.leads[name].at(k))
             for k, judge in enumerate(judges)

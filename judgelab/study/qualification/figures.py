@@ -29,8 +29,8 @@ ACCURACY = Mark(style.HUES[1], "^")
 def cost(tables: Tables) -> Drawn:
     """Accuracy against cost, exams included: one point for each judge, named pool and method."""
     every = tables["pools"]
-    named = every[(every["kind"] != "pool") | every["called"].notna()]
-    frame = named.dropna(subset=["cost", "value"])
+    contestants = every[(every["kind"] != "pool") | every["called"].notna()]
+    frame = contestants.dropna(subset=["cost", "value"])
     figure, side = style.single(5.0)
     rows = records(frame)
     for row in rows:
@@ -49,8 +49,8 @@ def cost(tables: Tables) -> Drawn:
         words.setdefault((row["cost"], row["value"]), []).append(_called(row))
     spots = [(x, y, " = ".join(names)) for (x, y), names in words.items()]
     style.label_points(figure, side, spots)
-    lost = [_called(row) for row in records(named[named["cost"].isna()])]
-    return captioned_figure(__package__, "cost", figure, frame, "pairs", lost=lost)
+    unpriced = [_called(row) for row in records(contestants[contestants["cost"].isna()])]
+    return captioned_figure(__package__, "cost", figure, frame, "pairs", unpriced=unpriced)
 
 
 def confidence(tables: Tables) -> Drawn:
@@ -126,7 +126,7 @@ HEADLINES = (Headline("pool/accuracy", "Decides as people do", 0.5, people=True)
 
 def compare(runs: Sequence[SweepJob]) -> list[Comparison]:
     """Runs beside each other: accuracy against cost, bias, confidence; with printed numbers."""
-    made = []
+    comparisons = []
     rows = [
         row
         for row in _rows(runs, "pools", "value", "spearman")
@@ -143,19 +143,19 @@ def compare(runs: Sequence[SweepJob]) -> list[Comparison]:
         wide += [keyed(rows, key) for key in ("n", "unscored", "exam_cost", "cost")]
         wide += [*estimate_columns(rows, "gain", "gain"), keyed(rows, "p")]
         figures = ["qualification_cost"] if any(row["cost"] for row in rows) else []
-        made.append(comparison(__package__, "pools", rows, wide, figures))
+        comparisons.append(comparison(__package__, "pools", rows, wide, figures))
     if rows := _rows(runs, "bias", "value", "accuracy"):
         wide = [keyed(rows, "name"), keyed(rows, "kind"), *estimate_columns(rows, "value", "rate")]
         wide += [*estimate_columns(rows, "accuracy", "accuracy"), keyed(rows, "n")]
-        made.append(comparison(__package__, "bias", rows, wide))
+        comparisons.append(comparison(__package__, "bias", rows, wide))
     if rows := table_rows(runs, "confidence"):
         figures = ["qualification_confidence"]
-        made.append(Comparison("confidence", frame({"rows": rows}), figures=figures))
-    return made
+        comparisons.append(Comparison("confidence", frame({"rows": rows}), figures=figures))
+    return comparisons
 
 
 def _rows(jobs: Sequence[SweepJob], table: str, *parts: str) -> list[dict[str, Any]]:
     """Named by what their job was, too, where there are several."""
     rows = table_rows(jobs, table, parts=parts)
-    named = [f"{row['name']} ({row['asked']})" if len(jobs) > 1 else row["name"] for row in rows]
-    return [{**row, "name": name} for row, name in zip(rows, named, strict=True)]
+    names = [f"{row['name']} ({row['asked']})" if len(jobs) > 1 else row["name"] for row in rows]
+    return [{**row, "name": name} for row, name in zip(rows, names, strict=True)]

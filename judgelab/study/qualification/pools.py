@@ -68,7 +68,7 @@ def examined(responses: JudgeResponses, marks: Mapping[str, Marks]) -> list[Pool
 def admitted(responses: JudgeResponses, marks: Mapping[str, Marks], exams: Sequence[str]) -> Pool:
     """The judges that passed all of these exams, weighted; who did not take one is excused."""
     marked = [marks[exam] for exam in exams]
-    excused = np.stack([~responses.exams[exam].taken for exam in exams])
+    excused = np.stack([~responses.exams[exam].takers for exam in exams])
     passed: Mask = np.all([mark.passed for mark in marked] | excused, axis=0)
     passes: Mask = np.all(np.stack([mark.passes for mark in marked], axis=1) | excused, axis=1)
     power = _weights(np.stack([mark.estimates.value for mark in marked]), passed)
@@ -107,7 +107,7 @@ def filtered_by_people(
 
 def answer_scores(responses: JudgeResponses, pool: Pool, agents: int) -> Floats:
     """[items, agents] how good a pool finds each answer: mean grade, or pairs won less lost."""
-    if responses.graded:
+    if responses.has_grades:
         weights = pool.power if pool.power_by_item is None else pool.power_by_item
         return pooled_scores(responses.cells, weights)
     sides = np.zeros((len(responses.pairs), agents))

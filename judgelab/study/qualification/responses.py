@@ -39,6 +39,10 @@ from judgelab.stats.qualification.exams import (
 )
 
 Counts = NDArray[np.int64]
+Paper = tuple[ExamPaper, LoggedLM]
+"""The questions of an exam, and who wrote them."""
+Absence = tuple[str, str, Sequence[str]]
+"""An exam that judges did not take, why, as a clause, and who did not; nobody: it was not held."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +61,12 @@ class ExamResult:
         return replace(self, answers=tuple(self.answers[k] for k in rows), cost=self.cost[:, rows])
 
     @property
-    def taken(self) -> Mask:
+    def takers(self) -> Mask:
         """[judges] who took it, those with unreadable answers alone among them."""
         return np.array([not one.absence for one in self.answers])
 
     @property
-    def scored(self) -> ExamAnswers:
+    def by_item(self) -> ExamAnswers:
         """The answers, summed over each item."""
         own = shares(self._all("scored"), self._all("asked"))
         if self.answers[0].hard is None:
@@ -91,8 +95,7 @@ class JudgeResponses:
     cells: Floats
     cost: Floats  # [judges] of verdicts or grades; NaN where unknown
     exams: Mapping[str, ExamResult]  # an exam that no judge took is absent
-    # exam that judges did not take -> why, as a clause, and who did not; nobody: it was not held
-    missing: Sequence[tuple[str, str, Sequence[str]]] = ()
+    absences: Sequence[Absence] = ()
     estimators: tuple[Estimator, ...] = ()  # of verdicts; recorded ones do not say
 
     def of(self, names: Sequence[str]) -> JudgeResponses:
@@ -100,24 +103,24 @@ class JudgeResponses:
         ConfigError: one is unknown."""
         for name in names:
             if name not in self.judges:
-                known = did_you_mean(name, self.judges)
-                raise ConfigError(f"study.recorded, study.methods: no judge is {name!r}.{known}")
+                hint = did_you_mean(name, self.judges)
+                raise ConfigError(f"study.recorded, study.methods: no judge is {name!r}.{hint}")
         rows = np.array([self.judges.index(name) for name in names], dtype=np.int64)
-        exams = {exam: one.of(rows) for exam, one in self.exams.items() if one.taken[rows].any()}
+        exams = {exam: one.of(rows) for exam, one in self.exams.items() if one.takers[rows].any()}
         cells, cost = self.cells[rows], self.cost[rows]
         return replace(self, judges=tuple(names), cells=cells, cost=cost, exams=exams)
 
     @property
-    def graded(self) -> bool:
+    def has_grades(self) -> bool:
         """Whether answers were graded one by one, and not compared."""
         return self.cells.ndim == 3
 
     @property
     def votes(self) -> Floats:
         """[judges, items, pairs] for the pair's first answer; both orders are one vote."""
-        return gaps_of(self.cells, self.pairs) if self.graded else votes_of(self.cells)
+        return gaps_of(self.cells, self.pairs) if self.has_grades else votes_of(self.cells)
 
-    def named(self, mask: Mask) -> str:
+    def names_of(self, mask: Mask) -> str:
         """The judges of a mask, with commas between them."""
         return ", ".join(judge for judge, inside in zip(self.judges, mask, strict=True) if inside)
 
@@ -127,7 +130,7 @@ class JudgeResponses:
         judge, item, column = (grid.ravel() for grid in np.indices(self.cells.shape[:3]))
         items = np.array([item.id for item in panel.items])
         head = {"judge": np.array(self.judges)[judge], "item": items[item]}
-        if self.graded:
+        if self.has_grades:
             return pd.DataFrame({**head, "agent": names[column], "grade": self.cells.ravel()})
         first, second = names[self.pairs][column].T
         won, again = self.cells.reshape(-1, 2).T
@@ -141,7 +144,7 @@ def all_pairs(panel: Panel) -> Counts:
     return np.array(list(combinations(plain, 2)), dtype=np.int64).reshape(-1, 2)
 
 
-def recorded(panel: Panel, exams: Collection[str], prices: JudgePrices) -> JudgeResponses:
+def recorded_responses(panel: Panel, exams: Collection[str], prices: JudgePrices) -> JudgeResponses:
     """What judges said according to the data (mechanism=recorded_scores), and no one is asked.
 
     Verdicts on pairs in both orders, or grades; of exams, consistency follows from verdicts.
@@ -157,14 +160,14 @@ def recorded(panel: Panel, exams: Collection[str], prices: JudgePrices) -> Judge
         )
     agents, pairs = pd.Index([agent.name for agent in panel.agents]), all_pairs(panel)
     items = pd.Index([item.id for item in panel.items]).get_indexer(pd.Index(table.units.item))
-    kept = np.flatnonzero(items >= 0)
-    row, units = items[kept], table.units.at(kept)
-    verdicts, asked = table.verdicts[:, kept], table.asked[:, kept]
+    in_panel = np.flatnonzero(items >= 0)
+    row, units = items[in_panel], table.units.at(in_panel)
+    verdicts, asked = table.verdicts[:, in_panel], table.asked[:, in_panel]
     names, counts = tuple(table.names), asked.reshape(len(asked), -1).sum(axis=1)
     each = np.array([prices.judges.get(name, np.nan) for name in names])
     cost = np.where(counts > 0, each * counts * prices.tokens_per_call / PER, 0.0)
-    first, compared = agents.get_indexer(pd.Index(units.first)), table.kind == "preference"
-    if not compared:
+    first, of_pairs = agents.get_indexer(pd.Index(units.first)), table.kind == "preference"
+    if not of_pairs:
         cells = np.full((len(names), len(panel.items), len(agents)), np.nan)
         cells[:, row, first] = verdicts[:, :, 0]
     else:
@@ -175,27 +178,28 @@ def recorded(panel: Panel, exams: Collection[str], prices: JudgePrices) -> Judge
         # where the other text is the pair's first, it was shown so second
         turned = 1 - verdicts[:, :, ::-1]
         for side, own in ((place[first, second], verdicts), (place[second, first], turned)):
-            known = side >= 0
-            cells[:, row[known], side[known]] = own[:, known]
-    taken: dict[str, ExamResult] = {}
-    if compared and "consistency" in exams:
+            there = side >= 0
+            cells[:, row[there], side[there]] = own[:, there]
+    results: dict[str, ExamResult] = {}
+    if of_pairs and "consistency" in exams:
         answers = []
         for before, after in zip(cells[..., 0], cells[..., 1], strict=True):
             same = unchanged(before, after)
             absence = "no verdicts in both orders" if np.isnan(same).all() else ""
-            put, ties = np.ones(same.shape, np.bool_), tied(before, after)
-            answers.append(Answers(same, put, tied=ties, absence=absence))
-        spent = np.stack([cost, np.zeros(len(names))])
-        taken["consistency"] = ExamResult(tuple(answers), {"change": "position"}, spent)
+            everywhere, ties = np.ones(same.shape, np.bool_), tied(before, after)
+            answers.append(Answers(same, everywhere, tied=ties, absence=absence))
+        # its answers are the verdicts: it costs nothing more
+        costs = np.stack([cost, np.zeros(len(names))])
+        results["consistency"] = ExamResult(tuple(answers), {"change": "position"}, costs)
     reason = "the data hold no answers of judges in it"
-    missing = [(name, reason, ()) for name in exams if name not in taken]
-    return JudgeResponses(names, pairs, cells, cost, taken, missing)
+    absences = [(name, reason, ()) for name in exams if name not in results]
+    return JudgeResponses(names, pairs, cells, cost, results, absences)
 
 
 def ask(
     context: Context,
     panel: Panel,
-    asked: Mapping[str, Context],
+    judges: Mapping[str, Context],
     exams: Mapping[str, Exam],
     prices: JudgePrices,
 ) -> JudgeResponses:
@@ -207,7 +211,41 @@ def ask(
         CapabilityError: a judge, or the writer, cannot do what an exam needs.
         ConfigError: an exam does not fit the panel.
     """
-    lms = {name: own.evaluation_lm for name, own in asked.items()}
+    lms = {judge: own.evaluation_lm for judge, own in judges.items()}
+    _check_exams(context, lms, exams)
+    papers, absences = _papers(context, panel, exams)
+    voting = {judge: LoggedLM(lm) for judge, lm in lms.items()}
+    measurements: dict[str, xr.Dataset] = {}
+    for judge, own in judges.items():
+        context.tell(judge, 0)
+        texts = panel if own.mechanism.subject == "pair" else without_reference_texts(panel)
+        measurements[judge] = replace(own, evaluation_lm=voting[judge], spread=alone).measure(texts)
+    results: dict[str, ExamResult] = {}
+    for name, (paper, writer) in papers.items():
+        logs = {judge: LoggedLM(lm) for judge, lm in lms.items()}
+        answers: dict[str, Answers] = {}
+        for judge, lm in logs.items():
+            context.tell(f"{judge}, {name}", 0)
+            answers[judge] = exams[name].take(paper, lm, seed=context.seed)
+        reasons = _judges_by({judge: one.absence for judge, one in answers.items()})
+        absences += [(name, reason, who) for reason, who in reasons.items()]
+        if not all(one.absence for one in answers.values()):
+            cost = np.stack([prices.costs_of(logs), prices.costs_of(logs, voting)])
+            writing = float(prices.costs_of({"the writer": writer})[0])
+            ways = _judges_by({judge: one.way for judge, one in answers.items()})
+            by = "; ".join(f"{way} ({', '.join(who)})" for way, who in ways.items())
+            facts = paper.facts | ({"by": by} if by else {})
+            results[name] = ExamResult(tuple(answers.values()), facts, cost, writing)
+    pairs, cost = all_pairs(panel), prices.costs_of(voting)
+    cells = _cells(judges, measurements, pairs)
+    by_whom = tuple(own.estimator(measurements[name].attrs) for name, own in judges.items())
+    return JudgeResponses(tuple(judges), pairs, cells, cost, results, absences, by_whom)
+
+
+def _check_exams(
+    context: Context, lms: Mapping[str, EvaluationLM], exams: Mapping[str, Exam]
+) -> None:
+    """CapabilityError: a judge, or the writer, cannot do what an exam needs."""
     for name, exam in exams.items():
         for judge, lm in lms.items():
             if not exam.requires <= lm.capabilities:
@@ -220,50 +258,41 @@ def ask(
                 f"study.{name} has texts written by an LM that can chat: choose "
                 "evaluation_lm@writer_lm=OPTION."
             )
-    missing: list[tuple[str, str, Sequence[str]]] = []
-    papers: dict[str, tuple[ExamPaper, LoggedLM]] = {}  # with who wrote it
+
+
+def _papers(
+    context: Context, panel: Panel, exams: Mapping[str, Exam]
+) -> tuple[dict[str, Paper], list[Absence]]:
+    """The questions of each exam, and exams that cannot be held."""
+    papers, absences = dict[str, Paper](), list[Absence]()
     for name, exam in exams.items():
         writer = LoggedLM(context.writer())
         try:
             papers[name] = exam.prepare(panel, writer, seed=context.seed), writer
         except NotHeldError as cause:
-            missing.append((name, f"{cause}, or study.{name}=null", ()))
-    voting = {judge: LoggedLM(lm) for judge, lm in lms.items()}
-    measured: dict[str, xr.Dataset] = {}
-    for judge, own in asked.items():
-        context.tell(judge, 0)
-        shown = panel if own.mechanism.subject == "pair" else without_reference_texts(panel)
-        measured[judge] = replace(own, evaluation_lm=voting[judge], spread=alone).measure(shown)
-    results: dict[str, ExamResult] = {}
-    for name, (paper, writer) in papers.items():
-        logs = {judge: LoggedLM(lm) for judge, lm in lms.items()}
-        answers: dict[str, Answers] = {}
-        absent, ways = dict[str, list[str]](), dict[str, list[str]]()
-        for judge, lm in logs.items():
-            context.tell(f"{judge}, {name}", 0)
-            one = answers[judge] = exams[name].take(paper, lm, seed=context.seed)
-            if one.absence:
-                absent.setdefault(one.absence, []).append(judge)
-            if one.way:
-                ways.setdefault(one.way, []).append(judge)
-        missing += [(name, reason, who) for reason, who in absent.items()]
-        if not all(one.absence for one in answers.values()):
-            cost = np.stack([prices.asked(logs), prices.asked(logs, voting)])
-            writing = float(prices.asked({"the writer": writer})[0])
-            by = "; ".join(f"{way} ({', '.join(who)})" for way, who in ways.items())
-            facts = paper.facts | ({"by": by} if by else {})
-            results[name] = ExamResult(tuple(answers.values()), facts, cost, writing)
-    pairs = all_pairs(panel)
-    if any(own.mechanism.subject != "choice" for own in asked.values()):
-        each = [asked[name].mechanism.score(own).agent.values for name, own in measured.items()]
-        cells = np.stack(each)
-    else:
-        verdicts, (first, second) = (own["verdict"].values for own in measured.values()), pairs.T
-        both = [np.stack([v[:, first, second], 1 - v[:, second, first]], -1) for v in verdicts]
-        cells = np.stack(both)
-    by_whom = tuple(own.estimator(measured[name].attrs) for name, own in asked.items())
-    cost = prices.asked(voting)
-    return JudgeResponses(tuple(asked), pairs, cells, cost, results, missing, by_whom)
+            absences.append((name, f"{cause}, or study.{name}=null", ()))
+    return papers, absences
+
+
+def _judges_by(words: Mapping[str, str]) -> dict[str, list[str]]:
+    """Each word -> the judges with it; those without any are left out."""
+    judges: dict[str, list[str]] = {}
+    for judge, word in words.items():
+        if word:
+            judges.setdefault(word, []).append(judge)
+    return judges
+
+
+def _cells(
+    judges: Mapping[str, Context], measurements: Mapping[str, xr.Dataset], pairs: Counts
+) -> Floats:
+    """See ``JudgeResponses.cells``."""
+    if any(own.mechanism.subject != "choice" for own in judges.values()):
+        scores = (judges[name].mechanism.score(own) for name, own in measurements.items())
+        return np.stack([one.agent.values for one in scores])
+    verdicts, (first, second) = (own["verdict"].values for own in measurements.values()), pairs.T
+    both = [np.stack([v[:, first, second], 1 - v[:, second, first]], -1) for v in verdicts]
+    return np.stack(both)
 
 
 @dataclass(frozen=True)
@@ -286,7 +315,7 @@ class JudgePrices:
             )
         return listed
 
-    def asked(
+    def costs_of(
         self, lms: Mapping[str, LoggedLM], without: Mapping[str, LoggedLM] | None = None
     ) -> Floats:
         """[LMs] what their logged answers cost; NaN where unknown, 0 where there are none.
@@ -301,13 +330,13 @@ class JudgePrices:
         costs = np.zeros(len(lms))
         for k, (name, logged) in enumerate(lms.items()):
             log = logged.log if without is None else logged.log.beyond(without[name].log)
-            lm, (calls, read, written) = logged.unwrapped, log.bill
+            lm, (calls, tokens_in, tokens_out) = logged.unwrapped, log.bill
             if not calls:
                 continue
             if listed := self.listed(name, lm):
-                costs[k] = listed.cost(read, written)
+                costs[k] = listed.cost(tokens_in, tokens_out)
             elif name in self.judges or isinstance(lm, Remote):
-                costs[k] = self.judges.get(name, np.nan) * (read + written) / PER
+                costs[k] = self.judges.get(name, np.nan) * (tokens_in + tokens_out) / PER
         return costs
 
 

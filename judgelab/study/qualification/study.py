@@ -36,7 +36,7 @@ from judgelab.study.qualification.responses import (
     all_pairs,
     ask,
     read_prices,
-    recorded,
+    recorded_responses,
 )
 
 EXAMS = ("consistency", "pertinence", "self_confidence")
@@ -86,7 +86,7 @@ class Qualification(JudgesStudy):
         self, mechanism: Mechanism, lm: EvaluationLM
     ) -> Mapping[str, tuple[Mechanism, EvaluationLM]]:
         """See Study."""
-        # without any, _asked says what to do
+        # without any, _responses says what to do
         return super().asks(mechanism, lm) if self.judges else {}
 
     def run(self, context: Context) -> Result:
@@ -98,7 +98,7 @@ class Qualification(JudgesStudy):
             DataError: a price list cannot be read.
             CapabilityError: a judge cannot do what the mechanism or an exam needs.
         """
-        panel, everybody, currency = self._asked(context)
+        panel, everybody, currency = self._responses(context)
         responses = everybody if self.recorded is None else everybody.of(self.recorded)
         write = context.run_dir.write_table
         write("records/clean_verdicts.parquet", responses.records(panel))
@@ -115,7 +115,7 @@ class Qualification(JudgesStudy):
         exams = {name: one.facts for name, one in responses.exams.items()}
         return Result(
             summary=summary,
-            primary="pool/accuracy" if case.known else "pool/agreement",
+            primary="pool/accuracy" if case.has_gold else "pool/agreement",
             headlines=HEADLINES,
             tables=tables,
             figures=figures(tables),
@@ -127,13 +127,13 @@ class Qualification(JudgesStudy):
 
     def ask(self, context: Context) -> None:
         """See Study."""
-        self._asked(context)
+        self._responses(context)
 
-    def _asked(self, context: Context) -> tuple[Panel, JudgeResponses, str]:
+    def _responses(self, context: Context) -> tuple[Panel, JudgeResponses, str]:
         """Panel, what the judges say of it, and the currency of their prices. What only the end
         needs is checked before a judge is asked."""
         context.no_attack("qualification")
-        panel, asked = context.panels()["clean"], self.contexts(context)
+        panel, contexts = context.panels()["clean"], self.contexts(context)
         for name in self.family:
             place_of(panel, name, "study.family")
         if not len(all_pairs(panel)):
@@ -142,27 +142,29 @@ class Qualification(JudgesStudy):
                 "references."
             )
         of_data = context.mechanism.name == RecordedScores.name
-        if of_data == bool(asked):
+        if of_data == bool(contexts):
             raise ConfigError(
                 "study.judges names judges to be asked, and mechanism=recorded_scores takes those "
                 "of the data: choose one of both."
-                if asked
+                if contexts
                 else "study=qualification has no judge: add some with "
                 "'+evaluation_lm@study.judges.NAME=OPTION' or a list (study.judges=judges.yaml), "
                 "or take those of the data with mechanism=recorded_scores."
             )
-        if self.recorded is not None and asked:
+        if self.recorded is not None and contexts:
             raise ConfigError(
                 "study.recorded names judges of the data: leave it out, or choose "
                 "mechanism=recorded_scores."
             )
-        _one_way(context, asked)
+        _one_way(context, contexts)
         prices = replace(read_prices(self.prices), models=self.model_prices)
-        for name, one in asked.items():
+        for name, one in contexts.items():
             prices.listed(name, one.evaluation_lm.unwrapped)  # raises, if at all, before calls
         exams = {name: exam for name in EXAMS if (exam := getattr(self, name)) is not None}
         responses = (
-            ask(context, panel, asked, exams, prices) if asked else recorded(panel, exams, prices)
+            ask(context, panel, contexts, exams, prices)
+            if contexts
+            else recorded_responses(panel, exams, prices)
         )
         return panel, responses, prices.currency
 
@@ -172,7 +174,7 @@ class Qualification(JudgesStudy):
         marks = {}
         for name, exam in responses.exams.items():
             bar = FIXED.get(name) if self.threshold == "fixed" else None
-            answers = exam.scored
+            answers = exam.by_item
             every = {"length": exam.over_length, "random": over_chance(answers)}
             leads = {key: lead for key, lead in every.items() if lead and key in self.controls}
             marks[name] = mark(answers, bar, self.bootstrap, context.seed, leads)
@@ -196,10 +198,10 @@ class Qualification(JudgesStudy):
         )
 
 
-def _one_way(context: Context, asked: Mapping[str, Context]) -> None:
+def _one_way(context: Context, contexts: Mapping[str, Context]) -> None:
     """Refuses judges that cannot vote together."""
     ways: dict[bool, str] = {}
-    for name, own in asked.items():
+    for name, own in contexts.items():
         mechanism = own.mechanism
         if asks_nobody(mechanism):
             raise ConfigError(
