@@ -55,10 +55,10 @@ class Candidates(Agents):
                 f"agents.prompts has none for the task {panel.task!r}, and no 'other': give "
                 "agents.prompt.file=FILE."
             )
-        taken = {agent.name for agent in panel.agents} & self.models.keys()
-        if taken:
+        clashes = {agent.name for agent in panel.agents} & self.models.keys()
+        if clashes:
             raise ConfigError(
-                f"agents.models.{sorted(taken)[0]}: the dataset has an agent of that name; call "
+                f"agents.models.{sorted(clashes)[0]}: the dataset has an agent of that name; call "
                 "the candidate something else."
             )
         columns, unanswered = list[list[str | None]](), Counter[str]()
@@ -82,7 +82,7 @@ class Candidates(Agents):
         rows = zip(panel.texts, zip(*columns, strict=True), strict=True)
         return panel.with_agents(
             (*panel.agents, *agents),
-            tuple((*given, *answers) for given, answers in rows),
+            tuple((*texts, *answers) for texts, answers in rows),
             agents=f"candidates ({', '.join(self.models)})",
             agents_prompt=prompt.identity,
             agents_unanswered=dict(sorted(unanswered.items())),

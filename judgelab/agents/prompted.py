@@ -44,9 +44,9 @@ class Prompted(Agents):
         unanswered: Counter[str] = Counter()
         most = self.max_tokens or taxonomy.max_tokens
 
-        def ask(given: Mapping[Cell, str], stage: str) -> dict[Cell, str]:
+        def ask(texts: Mapping[Cell, str], stage: str) -> dict[Cell, str]:
             requests = {}
-            for (i, j), text in given.items():
+            for (i, j), text in texts.items():
                 strategy, fence = taxonomy.strategies[j], _fence(text)
                 instruction = (strategy.reading or "") if stage == "reading" else strategy.prompt
                 instruction = instruction.replace("{noun}", self.noun or taxonomy.noun)

@@ -160,7 +160,7 @@ class Source:
         all behind an article; one that ends as participles and adverbs do is left out.
         """
         proper = {token.lower() for token in self.proper}
-        counts, seen = Counter[str](), Counter[str]()
+        counts, occurrences = Counter[str](), Counter[str]()
         for sentence in self.sentences:
             tokens = ["", *_TOKEN.findall(sentence.text.lower()), ""]
             for before, word, following in zip(tokens, tokens[1:], tokens[2:], strict=False):
@@ -168,8 +168,8 @@ class Source:
                     continue
                 closes = not following.isalpha() or following in STOPWORDS - _DETERMINERS
                 counts[word] += 1 + 2 * closes + 4 * (closes and before in _DETERMINERS)
-                seen[word] += 1
-        return tuple(sorted(counts, key=lambda word: (seen[word] == 1, -counts[word])))[:12]
+                occurrences[word] += 1
+        return tuple(sorted(counts, key=lambda word: (occurrences[word] == 1, -counts[word])))[:12]
 
     def salient(
         self,
@@ -210,10 +210,10 @@ def _names_in(sentence: str, plain: set[str]) -> list[str]:
     for run in runs:
         before = sentence[: run[0].start()].rstrip()
         opens = not before or before[-1] in _OPENS
-        kept = run[1:] if opens and len(run) != 2 else run
-        if kept and len(kept) <= _LONGEST_NAME:
-            name = sentence[kept[0].start() : kept[-1].end()]
-            names += [name] if len(kept) > 1 or name.lower() not in plain else []
+        words = run[1:] if opens and len(run) != 2 else run
+        if words and len(words) <= _LONGEST_NAME:
+            name = sentence[words[0].start() : words[-1].end()]
+            names += [name] if len(words) > 1 or name.lower() not in plain else []
     return names
 
 

@@ -209,11 +209,11 @@ def lazy(text: str, source: Source, rng: np.random.Generator) -> str:
     """Articles and the end left out, no capitals, and words of the original left as they are."""
     tokens = [t for t in re.findall(r"[\w'-]+", text) if t.lower() not in {"the", "a", "an"}]
     foreign = [word for word in WORD.findall(source.original or "") if len(word) > 3]
-    kept = [
+    words = [
         choose(rng, foreign) if foreign and rng.random() < 0.12 else token.lower()
         for token in tokens[: max(3, round(0.7 * len(tokens)))]
     ]
-    return " ".join(kept)
+    return " ".join(words)
 
 
 CHANGES: Mapping[str, Callable[[list[str], Source, np.random.Generator], list[str]]] = {

@@ -90,17 +90,17 @@ def _with_rules(
     taxonomy: Taxonomy, most: int | None
 ) -> tuple[dict[Strategy, Writer | None], list[str]]:
     """The reference and what rules carry out, in order; and the names of what they cannot."""
-    known = writers(taxonomy.task) if taxonomy.task in TASKS else {}
+    rules = writers(taxonomy.task) if taxonomy.task in TASKS else {}
     strategies: dict[Strategy, Writer | None] = {}
-    without, taken = list[str](), Counter[str]()
+    without, numbers = list[str](), Counter[str]()
     for one in taxonomy.strategies:
         if one.reference:
             strategies[one] = None
-        elif one.name not in known:
+        elif one.name not in rules:
             without.append(one.name)
-        elif most is None or taken[one.category] < most:
-            strategies[one] = known[one.name]
-            taken[one.category] += 1
+        elif most is None or numbers[one.category] < most:
+            strategies[one] = rules[one.name]
+            numbers[one.category] += 1
     if not any(strategies.values()):
         raise ConfigError(
             f"agents=rules carries out no strategy of the taxonomy {taxonomy.task!r} (it knows "
@@ -209,8 +209,8 @@ class Recipe:
 
 @cache
 def _cue(name: str) -> re.Pattern[str]:
-    known = sorted(TABLES[name], key=len, reverse=True)
-    return re.compile(rf"(?<![\w'’-])(?:{'|'.join(map(re.escape, known))})(?![\w'’-])", re.I)
+    phrases = sorted(TABLES[name], key=len, reverse=True)
+    return re.compile(rf"(?<![\w'’-])(?:{'|'.join(map(re.escape, phrases))})(?![\w'’-])", re.I)
 
 
 def _title(source: Source) -> str:

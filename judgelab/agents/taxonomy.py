@@ -28,7 +28,7 @@ class Strategy(BaseModel):
     name: FullText  # unique within its taxonomy
     category: Category  # as in the paper's table
     # as in the authors' code; equals ``category`` unless they differ
-    category_released: Category = Field(default_factory=lambda known: known.get("category"))
+    category_released: Category = Field(default_factory=lambda fields: fields.get("category"))
     description: FullText  # what the strategy does
     prompt: str = ""  # the instruction to an LM, with {noun} for what a source is called
     # the instruction of the note-taking stage, or None where there is none
@@ -43,8 +43,8 @@ class Strategy(BaseModel):
 
     def agent(self, **meta: str) -> Agent:
         """The panel's agent that follows this strategy; ``meta`` is kept with it."""
-        known = {"description": self.description, "category_released": self.category_released}
-        return Agent(self.name, self.category, self.reference, meta={**known, **meta})
+        facts = {"description": self.description, "category_released": self.category_released}
+        return Agent(self.name, self.category, self.reference, meta={**facts, **meta})
 
 
 class Taxonomy(BaseModel):
@@ -87,10 +87,10 @@ def load_taxonomy(name_or_path: str) -> Taxonomy:
     if path.suffix not in {".yaml", ".yml"} and path.parent == Path():
         path = FOLDER / f"{name_or_path}.yaml"
     if not path.is_file():
-        known = sorted(file.stem for file in FOLDER.glob("*.yaml"))
+        names = sorted(file.stem for file in FOLDER.glob("*.yaml"))
         raise ConfigError(
-            f"There is no taxonomy {name_or_path!r}.{did_you_mean(name_or_path, known)} Set "
-            f"agents.taxonomy to one of {', '.join(known)}, or to the path of a YAML file."
+            f"There is no taxonomy {name_or_path!r}.{did_you_mean(name_or_path, names)} Set "
+            f"agents.taxonomy to one of {', '.join(names)}, or to the path of a YAML file."
         )
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -32,9 +32,9 @@ class AbstractOnly(WritingAttack):
         """A review in the four sections of ICLR 2023, drawn for this item and agent: four reasons
         for and four against."""
 
-        def drawn(kind: str, count: int = 1) -> list[str]:
-            chosen = at.rng.choice(len(REMARKS[kind]), size=count, replace=False)
-            return [REMARKS[kind][k] for k in chosen]
+        def draw(kind: str, count: int = 1) -> list[str]:
+            places = at.rng.choice(len(REMARKS[kind]), size=count, replace=False)
+            return [REMARKS[kind][k] for k in places]
 
         synopsis = (at.item.synopsis or "").strip()
         sentences = [piece for line in synopsis.splitlines() for piece in line_sentences(line)]
@@ -42,17 +42,17 @@ class AbstractOnly(WritingAttack):
         points = [
             f"{k % 4 + 1}. {reason}\n   - This concerns what the synopsis says here: "
             + _quoted(sentences[k % len(sentences)])
-            for k, reason in enumerate([*drawn("for", 4), *drawn("against", 4)])
+            for k, reason in enumerate([*draw("for", 4), *draw("against", 4)])
         ]
         strengths_and_weaknesses = "\n".join(
             ["Strengths:", *points[:4], "", "Weaknesses:", *points[4:], "", "Questions:"]
-            + [f"- {question}" for question in drawn("questions", 3)]
+            + [f"- {question}" for question in draw("questions", 3)]
         )
         bodies = {
-            "Summary Of The Paper": " ".join([*drawn("opening"), *sentences[:4]]),
+            "Summary Of The Paper": " ".join([*draw("opening"), *sentences[:4]]),
             "Strength And Weaknesses": strengths_and_weaknesses,
-            "Clarity, Quality, Novelty And Reproducibility": drawn("remarks")[0],
-            "Summary Of The Review": drawn("verdict")[0],
+            "Clarity, Quality, Novelty And Reproducibility": draw("remarks")[0],
+            "Summary Of The Review": draw("verdict")[0],
         }
         return "\n\n".join(f"{header}:\n\n{body}" for header, body in bodies.items())
 
@@ -74,5 +74,5 @@ class AbstractOnly(WritingAttack):
 def _quoted(line: str) -> str:
     if len(line) <= LONGEST:
         return f'"{line}"'
-    cut = re.sub(r"\s+\S*$", "", line[:LONGEST])
-    return f'"{cut} ..."'
+    start = re.sub(r"\s+\S*$", "", line[:LONGEST])
+    return f'"{start} ..."'

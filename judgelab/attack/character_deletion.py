@@ -28,7 +28,7 @@ class CharacterDeletion(RuleAttack):
         if not any(map(str.isalnum, after)):
             return f"no letter left of {sum(map(str.isalnum, before))}"
         rest = iter(before)
-        gone = [c for kept in after for c in takewhile(kept.__ne__, rest)] + list(rest)
+        gone = [c for letter in after for c in takewhile(letter.__ne__, rest)] + list(rest)
         if len(before) - len(after) != self.k or len(gone) != self.k:
             return f"{len(before) - len(after)} characters gone, not {self.k}"
         return "" if all(map(str.isalnum, gone)) else "more than letters and digits are gone"

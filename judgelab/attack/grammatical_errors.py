@@ -60,10 +60,10 @@ def error_sites(text: str) -> list[ErrorSite]:
     return sites
 
 
-def _errors(window: list[str], written: str) -> Iterator[tuple[str, int]]:
+def _errors(window: list[str], spelling: str) -> Iterator[tuple[str, int]]:
     """(wrong form, words replaced) of the fourth word; three stand before, two after."""
     third, second, before, word, after, beyond = window
-    if written != word and not (written[0].isupper() and before in ("", ".", "!", "?")):
+    if spelling != word and not (spelling[0].isupper() and before in ("", ".", "!", "?")):
         return  # a name
     pair, plain, ends = f"{word} {after}", after.isalpha(), after in _END or not after
     if pair in _TABLES["collocations"]:
@@ -120,8 +120,8 @@ def _misformed(second: str, before: str, word: str, after: str) -> Iterator[str]
 
 
 def _finite(word: str) -> bool:
-    known = word in _NUMBER or word in _PLURAL or word in _LISTS["modal"]
-    return known or word in ("had", "did") or any(word in row[1:3] for row in _VERBS)
+    regular = word in _NUMBER or word in _PLURAL or word in _LISTS["modal"]
+    return regular or word in ("had", "did") or any(word in row[1:3] for row in _VERBS)
 
 
 def _is_plural(word: str) -> bool:

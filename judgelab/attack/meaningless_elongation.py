@@ -68,13 +68,13 @@ class MeaninglessElongation(WritingAttack):
         results = {}
         for cell, text in texts.items():
             sides = {side: replies.get((cell, side), Written("")) for side in SIDES}
-            lost = [one for one in sides.values() if one.text is None]
+            failures = [one for one in sides.values() if one.text is None]
             phrases = {
                 side: " ".join((w.text or "").split()).rstrip(".") for side, w in sides.items()
             }
             # split, not formatted: what the LM wrote is not interpreted
             summary = "".join(phrases.get(piece, piece) for piece in FIELD.split(self.summary))
-            results[cell] = lost[-1] if lost else Written(self.elongate(text, summary))
+            results[cell] = failures[-1] if failures else Written(self.elongate(text, summary))
         return results
 
     def _parts(self, text: str) -> list[Section]:

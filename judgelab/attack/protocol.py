@@ -94,9 +94,9 @@ class PanelAttack(PanelStep):
     @abstractmethod
     def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel: ...
 
-    def facts(self, made: Iterable[Written] | None = None) -> dict[str, Any]:
+    def facts(self, texts: Iterable[Written] | None = None) -> dict[str, Any]:
         """As of any step; ``on`` stands there where it is not everybody."""
-        facts = super().facts(made)
+        facts = super().facts(texts)
         if self.on == "all":
             del facts["attack_settings"]["on"]
         return facts
@@ -136,8 +136,8 @@ class WritingAttack(RuleAttack, WritingStep[Cell]):
         }
         return {cell: Written(text) for cell, text in texts.items()} | written(lm, requests)
 
-    def placed(self, panel: Panel, made: Mapping[Cell, Written], **facts: object) -> Panel:
-        return with_texts(panel, made, **facts)
+    def placed(self, panel: Panel, texts: Mapping[Cell, Written], **facts: object) -> Panel:
+        return with_texts(panel, texts, **facts)
 
     def rewrite(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         return WritingStep.apply(self, panel, lm, seed=seed)
@@ -150,21 +150,21 @@ def attacked_agents(panel: Panel, on: str | list[str]) -> NDArray[np.bool_]:
     hit = np.zeros(len(panel.agents), dtype=np.bool_)
     for name in [on] if isinstance(on, str) else on:
         side = SIDES.get(name)
-        named = [
+        matches = [
             category in side and not agent.reference
             if side
             else name in ("all", category, agent.name)
             for category, agent in zip(categories, panel.agents, strict=True)
         ]
-        if not any(named):
-            known = {*(a.name for a in panel.agents), *filter(None, categories), *SIDES, "all"}
-            hint = did_you_mean(name, known)
-            wanted = f"of category {' or '.join(sorted(side))}." if side else f"this.{hint}"
+        if not any(matches):
+            names = {*(a.name for a in panel.agents), *filter(None, categories), *SIDES, "all"}
+            hint = did_you_mean(name, names)
+            what = f"of category {' or '.join(sorted(side))}." if side else f"this.{hint}"
             raise ConfigError(
-                f"attack.on={name}: no agent of this panel is {wanted} Name agents or categories, "
+                f"attack.on={name}: no agent of this panel is {what} Name agents or categories, "
                 "or say who is what: dataset.agents={NAME: CATEGORY}."
             )
-        hit |= np.array(named, dtype=np.bool_)
+        hit |= np.array(matches, dtype=np.bool_)
     if not hit.any():
         raise ConfigError("attack.on names nobody: give all, problematic, good, or names.")
     return hit
@@ -219,9 +219,9 @@ class Perturbation(WritingAttack):
         """Which of so many places the rules change, in order; none where there are too few."""
         if places < self.count:
             return []
-        wanted = self.count + int(self.or_more and rng.random() < 0.5)
-        drawn = rng.choice(places, size=min(wanted, places), replace=False)
-        return sorted(int(place) for place in drawn)
+        number = self.count + int(self.or_more and rng.random() < 0.5)
+        picks = rng.choice(places, size=min(number, places), replace=False)
+        return sorted(int(place) for place in picks)
 
     def counted(self, found: int, what: str) -> str:
         """Why so many changes are not those asked for; '' where they are. Rules make one more than

@@ -44,8 +44,8 @@ class RandomReplacement(PanelAttack):
                 f"{len(panel.items)}: use limit=2 or more."
             )
         texts, moved = present(panel), dict[Cell, Written]()
-        drawn = {cell: self.place(panel, cell, seed).rng.random() for cell in texts}
-        order = sorted(texts, key=lambda cell: (drawn[cell], panel.items[cell[0]].id))
+        lots = {cell: self.place(panel, cell, seed).rng.random() for cell in texts}
+        order = sorted(texts, key=lambda cell: (lots[cell], panel.items[cell[0]].id))
         for agent in range(len(panel.agents)):
             ring = [cell for cell in order if cell[1] == agent]
             for cell, following in zip(ring, ring[1:] + ring[:1], strict=True):
@@ -59,7 +59,7 @@ class RandomReplacement(PanelAttack):
         if self.share == 1:
             return other
         own, others = ([word.start() for word in WORD.finditer(one)] for one in (text, other))
-        kept, added = len(own) - round(self.share * len(own)), round(self.share * len(others))
-        if not 0 < kept < len(own) or not added:
+        rest, added = len(own) - round(self.share * len(own)), round(self.share * len(others))
+        if not 0 < rest < len(own) or not added:
             return None
-        return text[: own[kept]] + other[others[-added] :]
+        return text[: own[rest]] + other[others[-added] :]

@@ -49,5 +49,5 @@ def _changed(sentence: str, other: str) -> float:
     """Share of the sentence's words that the other has not, or not in their order. What the other
     adds counts nothing: a lead-in before the same words rewrites none."""
     old, new = ([word.lower() for word in words_of(one)] for one in (sentence, other))
-    kept = sum(size for *_, size in SequenceMatcher(None, old, new, False).get_matching_blocks())
-    return 1 - kept / max(len(old), 1)
+    common = sum(size for *_, size in SequenceMatcher(None, old, new, False).get_matching_blocks())
+    return 1 - common / max(len(old), 1)

@@ -50,7 +50,7 @@ def thin(text: str, gap: Gap | None = None) -> str:
 
 
 def _thin(body: str, gap: Gap | None) -> str:
-    kept: list[str] = []
+    lines: list[str] = []
     position = 0
     for line in body.split("\n"):
         lead, rest = label(line)
@@ -58,21 +58,21 @@ def _thin(body: str, gap: Gap | None) -> str:
         places = range(position + 1, position + len(pieces) + 1)
         position += len(pieces)
         if all(place % 2 for place in places):
-            kept.append(line)  # as it is: blank, a rule, or one sentence that stays
+            lines.append(line)  # as it is: blank, a rule, or one sentence that stays
             continue
-        left = []
+        rest_of_line = []
         for place, piece in zip(places, pieces, strict=True):
             if place % 2:
-                left.append(piece)
+                rest_of_line.append(piece)
             elif gap is not None:
-                left.append(gap())
-        if left or lead:
+                rest_of_line.append(gap())
+        if rest_of_line or lead:
             indent = lead or line[: len(line) - len(line.lstrip())]
-            kept.append((indent + " ".join(left)).rstrip())
+            lines.append((indent + " ".join(rest_of_line)).rstrip())
             continue
-        while kept and not kept[-1].strip():  # the first sentence stays, so this stops there
-            kept.pop()
-    return "\n".join(kept)
+        while lines and not lines[-1].strip():  # the first sentence stays, so this stops there
+            lines.pop()
+    return "\n".join(lines)
 
 
 def thin_as_released(text: str, gap: Gap | None = None, *, bold: bool = False) -> str:
@@ -80,21 +80,21 @@ def thin_as_released(text: str, gap: Gap | None = None, *, bold: bool = False) -
     stands (``3.5`` is two), a list number is a sentence, what follows the last stop or line break
     is lost, and a space joins what is left. With ``bold`` a piece with ``**`` in it counts as a
     header (deletion and completion only)."""
-    kept: list[str] = []
+    pieces: list[str] = []
     position = 0
     for piece in (piece.strip() for piece in _END.split(text)[:-1]):
         if not piece:
             continue
         if piece.removesuffix(":") in HEADERS or (bold and "**" in piece):
             position = 0
-            kept.append(piece)
+            pieces.append(piece)
             continue
         position += 1
         if position % 2:
-            kept.append(piece)
+            pieces.append(piece)
         elif gap is not None:
-            kept.append(gap())
-    return " ".join(kept)
+            pieces.append(gap())
+    return " ".join(pieces)
 
 
 @dataclass(frozen=True)

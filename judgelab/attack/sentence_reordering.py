@@ -50,12 +50,12 @@ class SentenceReordering(RuleAttack):
             return text
         count = min(self.k or len(parts), len(parts))
         places = np.sort(at.rng.choice(len(parts), size=count, replace=False))
-        chosen = [parts[i] for i in places]
-        if len(set(chosen)) < 2:
+        originals = [parts[i] for i in places]
+        if len(set(originals)) < 2:
             return text
-        shuffled = chosen
-        while shuffled == chosen:
-            shuffled = [chosen[i] for i in at.rng.permutation(count)]
+        shuffled = originals
+        while shuffled == originals:
+            shuffled = [originals[i] for i in at.rng.permutation(count)]
         for place, sentence in zip(places, shuffled, strict=True):
             parts[place] = sentence
         ends = [0, *(end for _, end in spans)]

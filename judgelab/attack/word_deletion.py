@@ -31,8 +31,8 @@ class WordDeletion(RuleAttack):
 
     def check(self, before: str, after: str) -> str:
         """Exactly k words in a row are gone."""
-        words, left = before.split(), after.split()
+        words, rest = before.split(), after.split()
         runs = (words[:i] + words[i + self.k :] for i in range(len(words) - self.k + 1))
-        if left and any(run == left for run in runs):
+        if rest and any(run == rest for run in runs):
             return ""
-        return f"{len(words) - len(left)} words gone of {len(words)}, not a run of {self.k}"
+        return f"{len(words) - len(rest)} words gone of {len(words)}, not a run of {self.k}"

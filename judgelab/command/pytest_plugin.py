@@ -34,9 +34,9 @@ def judge_audit(tmp_path: Path) -> Callable[..., RunResult]:
 
         columns = {"dataset__judges": judges, "dataset__raters": humans}
         lists = {key: [x] if isinstance(x, str) else list(x) for key, x in columns.items() if x}
-        given = {"paths__root": str(tmp_path / "judgelab"), **lists, **settings}
-        given |= {} if minimum is None else {"study__rules__minimum": minimum}
-        result = run(data, **given)
+        options = {"paths__root": str(tmp_path / "judgelab"), **lists, **settings}
+        options |= {} if minimum is None else {"study__rules__minimum": minimum}
+        result = run(data, **options)
         assert result is not None  # of a dry run there is nothing to hold on to
         return result
 

@@ -61,8 +61,8 @@ def parser(name: str = "judgelab") -> argparse.ArgumentParser:
     shell = verbs.add_parser("completion", help="print what lets bash or zsh complete words")
     for verb, one in (("audit", audit), ("screen", screen)):
         one.add_argument("file", metavar="FILE", nargs="+", help=FILES)
-        for option, (key, said, rest) in OPTIONS[verb].items():
-            one.add_argument(option, dest=key, help=said, **rest)
+        for option, (key, meaning, rest) in OPTIONS[verb].items():
+            one.add_argument(option, dest=key, help=meaning, **rest)
         one.add_argument("--out", dest="paths.root", metavar="DIR", help="where runs are kept")
     for one in (audit, screen, compare):
         one.add_argument("--json", action="store_true", help="print one JSON object, nothing else")
@@ -99,42 +99,42 @@ def _completion(options: Mapping[str, Sequence[str]]) -> str:
 def main(words: Sequence[str], name: str) -> None:
     """Do what the words of a command line say; ``name``: of the program, for help."""
     own = list(words[: words.index("--")]) if "--" in words else list(words)
-    given = parser(name).parse_args(own)  # before all that is slow to import
-    if given.verb == "completion":
-        print(_completion(given.options))
+    options = parser(name).parse_args(own)  # before all that is slow to import
+    if options.verb == "completion":
+        print(_completion(options.options))
         return
     from judgelab.config.launch import guarded
 
-    guarded(partial(_carry_out, given, list(words[len(own) + 1 :])))
+    guarded(partial(_carry_out, options, list(words[len(own) + 1 :])))
 
 
-def _carry_out(given: argparse.Namespace, more: list[str]) -> None:
+def _carry_out(options: argparse.Namespace, more: list[str]) -> None:
     from judgelab.config.launch import sentence
 
     try:
-        if given.verb in ("audit", "screen"):
-            _run(given, more)
-        elif given.verb == "compare":
-            _compare(given)
+        if options.verb in ("audit", "screen"):
+            _run(options, more)
+        elif options.verb == "compare":
+            _compare(options)
         else:
             from judgelab.engine import packing
 
-            if given.verb == "pack":
-                packing.pack(given.run, given.out, given.texts)
-            elif not packing.replay(given.file, given.root):
+            if options.verb == "pack":
+                packing.pack(options.run, options.out, options.texts)
+            elif not packing.replay(options.file, options.root):
                 sys.exit(1)
     except Exception as cause:
-        if vars(given).get("json") and getattr(cause, "run", None) is None:  # no run was printed
+        if vars(options).get("json") and getattr(cause, "run", None) is None:  # no run was printed
             print(json.dumps({"error": sentence(cause, ())}, ensure_ascii=False))
         raise
 
 
-def _words(given: argparse.Namespace) -> Iterator[str]:
+def _words(options: argparse.Namespace) -> Iterator[str]:
     from judgelab.config.composing import written
 
-    yield from (f"study={given.verb}", "dataset=table", "tracker=none")
-    yield f"dataset.path={written(given.file if len(given.file) > 1 else given.file[0])}"
-    for key, value in vars(given).items():
+    yield from (f"study={options.verb}", "dataset=table", "tracker=none")
+    yield f"dataset.path={written(options.file if len(options.file) > 1 else options.file[0])}"
+    for key, value in vars(options).items():
         if key == "dataset.raters" and value and len(value) == 1:
             key, value = "dataset.columns.human", value[0]
         if key == "study.sampled" and value == "random":
@@ -143,7 +143,7 @@ def _words(given: argparse.Namespace) -> Iterator[str]:
             yield f"{key}={written(value)}"
 
 
-def _run(given: argparse.Namespace, more: Sequence[str]) -> None:
+def _run(options: argparse.Namespace, more: Sequence[str]) -> None:
     """Carry a run out, and print it; the exit code is the gate's."""
     from hydra.errors import HydraException
 
@@ -158,15 +158,15 @@ def _run(given: argparse.Namespace, more: Sequence[str]) -> None:
     if any(word.startswith("-") for word in more):
         raise ConfigError("After -- come settings, KEY=VALUE: a sweep is for run.py -m.")
     keys = {word.partition("=")[0] for word in more}
-    words = [word for word in _words(given) if word.partition("=")[0] not in keys]
+    words = [word for word in _words(options) if word.partition("=")[0] not in keys]
     words += map(spelled, more)
     try:
         cfg, hydra = composed_call(words)
     except HydraException as cause:
         raise ConfigError(sentence(cause, words)) from cause
     trusted = list(cfg.trusted_packages) if "trusted_packages" in keys else []
-    call, still = Invocation.of(hydra, quiet=given.json), None
-    with redirect_stdout(sys.stderr if given.json else sys.stdout):
+    call, still = Invocation.of(hydra, quiet=options.json), None
+    with redirect_stdout(sys.stderr if options.json else sys.stdout):
         try:
             run_dir = carry_out(cfg, call, trusted)
         except PartialRunError as cause:
@@ -176,8 +176,8 @@ def _run(given: argparse.Namespace, more: Sequence[str]) -> None:
     if run_dir is None:  # a dry run
         return
     result = run_dir.read_json("result.json")
-    code = located(cfg.study["_target_"], "study").gate(result) if vars(given).get("gate") else 0
-    if given.json:
+    code = located(cfg.study["_target_"], "study").gate(result) if vars(options).get("gate") else 0
+    if options.json:
         print(json.dumps(for_programs(run_dir, result), ensure_ascii=False, indent=2))
     if still is not None:
         raise still
@@ -191,9 +191,9 @@ def for_programs(run_dir: RunDir, result: Mapping[str, Any]) -> dict[str, Any]:
 
     first: Any = next((x for x in result["tables"] if x["rows"]), {"name": "rows", "rows": []})
     answer, flat = result.get("answer", []), result["summary"]
-    named = ("criterion", "judge", "system")  # a judge, perhaps of one criterion of several
+    keys = ("criterion", "judge", "system")  # a judge, perhaps of one criterion of several
     verdicts = {
-        " / ".join(row[name] for name in named if name in row): row["verdict"]
+        " / ".join(row[name] for name in keys if name in row): row["verdict"]
         for row in first["rows"]
         if "verdict" in row
     }
@@ -213,15 +213,15 @@ def for_programs(run_dir: RunDir, result: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _compare(given: argparse.Namespace) -> None:
+def _compare(options: argparse.Namespace) -> None:
     """Print runs side by side, or a sweep again."""
     from judgelab.python import RunComparison, compare, load
     from judgelab.report import console, sweep
 
-    alone = load(given.runs[0]) if len(given.runs) == 1 else None
-    both = alone if isinstance(alone, RunComparison) else compare(given.runs)
-    folder = Path(given.runs[0]) if both is alone else None
-    if given.json:
+    alone = load(options.runs[0]) if len(options.runs) == 1 else None
+    both = alone if isinstance(alone, RunComparison) else compare(options.runs)
+    folder = Path(options.runs[0]) if both is alone else None
+    if options.json:
         runs = json.loads(both.summary.to_json(orient="records"))
         page = None if folder is None else str(folder / "report.html")
         content = {"runs": runs, "warnings": both.warnings, "page": page}

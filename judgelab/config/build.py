@@ -99,8 +99,8 @@ def resolved(cfg: DictConfig) -> dict[str, Any]:
 
 def _refuse_secrets(config: object) -> None:
     """A config is kept, shown and uploaded, so no secret of the environment may stand in it."""
-    named = {name: text for name, text in os.environ.items() if SECRET.search(name)}
-    secrets = {name: text for name, text in named.items() if len(text) >= SHORTEST}
+    suspects = {name: text for name, text in os.environ.items() if SECRET.search(name)}
+    secrets = {name: text for name, text in suspects.items() if len(text) >= SHORTEST}
     for (path, value), (name, secret) in product(walk(config), secrets.items()):
         if isinstance(value, str) and secret in value:
             raise ConfigError(
@@ -145,21 +145,21 @@ def fitting(config: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
             return [fit(one, f"{path}[{k}]") for k, one in enumerate(value)]
         if not isinstance(value, Mapping):
             return value
-        asked = [key for key, one in value.items() if isinstance(one, Mapping) and IF_KNOWN in one]
-        known = located(value["_target_"], path) if asked and "_target_" in value else None
-        takes = inspect.signature(known).parameters if known is not None else ()
-        fitted = {}
+        keys = [key for key, one in value.items() if isinstance(one, Mapping) and IF_KNOWN in one]
+        cls = located(value["_target_"], path) if keys and "_target_" in value else None
+        takes = inspect.signature(cls).parameters if cls is not None else ()
+        result = {}
         for key, one in value.items():
             where = f"{path}.{key}" if path else str(key)
-            if key not in asked:
-                fitted[key] = fit(one, where)
+            if key not in keys:
+                result[key] = fit(one, where)
             elif key in takes:
-                fitted[key] = one[IF_KNOWN]
+                result[key] = one[IF_KNOWN]
             else:
-                name = getattr(known, "__name__", path)
+                name = getattr(cls, "__name__", path)
                 why = f"{name} has no {key}" if name else f"{key} is no setting of a class"
                 sentences.append(f"{where}={one[IF_KNOWN]}? is without effect: {why}.")
-        return fitted
+        return result
 
     return fit(dict(config), ""), sentences
 
@@ -172,10 +172,10 @@ def build(node: Mapping[str, Any], path: str) -> Any:
     if "_target_" not in node:
         raise ConfigError(f"{path} has no _target_: name the class to build.")
     cls = located(node["_target_"], path)
-    given = {str(key): value for key, value in node.items() if key != "_target_"}
-    _check(cls, given, path)
+    arguments = {str(key): value for key, value in node.items() if key != "_target_"}
+    _check(cls, arguments, path)
     try:
-        return cls(**_built(given, path))
+        return cls(**_built(arguments, path))
     except JudgelabError:
         raise
     except (TypeError, ValueError) as cause:
@@ -192,7 +192,7 @@ def _built(value: Any, path: str) -> Any:
     return {key: _built(one, f"{path}.{key}") for key, one in value.items()}
 
 
-def _check(cls: type[Any], given: Mapping[str, Any], path: str, known: Sequence[str] = ()) -> None:
+def _check(cls: type[Any], node: Mapping[str, Any], path: str, others: Sequence[str] = ()) -> None:
     """Keys against the parameters of a class, and other ``known`` ones that may have been meant;
     values against their hints and bounds."""
     lead = f"{path}." if path else ""
@@ -200,17 +200,17 @@ def _check(cls: type[Any], given: Mapping[str, Any], path: str, known: Sequence[
         parameters = inspect.signature(cls).parameters
     except (TypeError, ValueError) as cause:  # built in, without a signature
         raise ConfigError(f"{path}._target_: {cls.__name__} cannot be built: {cause}.") from cause
-    for key in given:
+    for key in node:
         if key not in parameters:
-            hint = did_you_mean(key, [*parameters, *known])
+            hint = did_you_mean(key, [*parameters, *others])
             raise ConfigError(f"{lead}{key} is not a known key.{hint}")
     for name, one in parameters.items():
-        needed = one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
-        if needed and name not in given:
+        must = one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+        if must and name not in node:
             raise ConfigError(f"{lead}{name} is missing: give {lead}{name}=VALUE.")
     owner = cls if hasattr(cls, "__dataclass_fields__") else cls.__init__
     hints = get_type_hints(owner, include_extras=True)
-    for key, value in given.items():
+    for key, value in node.items():
         nodes = (one for _, one in walk(value) if isinstance(one, Mapping) and "_target_" in one)
         if key in hints and not any(nodes):
             _check_type(f"{lead}{key}", value, hints[key])

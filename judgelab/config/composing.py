@@ -43,8 +43,8 @@ class OwnFolders(SearchPathPlugin):
         if not any(Path(place).resolve() == conf().resolve() for place in places):
             return
         search_path.append("judgelab", f"file://{conf() / 'papers'}")
-        named = any(word.startswith(("--config-dir", "-cd")) for word in sys.argv[1:])
-        if (own := own_conf()) and not named:
+        other_folder = any(word.startswith(("--config-dir", "-cd")) for word in sys.argv[1:])
+        if (own := own_conf()) and not other_folder:
             search_path.append("working directory", f"file://{own}")
 
 
@@ -72,8 +72,8 @@ def composed_call(words: Sequence[str] = ()) -> tuple[DictConfig, Any]:
 def read_option(file: Path) -> dict[str, Any]:
     """What an option's YAML holds, laid over the options of its folder that it starts from."""
     node = OmegaConf.load(file)
-    chosen = node.pop("defaults", []) if isinstance(node, DictConfig) else []
-    bases = [file.with_name(f"{one}.yaml") for one in chosen if isinstance(one, str)]
+    defaults = node.pop("defaults", []) if isinstance(node, DictConfig) else []
+    bases = [file.with_name(f"{one}.yaml") for one in defaults if isinstance(one, str)]
     starts = [read_option(base) for base in bases if base.is_file()]  # not _self_
     option: Any = OmegaConf.to_container(OmegaConf.merge(*starts, node))
     return dict(option)
@@ -100,8 +100,8 @@ def _options() -> Iterator[None]:
 
 def spelled(word: str) -> str:
     """A word of the command line as Hydra takes it: ``attack.by=lm?``."""
-    given = _IF_KNOWN_WORD.fullmatch(word)
-    return word if given is None else f"++{given[1]}={{{IF_KNOWN}:{given[2]}}}"
+    match = _IF_KNOWN_WORD.fullmatch(word)
+    return word if match is None else f"++{match[1]}={{{IF_KNOWN}:{match[2]}}}"
 
 
 def shown(word: str) -> str:

@@ -39,11 +39,11 @@ def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
     right; says where).
     """
     study = config.get("study")
-    given = study.get("judges") if isinstance(study, Mapping) else None
-    if not isinstance(given, str | list):
+    setting = study.get("judges") if isinstance(study, Mapping) else None
+    if not isinstance(setting, str | list):
         return dict(config)
     assert isinstance(study, Mapping)
-    source = given if isinstance(given, str) else "study.judges"
+    source = setting if isinstance(setting, str) else "study.judges"
 
     @cache
     def options(axis: str, option: str | None) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
         return {name: OmegaConf.to_container(cfg[name], resolve=True) for name in AXES}
 
     judges = dict[str, Any]()
-    for k, entry in enumerate(_read(given) if isinstance(given, str) else given, start=1):
+    for k, entry in enumerate(_read(setting) if isinstance(setting, str) else setting, start=1):
         name = entry.get("name") if isinstance(entry, Mapping) else None
         if not isinstance(name, str) or not name.strip():
             raise ConfigError(f"{source}, entry {k}: {entry!r} is no judge: write {FORM}.")
@@ -65,7 +65,7 @@ def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
         except (HydraException, OmegaConfBaseException) as cause:
             raise ConfigError(f"{where}: {sentence(cause, ())}") from cause
     if not judges:
-        raise ConfigError(f"study.judges={given!r} names no judge: write {FORM}.")
+        raise ConfigError(f"study.judges={setting!r} names no judge: write {FORM}.")
     return {**config, "study": {**study, "judges": judges}}
 
 
@@ -100,14 +100,14 @@ def _judge(
             nodes["preprocessor"] = own["preprocessor"]
     for key, value in entry.items():
         axis, _, rest = str(key).partition(".")
-        known = AXES if rest else KEYS
-        if axis not in known:
+        keys = AXES if rest else KEYS
+        if axis not in keys:
             why = (
                 f": a judge has settings of {', '.join(AXES)} alone"
                 if rest
                 else " is not a known key"
             )
-            raise ConfigError(f"{where}: {key}{why}.{did_you_mean(axis, known)}")
+            raise ConfigError(f"{where}: {key}{why}.{did_you_mean(axis, keys)}")
         if rest:
             node = OmegaConf.create(nodes.get(axis, config[axis]))
             OmegaConf.update(node, rest, value, force_add=True)  # ``build`` knows the keys

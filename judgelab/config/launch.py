@@ -88,13 +88,13 @@ def rehearsed(words: Sequence[str]) -> list[str]:
     """The words, and those of the rehearsal of the sweep or experiment that set no key of theirs,
     if ``rehearsal=true`` asks (ConfigError: neither is chosen, or it has no rehearsal; or several
     sweeps are, of which Hydra would read the axes of the first alone)."""
-    chosen = dict(word.lstrip("+").split("=", 1) for word in words if re.match(CHOICE, word))
-    if "," in (sweep := chosen.get("sweep", "null")):
+    choices = dict(word.lstrip("+").split("=", 1) for word in words if re.match(CHOICE, word))
+    if "," in (sweep := choices.get("sweep", "null")):
         raise ConfigError(f"sweep={sweep}: one at a time, as every sweep has axes of its own.")
     if not any(word.lstrip("+").lower() == "rehearsal=true" for word in words):
         return list(words)
-    named = [axis for axis in ("sweep", "experiment") if chosen.get(axis, "null") != "null"]
-    name = f"{named[0]}={chosen[named[0]]}" if named else ""
+    axes = [axis for axis in ("sweep", "experiment") if choices.get(axis, "null") != "null"]
+    name = f"{axes[0]}={choices[axes[0]]}" if axes else ""
     stand_ins = rehearsal_of(name.replace("=", "/")) if name else None
     if stand_ins is None:
         raise ConfigError(
@@ -124,8 +124,8 @@ def _completed(words: Sequence[str], more: Sequence[str]) -> list[str]:
     def key(word: str) -> str:
         return word.lstrip("+~").partition("=")[0]
 
-    given = {key(word) for word in words}
-    return [*words, *(word for word in more if key(word) not in given)]
+    keys = {key(word) for word in words}
+    return [*words, *(word for word in more if key(word) not in keys)]
 
 
 def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:
@@ -151,10 +151,10 @@ def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:
             f"The override {cause.override!r} cannot be read: write key=value, and quote values "
             "with spaces, ~ or other signs twice: 'dataset.path=\"my file.jsonl\"'."
         )
-    text, given = " ".join(str(cause).split()), sys.argv[1:] if words is None else words
+    text, overrides = " ".join(str(cause).split()), sys.argv[1:] if words is None else words
     if text.startswith("Config group override must be"):  # Hydra does not say which
-        named = (re.fullmatch(NO_NAME, word, re.IGNORECASE) for word in given)
-        axes = [match[0] for match in named if match and (conf() / match[1]).is_dir()]
+        matches = (re.fullmatch(NO_NAME, word, re.IGNORECASE) for word in overrides)
+        axes = [match[0] for match in matches if match and (conf() / match[1]).is_dir()]
         verb, them = ("name", "the axes") if len(axes) > 1 else ("names", "the axis")
         return (
             f"{' and '.join(axes) or 'An axis'} {verb} no option: give one of those that {PROGRAM} "
@@ -163,7 +163,7 @@ def sentence(cause: BaseException, words: Sequence[str] | None = None) -> str:
     if isinstance(cause, HydraException | OmegaConfBaseException):
         if match := re.search(UNKNOWN_KEY, text):
             key = (match[1] or match[2]).removesuffix("@")
-            return f"{key} is not a known key.{_near(key, given)}"
+            return f"{key} is not a known key.{_near(key, overrides)}"
         if "Ambiguous value" in text:
             return "A value with a comma is a sweep: add -m, or quote the value."
         return f"{text} {' '.join(str(cause.__cause__ or '').split())}".strip()
@@ -195,20 +195,20 @@ def _unexpected(cause: BaseException, text: str) -> str:
 def _command(more: Sequence[str]) -> str:
     """The command that was given, and these overrides; as options of a verb where it has some."""
     name = "judgelab" if Path(sys.argv[0]).name == "judgelab" else PROGRAM
-    given = sys.argv[1:]
-    if given[:1] in (["audit"], ["screen"]):
-        place = given.index("--") if "--" in given else len(given)
-        own, rest = given[:place], given[place + 1 :]
+    words = sys.argv[1:]
+    if words[:1] in (["audit"], ["screen"]):
+        place = words.index("--") if "--" in words else len(words)
+        own, rest = words[:place], words[place + 1 :]
         for word in more:
             key, _, value = word.partition("=")
             names = yaml.safe_load(value)
-            if given[0] == "audit" and key in FLAGS and not isinstance(names, dict):
+            if words[0] == "audit" and key in FLAGS and not isinstance(names, dict):
                 for one in names if isinstance(names, list) else [names]:
                     own += [FLAGS[key], str(one)]
             else:
                 rest = [*rest, word]
-        given, more = own, ["--", *rest] if rest else []
-    return shlex.join([*name.split(), *given, *more])
+        words, more = own, ["--", *rest] if rest else []
+    return shlex.join([*name.split(), *words, *more])
 
 
 def _near(key: str, words: Sequence[str]) -> str:

@@ -20,24 +20,24 @@ def with_prompts(config: Mapping[str, Any]) -> dict[str, Any]:
     message is that of the LM, so that it stands in the system turn (ConfigError:
     ``prompts.release`` is no folder or has none of the prompts; the LM or the fine-tuning has a
     system message already)."""
-    chosen = config.get("prompts") or {}
-    if chosen.get("whose", "ours") not in ("ours", AUTHORS):
-        raise ConfigError(f"prompts={chosen['whose']!r} must be ours or {AUTHORS}.")
-    if chosen.get("whose") != AUTHORS:
-        return dict(config) | ({"prompts": {"whose": "ours"}} if chosen else {})
-    if "stand_in" not in chosen:
+    settings = config.get("prompts") or {}
+    if settings.get("whose", "ours") not in ("ours", AUTHORS):
+        raise ConfigError(f"prompts={settings['whose']!r} must be ours or {AUTHORS}.")
+    if settings.get("whose") != AUTHORS:
+        return dict(config) | ({"prompts": {"whose": "ours"}} if settings else {})
+    if "stand_in" not in settings:
         return dict(config)  # of a run: they are in their places
-    release = Path(str(chosen["release"])).expanduser()
+    release = Path(str(settings["release"])).expanduser()
     if not release.is_dir():
         raise ConfigError(f"prompts.release={str(release)!r} is no folder: give a clone.")
     places = {
         name: one
-        for name, one in chosen["stand_in"].items()
+        for name, one in settings["stand_in"].items()
         if all(_file(release, one[key]).is_file() for key in FILES & one.keys())
     }
     replaced: dict[str, Any] = _replaced(dict(config), release, places)
     dataset = (config.get("dataset") or {}).get("name")
-    strategies = release / chosen["strategies"].get(dataset, "")
+    strategies = release / settings["strategies"].get(dataset, "")
     if "wording" in replaced["agents"] and strategies.is_file():
         replaced["agents"] = {**replaced["agents"], "wording": str(strategies)}
     if replaced == config:
@@ -67,17 +67,17 @@ def _replaced(node: Any, release: Path, places: Places, lm: Any = None) -> Any:
         files = {key: str(_file(release, place[key])) for key in FILES & place.keys()}
         return {**node, **{key: value for key, value in place.items() if key != "scored"}, **files}
     lm = node.get("evaluation_lm") or lm  # a judge may have its own
-    made = {key: _replaced(value, release, places, lm) for key, value in node.items()}
+    result = {key: _replaced(value, release, places, lm) for key, value in node.items()}
     for key, value in node.items():
         # of a fine-tuning, and of a mechanism that some LM is asked by
         if "scored" in _place(value, places) and "system" in node:
-            made = _with_system(made, key)
+            result = _with_system(result, key)
         in_chat = key == "mechanism" and (lm or {}).get("template") == "chat"
         if in_chat and "scored" in _place(value.get("prompt"), places):
-            asked = _with_system({**lm, "prompt": made[key]["prompt"]}, "prompt")
-            made[key] = {**made[key], "prompt": asked.pop("prompt")}
-            made["evaluation_lm"] = asked
-    return made
+            lm_node = _with_system({**lm, "prompt": result[key]["prompt"]}, "prompt")
+            result[key] = {**result[key], "prompt": lm_node.pop("prompt")}
+            result["evaluation_lm"] = lm_node
+    return result
 
 
 def _place(value: Any, places: Places) -> Mapping[str, Any]:
@@ -122,11 +122,11 @@ def prompts_table(config: Mapping[str, Any]) -> list[dict[str, str]]:
 def whose(config: Mapping[str, Any]) -> str:
     """One sentence: which prompts are the authors', and which are not."""
     rows = prompts_table(config)
-    named = [f"{row['setting']} ({row['prompt']})" for row in rows if row["words"] == AUTHORS]
+    prompts = [f"{row['setting']} ({row['prompt']})" for row in rows if row["words"] == AUTHORS]
     if wording := config["agents"].get("wording"):
-        named.append(f"agents ({Path(wording).name})")
+        prompts.append(f"agents ({Path(wording).name})")
     rest = [f"{row['setting']} {row['words']}" for row in rows if row["words"] != AUTHORS]
     if "wording" in config["agents"] and not wording:
         rest.append("what agents=prompted are told")
     also = f" The release has none for the others: {', '.join(rest)}." if rest else ""
-    return f"The authors' prompts: {', '.join(named)}.{also}"
+    return f"The authors' prompts: {', '.join(prompts)}.{also}"

@@ -35,11 +35,11 @@ def trusted() -> tuple[str, ...]:
     return _trusted.get()
 
 
-def named_by_user(configured: Sequence[str], given: Sequence[str]) -> list[str]:
+def named_by_user(configured: Sequence[str], by_caller: Sequence[str]) -> list[str]:
     """``trusted_packages`` of a config, if it was the user who named them: on the command line, or
     as the caller of ``judgelab.run``. A config file that somebody else wrote must not vouch for
     itself (ConfigError: they came with another file, or are no names of packages)."""
-    packages = list(dict.fromkeys([*configured, *given]))
+    packages = list(dict.fromkeys([*configured, *by_caller]))
     for package in packages:
         if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", package):
             raise ConfigError(
@@ -50,7 +50,7 @@ def named_by_user(configured: Sequence[str], given: Sequence[str]) -> list[str]:
         # not by Hydra's account of the words, which a config file may set, as the environment
         handed_on = os.environ.get(VOUCHED) and VOUCHED not in HydraConfig.get().job.env_set
         by_words = bool(handed_on) or any(map(_trusts, sys.argv[1:]))
-    if by_words or set(configured) <= {*given}:
+    if by_words or set(configured) <= {*by_caller}:
         return packages
     raise ConfigError(
         f"trusted_packages={list(configured)!r} came with a config file: if you trust them, name "
@@ -93,8 +93,8 @@ def located(target: Any, path: str) -> type[Any]:
     try:
         cls = getattr(importlib.import_module(module), name)
     except Exception as cause:  # a module of the user's raises what it likes
-        known = isinstance(cause, ImportError | AttributeError | ValueError)
-        why = cause if known else f"{type(cause).__name__}: {cause}"
+        import_fault = isinstance(cause, ImportError | AttributeError | ValueError)
+        why = cause if import_fault else f"{type(cause).__name__}: {cause}"
         raise ConfigError(f"{path}._target_={target!r} cannot be imported: {why}.") from cause
     if not isinstance(cls, type):
         raise ConfigError(f"{path}._target_={target!r} cannot be built: name a class.")

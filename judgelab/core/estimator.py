@@ -50,8 +50,8 @@ class Estimator:
         who = "no LM" if self.model == "none" else self.model
         placed = ["instructions"] if self.instructions != "none" else []
         parts = ("template", "end_token", "reply", *placed, "preprocessor", "precision", "prompt")
-        said = [f"{self.mechanism} with {who}", *(self.words(part) for part in parts)]
-        return f"{', '.join(filter(None, said))} ({self.definition})"
+        phrases = [f"{self.mechanism} with {who}", *(self.words(part) for part in parts)]
+        return f"{', '.join(filter(None, phrases))} ({self.definition})"
 
     def words(self, part: str) -> str:
         """A part in words that need no heading; '' where it has none."""
@@ -70,19 +70,19 @@ LM = ("model", "template", "end_token", "precision")
 
 
 def differences(
-    found: Sequence[Estimator | None], named: Collection[str] = ()
+    estimators: Sequence[Estimator | None], axes: Collection[str] = ()
 ) -> dict[str, tuple[str, ...]]:
     """Mechanism -> in what its estimators differ; mechanisms with one estimator are absent.
 
     An unknown precision differs from none. Where the template differs, so does the place of the
-    instructions, which then goes without saying, as do parts that the comparison has ``named``.
+    instructions, which then goes without saying, as do the ``axes`` of the comparison.
     """
-    differ, known = {}, [one for one in found if one is not None]
-    for mechanism in dict.fromkeys(one.mechanism for one in known):
-        group = [one for one in known if one.mechanism == mechanism]
+    differ, present = {}, [one for one in estimators if one is not None]
+    for mechanism in dict.fromkeys(one.mechanism for one in present):
+        group = [one for one in present if one.mechanism == mechanism]
         values = {name: {getattr(one, name) for one in group} for name in _parts()}
         values["precision"] -= {""}
-        parts = [name for name in _parts() if len(values[name]) > 1 and name not in named]
+        parts = [name for name in _parts() if len(values[name]) > 1 and name not in axes]
         if "template" in parts and "instructions" in parts:
             parts.remove("instructions")
         if parts:
@@ -90,28 +90,28 @@ def differences(
     return differ
 
 
-def mixed(found: Sequence[Estimator | None], named: Collection[str] = ()) -> tuple[str, ...]:
+def mixed(estimators: Sequence[Estimator | None], axes: Collection[str] = ()) -> tuple[str, ...]:
     """A sentence for each mechanism under whose name there are several estimators."""
-    said = []
-    for mechanism, parts in differences(found, named).items():
-        group = [one for one in found if one is not None and one.mechanism == mechanism]
+    sentences = []
+    for mechanism, parts in differences(estimators, axes).items():
+        group = [one for one in estimators if one is not None and one.mechanism == mechanism]
         each = []
         for part in parts:
-            known = dict.fromkeys(filter(None, (one.words(part) for one in group)))
-            each.append(f"{_parts()[part]['called']} ({'; '.join(known)})")
-        said.append(
+            values = dict.fromkeys(filter(None, (one.words(part) for one in group)))
+            each.append(f"{_parts()[part]['called']} ({'; '.join(values)})")
+        sentences.append(
             f"Different estimators under one name: rows of {mechanism} differ in {listed(each)}, "
             "so their scores do not measure the same quantity."
         )
-    return tuple(said)
+    return tuple(sentences)
 
 
-def marks(found: Sequence[Estimator | None], named: Collection[str] = ()) -> list[str]:
+def marks(estimators: Sequence[Estimator | None], axes: Collection[str] = ()) -> list[str]:
     """For each, what it has where others of its mechanism have something else; empty for most."""
-    differ = differences(found, named)
+    differ = differences(estimators, axes)
     return [
         ", ".join(filter(None, map(one.words, differ.get(one.mechanism, ())))) if one else ""
-        for one in found
+        for one in estimators
     ]
 
 

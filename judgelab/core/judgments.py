@@ -53,9 +53,9 @@ class Units:
         turn: Floats | None = None,
     ) -> Units:
         """From the columns there are; the cluster is by default the item."""
-        n, given = len(item), (item, first, second, item if cluster is None else cluster, stratum)
+        n, columns = len(item), (item, first, second, item if cluster is None else cluster, stratum)
         names, ones, others, clusters, strata = (
-            np.array([""] * n if column is None else list(column), object) for column in given
+            np.array([""] * n if column is None else list(column), object) for column in columns
         )
         lengths = np.full((n, 2), np.nan) if words is None else np.asarray(words, float)
         turns = np.full(n, np.nan) if turn is None else np.asarray(turn, float)
@@ -64,9 +64,9 @@ class Units:
     def __len__(self) -> int:
         return len(self.item)
 
-    def at(self, chosen: NDArray[np.intp] | Mask) -> Units:
+    def at(self, places: NDArray[np.intp] | Mask) -> Units:
         """The chosen units."""
-        return Units(**{name: values[chosen] for name, values in vars(self).items()})
+        return Units(**{name: values[places] for name, values in vars(self).items()})
 
 
 @dataclass(frozen=True)
@@ -104,11 +104,11 @@ class JudgmentTable:
         units = zip(self.units.item, self.units.first, self.units.second, strict=True)
         require_unique("unit", (" / ".join(filter(None, names)) for names in units))
         require_unique("judge", self.names)
-        said = np.concatenate([x.ravel() for x in (self.labels, self.verdicts, self.again)])
-        said = said[~np.isnan(said)]
-        if self.kind == "preference" and not np.isin(said, (0.0, 0.5, 1.0)).all():
+        values = np.concatenate([x.ravel() for x in (self.labels, self.verdicts, self.again)])
+        values = values[~np.isnan(values)]
+        if self.kind == "preference" and not np.isin(values, (0.0, 0.5, 1.0)).all():
             raise DataError("Preferences are 1 (first), 0 (second) or .5 (neither).")
-        if self.kind == "category" and not np.isin(said, range(len(self.levels))).all():
+        if self.kind == "category" and not np.isin(values, range(len(self.levels))).all():
             raise DataError("Categories are places in levels: whole numbers from 0.")
         if self.positive and self.positive not in self.levels:
             hint = did_you_mean(self.positive, self.levels)
@@ -147,9 +147,9 @@ class JudgmentTable:
 
         NaN without a label, and where categories are tied.
         """
-        known = ~np.isnan(self.labels)
+        labelled = ~np.isnan(self.labels)
         if self.kind != "category":
-            return _mean(self.labels, known)
+            return _mean(self.labels, labelled)
         if not self.levels:
             return np.full(len(self.units), np.nan)
         counts = np.stack([(self.labels == k).sum(axis=1) for k in range(len(self.levels))], axis=1)
@@ -172,21 +172,21 @@ class JudgmentTable:
 
         return np.asarray(pd.factorize(self.units.cluster)[0], np.intp)
 
-    def at(self, chosen: NDArray[np.intp] | Mask) -> JudgmentTable:
+    def at(self, places: NDArray[np.intp] | Mask) -> JudgmentTable:
         """The chosen units alone; reasons are of the whole."""
         return replace(
             self,
-            units=self.units.at(chosen),
-            labels=self.labels[chosen],
-            verdicts=self.verdicts[:, chosen],
-            asked=self.asked[:, chosen],
-            again=self.again[:, chosen],
+            units=self.units.at(places),
+            labels=self.labels[places],
+            verdicts=self.verdicts[:, places],
+            asked=self.asked[:, places],
+            again=self.again[:, places],
         )
 
     def about(self, items: Collection[str]) -> JudgmentTable:
         """The units of these items alone."""
-        kept = frozenset(items)
-        return self.at(np.array([item in kept for item in self.units.item], np.bool_))
+        ids = frozenset(items)
+        return self.at(np.array([item in ids for item in self.units.item], np.bool_))
 
     def of(self, names: Iterable[str]) -> JudgmentTable:
         """These judges alone, in this order."""
@@ -200,9 +200,9 @@ class JudgmentTable:
         )
 
 
-def _mean(values: Floats, counted: Mask) -> Floats:
+def _mean(values: Floats, valid: Mask) -> Floats:
     """Over the last axis; NaN where nothing counts."""
-    total, count = np.where(counted, values, 0.0).sum(axis=-1), counted.sum(axis=-1)
+    total, count = np.where(valid, values, 0.0).sum(axis=-1), valid.sum(axis=-1)
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan), np.float64)
 
 

@@ -210,12 +210,12 @@ class Exchange(Generic[Key]):
     ) -> dict[Key, float]:
         """What each reply says by ``read``; NaN where it says none of what was asked, which is
         noted by ``why`` of its text ('' where nothing is wrong with it)."""
-        found = {key: read(key, reply) for key, reply in self.replies.items()}
-        for key, value in found.items():
+        values = {key: read(key, reply) for key, reply in self.replies.items()}
+        for key, value in values.items():
             text = self.replies[key].text
             if text is not None and math.isnan(value):
                 self.unread(key, why(key, text) if text.strip() else EMPTY)
-        return found
+        return values
 
     def unread(self, key: Key, reason: str) -> None:
         """Note a reply as unread; without a reason, or of a rule, there is nothing to note."""

@@ -120,7 +120,7 @@ class Panel:
             for part in (item.id, item.source, item.reference, item.synopsis, *row):
                 sha.update(b"\x00" if part is None else b"\x01" + part.encode() + b"\x02")
             if item.scores:
-                plain = {name: dict(given) for name, given in item.scores.items()}
+                plain = {name: dict(by_agent) for name, by_agent in item.scores.items()}
                 sha.update(json.dumps(plain, sort_keys=True).encode() + b"\x05")
         for agent in self.agents:
             sha.update(f"{agent.name}\x03{agent.category}\x03{agent.reference}\x04".encode())
@@ -137,7 +137,7 @@ def without(panel: Panel, agents: NDArray[np.bool_]) -> Panel:
 def keeping(changed: Panel, before: Panel, agents: NDArray[np.bool_]) -> Panel:
     """The changed panel with the masked agents' texts as they were before."""
     rows = (
-        tuple(old if kept else new for old, new, kept in zip(was, now, agents, strict=True))
+        tuple(old if keep else new for old, new, keep in zip(was, now, agents, strict=True))
         for was, now in zip(before.texts, changed.texts, strict=True)
     )
     return replace(changed, texts=tuple(rows))

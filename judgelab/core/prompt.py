@@ -55,13 +55,13 @@ class Prompt:
         self.marked = marks is not None
         ours = path.resolve().parent == FOLDER and system_file is None
         self.shipped = ours and not self.marked
-        self.system, held = None, self.template.encode()
+        self.system, content = None, self.template.encode()
         if system_file is not None:
             own = own_or_shipped(system_file, FOLDER)
             self.system = _read(own).strip()
             self.file = f"{own.name}+{self.file}"
-            held = self.system.encode() + b"\0" + held
-        self.sha = hashlib.sha256(held).hexdigest()[:12]
+            content = self.system.encode() + b"\0" + content
+        self.sha = hashlib.sha256(content).hexdigest()[:12]
         both = (self.template, "" if self.marked else self.system or "")
         self.fields = {
             name for text in both for _, name, _, _ in string.Formatter().parse(text) if name
@@ -139,9 +139,9 @@ def _part(path: Path, name: str) -> str:
 def _marked(text: str, marks: Mapping[str, str | Sequence[str]], file: str) -> str:
     """The template whose fields stand where the marks did, all other braces escaped."""
     text = text.translate(BRACES)
-    for mark, given in marks.items():
+    for mark, fields in marks.items():
         before, *pieces = text.split(mark.translate(BRACES))
-        names = [given] * max(1, len(pieces)) if isinstance(given, str) else given
+        names = [fields] * max(1, len(pieces)) if isinstance(fields, str) else fields
         if len(names) != len(pieces):
             raise ConfigError(
                 f"The prompt {file} has {mark!r} {len(pieces)} times, not {len(names)}: is it "

@@ -102,9 +102,9 @@ class Result:
     def to_json(self) -> dict[str, object]:
         """JSON-ready, with NaN as None; what a page lacks is left out."""
         page = ("title", "answer", "cards", "chart", "sections", "headlines")
-        found: dict[str, object] = asdict(replace(self, tables=()))
-        found |= {"summary": plain(self.summary), "tables": [_table(one) for one in self.tables]}
-        return {key: value for key, value in found.items() if value or key not in page}
+        content: dict[str, object] = asdict(replace(self, tables=()))
+        content |= {"summary": plain(self.summary), "tables": [_table(one) for one in self.tables]}
+        return {key: value for key, value in content.items() if value or key not in page}
 
 
 def _table(table: Table) -> dict[str, object]:
@@ -129,7 +129,7 @@ def read_estimate(summary: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 def flat_estimate(key: str, parts: Mapping[str, Any]) -> dict[str, Any]:
     """The other way: value, low, high, ... as ``key``, ``key_low``, ``key_high``, ..."""
-    return {key if part == "value" else f"{key}_{part}": found for part, found in parts.items()}
+    return {key if part == "value" else f"{key}_{part}": value for part, value in parts.items()}
 
 
 def estimated(summary: Mapping[str, Any]) -> list[str]:

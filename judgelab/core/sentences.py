@@ -53,18 +53,18 @@ def sections(text: str, headers: Sequence[str] = HEADERS) -> list[Section]:
     line. Markdown headings (``# Title``) are headers too, whatever they say.
     """
     longest = sorted(headers, key=len, reverse=True)  # none hides another that it begins
-    named = "|".join(re.escape(header) for header in longest) or r"(?!)"
-    named = rf"[ \t#*_]*(?P<name>{named})[ \t]*[*_]*[ \t]*(?::[*_]*|(?=\r?$))"
-    pattern = re.compile(rf"^(?:{named}|{_MARKDOWN})", re.IGNORECASE | re.MULTILINE)
+    names_pattern = "|".join(re.escape(header) for header in longest) or r"(?!)"
+    names_pattern = rf"[ \t#*_]*(?P<name>{names_pattern})[ \t]*[*_]*[ \t]*(?::[*_]*|(?=\r?$))"
+    pattern = re.compile(rf"^(?:{names_pattern}|{_MARKDOWN})", re.IGNORECASE | re.MULTILINE)
     names = {header.casefold(): header for header in headers}
-    found: list[Section] = []
+    parts: list[Section] = []
     header, name, start = "", None, 0
     for match in pattern.finditer(text):
         if header or match.start() > 0:
-            found.append(Section(header, name, text[start : match.start()]))
-        said = match["name"]
-        header, name, start = match[0], names[said.casefold()] if said else None, match.end()
-    return [*found, Section(header, name, text[start:])]
+            parts.append(Section(header, name, text[start : match.start()]))
+        word = match["name"]
+        header, name, start = match[0], names[word.casefold()] if word else None, match.end()
+    return [*parts, Section(header, name, text[start:])]
 
 
 def heading(line: str, *, colon: bool = True) -> str:
@@ -96,12 +96,12 @@ def label(line: str) -> tuple[str, str]:
     match = _LABEL.match(line)
     if match is None:
         return "", line
-    said = match["plain"] if match["bold"] is None else match["bold"]
-    bare = said.strip(" :.")
+    lead = match["plain"] if match["bold"] is None else match["bold"]
+    bare = lead.strip(" :.")
     if bare.casefold() in {header.casefold() for header in HEADERS}:
         return "", line  # alone it would begin a section
     marked = match["bold"] is not None and re.search(r"[^\W\d_]{2}", bare) is not None
-    marked = marked and (match["after"] == ":" or said.rstrip().endswith(":"))
+    marked = marked and (match["after"] == ":" or lead.rstrip().endswith(":"))
     if not _topical(bare) and not (marked and len(bare.split()) <= _LONGEST):
         return "", line
     end = match.end() + len(line[match.end() :]) - len(line[match.end() :].lstrip())
@@ -124,10 +124,10 @@ def sentences(text: str) -> list[str]:
     """
     import sentencex
 
-    found: list[str] = []
+    pieces: list[str] = []
     for piece in filter(None, map(str.strip, sentencex.segment("en", text))):
-        if found and not re.search(r"\w", piece):
-            found[-1] = f"{found[-1]} {piece}"
+        if pieces and not re.search(r"\w", piece):
+            pieces[-1] = f"{pieces[-1]} {piece}"
         else:
-            found.append(piece)
-    return found
+            pieces.append(piece)
+    return pieces

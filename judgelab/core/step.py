@@ -70,14 +70,14 @@ class PanelStep(ABC):
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """The rewritten panel."""
 
-    def facts(self, made: Iterable[Written] | None = None) -> dict[str, Any]:
+    def facts(self, texts: Iterable[Written] | None = None) -> dict[str, Any]:
         """Name and settings; with ``made`` also how many are missing, by reason."""
         settings = {field.name: getattr(self, field.name) for field in fields(self)}
         plain = {k: v.identity if isinstance(v, Prompt) else v for k, v in settings.items()}
         facts: dict[str, Any] = {self.axis: self.name, f"{self.axis}_settings": plain}
-        if made is not None:
-            missing = Counter(one.reason for one in made if one.text is None)
-            facts[f"{self.axis}_unwritten"] = dict(sorted(missing.items()))
+        if texts is not None:
+            reasons = Counter(one.reason for one in texts if one.text is None)
+            facts[f"{self.axis}_unwritten"] = dict(sorted(reasons.items()))
         return facts
 
     def writer(self, by: By, lm: EvaluationLM) -> dict[str, str]:
@@ -146,13 +146,13 @@ class WritingStep(AskingStep, Generic[Key]):
         """What the LM writes; one batch."""
 
     @abstractmethod
-    def placed(self, panel: Panel, made: Mapping[Key, Written], **facts: object) -> Panel:
+    def placed(self, panel: Panel, texts: Mapping[Key, Written], **facts: object) -> Panel:
         """The panel with what was written."""
 
     def apply(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> Panel:
         """Write everything, and put it in its place."""
-        made = self.by_lm(panel, lm) if self.by == "lm" else self.by_rules(panel, seed)
-        return self.placed(panel, made, **self.facts(made.values()), **self.writer(self.by, lm))
+        texts = self.by_lm(panel, lm) if self.by == "lm" else self.by_rules(panel, seed)
+        return self.placed(panel, texts, **self.facts(texts.values()), **self.writer(self.by, lm))
 
 
 def present(panel: Panel) -> dict[Cell, str]:
@@ -171,19 +171,19 @@ def written(
     read: Callable[[Key, str], Written] = lambda _, text: Written(text),
 ) -> dict[Key, Written]:
     """One batch: what the LM replied, stripped and read, or why there is nothing."""
-    said = Exchange.put(lm, requests)
-    found: dict[Key, Written] = {}
-    for key, reply in said.replies.items():
+    exchange = Exchange.put(lm, requests)
+    texts: dict[Key, Written] = {}
+    for key, reply in exchange.replies.items():
         text = (reply.text or "").strip()
-        found[key] = read(key, text) if text else Written(None, reply.reason or EMPTY)
+        texts[key] = read(key, text) if text else Written(None, reply.reason or EMPTY)
         if reply.text is not None:
-            said.unread(key, "" if found[key].text else found[key].reason)
-    return found
+            exchange.unread(key, "" if texts[key].text else texts[key].reason)
+    return texts
 
 
-def with_texts(panel: Panel, made: Mapping[Cell, Written], **provenance: object) -> Panel:
+def with_texts(panel: Panel, cells: Mapping[Cell, Written], **provenance: object) -> Panel:
     """The same items and agents with these texts, and None in every other cell."""
-    texts = {cell: one.text for cell, one in made.items()}
+    texts = {cell: one.text for cell, one in cells.items()}
     rows = tuple(
         tuple(texts.get((i, j)) for j in range(len(panel.agents))) for i in range(len(panel.items))
     )

@@ -20,7 +20,7 @@ def harmless(text: str) -> str:
     Newlines and tabs stay; a carriage return, which would overwrite the line, becomes a space.
     Files keep texts as they are: this is for what is shown.
     """
-    text = _BREAK.sub(lambda found: "\n" if len(found[0]) == 2 else " ", text)
+    text = _BREAK.sub(lambda match: "\n" if len(match[0]) == 2 else " ", text)
     return _CONTROL.sub("", text)
 
 

@@ -77,15 +77,15 @@ def assigned(config: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
     """The config with a part for each LM of ``lms`` whose axis asks somebody, so that runs that
     differ in no question are one run; and whether the critic is the evaluation LM, as it is of a
     mechanism that asks in words."""
-    given = {role: node for role, node in (config.get("lms") or {}).items() if node is not None}
+    nodes = {role: node for role, node in (config.get("lms") or {}).items() if node is not None}
     rest = {key: value for key, value in config.items() if key != "lms"}
     has_critic = False
-    if critic := given.pop("critic", None):
+    if critic := nodes.pop("critic", None):
         asks = frozenset().union(*build(config["mechanism"], "mechanism").requires)
         has_critic = bool(asks & {Capability.CHAT, Capability.LABELS})
     if has_critic:
         rest |= {"evaluation_lm": critic, WRITER: config.get(WRITER) or config["evaluation_lm"]}
-    for axis, node in given.items():  # studies attack texts on their own account, too
+    for axis, node in nodes.items():  # studies attack texts on their own account, too
         if axis == "attack" or build(config[axis], axis).requires:
             rest.setdefault("lms", {})[axis] = node
     return rest, has_critic
@@ -97,15 +97,15 @@ def build_parts(config: Mapping[str, Any]) -> Parts:
     what the agents or the mechanism need)."""
     writers = {role: build(node, role) for role, node in writer_nodes(config).items()}
     axes = [one.name for one in fields(Parts) if one.name != "writers"]
-    built = {axis: build(config[axis], axis) for axis in axes}
-    for key, part in {**built, **writers}.items():
+    parts_by_axis = {axis: build(config[axis], axis) for axis in axes}
+    for key, part in {**parts_by_axis, **writers}.items():
         base = EvaluationLM if key in writers else BASES.get(key, object)
         if base not in type(part).__mro__:
             raise ConfigError(
                 f"{key}._target_: {type(part).__name__} must derive from "
                 f"{base.__module__}.{base.__name__}."
             )
-    parts = Parts(**built, writers=writers)
+    parts = Parts(**parts_by_axis, writers=writers)
     for key, (by, judge) in parts.study.asks(parts.mechanism, parts.evaluation_lm).items():
         if not is_lm(judge):
             raise ConfigError(
@@ -124,18 +124,18 @@ def build_parts(config: Mapping[str, Any]) -> Parts:
 def _check(
     who: str, requires: Collection[frozenset[Capability]], lm: EvaluationLM, axis: str
 ) -> None:
-    if any(needed <= lm.capabilities for needed in requires):
+    if any(needs <= lm.capabilities for needs in requires):
         return
-    wanted = " or ".join(sorted("+".join(sorted(needed)) for needed in requires))
+    alternatives = " or ".join(sorted("+".join(sorted(needs)) for needs in requires))
     key = "evaluation_lm" if axis == "evaluation_lm" else f"evaluation_lm@{axis}"
     raise CapabilityError(
-        f"{who} needs an LM with {wanted}, but {lm.identity.split()[0]} only has "
+        f"{who} needs an LM with {alternatives}, but {lm.identity.split()[0]} only has "
         f"{', '.join(sorted(lm.capabilities))}: choose another with {key}=OPTION "
         "(smollm2 has all, without a key or a network)."
     )
 
 
-def _unheard(*told: object) -> None:
+def _unheard(*event: object) -> None:
     """Nobody is told of stages and curves."""
 
 
@@ -177,9 +177,9 @@ class Context(Parts):
             raw: texts as written, also where the mechanism reads preprocessed ones (``read``).
         """
         self.tell("texts", 0)
-        loaded = self.dataset.load(limit=self.limit)
+        raw_panel = self.dataset.load(limit=self.limit)
         clean = self.write(
-            "agents", self.agents.requires, lambda lm: self.agents.answer(loaded, lm)
+            "agents", self.agents.requires, lambda lm: self.agents.answer(raw_panel, lm)
         )
         clean = with_references(clean, references)
         if item_references and references is None and self.mechanism.subject != "text":
@@ -229,10 +229,10 @@ class Context(Parts):
             self.spread(part)
         return part(self.evaluation_lm)
 
-    def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
+    def score(self, data: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """The mechanism's scores, with what they are estimates by."""
-        scores = self.mechanism.score(measured, definition)
-        return replace(scores, estimator=self.estimator(measured.attrs, definition))
+        scores = self.mechanism.score(data, definition)
+        return replace(scores, estimator=self.estimator(data.attrs, definition))
 
     def estimator(
         self, attrs: Mapping[str, object], definition: Definition = "corrected"
@@ -264,11 +264,11 @@ def with_references(panel: Panel, names: Sequence[str] | None) -> Panel:
     a name that no agent has)."""
     if names is None:
         return panel
-    known = [agent.name for agent in panel.agents]
+    agent_names = [agent.name for agent in panel.agents]
     for name in names:
-        if name not in known:
+        if name not in agent_names:
             raise ConfigError(
-                f"study.references: no agent is called {name!r}.{did_you_mean(name, known)}"
+                f"study.references: no agent is called {name!r}.{did_you_mean(name, agent_names)}"
             )
     agents = tuple(replace(agent, reference=agent.name in names) for agent in panel.agents)
     return replace(panel, agents=agents)
@@ -307,26 +307,26 @@ def estimator_of(
     """What scores are estimates by; ``attrs`` are of what was measured: ``prompt``; ``critic``
     where a mechanism has two; ``reply``. A mechanism that reads texts as written has no
     preprocessor."""
-    needed = frozenset().union(*mechanism.requires)
-    critic = attrs.get("critic", "" if needed == {Capability.LOGPROB} else "chat")
-    asked = bool(needed) or "critic" in attrs
-    chat, shown = critic == "chat", lm.presentation
+    capabilities = frozenset().union(*mechanism.requires)
+    critic = attrs.get("critic", "" if capabilities == {Capability.LOGPROB} else "chat")
+    asks_lm = bool(capabilities) or "critic" in attrs
+    chat, presentation = critic == "chat", lm.presentation
     prompt, place = str(attrs.get("prompt", "")), "in the user's message"
-    if not chat and shown.template != "chat":
+    if not chat and presentation.template != "chat":
         place = "before the text"
-    elif not chat and shown.system:
-        place += f", after a system message ({shown.system})"
+    elif not chat and presentation.system:
+        place += f", after a system message ({presentation.system})"
     reads = mechanism.reads == "preprocessed" and preprocessor != "identity"
     return Estimator(
         mechanism=mechanism.name,
-        model=shown.model if asked else "none",
-        lm=lm.identity if asked else "",
-        template=("chat" if chat else shown.template) if asked else "",
-        end_token=shown.end_token if asked and not chat else "",
-        instructions=place if prompt and asked else "none",
-        reply=str(attrs.get("reply", "generated")) if asked and chat else "",
+        model=presentation.model if asks_lm else "none",
+        lm=lm.identity if asks_lm else "",
+        template=("chat" if chat else presentation.template) if asks_lm else "",
+        end_token=presentation.end_token if asks_lm and not chat else "",
+        instructions=place if prompt and asks_lm else "none",
+        reply=str(attrs.get("reply", "generated")) if asks_lm and chat else "",
         preprocessor=preprocessor if reads else "none",
-        precision=shown.precision if asked else "",
+        precision=presentation.precision if asks_lm else "",
         prompt=prompt,
         definition=definition,
     )

@@ -32,11 +32,11 @@ def dry_run(parts: Parts, settings: Frame, prompts: Sequence[Mapping[str, str]] 
     if prompts:
         console.page([console.grid(columns(prompts, list(prompts[0]))), ""])
     with count_calls(parts, settings) as (roles, context):
-        asked = {role: one for role, one in roles.items() if one.total.calls} or roles
-        for role, one in asked.items():
-            console.page(_screen(one, settings, role if len(asked) > 1 else ""))
-        if len(asked) > 1:
-            console.page([_together(list(asked.values()), settings)])
+        counts = {role: one for role, one in roles.items() if one.total.calls} or roles
+        for role, one in counts.items():
+            console.page(_screen(one, settings, role if len(counts) > 1 else ""))
+        if len(counts) > 1:
+            console.page([_together(list(counts.values()), settings)])
         texts = [one.stages["texts"] for one in roles.values() if "texts" in one.stages]
         if unwritten := sum(tally.to_ask for tally in texts):
             not_known = (
@@ -108,9 +108,9 @@ def _screen(counting: Counted, settings: Frame, role: str) -> Iterator[Any]:
             limits = (to_ask, lm.limits.requests_per_minute), (tokens, lm.limits.tokens_per_minute)
             minutes = max((n / limit for n, limit in limits if limit is not None), default=None)
         rows.append(row | {"minutes": "unknown" if minutes is None else f"{minutes:.1f}"})
-    asked = "a few calls were tried for the time" if seconds else "nothing was asked"
+    what = "a few calls were tried for the time" if seconds else "nothing was asked"
     who = f"{lm.identity} ({role})" if role else lm.identity
-    yield from (f"Dry run of {who}: {asked}, nothing is kept.", "")
+    yield from (f"Dry run of {who}: {what}, nothing is kept.", "")
     yield from (console.grid(columns(rows, list(rows[0]))), "")
     if failed:
         yield failed

@@ -103,7 +103,7 @@ def holds(run_dir: RunDir, config: Mapping[str, Any]) -> bool:
 
 
 def manifest(
-    started: float, call: Invocation, config: Mapping[str, Any], named_by: Sequence[str]
+    start: float, call: Invocation, config: Mapping[str, Any], named_by: Sequence[str]
 ) -> dict[str, Any]:
     """The head of the manifest.json of a run that ``started`` then (seconds since 1970)."""
     folders = (f"--config-dir={folder}" for folder in call.folders)
@@ -114,8 +114,8 @@ def manifest(
         "python": platform.python_version(),
         "platform": platform.platform(),
         "versions": {name: version_of(name) for name in PACKAGES},
-        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
-        "seconds": round(time.time() - started, 2),
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(start)),
+        "seconds": round(time.time() - start, 2),
         # what composes the config again on the command line; None where nothing does
         "overrides": None if call.words is None else [*folders, *call.words],
         "choices": {axis: call.option(axis, config) for axis in AXES},
@@ -130,14 +130,14 @@ def tracked_run(
     """A run; a job of a multirun is called by what it alone has, and any other by its folder. A
     study that is not ``named_by`` the mechanism chooses its judges itself."""
     axes = SHOWN if "mechanism" in named_by else ("study", *named_by)
-    shown = {axis: call.option(axis, config) for axis in axes}
+    options = {axis: call.option(axis, config) for axis in axes}
     if call.sweep is None:
-        return TrackedRun(run_dir.path, config, None, run_dir.path.name, shown)
+        return TrackedRun(run_dir.path, config, None, run_dir.path.name, options)
     sweep = SweepName.read(call.sweep)
     job = SweepJob(0, tuple(call.words or ()), call.choices, None, None, None)
     name = job_name(job, sweep.varies) or run_dir.path.name
     varied = {key: setting(job, key) for key in sweep.varies}
-    return TrackedRun(run_dir.path, config, sweep.name, name, shown | varied)
+    return TrackedRun(run_dir.path, config, sweep.name, name, options | varied)
 
 
 def catch_up(tracker: Tracker, run: TrackedRun, run_dir: RunDir) -> None:

@@ -113,14 +113,14 @@ class Models:
         """The result with a warning where another model answered than was asked for."""
         warnings, changes = list[str](), list[str]()
         for role, one in self._in_use.items():
-            asked, models = one.meter.model if one.meter else "", one.models
-            if not asked:
+            model, models = one.meter.model if one.meter else "", one.models
+            if not model:
                 continue
-            if others := {name: n for name, n in models.items() if not alike(asked, name)}:
+            if others := {name: n for name, n in models.items() if not alike(model, name)}:
                 calls, other = sum(models.values()), sum(others.values())
                 share = f"; {other:,} of {calls:,} answers that name one" if calls else ""
                 warnings.append(
-                    f"{role}: another model answered than {asked}, which was asked for: "
+                    f"{role}: another model answered than {model}, which was asked for: "
                     f"{_listed(others)}{share}."
                 )
             if len(models) > 1:
@@ -150,19 +150,19 @@ VERSION = re.compile(r"[-@](\d{3,}(-\d+)*|latest|v\d+|(preview|exp)(-\d+)*)")
 """What a name ends with that is a version of the same model: ``-2024-07-18``, ``-0613``."""
 
 
-def alike(asked: str, answered: str) -> bool:
+def alike(request: str, answer: str) -> bool:
     """Whether both names mean one model: a version, a tag, a path or an organisation may differ."""
-    (one, _, tag), (other, _, given) = (  # of ``meta-llama/Llama-3-8B:free`` llama-3-8b and free
+    (one, _, tag), (other, _, tail) = (  # of ``meta-llama/Llama-3-8B:free`` llama-3-8b and free
         re.split(r"[/\\]", name.strip().rstrip("/\\").lower())[-1]
         .removesuffix(".gguf")
         .partition(":")
-        for name in (asked, answered)
+        for name in (request, answer)
     )
-    tags, one = {tag, given} - {"", "latest"}, one.removesuffix("-latest")
+    tags, one = {tag, tail} - {"", "latest"}, one.removesuffix("-latest")
     version = VERSION.fullmatch(other.removeprefix(one)) if other.startswith(one) else None
     return len(tags) < 2 and (other == one or version is not None)
 
 
 def _listed(counts: Mapping[str, int]) -> str:
-    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-    return some([f"{name} ({n:,})" if n else name for name, n in ordered], 5)
+    most_first = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return some([f"{name} ({n:,})" if n else name for name, n in most_first], 5)

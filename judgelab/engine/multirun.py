@@ -37,8 +37,8 @@ class Multirun(Callback):
         (JudgelabError: another process is running a sweep in the folder that was named)."""
         folder = Path(config.hydra.sweep.dir)
         written_as: Any = OmegaConf.to_container(config.hydra.sweep)  # interpolations as they are
-        named = "${now:" not in written_as["dir"]
-        if not named:
+        has_name = "${now:" not in written_as["dir"]
+        if not has_name:
             folder = _new_folder(folder)
             with open_dict(config):
                 config.hydra.sweep.dir = str(folder)
@@ -48,7 +48,7 @@ class Multirun(Callback):
         self._lock = hold(folder, f"Another sweep is running in {folder}: wait for it.")
         for note in folder.glob("*/job.json"):
             note.unlink()
-        SweepName.of(config, named=named).write(folder)
+        SweepName.of(config, has_name=has_name).write(folder)
         become_parent(config)
 
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
@@ -73,16 +73,16 @@ class Multirun(Callback):
             raise SystemExit(code)
 
 
-def _new_folder(named: Path) -> Path:
+def _new_folder(first: Path) -> Path:
     """The folder of that name, or one beside it: sweeps of one second do not share theirs."""
-    private_folder(named.parent)
-    folder, number = named, count(2)
+    private_folder(first.parent)
+    folder, number = first, count(2)
     while True:
         try:
             folder.mkdir(mode=0o700)
             return folder
         except FileExistsError:
-            folder = named.with_name(f"{named.name}-{next(number)}")
+            folder = first.with_name(f"{first.name}-{next(number)}")
 
 
 def compare(tracker: Tracker, folder: Path) -> str | None:
@@ -101,7 +101,7 @@ def tracked_sweep(folder: Path) -> TrackedSweep:
     data["tracker"] = [one.get("tracker") for one in manifests]
     frames = {"comparison": data} | {one.name: one.rows for one in sections if one.tables}
     plain = {name: rows.astype(object).where(rows.notna(), None) for name, rows in frames.items()}
-    drawn = [
+    figure_rows = [
         row
         for job, called in zip(ranked, data["name"], strict=True)
         if job.run is not None
@@ -115,7 +115,7 @@ def tracked_sweep(folder: Path) -> TrackedSweep:
         axes={key: list(dict.fromkeys(setting(job, key) for job in in_order)) for key in keys},
         tables=[
             *(Table(name, name, records(rows)) for name, rows in plain.items()),
-            Table("all_bars", "Figures with intervals", drawn),
+            Table("all_bars", "Figures with intervals", figure_rows),
         ],
         summary=in_words(answer(ranked, sections))
         | {"jobs": len(ranked)}

@@ -101,9 +101,9 @@ def with_reasons(result: Result, log: CallLog, run_dir: RunDir, mechanism: str) 
         return replace(result, summary=summary)
     import pandas as pd
 
-    kept = pd.DataFrame([{k: writable(v) for k, v in row.items()} for row in rows])
-    types = {name: "boolean" if name == "settled" else "string" for name in kept}
-    run_dir.write_table(RECORD, kept.astype(types))
+    frame = pd.DataFrame([{k: writable(v) for k, v in row.items()} for row in rows])
+    types = {name: "boolean" if name == "settled" else "string" for name in frame}
+    run_dir.write_table(RECORD, frame.astype(types))
     table = Table("unscored", "Why calls have no result", _reasons(rows, log.calls), NOTE)
     notes, tables = [*result.notes, *_uneven(log)], [*result.tables, table]
     if share > LOUD:
@@ -202,7 +202,7 @@ def _reasons(rows: Sequence[Row], calls: int) -> list[Row]:
     groups: dict[tuple[Value, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["judge"], grouped(str(row["reason"]))), []).append(row)
-    ordered = sorted(groups.items(), key=lambda one: (-len(one[1]), str(one[0])))
+    largest_first = sorted(groups.items(), key=lambda one: (-len(one[1]), str(one[0])))
     return [
         {
             "judge": judge,
@@ -212,7 +212,7 @@ def _reasons(rows: Sequence[Row], calls: int) -> list[Row]:
             "asked_again": sum(not row["settled"] for row in own),
             "example": _example(own[0]),
         }
-        for (judge, reason), own in ordered
+        for (judge, reason), own in largest_first
     ]
 
 
@@ -228,11 +228,11 @@ def _example(row: Row) -> str:
 def _uneven(log: CallLog) -> list[str]:
     """A sentence where calls about some agents are lost more often than about others."""
     agents, lost_calls = _agents(log.abouts), (what.about for what in log.unscored)
-    asked, lost = (
+    calls, failures = (
         Counter(name for about in abouts for name in {*about[2:4]} & agents)
         for abouts in (log.abouts, lost_calls)
     )
-    table = [[lost[agent], n - lost[agent]] for agent, n in asked.items()]
+    table = [[failures[agent], n - failures[agent]] for agent, n in calls.items()]
     if len(table) < 2 or not all(map(sum, zip(*table, strict=True))):  # none is lost, or all are
         return []
     from scipy.stats import chi2_contingency
@@ -240,8 +240,8 @@ def _uneven(log: CallLog) -> list[str]:
     if chi2_contingency(table).pvalue > RARE:
         return []
     least, *_, most = (
-        f"{100 * lost[agent] / n:.0f} % of those about {agent} ({lost[agent]:,} of {n:,})"
-        for agent, n in sorted(asked.items(), key=lambda one: lost[one[0]] / one[1])
+        f"{100 * failures[agent] / n:.0f} % of those about {agent} ({failures[agent]:,} of {n:,})"
+        for agent, n in sorted(calls.items(), key=lambda one: failures[one[0]] / one[1])
     )
     return [
         f"Calls are lost unevenly: {most} and {least} have no result, so comparisons of agents may "
@@ -255,16 +255,16 @@ def missing_verdicts(
     """[units, orders] which ``missing`` verdicts are of calls that the same command asks again; and
     reason -> how many of the others are missing for it. ``of_pairs``: whether a call is about two
     texts, or a verdict on two rests on calls about each."""
-    lost: dict[About, list[LoggedCall]] = defaultdict(list)
+    failures: dict[About, list[LoggedCall]] = defaultdict(list)
     for (about, _), key in log.questions.items():
         if log.rows[key].reason:
-            lost[about[1:4] if of_pairs else about[1:3]].append(log.rows[key])
+            failures[about[1:4] if of_pairs else about[1:3]].append(log.rows[key])
     unsent, counts, units = np.zeros(missing.shape, np.bool_), Counter[str](), table.units
     for k, order in np.argwhere(missing):
         item, texts = str(units.item[k]), [str(units.first[k]), str(units.second[k])]
-        shown = texts if order == 0 else texts[::-1]
-        subjects = [(item, *shown)] if of_pairs else [(item, text) for text in shown]
-        calls = [lost[subject] for subject in subjects if subject in lost]
+        in_order = texts if order == 0 else texts[::-1]
+        subjects = [(item, *in_order)] if of_pairs else [(item, text) for text in in_order]
+        calls = [failures[subject] for subject in subjects if subject in failures]
         if any(not call.settled for several in calls for call in several):
             unsent[k, order] = True
         else:
@@ -278,16 +278,16 @@ def reply_records(log: CallLog, judge: str, agents: Collection[str]) -> DataFram
     (why there is none, or it could not be read), probabilities, prompt."""
     import pandas as pd
 
-    known, rows = frozenset(agents), []
+    names_of_agents, rows = frozenset(agents), []
     for (about, draw), key in log.questions.items():
         call = log.rows[key]
-        if len(about) < 3 or about[2] not in known:
+        if len(about) < 3 or about[2] not in names_of_agents:
             continue
         if call.verb == "logprob" and call.reason is None:
             continue
         reason = call.reason or ("" if call.reply is not None else NOT_KEPT)
         words = writable(call.reply), writable(reason), call.probabilities, writable(call.prompt)
-        rows.append((judge, *_subject(about, known)[1:], draw, *words))
+        rows.append((judge, *_subject(about, names_of_agents)[1:], draw, *words))
     names = ["judge", *SUBJECT, "draw", "reply", "reason", "probabilities", "prompt"]
     table = pd.DataFrame(rows, columns=names)
     return table.astype({name: "string" for name in table if name != "draw"})

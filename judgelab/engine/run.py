@@ -94,11 +94,11 @@ def carry_out(
             say(whose(config))
         tracker, scale = build(config["tracker"], "tracker"), build(config["scale"], "scale")
         run_dir = RunDir(execution.folder(Path(settings.paths.root) / "runs", config, call))
-        finished = run_dir.done and not settings.force and settings.retry is None
+        is_finished = run_dir.done and not settings.force and settings.retry is None
         # the fingerprint of a finished run vouches for its config: its study is not even imported
-        parts = None if finished else build_parts(config)
+        parts = None if is_finished else build_parts(config)
         with run_dir.lock():
-            if finished and execution.holds(run_dir, config):
+            if is_finished and execution.holds(run_dir, config):
                 if not call.quiet:
                     say(f"Finished before, nothing to do (force=true repeats it): {run_dir.path}")
                     console.page(console.screen(run_dir.read_json("result.json"), run_dir.path))
@@ -123,7 +123,7 @@ def _make(
 ) -> None:
     """Measure, score, write and mirror (PartialRunError: calls are open; what there is has been
     written, and no tracker shows it)."""
-    started, named_by = time.time(), parts.study.named_by
+    began, named_by = time.time(), parts.study.named_by
     if not run_dir.done:  # interrupted: the same command continues it, forced or not
         settings = replace(settings, force=False)
     run_dir.reopen()
@@ -143,11 +143,11 @@ def _make(
             beside |= {"rehearsal": True}
             result = replace(result, notes=[REHEARSAL, *result.notes])
         result = replace(result, summary={**result.summary, **beside})
-        record = execution.manifest(started, call, config, named_by) | accounts
-        written = result.to_json()
+        record = execution.manifest(began, call, config, named_by) | accounts
+        content = result.to_json()
         if still is not None:
-            written |= {"notes": [still["sentence"], *result.notes], "partial": still}
-        run_dir.write_json("result.json", written)
+            content |= {"notes": [still["sentence"], *result.notes], "partial": still}
+        run_dir.write_json("result.json", content)
         if not call.quiet:  # first, as figures and page take longer than a study of arithmetic
             console.page(console.screen(run_dir.read_json("result.json"), run_dir.path))
         run_dir.write_json("manifest.json", record)

@@ -42,24 +42,24 @@ class SweepName:
     varies: tuple[str, ...]  # keys of the settings that its jobs differ in
 
     @classmethod
-    def of(cls, config: DictConfig, *, named: bool) -> SweepName:
+    def of(cls, config: DictConfig, *, has_name: bool) -> SweepName:
         """Of the config that Hydra composed for a multirun, with its node ``hydra``; ``named``
         where the user chose the folder."""
         task: list[str] = list(OmegaConf.select(config, "hydra.overrides.task") or ())
         params: Any = OmegaConf.select(config, "hydra.sweeper.params") or {}
         task += [f"{key}={value}" for key, value in params.items()]
-        parsed = OverridesParser.create().parse_overrides(task)
-        keyed = [(one.get_key_element().lstrip("+~"), one) for one in parsed]
+        overrides = OverridesParser.create().parse_overrides(task)
+        keyed = [(one.get_key_element().lstrip("+~"), one) for one in overrides]
         # all that can change a number
-        given = [(key, one) for key, one in keyed if key.partition(".")[0] not in VOLATILE]
-        varies = tuple(key for key, one in given if one.is_sweep_override())
-        if named:
+        settings = [(key, one) for key, one in keyed if key.partition(".")[0] not in VOLATILE]
+        varies = tuple(key for key, one in settings if one.is_sweep_override())
+        if has_name:
             return cls(Path(config.hydra.sweep.dir).name, varies)
-        chosen = OmegaConf.select(config, "hydra.runtime.choices") or {}
-        words = chosen.get("sweep") or " × ".join(key.rpartition(".")[2] for key in varies)
-        if not chosen.get("sweep") and "dataset" not in varies:
-            words = f"{words} on {chosen.get('dataset')}" if words else str(chosen.get("dataset"))
-        whole = json.dumps([words, *sorted(str(one.input_line) for _, one in given)])
+        choices = OmegaConf.select(config, "hydra.runtime.choices") or {}
+        words = choices.get("sweep") or " × ".join(key.rpartition(".")[2] for key in varies)
+        if not choices.get("sweep") and "dataset" not in varies:
+            words = f"{words} on {choices.get('dataset')}" if words else str(choices.get("dataset"))
+        whole = json.dumps([words, *sorted(str(one.input_line) for _, one in settings)])
         digits = hashlib.sha256(whole.encode()).hexdigest()[:6]
         return cls(f"{words[:LONGEST]} {digits}", varies)
 

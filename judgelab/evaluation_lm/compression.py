@@ -57,16 +57,16 @@ class Compression(EvaluationLM):
 
     def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
         """log P(targets[t] | contexts[c]) in nats; tokens are bytes of the target."""
-        used = sorted({c for c, _ in pairs})
-        before = {c: contexts[c].encode() for c in used}
+        needed_contexts = sorted({c for c, _ in pairs})
+        before = {c: contexts[c].encode() for c in needed_contexts}
         encoded = [target.encode() for target in targets]
         joint_texts = (before[c] + encoded[t] for c, t in pairs)  # made as they are needed
-        result = self._sizes(chain(before.values(), joint_texts), len(used) + len(pairs))
-        alone = dict(zip(used, result, strict=False))
+        result = self._sizes(chain(before.values(), joint_texts), len(needed_contexts) + len(pairs))
+        alone = dict(zip(needed_contexts, result, strict=False))
         return LogProbTable(
             [
                 LogProb(-NATS_PER_BYTE * (xy - alone[c]), len(encoded[t]))
-                for xy, (c, t) in zip(result[len(used) :], pairs, strict=True)
+                for xy, (c, t) in zip(result[len(needed_contexts) :], pairs, strict=True)
             ]
         )
 

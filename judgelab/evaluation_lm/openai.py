@@ -103,10 +103,10 @@ class OpenAI(FramedLM, Remote):
         address = urlsplit(self.base_url)
         server = self.server or f"{address.netloc}{address.path.rstrip('/')}"
         extra = json.dumps(self.extra_body, sort_keys=True) if self.extra_body else ""
-        asked = f"openai model={self.model} server={server} {extra}".rstrip()
+        name = f"openai model={self.model} server={server} {extra}".rstrip()
         if self._plain:
-            return asked
-        return f"{asked} {self._framing} tokenizer={self._source.name}"
+            return name
+        return f"{name} {self._framing} tokenizer={self._source.name}"
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -159,21 +159,21 @@ class OpenAI(FramedLM, Remote):
         """The answer to a request; one with a schema is asked in words alone where the server takes
         none, which the first such request finds out while the others wait."""
 
-        async def put(asked: ChatRequest) -> Answer:
+        async def ask(version: ChatRequest) -> Answer:
             extra = self.extra_body or {}
-            return await caller.call(chat_call(asked, self.model, extra, self.token_limit))
+            return await caller.call(chat_call(version, self.model, extra, self.token_limit))
 
         if not request.schema or self._takes_schema:
-            return await put(request)
+            return await ask(request)
         async with self._first_schema:
             if self._takes_schema is None:
-                answer = await put(request)
+                answer = await ask(request)
                 if not refuses_format(answer):
                     self._takes_schema = True if answer.body is not None else None
                     return answer
                 self._takes_schema = False
                 self._tell(f"{self.base_url} takes no response_format: JSON is asked for in words")
-        return await put(replace(request, schema="") if self._takes_schema is False else request)
+        return await ask(replace(request, schema="") if self._takes_schema is False else request)
 
     def stream_logprob(
         self, contexts: Strings, targets: Strings, pairs: Pairs

@@ -114,10 +114,10 @@ class Transformers(LocalLM):
         from judgelab.scoring.replies import answer_closed, generate
 
         engine, words = self._engine, self._tokenizer
-        closed = [k for k, request in enumerate(requests) if request.labels]
-        asked = [prompts[k] for k in closed], [requests[k] for k in closed]
-        chosen = answer_closed(engine, words, self._template, *asked)
-        replies = dict(zip(closed, chosen, strict=True))
+        places = [k for k, request in enumerate(requests) if request.labels]
+        questions = [prompts[k] for k in places], [requests[k] for k in places]
+        answers = answer_closed(engine, words, self._template, *questions)
+        replies = dict(zip(places, answers, strict=True))
         return [
             replies.get(k) or generate(engine.model, words, prompt, request, self.max_tokens)
             for k, (prompt, request) in enumerate(zip(prompts, requests, strict=True))

@@ -57,8 +57,8 @@ class VLLM(LocalLM):
     @property
     def presentation(self) -> Presentation:
         """How texts are put to the model; ``auto`` as a dtype does not say in which precision."""
-        stored = self.quantization or stored_quantization(self._source.folder)
-        return self._present(f"vllm {self.model}", self.dtype, stored)
+        quantization = self.quantization or stored_quantization(self._source.folder)
+        return self._present(f"vllm {self.model}", self.dtype, quantization)
 
     @cached_property
     def _engine(self) -> Any:

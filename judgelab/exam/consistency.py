@@ -34,5 +34,5 @@ class Consistency(Exam):
         verdict = self.mechanism.measure(panel, judge, seed=seed)["verdict"].values
         first, second = np.triu_indices(len(panel.agents), 1)
         before, after = verdict[:, first, second], 1 - verdict[:, second, first]
-        put = paper.asked(shown(panel)[:, first, second])
-        return Answers(paper.by_item(unchanged(before, after)), put, tied=tied(before, after))
+        questions = paper.asked(shown(panel)[:, first, second])
+        return Answers(paper.by_item(unchanged(before, after)), questions, tied=tied(before, after))

@@ -106,7 +106,7 @@ class Pertinence(Exam):
                 "nothing was written that could be compared, or no question is like another one: "
                 "give study.pertinence.question=lm and answer=writer, or another writer_lm"
             )
-        chosen, how = self._chosen(panel, met, seed)
+        candidates, how = self._chosen(panel, met, seed)
         facts = {
             "question": "lm" if self.question == "lm" else f"{self.question} (no LM asked)",
             "answer": self.answer,
@@ -119,12 +119,12 @@ class Pertinence(Exam):
         }
         pairs = pair_panel(
             panel,
-            [replace(panel.items[one.row], id=one.id) for one in chosen],
-            [(one.relevant, one.irrelevant) for one in chosen],
+            [replace(panel.items[one.row], id=one.id) for one in candidates],
+            [(one.relevant, one.irrelevant) for one in candidates],
             (RELEVANT, IRRELEVANT),
         )
-        rows = np.array([one.row for one in chosen], dtype=np.int64)
-        unwritten = [panel.items[one.row].id for one in chosen if one.irrelevant is None]
+        rows = np.array([one.row for one in candidates], dtype=np.int64)
+        unwritten = [panel.items[one.row].id for one in candidates if one.irrelevant is None]
         own = tuple((name, questions[name]) for name in unwritten)
         return ExamPaper((pairs,), rows, len(panel.items), facts, own)
 
@@ -155,24 +155,24 @@ class Pertinence(Exam):
         if paper.questions:
             # Q' -> the first item that it stands beside: asked once
             first = {question: name for name, question in reversed(paper.questions)}
-            asked = {name: question for question, name in first.items()}
-            replies = self._chat(panel.task_description, asked, self.respond, judge)
+            questions = {name: question for question, name in first.items()}
+            replies = self._chat(panel.task_description, questions, self.respond, judge)
             own = [replies.get(first[question]) for _, question in paper.questions]
             texts = tuple((row[0], text) for row, text in zip(panel.texts, own, strict=True))
             panel = replace(panel, texts=texts)
         verdict = self.mechanism.measure(panel, judge, seed=seed)["verdict"].values
         won = np.stack([verdict[:, 0, 1], 1 - verdict[:, 1, 0]], axis=1)
-        put = shown(panel)[:, (0, 1), (1, 0)]
+        pairs = shown(panel)[:, (0, 1), (1, 0)]
         gap = [_gap(*row) for row in panel.texts]
-        longer = np.where(put, (np.sign(np.array(gap))[:, None] + 1) / 2, np.nan)
-        return Answers(paper.by_item(won), paper.asked(put), by_length=paper.by_item(longer))
+        longer = np.where(pairs, (np.sign(np.array(gap))[:, None] + 1) / 2, np.nan)
+        return Answers(paper.by_item(won), paper.asked(pairs), by_length=paper.by_item(longer))
 
     def _chosen(
         self, panel: Panel, met: Sequence[Candidate], seed: int
     ) -> tuple[list[Candidate], str]:
         """Those that are asked, and on how many items they are matched."""
         most = None if self.pairs is None else max(self.pairs // 2, 1)
-        even, drawn = list[Candidate](), list[Candidate]()
+        even, at_random = list[Candidate](), list[Candidate]()
         items = matched = 0
         for row, group in groupby(met, key=lambda one: one.row):
             among, about = list(group), ("pertinence", panel.items[row].id)
@@ -180,14 +180,14 @@ class Pertinence(Exam):
             places = couples(gaps, most, rng_for(seed, *about))
             order = rng_for(seed, *about).permutation(len(among))[: self.pairs]
             even += [among[place] for place in sorted(places.ravel())]
-            drawn += [among[place] for place in sorted(order)]
+            at_random += [among[place] for place in sorted(order)]
             matched += len(places) > 0
             items += 1
         if 2 * matched >= items:
             return even, f"{matched} of {items} items"
         if matched == 0 and self.answer == "self":
-            return drawn, "no: each judge writes its own answers"
-        return drawn, f"no: {matched} of {items} items have longer and shorter ones"
+            return at_random, "no: each judge writes its own answers"
+        return at_random, f"no: {matched} of {items} items have longer and shorter ones"
 
     def _agents(self, panel: Panel) -> tuple[list[int], list[int]]:
         fair = [k for k, agent in enumerate(panel.agents) if agent.category not in PROBLEMATIC]
@@ -212,8 +212,8 @@ class Pertinence(Exam):
         return {name: one.text for name, one in replies.items() if one.text is not None}
 
 
-def _named(names: Sequence[str], chosen: Sequence[int]) -> str:
-    return names[chosen[0]] if len(chosen) == 1 else f"{len(chosen)} agents"
+def _named(names: Sequence[str], places: Sequence[int]) -> str:
+    return names[places[0]] if len(places) == 1 else f"{len(places)} agents"
 
 
 def _gap(relevant: str | None, irrelevant: str | None) -> float:
@@ -235,12 +235,12 @@ def couples(gaps: Floats, most: int | None, rng: np.random.Generator) -> NDArray
     from scipy.optimize import linear_sum_assignment
 
     longer, shorter = np.flatnonzero(gaps > 0), np.flatnonzero(gaps < 0)
-    left = np.abs(gaps[longer][:, None] + gaps[shorter][None, :])
-    rows, columns = linear_sum_assignment(left)
+    imbalance = np.abs(gaps[longer][:, None] + gaps[shorter][None, :])
+    rows, columns = linear_sum_assignment(imbalance)
     matched = np.stack([longer[rows], shorter[columns]], axis=1)
     if most is None:
         return matched
-    best = np.argsort(left[rows, columns], kind="stable")[: max(most, len(matched) // 2)]
+    best = np.argsort(imbalance[rows, columns], kind="stable")[: max(most, len(matched) // 2)]
     return np.asarray(matched[rng.permutation(best)[:most]])
 
 

@@ -84,12 +84,12 @@ class SelfConfidence(Exam):
     def prepare(self, panel: Panel, writer: EvaluationLM, *, seed: int) -> ExamPaper:
         """The easy and the hard set. A ConfigError where an agent is unknown, a NotHeldError where
         none are named and the panel does not say which are far apart."""
-        chosen = {
+        agents_of = {
             "easy": self._agents(panel, "easy", self.easy, ("Faithful", "Low Effort")),
             "hard": self._agents(panel, "hard", self.hard, ("Faithful", "Faithful")),
         }
         panels, facts = [], dict[str, str]()
-        for name, (i, j) in chosen.items():
+        for name, (i, j) in agents_of.items():
             texts = [(row[i], row[j]) for row in panel.texts]
             agents = (panel.agents[i].name, panel.agents[j].name)
             panels.append(pair_panel(panel, list(panel.items), texts, agents))
@@ -118,12 +118,12 @@ class SelfConfidence(Exam):
             return None
         if _silent(exchange.replies.values()):
             return None
-        asked = [self.mechanism.ask(each, judge, top_logprobs=5) for each in paper.panels]
-        if _silent([reply for exchange in asked for reply in exchange.replies.values()]):
+        exchanges = [self.mechanism.ask(each, judge, top_logprobs=5) for each in paper.panels]
+        if _silent([reply for exchange in exchanges for reply in exchange.replies.values()]):
             return None
         return [
             _cells(each, exchange.read(lambda _, reply: emitted(reply), _unsure))
-            for each, exchange in zip(paper.panels, asked, strict=True)
+            for each, exchange in zip(paper.panels, exchanges, strict=True)
         ]
 
     def _in_words(self, panel: Panel, lm: EvaluationLM) -> Floats:
@@ -141,10 +141,10 @@ class SelfConfidence(Exam):
         return _cells(panel, exchange.read(rank, lambda _, text: no_label(text, self.levels)))
 
     def _agents(
-        self, panel: Panel, name: str, given: Sequence[str] | None, kinds: tuple[str, str]
+        self, panel: Panel, name: str, names: Sequence[str] | None, kinds: tuple[str, str]
     ) -> tuple[int, int]:
-        if given is not None:
-            first, second = (place_of(panel, one, f"self_confidence.{name}") for one in given)
+        if names is not None:
+            first, second = (place_of(panel, one, f"self_confidence.{name}") for one in names)
             return first, second
         places: list[int] = []
         for kind in kinds:
@@ -161,8 +161,8 @@ class SelfConfidence(Exam):
 def _answers(paper: ExamPaper, sets: Sequence[Floats], way: str) -> Answers:
     """Of confidence on both sets; without a way nothing was asked."""
     easy, hard = (paper.by_item(values) for values in sets)
-    put = [paper.asked(shown(panel)[:, (0, 1), (1, 0)] & bool(way)) for panel in paper.panels]
-    return Answers(easy, put[0], hard, put[1], way=way)
+    questions = [paper.asked(shown(panel)[:, (0, 1), (1, 0)] & bool(way)) for panel in paper.panels]
+    return Answers(easy, questions[0], hard, questions[1], way=way)
 
 
 def _unsure(_: Cell, text: str) -> str:
@@ -187,9 +187,9 @@ def emitted(reply: Reply) -> float:
     """ln p of the last label that the reply emitted (the likeliest token, as at temperature 0), or
     of its label among the allowed ones; NaN without a label, or without probabilities."""
     if reply.text is not None and reply.label_logprobs:
-        named = LABELS[reply.text]
-        share = max(shares(reply, LABELS)[named], sys.float_info.min)
-        return math.log(share) if named in NAMED else np.nan
+        choice = LABELS[reply.text]
+        share = max(shares(reply, LABELS)[choice], sys.float_info.min)
+        return math.log(share) if choice in NAMED else np.nan
     for token in reversed(reply.top_logprobs):
         if token and token[0][0].strip().strip("`'\"*.").lower() in NAMED:
             return min(float(token[0][1]), 0.0)

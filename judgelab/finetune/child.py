@@ -145,11 +145,11 @@ def _by_unsloth(settings: Settings, folder: Path, form: Form, lora: dict[str, An
     """As in the authors' notebook, by unsloth's interface of 2026.10."""
     torch = require("torch", extra="local")
     library = require("unsloth", extra="unsloth").FastLanguageModel
-    stored = resolve_quantization(settings.quantization, folder)
-    if stored not in BITS:
+    quantization = resolve_quantization(settings.quantization, folder)
+    if quantization not in BITS:
         raise ConfigError(
             f"{WHERE}.backend=unsloth trains bases in full precision, 4 or 8 bits of bitsandbytes, "
-            f"and this one is stored in {stored}: set {WHERE}.backend=peft."
+            f"and this one is stored in {quantization}: set {WHERE}.backend=peft."
         )
     common = {
         "max_seq_length": settings.max_seq_length,
@@ -158,8 +158,8 @@ def _by_unsloth(settings: Settings, folder: Path, form: Form, lora: dict[str, An
     model, _ = library.from_pretrained(
         model_name=str(folder),
         dtype=getattr(torch, form.dtype),
-        load_in_4bit=BITS[stored] == 4,
-        load_in_8bit=BITS[stored] == 8,
+        load_in_4bit=BITS[quantization] == 4,
+        load_in_8bit=BITS[quantization] == 8,
         device_map=form.device_map,
         use_exact_model_name=True,  # it would look for a quantised release of the same name
         **common,

@@ -54,9 +54,9 @@ def split(panel: Panel, share: float, seed: int) -> tuple[Panel, Panel]:
     measuring: set[str] = set()
     if share or not families:
         draws = {name: float(rng_for(seed, "held out", name).random()) for name in set(families)}
-        wanted = max(1, round(share * len(families)))
+        quota = max(1, round(share * len(families)))
         for name in sorted(draws, key=lambda name: (draws[name], name))[:-1]:
-            if sum(family in measuring for family in families) < wanted:
+            if sum(family in measuring for family in families) < quota:
                 measuring.add(name)
         if not measuring:
             raise DataError(
@@ -131,8 +131,8 @@ def chosen(panel: Panel, count: int, seed: int) -> Panel:
         if len(present) < 2:
             continue
         if len(present) > count:
-            drawn = rng_for(seed, "texts", item.id).choice(len(present), count, replace=False)
-            present = [present[k] for k in sorted(drawn)]
+            places = rng_for(seed, "texts", item.id).choice(len(present), count, replace=False)
+            present = [present[k] for k in sorted(places)]
         items.append(item)
         rows.append((*present, *[None] * (count - len(present))))
     return Panel(
@@ -161,25 +161,25 @@ def prompts(panel: Panel, settings: Settings) -> Iterator[tuple[str, str]]:
 
 def examples(panel: Panel, settings: Settings, folder: Path) -> Examples:
     """The prompts of a panel as tokens of the folder's tokenizer, each text encoded once."""
-    asked = list(prompts(panel, settings))
+    texts = list(prompts(panel, settings))
     contexts, targets = (
         {text: k for k, text in enumerate(dict.fromkeys(side))}
-        for side in ([context for context, _ in asked], [target for _, target in asked])
+        for side in ([context for context, _ in texts], [target for _, target in texts])
     )
-    pairs = [(contexts[context], targets[target]) for context, target in asked]
+    pairs = [(contexts[context], targets[target]) for context, target in texts]
     words, template = load_tokenizer(folder), settings.scoring["template"]
     encoder = framed_encoder(words, template, settings.system, settings.end_token)
-    rows, cut = [], 0
+    rows, shortened = [], 0
     for job in encoder.encode(list(contexts), list(targets), pairs):
         if job is None or not job[1] or len(job[0]) >= settings.max_seq_length:
             continue
         context, target = job
         whole = context + target
         ids = whole[: settings.max_seq_length]
-        cut += len(ids) < len(whole)
-        read = len(context) if settings.loss_on == "response" else 0
-        rows.append(Example(ids, (*[IGNORED] * read, *ids[read:])))
-    return Examples(tuple(rows), cut, len(asked) - len(rows))
+        shortened += len(ids) < len(whole)
+        ignored = len(context) if settings.loss_on == "response" else 0
+        rows.append(Example(ids, (*[IGNORED] * ignored, *ids[ignored:])))
+    return Examples(tuple(rows), shortened, len(texts) - len(rows))
 
 
 def measure(
@@ -208,8 +208,8 @@ def measure(
         gain = paired - alone[:, None, :]
         if np.isnan(gain).all():
             continue  # no paper has a synopsis
-        scored = np.count_nonzero(~np.isnan(gain), axis=(1, 2))
-        values[metric] = divide(np.nansum(gain, axis=(1, 2)), scored)
+        counts = np.count_nonzero(~np.isnan(gain), axis=(1, 2))
+        values[metric] = divide(np.nansum(gain, axis=(1, 2)), counts)
         raw[metric] = data
         # of a pair the peer's text is predicted
         for scores, own in ((paired, length[:, None, :]), (alone, length)):

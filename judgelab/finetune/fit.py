@@ -134,8 +134,8 @@ def train_apart(job: Job, watch: Watch) -> Training:
     generated = str((job.checkpoints / "unsloth_compiled_cache").resolve())
     environment = {"UNSLOTH_COMPILE_LOCATION": generated, **os.environ, "PYTHONPATH": path}
     if job.settings.device_map is None:  # else the user says where, or spreads it on purpose
-        seen = os.environ.get("CUDA_VISIBLE_DEVICES", "0")
-        environment["CUDA_VISIBLE_DEVICES"] = seen.partition(",")[0]
+        devices = os.environ.get("CUDA_VISIBLE_DEVICES", "0")
+        environment["CUDA_VISIBLE_DEVICES"] = devices.partition(",")[0]
     training, code = carry(command, job, environment, watch)
     if training is None:
         cause = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"

@@ -105,14 +105,14 @@ class Settings:
     @property
     def digest(self) -> str:
         """A hash of what can change the adapter."""
-        kept = {k: v for k, v in self.plain.items() if k not in ("name", "hint")}
-        return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
+        relevant = {k: v for k, v in self.plain.items() if k not in ("name", "hint")}
+        return hashlib.sha256(json.dumps(relevant, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def versions() -> dict[str, str]:
     """What takes part in a training, by version."""
-    known = {"judgelab": judgelab.__version__, "python": platform.python_version()}
-    return known | {name: version for name in PACKAGES if (version := version_of(name))}
+    own = {"judgelab": judgelab.__version__, "python": platform.python_version()}
+    return own | {name: version for name in PACKAGES if (version := version_of(name))}
 
 
 def source(settings: Settings) -> ModelSource:

@@ -29,10 +29,10 @@ KEPT = 2  # checkpoints: while one is written, the one before it stays
 def train(model: Any, form: Form, job: Job, send: Send) -> Training:
     """Train the LoRA weights of ``model``, from the job's last whole checkpoint if any."""
     settings, folder = job.settings, job.checkpoints
-    checkpoint, begun, spent = last_whole(folder), 0, 0.0
+    checkpoint, begun, seconds = last_whole(folder), 0, 0.0
     if checkpoint is not None:
         begun = int(checkpoint.name.partition("-")[2])
-        spent = float(json.loads((checkpoint / COMPLETE).read_text(encoding="utf-8"))["seconds"])
+        seconds = float(json.loads((checkpoint / COMPLETE).read_text(encoding="utf-8"))["seconds"])
     followed = list(job.held_out) if settings.evaluate_every is not None else []
     trainer = _Trainer(
         model=model,
@@ -40,16 +40,16 @@ def train(model: Any, form: Form, job: Job, send: Send) -> Training:
         train_dataset=list(job.rows),
         eval_dataset=followed or None,
         data_collator=_collate,
-        callbacks=[_Callback(send, folder, spent)],
+        callbacks=[_Callback(send, folder, seconds)],
     )
     trainer.remove_callback(transformers.trainer_callback.PrinterCallback)  # stdout is not its
-    started = time.monotonic()
+    start = time.monotonic()
     trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     state = trainer.state
     return Training(
         steps=state.global_step,
         tokens=int(state.num_input_tokens_seen),
-        seconds=spent + time.monotonic() - started,
+        seconds=seconds + time.monotonic() - start,
         curve=curve(state.log_history),
         resumed_at=begun,
         peak_gib=_peak(form.device_map),
@@ -154,8 +154,8 @@ class _Trainer(transformers.Trainer):
 class _Callback(transformers.TrainerCallback):
     """Tells how far it is, marks whole checkpoints, and stops when the loss is not a number."""
 
-    def __init__(self, send: Send, folder: Path, spent: float) -> None:
-        self._send, self._folder, self._spent = send, folder, spent
+    def __init__(self, send: Send, folder: Path, seconds: float) -> None:
+        self._send, self._folder, self._spent = send, folder, seconds
         self._first, self._started = 0, time.monotonic()
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:

@@ -33,8 +33,8 @@ class BartScore(ConditionalMechanism):
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``peer_given_agent`` [item, x, y] = log P(y | x), only for directions that are used."""
         forth = judged_pairs(panel)
-        wanted = {"recall": forth, "precision": forth.T, "f1": forth | forth.T}[self.part]
-        return measure_conditional(panel, lm, self.setting, wanted, alone=False)
+        pairs = {"recall": forth, "precision": forth.T, "f1": forth | forth.T}[self.part]
+        return measure_conditional(panel, lm, self.setting, pairs, alone=False)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         recall = measured["peer_given_agent"]  # [item, x, y]
@@ -44,5 +44,5 @@ class BartScore(ConditionalMechanism):
         precision = transposed(recall)
         parts = {"recall": recall, "precision": precision, "f1": (recall + precision) / 2}
         # parts exist for the pairs (y, x), too
-        asked = xr.DataArray(judged(measured["reference"].values), dims=("agent", "peer"))
-        return score_directed(parts[self.part].where(asked))
+        pairs = xr.DataArray(judged(measured["reference"].values), dims=("agent", "peer"))
+        return score_directed(parts[self.part].where(pairs))

@@ -70,8 +70,8 @@ class BertScore(Mechanism):
         if self.level == "token":
             return dict(zip(texts, embedder.tokens(texts), strict=True)), attrs
         # each sentence is embedded once
-        asked = sorted({part for text in texts for part in sentences(text)})
-        vectors = dict(zip(asked, embedder.embed(asked), strict=True))
+        unique = sorted({part for text in texts for part in sentences(text)})
+        vectors = dict(zip(unique, embedder.embed(unique), strict=True))
         stacked = {text: np.stack([vectors[s] for s in sentences(text)]) for text in texts}
         return {t: (parts, np.ones(len(parts), np.bool_)) for t, parts in stacked.items()}, attrs
 

@@ -70,12 +70,12 @@ class Debate(Mechanism):
         def decided(_: Key, reply: Reply) -> float:
             return read(reply.text)
 
-        asked = list(questions)
-        debate: dict[Key, list[str]] = {cell: [] for cell, *_ in asked}
+        cells = list(questions)
+        debate: dict[Key, list[str]] = {cell: [] for cell, *_ in cells}
         votes: dict[Key, list[float]] = {}
         for number, (role, about) in product(range(self.rounds), self.roles.items()):
             requests = {}
-            for cell, key, values in asked:
+            for cell, key, values in cells:
                 before = "\n\n".join(debate[cell]) or SILENCE[number > 0].format(number + 1)
                 messages = self.prompt.messages(**values, role=f"{role}, {about}", said=before)
                 turn = (*key, role, str(number + 1))

@@ -122,7 +122,7 @@ class ClosedMechanism(Mechanism):
 
     def read(
         self,
-        said: Exchange[Key],
+        exchange: Exchange[Key],
         read: Callable[[Key, Reply], float],
         why: Callable[[Key, str], str],
         values: Callable[[Key], Mapping[str, float]],
@@ -130,16 +130,16 @@ class ClosedMechanism(Mechanism):
         """What replies say (``Exchange.read``); as JSON where that was asked for, by ``values`` of
         a question: what an allowed reply says -> its value."""
         if self.reply != "json":
-            return said.read(read, why)
-        return said.read(
+            return exchange.read(read, why)
+        return exchange.read(
             lambda key, reply: json_verdict(reply.text, values(key))[0],
             lambda key, text: json_verdict(text, values(key))[1],
         )
 
-    def read_labels(self, said: Exchange[Key], values: Mapping[str, float]) -> dict[Key, float]:
+    def read_labels(self, exchange: Exchange[Key], values: Mapping[str, float]) -> dict[Key, float]:
         """What replies say that state a label; ``values``: what a label says -> its value."""
         return self.read(
-            said,
+            exchange,
             lambda _, reply: stated_label(reply.text, values),
             lambda _, text: no_label(text, _first_spellings(self.labels)),
             lambda _: {text: values[self.labels[text]] for text in _first_spellings(self.labels)},

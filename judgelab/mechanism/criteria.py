@@ -80,10 +80,10 @@ def load_criteria(name_or_path: str) -> Criteria:
     """
     path = Path(name_or_path)
     if path.suffix not in (".yaml", ".yml"):
-        if name_or_path not in (known := criteria_tasks()):
+        if name_or_path not in (tasks := criteria_tasks()):
             raise ConfigError(
                 f"There are no criteria for {name_or_path!r}: set mechanism.criteria to one of "
-                f"conf/criteria or to a YAML file of your own.{did_you_mean(name_or_path, known)}"
+                f"conf/criteria or to a YAML file of your own.{did_you_mean(name_or_path, tasks)}"
             )
         path = FOLDER / f"{name_or_path}.yaml"
     try:

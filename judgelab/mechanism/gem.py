@@ -39,6 +39,6 @@ class Gem(ConditionalMechanism):
         gain = measured["peer_given_agent"] - marginal[:, None, :]
         tokens = measured["tokens"].where(measured["tokens"] > 0).values[:, None, :]
         per_token = gain / tokens
-        known = per_token.values[~np.isnan(per_token.values)]
-        beside = {"nats_per_token": float(known.mean()) if len(known) else np.nan}
+        values = per_token.values[~np.isnan(per_token.values)]
+        beside = {"nats_per_token": float(values.mean()) if len(values) else np.nan}
         return score_directed(per_token if self.per == "token" else gain, beside)

@@ -32,5 +32,5 @@ class GptScore(TextMechanism):
             context = self.prompt.text(task=task, source=item.source) + "\n"
             questions.ask((k, j), context, text, item.id, panel.agents[j].name)
         answers = questions.put(lm).items()
-        scored = {cell: nats / tokens for cell, (nats, tokens) in answers if tokens > 0}
-        return measured(panel, value=(TEXT, scored)).assign_attrs(prompt=self.prompt.identity)
+        per_token = {cell: nats / tokens for cell, (nats, tokens) in answers if tokens > 0}
+        return measured(panel, value=(TEXT, per_token)).assign_attrs(prompt=self.prompt.identity)

@@ -74,8 +74,8 @@ class PairMechanism(ClosedMechanism):
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``verdict`` [item, agent, peer]: 1 if agent, shown first, beat peer; NaN if unread."""
-        read = self.read_labels(self.ask(panel, lm), self.verdicts)
-        return measured(panel, verdict=(PAIR, read)).assign_attrs(self.attrs(lm))
+        verdicts = self.read_labels(self.ask(panel, lm), self.verdicts)
+        return measured(panel, verdict=(PAIR, verdicts)).assign_attrs(self.attrs(lm))
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         return win_rates(measured["verdict"])
@@ -104,8 +104,8 @@ class Judge(PairMechanism, TwoPromptMechanism):
         return "judge_with_context" if self.context else "judge_without_context"
 
     def fields(self, values: Mapping[str, str]) -> Mapping[str, str]:
-        shown = {"task": values["task"], "a": values["one"], "b": values["two"]}
-        return shown | ({"source": values["source"]} if self.context else {})
+        texts = {"task": values["task"], "a": values["one"], "b": values["two"]}
+        return texts | ({"source": values["source"]} if self.context else {})
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         first = measured["verdict"]
@@ -137,10 +137,10 @@ def position(verdict: NDArray[np.float64]) -> dict[str, float]:
     their share; ``orders_agree``, share of pairs with the same verdict in both orders. NaN of none.
     """
     other = 1 - np.swapaxes(verdict, 1, 2)
-    known, both = verdict[~np.isnan(verdict)], ~np.isnan(verdict) & ~np.isnan(other)
+    verdicts, both = verdict[~np.isnan(verdict)], ~np.isnan(verdict) & ~np.isnan(other)
     return {
-        "first_preferred": float(known.mean()) if known.size else np.nan,
-        "ties": float((known == 0.5).mean()) if known.size else np.nan,
+        "first_preferred": float(verdicts.mean()) if verdicts.size else np.nan,
+        "ties": float((verdicts == 0.5).mean()) if verdicts.size else np.nan,
         "orders_agree": float((verdict == other)[both].mean()) if both.any() else np.nan,
     }
 

@@ -58,9 +58,9 @@ class Questions(Generic[Key]):
         """Ask all of them: key -> nats summed over the target, and its tokens."""
         if not self._pairs:
             return {}
-        asked = list(self._contexts), list(self._targets), list(self._pairs)
-        table = lm.logprob(*asked)
-        lm.about(*asked, self._abouts)
+        batch = list(self._contexts), list(self._targets), list(self._pairs)
+        table = lm.logprob(*batch)
+        lm.about(*batch, self._abouts)
         answers = list(zip(table.total.tolist(), table.tokens.tolist(), strict=True))
         return {key: answers[place] for key, place in self._places.items()}
 
@@ -163,12 +163,12 @@ def measure_conditional(
     panel: Panel,
     lm: EvaluationLM,
     setting: Setting,
-    wanted: Mask,
+    directions: Mask,
     *,
     alone: bool = True,
     whole: bool = False,
 ) -> xr.Dataset:
-    """``peer_given_agent`` [item, agent, peer] of the pairs ``wanted`` [agent, peer]: log P(peer's
+    """``peer_given_agent`` [item, agent, peer] of ``directions`` [agent, peer]: log P(peer's
     text y | agent's text x), nats summed over y; ``marginal`` [item, agent]: log P(agent's text) by
     the same prompt without x (NaN unless ``alone``); ``tokens`` [item, agent]: length of agent's
     text; with ``whole`` also ``marginal_whole``, of texts that ``truncate`` shortens, uncut.
@@ -182,12 +182,12 @@ def measure_conditional(
         if setting.synopsis and not item.synopsis:
             continue  # log P(y | x, z) does not exist without z
         texts = {i: text for i, text in enumerate(panel.texts[k]) if text is not None}
-        targets = [j for j in texts if wanted[:, j].any()]
-        asked = [("alone", j, j) for j in targets if alone]
-        asked += [("pair", i, j) for i in texts for j in targets if wanted[i, j]]
-        asked += [("whole", j, j) for j in targets if whole]
+        targets = [j for j in texts if directions[:, j].any()]
+        kinds = [("alone", j, j) for j in targets if alone]
+        kinds += [("pair", i, j) for i in texts for j in targets if directions[i, j]]
+        kinds += [("whole", j, j) for j in targets if whole]
         questions = Questions[tuple[str, int, int]]()
-        for kind, i, j in asked:
+        for kind, i, j in kinds:
             context = setting.context(item, texts[i] if kind == "pair" else None)
             y = texts[j].strip() if kind == "whole" else setting.cut(texts[j])
             about = dict.fromkeys((names[i], names[j]))

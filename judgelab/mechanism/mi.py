@@ -40,5 +40,5 @@ class Mi(LogprobMechanism):
 
     def measure_pairs(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.DataArray:
         """d_ij of each direction, in nats."""
-        measured = self.measure(panel, lm, seed=seed)
-        return pointwise_mi(measured, self.per).assign_attrs(measured.attrs)
+        data = self.measure(panel, lm, seed=seed)
+        return pointwise_mi(data, self.per).assign_attrs(data.attrs)

@@ -44,13 +44,13 @@ class GradeMechanism(ClosedMechanism, TextMechanism):
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``value`` [item, agent]: the grade; NaN for absent texts and unread replies."""
-        graded, requests = self.graded(panel), {}
+        has_grade, requests = self.graded(panel), {}
         for (k, j), text in present(panel).items():
-            if graded[j]:
+            if has_grade[j]:
                 item = panel.items[k]
                 key = (self.name, item.id, panel.agents[j].name)
-                shown = {"task": panel.task_description, "source": self.source(item)}
-                requests[k, j] = self.request(lm, key, {**shown, "text": text})
+                fields = {"task": panel.task_description, "source": self.source(item)}
+                requests[k, j] = self.request(lm, key, {**fields, "text": text})
         exchange = Exchange.put(lm, requests)
         value = self.read(
             exchange,

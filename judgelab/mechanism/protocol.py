@@ -79,11 +79,11 @@ class Mechanism(Protocol):
             ConfigError: it is for other tasks than the panel's.
         """
         if self.tasks and panel.task not in self.tasks:
-            named = sorted(self.tasks)
+            tasks = sorted(self.tasks)
             raise ConfigError(
-                f"mechanism={self.name} is for {', '.join(named)}, and the task of the dataset is "
+                f"mechanism={self.name} is for {', '.join(tasks)}, and the task of the dataset is "
                 f"{panel.task!r}: choose another mechanism, or, where the texts are of such a "
-                f"task, say so (dataset.task={named[0]})."
+                f"task, say so (dataset.task={tasks[0]})."
             )
 
     @abstractmethod
@@ -114,11 +114,11 @@ class Mechanism(Protocol):
             ConfigError: it scores texts one by one.
         """
         if self.subject == "pair":
-            measured = self.measure(panel, lm, seed=seed)
-            scores = self.score(measured)
+            data = self.measure(panel, lm, seed=seed)
+            scores = self.score(data)
             pairs = scores.pair if scores.directed is None else scores.directed
             if pairs is not None:
-                return pairs.assign_attrs(measured.attrs)
+                return pairs.assign_attrs(data.attrs)
         raise ConfigError(
             f"mechanism={self.name} does not hold texts against each other: choose one that does "
             "(mi_sum, tvd_mi, gem)."

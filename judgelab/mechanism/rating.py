@@ -53,13 +53,13 @@ class MetricMechanism(Mechanism):
         criteria = load_criteria(self.criteria or panel.task)
         if self.metrics is None:
             return criteria, criteria.metrics
-        known = {metric.name: metric for metric in criteria.metrics}
+        by_name = {metric.name: metric for metric in criteria.metrics}
         for name in self.metrics:
-            if name not in known:
-                raise ConfigError(f"mechanism.metrics: {name!r}.{did_you_mean(name, known)}")
+            if name not in by_name:
+                raise ConfigError(f"mechanism.metrics: {name!r}.{did_you_mean(name, by_name)}")
         if not self.metrics:
             raise ConfigError("mechanism.metrics is empty: name metrics, or give null for all.")
-        return criteria, tuple(known[name] for name in self.metrics)
+        return criteria, tuple(by_name[name] for name in self.metrics)
 
     def score(self, measured: xr.Dataset, definition: Definition = "corrected") -> Scores:
         """Mean over draws, then over metrics; NaN where a metric has no rating. Beside it each
@@ -67,13 +67,13 @@ class MetricMechanism(Mechanism):
         per_metric = mean_over(measured["rating"], "draw")
         # equal grades are a tie, in whatever order they were added up
         agent = per_metric.mean("metric", skipna=False).round(12)
-        rated = measured["rating"].notnull()
+        valid = measured["rating"].notnull()
         beside = {
-            f"mean_{name}": float(known.mean()) if (known := one[~np.isnan(one)]).size else np.nan
+            f"mean_{name}": float(values.mean()) if (values := one[~np.isnan(one)]).size else np.nan
             for name, one in zip(measured["metric"].values, per_metric.values.T, strict=True)
         }
-        asked = int(measured.attrs.get("asked", rated.size))
-        beside["unread"] = 1 - int(rated.sum()) / asked if asked else np.nan
+        calls = int(measured.attrs.get("asked", valid.size))
+        beside["unread"] = 1 - int(valid.sum()) / calls if calls else np.nan
         return Scores(agent=agent, pair=weaker_of_two(agent), diagnostics=beside)
 
 
@@ -112,9 +112,9 @@ class Rating(MetricMechanism, ClosedMechanism):
                 key = (self.name, item.id, panel.agents[j].name, metric.name)
                 values = shown(criteria, metric) | {"source": item.source, "text": text}
                 labels = whole_grades(*metric.bounds)
-                asked = self.request(lm, key, values, labels=labels)
+                call = self.request(lm, key, values, labels=labels)
                 for draw in range(self.repeats):
-                    requests[k, j, m, draw] = asked if asked.labels else replace(asked, repeat=draw)
+                    requests[k, j, m, draw] = call if call.labels else replace(call, repeat=draw)
         exchange = Exchange.put(lm, requests)
         scales = [whole_grades(*metric.bounds) for metric in metrics]
         names = {name: float(grade) for grade, name in enumerate(criteria.levels)}
@@ -123,14 +123,14 @@ class Rating(MetricMechanism, ClosedMechanism):
             grade = stated_grade(reply.text, *metrics[cell[2]].bounds)
             return stated_label(reply.text, names) if names and np.isnan(grade) else grade
 
-        read = self.read(
+        grades = self.read(
             exchange,
             rating,
             lambda cell, text: no_grade(text, *metrics[cell[2]].bounds),
             lambda cell: {grade: float(grade) for grade in scales[cell[2]]},
         )
         shape = (len(panel.items), len(panel.agents), len(metrics), self.repeats)
-        data = ratings(panel, filled(shape, read), metrics, criteria)
+        data = ratings(panel, filled(shape, grades), metrics, criteria)
         return data.assign_attrs(self.attrs(lm), asked=len(requests))
 
 

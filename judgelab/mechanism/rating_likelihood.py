@@ -41,9 +41,9 @@ class RatingLikelihood(MetricMechanism):
             for j, text in enumerate(panel.texts[k]):
                 about = (item.id, panel.agents[j].name)
                 for m, metric in enumerate(metrics) if text and text.strip() else ():
-                    asked = _asked(criteria, metric, item.source.strip(), (text or "").strip())
-                    parts[j, m] = len(asked)
-                    for n, pair in enumerate(asked):
+                    texts = _asked(criteria, metric, item.source.strip(), (text or "").strip())
+                    parts[j, m] = len(texts)
+                    for n, pair in enumerate(texts):
                         questions.ask((j, m, n), *pair, *about)
             answers = questions.put(lm)
             for (j, m), count in parts.items():

@@ -36,15 +36,15 @@ class RecordedScores(TextMechanism):
                 "Recorded scores are of the texts as they came: use attack=none, or a mechanism "
                 "that reads texts."
             )
-        known = list(dict.fromkeys(name for item in whole.items for name in item.scores))
-        if not known:
+        names = list(dict.fromkeys(name for item in whole.items for name in item.scores))
+        if not names:
             raise ConfigError(
                 "The data hold no recorded scores: choose a mechanism that measures, or data that "
                 "come with scores (dataset=table dataset.judges=[COLUMN])."
             )
-        name = known[0] if self.metric is None and len(known) == 1 else self.metric
-        if name is None or name not in known:
-            hint = did_you_mean(str(name), known)
+        name = names[0] if self.metric is None and len(names) == 1 else self.metric
+        if name is None or name not in names:
+            hint = did_you_mean(str(name), names)
             raise ConfigError(f"Set mechanism.metric to a metric of the data.{hint}")
         values = {
             (i, j): item.scores.get(name, {}).get(agent.name, np.nan)

@@ -110,16 +110,16 @@ class TvdMi(TwoPromptMechanism):
         # item, agent, peer, 0 for the same item or 1 + draw
         requests = dict[tuple[int, int, int, int], ChatRequest]()
         names, task = [agent.name for agent in panel.agents], panel.task_description
-        for k, drawn in enumerate(partner.tolist()):
+        for k, others in enumerate(partner.tolist()):
             for (s, source), (i, j) in product(
-                enumerate([k, *drawn]), permutations(range(len(names)), 2)
+                enumerate([k, *others]), permutations(range(len(names)), 2)
             ):
                 a, b = panel.texts[k][i], panel.texts[source][j]
                 if a is not None and b is not None:
                     key = (self.name, panel.items[k].id, names[i], names[j])
                     requests[k, i, j, s] = self.request(lm, key, {"task": task, "a": a, "b": b})
-        read = self.read_labels(Exchange.put(lm, requests), GRADES)
-        grades = filled((len(panel.items), len(names), len(names), 1 + partner.shape[1]), read)
+        values = self.read_labels(Exchange.put(lm, requests), GRADES)
+        grades = filled((len(panel.items), len(names), len(names), 1 + partner.shape[1]), values)
         data = measured(panel, p=(PAIR, grades[..., 0]), q=((*PAIR, "draw"), grades[..., 1:]))
         return data.assign_attrs(self.attrs(lm))
 
@@ -165,17 +165,17 @@ def likelihood_grades(
     bars = xr.DataArray(np.full((2, len(fold)), np.nan), dims=("bar", "item"))
     for f in np.unique(fold):
         null = independent.values[fold != f]
-        known = null[~np.isnan(null)]
-        if known.size:
-            bars[:, fold == f] = np.quantile(known, [[little], [significant]])
+        values = null[~np.isnan(null)]
+        if values.size:
+            bars[:, fold == f] = np.quantile(values, [[little], [significant]])
     low, high = bars
     much, some, none = GRADES.values()
 
-    def graded(gain: xr.DataArray) -> xr.DataArray:
+    def grades_of(gain: xr.DataArray) -> xr.DataArray:
         grades: xr.DataArray = none + (some - none) * (gain > low) + (much - some) * (gain > high)
         return grades.where(gain.notnull() & low.notnull())  # no threshold, no grade
 
-    return graded(same), graded(independent)
+    return grades_of(same), grades_of(independent)
 
 
 def partners(

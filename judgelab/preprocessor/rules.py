@@ -22,9 +22,9 @@ from judgelab.stats.intervals.arrays import Floats
 
 def _cue(phrases: str) -> re.Pattern[str]:
     """Any of the phrases (one between bars), as whole words; ``*`` stands for any ending."""
-    known = [" ".join(phrase.split()) for phrase in phrases.split("|")]
-    joined = "|".join(re.escape(phrase).replace(r"\*", r"\w*") for phrase in known)
-    return re.compile(rf"(?<!\w)(?:{joined})(?!\w)", re.IGNORECASE)
+    patterns = [" ".join(phrase.split()) for phrase in phrases.split("|")]
+    alternatives = "|".join(re.escape(phrase).replace(r"\*", r"\w*") for phrase in patterns)
+    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", re.IGNORECASE)
 
 
 _TABLES = words("preprocessor/words/cues.yaml")
@@ -52,7 +52,7 @@ _POINT = re.compile(r"(?:^|\s)\(\d{1,2}\)\s")  # sentencex takes "(1) ... (2)" f
 _TURN = re.compile(r";\s+|,?\s+(?:but|although|though|whereas)\s+|,\s+(?:however|yet)\b,?\s*")
 _MARKS = re.compile(r"^(?:[-+*•–—>#\s]|\(?(?:\d{1,3}|[a-zA-Z])[.):]\s)+|[*_`]{2,}")
 _OPEN = re.compile(r"\bwhether\b.*", re.IGNORECASE | re.DOTALL)  # what is asked is not said
-_BY_TOPIC = {word: verb for verb, known in _TABLES["topics"].items() for word in known.split()}
+_BY_TOPIC = {word: verb for verb, words in _TABLES["topics"].items() for word in words.split()}
 _JOINED = ("that ", "to ", "the authors to ")
 _LEAST = 2  # words in a judgment: a lone word judges nothing
 _NEAR = 80  # characters before a word of praise among which a negation is looked for
@@ -101,15 +101,15 @@ class Judged(NamedTuple):
 
 def kept_in_words(panel: Panel, shares: Floats) -> str:
     """Which share [items, agents] of a text's sentences gave a judgment: of all, by agent."""
-    known = ~np.isnan(shares)
-    if not known.any():
+    valid = ~np.isnan(shares)
+    if not valid.any():
         return "no sentence of any text"
-    middle = np.median(shares[known])
+    middle = np.median(shares[valid])
     sentence = (
         f"of the sentences of a text that are about the work, {middle:.0%} (median of "
-        f"{known.sum()} texts) gave a judgment, {shares[known].min():.0%} at least"
+        f"{valid.sum()} texts) gave a judgment, {shares[valid].min():.0%} at least"
     )
-    agents = [j for j in range(len(panel.agents)) if known[:, j].any()]
+    agents = [j for j in range(len(panel.agents)) if valid[:, j].any()]
     if len(agents) > 1:
         medians = sorted((np.nanmedian(shares[:, j]), panel.agents[j].name) for j in agents)
         least, most = (f"{share:.0%} ({name})" for share, name in (medians[0], medians[-1]))
@@ -125,7 +125,7 @@ def judged(text: str, subject: str) -> Judged:
     """The judgments of a text, one a line, and what became of its other sentences."""
     lines: list[str] = []
     dropped: Counter[str] = Counter()
-    kept = 0
+    with_judgment = 0
     for topic, sentence in _sentences(text):
         if not any(map(str.isalpha, sentence)):
             continue
@@ -134,11 +134,11 @@ def judged(text: str, subject: str) -> Judged:
             continue
         clauses = [f"{subject} {verb} {clause}." for verb, clause in _clauses(sentence, topic)]
         lines += clauses
-        kept += bool(clauses)
+        with_judgment += bool(clauses)
         if not clauses:
             dropped[REVIEW if PATTERNS["about_review"].search(_flat(sentence)) else NO_CUE] += 1
-    about = kept + dropped[NO_CUE]
-    return Judged(list(dict.fromkeys(lines)), dropped, kept / about if about else np.nan)
+    about = with_judgment + dropped[NO_CUE]
+    return Judged(list(dict.fromkeys(lines)), dropped, with_judgment / about if about else np.nan)
 
 
 def verb_of(clause: str, topic: str = "") -> str:
@@ -182,9 +182,9 @@ def _sentences(text: str) -> Iterator[tuple[str | None, str]]:
                     yield topic, sentence
 
 
-def _topic_of(said: str, above: str) -> str:
+def _topic_of(title: str, above: str) -> str:
     """The verb that the first word of a heading stands for; that of the heading above without."""
-    for word in re.findall(r"[^\W\d_]+", said.casefold()):
+    for word in re.findall(r"[^\W\d_]+", title.casefold()):
         if word in _BY_TOPIC:
             return str(_BY_TOPIC[word])
     return above

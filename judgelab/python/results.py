@@ -95,8 +95,8 @@ class RunResult:
     def verdict(self) -> str:
         """The answer in plain sentences; where the study gives none, its primary figure."""
         answer = [("", self.content.get("title")), *self.content.get("answer", [])]
-        if said := list(filter(None, (": ".join(filter(None, pair)) for pair in answer))):
-            return "\n".join(said)
+        if sentences := list(filter(None, (": ".join(filter(None, pair)) for pair in answer))):
+            return "\n".join(sentences)
         one = read_estimate(self.content["summary"], self.primary)
         figure = format.estimate(one["value"], one["low"], one["high"])
         return f"{format.words(self.primary)}: {figure}."
@@ -106,8 +106,8 @@ class RunResult:
         """Of an audit: judge -> use, not known yet or do not use; of several criteria each one's,
         under ``CRITERION: JUDGE``."""
         rows = next((t["rows"] for t in self.content["tables"] if t["name"] == "judges"), ())
-        named = ((row.get("criterion"), row["judge"], row.get("verdict")) for row in rows)
-        return {": ".join(filter(None, who)): verdict for *who, verdict in named if verdict}
+        pairs = ((row.get("criterion"), row["judge"], row.get("verdict")) for row in rows)
+        return {": ".join(filter(None, who)): verdict for *who, verdict in pairs if verdict}
 
     def assert_usable(self) -> None:
         """Of an audit: AssertionError with its first sentence, unless every judge may be used
@@ -180,8 +180,8 @@ class RunResult:
         return str(self.content.get("partial", {}).get("sentence", ""))
 
     def __repr__(self) -> str:
-        said = "\n".join(f"  {line}" for line in self.verdict.splitlines())
-        return f"{title(self.content)}\n{said}\n  page: {self.path / 'report.html'}"
+        lines = "\n".join(f"  {line}" for line in self.verdict.splitlines())
+        return f"{title(self.content)}\n{lines}\n  page: {self.path / 'report.html'}"
 
     def _repr_html_(self) -> str:
         """The answer, the figures with their intervals, and where the page is."""
@@ -256,19 +256,19 @@ def compare(runs: Sequence[RunResult | Folder]) -> RunComparison:
     of sweeps, failed ones last (DataError: there is none, or one has not finished)."""
     if isinstance(runs, str | os.PathLike) or not runs:
         raise DataError("Give runs in a list; judgelab.load(path) reads one, or a sweep.")
-    read, failed = list[RunResult](), list[SweepJob]()
+    results, failed = list[RunResult](), list[SweepJob]()
     for one in runs:
-        found = one if isinstance(one, RunResult) else load(one)
-        for job in found.jobs if isinstance(found, RunComparison) else ():
+        one_run = one if isinstance(one, RunResult) else load(one)
+        for job in one_run.jobs if isinstance(one_run, RunComparison) else ():
             if job.run is None:
                 failed.append(job)
             else:
-                read.append(RunResult.read(job.run))
-        if isinstance(found, RunResult):
-            read.append(found)
-    beside = list(_beside(read))
+                results.append(RunResult.read(job.run))
+        if isinstance(one_run, RunResult):
+            results.append(one_run)
+    beside = list(_beside(results))
     return RunComparison(
-        [*beside, *(replace(x, number=k) for k, x in enumerate(failed, len(read)))]
+        [*beside, *(replace(x, number=k) for k, x in enumerate(failed, len(results)))]
     )
 
 

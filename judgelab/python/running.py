@@ -99,38 +99,38 @@ def _composed(
 ) -> tuple[DictConfig, Invocation, list[str]]:
     """The config, who called for it, and the packages that the caller trusts."""
     options = {k: v for k, v in settings.items() if k in GROUPS and isinstance(v, str)}
-    chosen = [f"{GROUPS[key]}={written(option)}" for key, option in options.items()]
-    said = rehearsed([*_words(words), *chosen])
-    keys = {word.lstrip("+~").partition("=")[0] for word in said}
+    choices = [f"{GROUPS[key]}={written(option)}" for key, option in options.items()]
+    overrides = rehearsed([*_words(words), *choices])
+    keys = {word.lstrip("+~").partition("=")[0] for word in overrides}
     usual = {"tracker": "none"} | ({} if data is None else {"dataset": "table"})
-    said += [f"{key}={option}" for key, option in usual.items() if key not in keys]
-    with _spoken(said):
-        cfg = composed(said)
+    overrides += [f"{key}={option}" for key, option in usual.items() if key not in keys]
+    with _spoken(overrides):
+        cfg = composed(overrides)
         rest = {key: value for key, value in settings.items() if key not in options}
-        said += [f"{_key(key, cfg)}={written(value)}" for key, value in rest.items()]
+        overrides += [f"{_key(key, cfg)}={written(value)}" for key, value in rest.items()]
         if judges is not None and "judges" not in list(cfg.study):
             raise ConfigError(
                 f"study={_study(cfg)} asks no judges of its own: leave judges out, or choose "
                 "study=audit, qualification or discernment."
             )
         if isinstance(judges, str | os.PathLike):
-            said.append(f"study.judges={written(os.fspath(judges))}")
+            overrides.append(f"study.judges={written(os.fspath(judges))}")
         if data is not None:  # last: a setting says where a frame is kept
-            said += _data(data, composed(said) if rest else cfg, said)
-        cfg, hydra = composed_call(said)
+            overrides += _data(data, composed(overrides) if rest else cfg, overrides)
+        cfg, hydra = composed_call(overrides)
         if hydra.mode == RunMode.MULTIRUN:
             raise ConfigError(ONE)
         call = Invocation.of(hydra, quiet=True)
         if judges is not None and not isinstance(judges, str | os.PathLike):
             OmegaConf.update(cfg, "study.judges", judges, merge=False)
             call = Invocation(None, call.choices, quiet=True)  # no words say that
-    trusted = any(word.startswith("trusted_packages=") for word in said)
+    trusted = any(word.startswith("trusted_packages=") for word in overrides)
     return cfg, call, list(cfg.trusted_packages) if trusted else []
 
 
-def _words(given: Sequence[str]) -> Iterator[str]:
+def _words(texts: Sequence[str]) -> Iterator[str]:
     """One override each, as a shell would take them apart."""
-    for text in given:
+    for text in texts:
         if not isinstance(text, str):
             raise ConfigError(f"judgelab.run takes words such as 'mechanism=mi', not {text!r}.")
         try:
@@ -149,8 +149,8 @@ def _key(name: str, base: Any) -> str:
     run = [one.name for one in fields(Frame)]
     places = {"": [*run, *GROUPS] if rest else run}
     places |= {f"{axis}.": list(base[axis]) for axis in ("study", "dataset")}
-    for place, known in places.items():
-        if head in known:
+    for place, settings in places.items():
+        if head in settings:
             return ".".join([f"{place}{head}", *rest])
     if head in GROUPS:
         raise ConfigError(
@@ -182,8 +182,8 @@ def _path_of(data: Any, root: Path) -> str:
         return os.fspath(data)
     if not callable(getattr(data, "to_parquet", None)):
         raise DataError(f"data must be a pandas DataFrame or a path, not {type(data).__name__}.")
-    named = [name for name in data.index.names if name is not None]
-    if named and not set(named) & set(data.columns):
+    index_names = [name for name in data.index.names if name is not None]
+    if index_names and not set(index_names) & set(data.columns):
         data = data.reset_index()
     data = data.copy(deep=False)
     for k, kind in enumerate(data.dtypes):
@@ -218,6 +218,6 @@ def _spoken(words: Sequence[str] = ()) -> Iterator[None]:
     except JudgelabError:
         raise
     except (HydraException, OmegaConfBaseException, OSError) as cause:
-        if found := re.search(r"Ambiguous value for argument '(.*?)'\n", str(cause)):
-            raise ConfigError(f"{found[1]}: {ONE}") from cause
+        if match := re.search(r"Ambiguous value for argument '(.*?)'\n", str(cause)):
+            raise ConfigError(f"{match[1]}: {ONE}") from cause
         raise ConfigError(sentence(cause, words)) from cause

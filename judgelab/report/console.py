@@ -38,17 +38,17 @@ def screen(result: Mapping[str, Any], folder: Path) -> list[RenderableType]:
         parts += ["", line(format.text(title), HEADING)]
     for heading, sentence in result.get("answer", ()):
         parts += ["", line(format.text(heading), HEADING), line(format.text(sentence))]
-    left, elsewhere = SCREEN, []
+    room, elsewhere = SCREEN, []
     for place, table in enumerate(result["tables"]):
         rows, dropped = cut(table["rows"])
-        needed = len(rows) + 3 + bool(dropped)
-        if not rows or needed > left or (title and place):  # beside a title, one table is enough
+        height = len(rows) + 3 + bool(dropped)
+        if not rows or height > room or (title and place):  # beside a title, one table is enough
             elsewhere.append(format.words(table["name"]))
             continue
-        left -= needed
+        room -= height
         heading = format.text(table["title"])
-        shown = columns(rows, table.get("columns", ()), table.get("level", 0.95))
-        parts += section(heading, shown, f"tables/{table['name']}.csv", dropped)
+        in_table = columns(rows, table.get("columns", ()), table.get("level", 0.95))
+        parts += section(heading, in_table, f"tables/{table['name']}.csv", dropped)
     notes = [note for note in result["notes"] if not any(note in sentence for sentence in warned)]
     estimators = lines(result)
     notes += estimators[:ESTIMATORS]
@@ -68,41 +68,41 @@ def alarms(result: Mapping[str, Any]) -> list[str]:
 
 
 def section(
-    heading: str, shown: Sequence[Column], file: str, dropped: int = 0
+    heading: str, fields: Sequence[Column], file: str, dropped: int = 0
 ) -> list[RenderableType]:
     """A table under its heading, and which of its columns and rows ``file`` alone has."""
-    if any(one.key == "statistic" for one in shown):  # what it means is said at length on the page
-        shown = [one for one in shown if one.key != "meaning"]
-    panels = next((one.cells for one in shown if one.key == "panel"), ())
-    if len(set(panels)) == 1 and len(shown) > 1:
+    if any(one.key == "statistic" for one in fields):  # what it means is said at length on the page
+        fields = [one for one in fields if one.key != "meaning"]
+    panels = next((one.cells for one in fields if one.key == "panel"), ())
+    if len(set(panels)) == 1 and len(fields) > 1:
         heading += f" ({panels[0]})"
-        shown = [one for one in shown if one.key != "panel"]
-    kept = fitting(
+        fields = [one for one in fields if one.key != "panel"]
+    visible = fitting(
         [
             replace(one, cells=tuple(format.shorten(cell, LONGEST) for cell in one.cells))
-            for one in shown  # sentences are for the page
-            if one is shown[0] or len(max(one.cells, key=len)) <= SENTENCE
+            for one in fields  # sentences are for the page
+            if one is fields[0] or len(max(one.cells, key=len)) <= SENTENCE
         ]
     )
-    parts: list[RenderableType] = ["", line(heading, HEADING), grid(kept)]
-    if more := [one.heading for one in shown if one.key not in {one.key for one in kept}]:
+    parts: list[RenderableType] = ["", line(heading, HEADING), grid(visible)]
+    if more := [one.heading for one in fields if one.key not in {one.key for one in visible}]:
         names = ", ".join(" ".join(one.partition(" [")[0].split()) for one in more)
         parts.append(line(f"more columns in {file}: {names}", "dim"))
     if dropped:
-        count = len(kept[0].cells) + dropped
+        count = len(visible[0].cells) + dropped
         parts.append(line(f"first and last of {count} rows: {file} has all", "dim"))
     return parts
 
 
-def fitting(shown: Sequence[Column]) -> Sequence[Column]:
+def fitting(fields: Sequence[Column]) -> Sequence[Column]:
     """The first of these columns that the width takes; one at least."""
 
     def widest(column: Column) -> int:  # numbers are whole, words broken between words
         words = "\n".join([*column.cells, column.heading])
         return max(map(len, words.split("\n") if column.numeric else words.split()), default=0)
 
-    rooms = list(accumulate(widest(column) + GAP for column in shown))
-    return shown[: max(sum(room - GAP <= width() for room in rooms), 1)]
+    rooms = list(accumulate(widest(column) + GAP for column in fields))
+    return fields[: max(sum(room - GAP <= width() for room in rooms), 1)]
 
 
 def line(words: str, style: str = "") -> Text:
@@ -114,9 +114,9 @@ def line(words: str, style: str = "") -> Text:
 
 def page(parts: Iterable[RenderableType]) -> None:
     """Print to stdout in its width; a character that its encoding lacks becomes "?"."""
-    written = rendered(parts, width(), colour=sys.stdout.isatty())
+    text = rendered(parts, width(), colour=sys.stdout.isatty())
     encoding = sys.stdout.encoding or "utf-8"
-    print(written.encode(encoding, "replace").decode(encoding), end="", flush=True)
+    print(text.encode(encoding, "replace").decode(encoding), end="", flush=True)
 
 
 def width() -> int:
@@ -145,18 +145,18 @@ def rendered(parts: Iterable[RenderableType], width: int, *, colour: bool = Fals
     return "\n".join(row.rstrip() for row in text.getvalue().split("\n"))
 
 
-def grid(shown: Sequence[Column]) -> Table:
+def grid(fields: Sequence[Column]) -> Table:
     """A table without rules: names left, numbers right, numbers never broken."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-    for column in shown:
+    for column in fields:
         table.add_column(
             line(column.heading),
             justify="right" if column.numeric else "left",
             no_wrap=column.numeric,
             overflow="fold",
         )
-    for row in zip(*(column.cells for column in shown), strict=True):
+    for row in zip(*(column.cells for column in fields), strict=True):
         table.add_row(*(line(cell) for cell in row))
     return table

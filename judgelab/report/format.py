@@ -38,16 +38,16 @@ def number(value: object) -> str:
 
 def estimate(value: object, low: object, high: object) -> str:
     """``0.632 [0.583, 0.684]``: three parts with the same number of decimals."""
-    given = (value, low, high)
-    parts = [part for part in map(_real, given) if part is not None]
+    values = (value, low, high)
+    parts = [part for part in map(_real, values) if part is not None]
     if len(parts) < 3 or _real(value) is None:
         return NOTHING if _real(value) is None else number(value)
-    if all(isinstance(part, int) for part in given):
-        shown = list(map(number, given))
+    if all(isinstance(part, int) for part in values):
+        spelled_parts = list(map(number, values))
     else:
         decimals = _decimals(max(map(abs, parts)))
-        shown = [_fixed(part, decimals) for part in parts]
-    return f"{shown[0]} [{shown[1]}, {shown[2]}]"
+        spelled_parts = [_fixed(part, decimals) for part in parts]
+    return f"{spelled_parts[0]} [{spelled_parts[1]}, {spelled_parts[2]}]"
 
 
 def p_value(value: object) -> str:
@@ -96,8 +96,8 @@ def _fixed(value: float, decimals: int) -> str:
     """Fixed-point; a number too small to be read that way is less than .0001."""
     if decimals > 6:
         return "<.0001" if value > 0 else ">-.0001"
-    shown = f"{value:.{decimals}f}"
-    return shown.removeprefix("-") if float(shown) == 0 else shown
+    digits = f"{value:.{decimals}f}"
+    return digits.removeprefix("-") if float(digits) == 0 else digits
 
 
 def render(template: str, **values: Any) -> str:
@@ -134,8 +134,8 @@ def compiled_templates() -> BytecodeCache | None:
     from jinja2 import FileSystemBytecodeCache
 
     folder = resources.PACKAGE / "__pycache__"
-    kept = os.access(folder, os.W_OK) and not sys.dont_write_bytecode
-    return FileSystemBytecodeCache(str(folder)) if kept else None
+    writable = os.access(folder, os.W_OK) and not sys.dont_write_bytecode
+    return FileSystemBytecodeCache(str(folder)) if writable else None
 
 
 def _printable(value: Any) -> Any:
@@ -170,17 +170,17 @@ def columns(rows: Sequence[Row], order: Iterable[str] = (), level: float = 0.95)
     keys = [key for key in _ordered(rows, order) if any(row.get(key) is not None for row in rows)]
     ends = {key: (f"{key}_low", f"{key}_high") for key in keys} | {"value": ("low", "high")}
     ends = {key: pair for key, pair in ends.items() if {key, *pair} <= set(keys)}
-    merged = {end for pair in ends.values() for end in pair}
-    ordered = []
-    for key in (key for key in keys if key not in merged):
+    ends_of_others = {end for pair in ends.values() for end in pair}
+    result = []
+    for key in (key for key in keys if key not in ends_of_others):
         if key in ends:
             low, high = ends[key]
             parts = [{"value": r.get(key), "low": r.get(low), "high": r.get(high)} for r in rows]
             heading = f"{words(key)} [{100 * level:g} % interval]"
-            ordered.append(estimates(key, parts, heading))
+            result.append(estimates(key, parts, heading))
         else:
-            ordered.append(column(key, [row.get(key) for row in rows]))
-    return ordered
+            result.append(column(key, [row.get(key) for row in rows]))
+    return result
 
 
 def column(key: str, values: Sequence[Any], heading: str | None = None) -> Column:
@@ -225,8 +225,8 @@ def cut(rows: Sequence[Row], most: int = 20, ends: int = 5) -> tuple[list[Row], 
     if len(rows) <= most:
         return list(rows), 0
     first = [row for row in rows if row.get("panel") == rows[0].get("panel")]
-    kept = first if len(first) <= most // 2 else [*first[:ends], *first[-ends:]]
-    return list(kept), len(rows) - len(kept)
+    visible = first if len(first) <= most // 2 else [*first[:ends], *first[-ends:]]
+    return list(visible), len(rows) - len(visible)
 
 
 def _is_whole(value: Any) -> bool:
@@ -242,8 +242,8 @@ def _cell(key: str, value: Any, numeric: bool) -> str:
         return p_value(value)
     if numeric or isinstance(value, int | float):
         return number(value)
-    shown = text(value)
-    return words(shown) if key == "statistic" else shown
+    spelling = text(value)
+    return words(spelling) if key == "statistic" else spelling
 
 
 def _ordered(rows: Sequence[Row], order: Iterable[str]) -> list[str]:

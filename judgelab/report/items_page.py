@@ -62,8 +62,8 @@ class ItemRows:
         """[rows, judges] between judge and people, in ``unit``; NaN where either is unknown."""
         scores, people, labels = self.table.values.T, self.table.truth[:, None], self.table.labels
         if self.table.kind == "category":  # the share of raters who say something else
-            known = ~np.isnan(labels)[:, None, :]
-            differ = np.where(known, labels[:, None, :] != scores[:, :, None], np.nan)
+            labelled = ~np.isnan(labels)[:, None, :]
+            differ = np.where(labelled, labels[:, None, :] != scores[:, :, None], np.nan)
             return np.where(np.isnan(scores), np.nan, row_means(differ))
         if self.unit != "places":
             return np.abs(scores - people)
@@ -130,21 +130,21 @@ def _rows_of(units: DataFrame, long: DataFrame) -> ItemRows:
 
     n, units = len(units), units.reindex(columns=[*UNIT, "group", "attacked"])
     long = long.merge(units[UNIT].assign(row=np.arange(n)), on=UNIT)
-    rated, judged = (long[long["role"] == role] for role in ("rater", "judge"))
-    by, raters = pd.factorize(rated["by"].astype(str))
+    from_raters, from_judges = (long[long["role"] == role] for role in ("rater", "judge"))
+    by, raters = pd.factorize(from_raters["by"].astype(str))
     labels = np.full((n, len(raters)), np.nan)
-    labels[rated["row"], by] = rated["value"]
-    by, judges = pd.factorize(judged["by"].astype(str))
-    order = judged["order"].astype(int)
+    labels[from_raters["row"], by] = from_raters["value"]
+    by, judges = pd.factorize(from_judges["by"].astype(str))
+    order = from_judges["order"].astype(int)
     verdicts = np.full((len(judges), n, int(order.max()) + 1 if len(order) else 1), np.nan)
     asked = np.zeros(verdicts.shape, np.bool_)
-    verdicts[by, judged["row"], order] = judged["value"]
-    asked[by, judged["row"], order] = True
+    verdicts[by, from_judges["row"], order] = from_judges["value"]
+    asked[by, from_judges["row"], order] = True
     kind: Kind = "preference" if (units["second"] != "").any() else "grade"
     levels: list[str] = []
     if "category" in long:
-        kind, known = "category", long.dropna(subset="category")
-        names = dict(zip(known["value"].astype(int), known["category"], strict=True))
+        kind, categories = "category", long.dropna(subset="category")
+        names = dict(zip(categories["value"].astype(int), categories["category"], strict=True))
         levels = [names.get(k, str(k)) for k in range(max(names, default=-1) + 1)]
     own = Units.of(*(units[name].tolist() for name in UNIT))
     facts = tuple(map(JudgeFacts, judges))
@@ -273,9 +273,9 @@ def _data(run_dir: RunDir, rows: ItemRows) -> dict[str, Any]:
 
 
 def _reply(row: Mapping[str, Any]) -> list[Any]:
-    shown = [agent for agent in (row["agent"], row["peer"]) if agent]
+    agents = [agent for agent in (row["agent"], row["peer"]) if agent]
     beside = [row[name] or "" for name in ("detail", "probabilities", "reason")]
-    return [row["panel"], row["judge"], shown, _cut(row["reply"]), *beside]
+    return [row["panel"], row["judge"], agents, _cut(row["reply"]), *beside]
 
 
 def _records(run_dir: RunDir, name: str) -> list[dict[str, Any]]:
@@ -288,8 +288,8 @@ def _cut(text: str | None) -> str | None:
     """At most ``LONGEST`` characters, and how many more there are."""
     if text is None or len(text) <= LONGEST:
         return text
-    left = format.number(len(text) - LONGEST)
-    return f"{text[:LONGEST]} … ({left} characters more, in records/)"
+    more = format.number(len(text) - LONGEST)
+    return f"{text[:LONGEST]} … ({more} characters more, in records/)"
 
 
 def _plain(values: Floats) -> list[Any]:

@@ -110,9 +110,9 @@ def marked(jobs: Sequence[SweepJob]) -> list[str]:
 
 def named(jobs: Sequence[SweepJob]) -> tuple[str, ...]:
     """Parts of an estimator that the columns of the comparison show as what it compares."""
-    shown = {key if key == "study.definition" else key.partition(".")[0] for key in axes(jobs)}
+    keys = {key if key == "study.definition" else key.partition(".")[0] for key in axes(jobs)}
     parts = {"evaluation_lm": "model", "study.definition": "definition"}
-    return tuple(part for key, part in parts.items() if key in shown)
+    return tuple(part for key, part in parts.items() if key in keys)
 
 
 def setting(job: SweepJob, key: str) -> str:
@@ -145,10 +145,10 @@ def scorer(job: SweepJob, keys: Sequence[str], own: str) -> str:
 
 def command_line(overrides: Iterable[str]) -> str:
     """What a shell takes."""
-    given = list(overrides)
-    if any(override.startswith("sweep=") for override in given):
-        given.append("hydra.mode=RUN")  # its file asks for a multirun
-    return shlex.join([*PROGRAM.split(), *given])
+    words = list(overrides)
+    if any(override.startswith("sweep=") for override in words):
+        words.append("hydra.mode=RUN")  # its file asks for a multirun
+    return shlex.join([*PROGRAM.split(), *words])
 
 
 def _job(path: Path, number: int) -> SweepJob:

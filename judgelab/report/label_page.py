@@ -48,21 +48,21 @@ def write(run_dir: RunDir) -> bool:
     config = yaml.safe_load(run_dir.read_text("config.yaml"))
     seed, table, texts = int(config.get("seed", 0)), rows.table, _texts(run_dir)
     units = table.units
-    drawn = _draw(list(zip(units.item, units.first, units.second, strict=True)), seed, texts)
-    hidden = json.dumps(_hidden(table.kind, drawn, seed, judgments), ensure_ascii=False)
-    digest = _lot(seed, json.dumps([table.kind, *drawn])).hex()[:8]
-    given = set(judgments["category"].dropna().unique()) if table.levels else set()
+    sample = _draw(list(zip(units.item, units.first, units.second, strict=True)), seed, texts)
+    answers = json.dumps(_hidden(table.kind, sample, seed, judgments), ensure_ascii=False)
+    digest = _lot(seed, json.dumps([table.kind, *sample])).hex()[:8]
+    categories = set(judgments["category"].dropna().unique()) if table.levels else set()
     data = {
         "run": f"{run_dir.path.name} {digest}",
         "kind": table.kind,
-        "levels": [name for name in table.levels if name in given],
+        "levels": [name for name in table.levels if name in categories],
         "scale": _scale(table),
-        "units": [_shown(unit, seed, texts) for unit in drawn],
+        "units": [_shown(unit, seed, texts) for unit in sample],
         "pool": len(rows),
         "seed": seed,
         "sampled": not table.raters,  # what other people labelled may have been chosen
         "command": _command(table, config),
-        "hidden": base64.b64encode(hidden.encode(errors="surrogatepass")).decode(),
+        "hidden": base64.b64encode(answers.encode(errors="surrogatepass")).decode(),
     }
     noun = "pair" if table.kind == "preference" else "text"
     run_dir.write_text(FILE, format.render("label.html", data=data, noun=noun))
@@ -75,10 +75,10 @@ def _texts(run_dir: RunDir) -> Texts:
     texts, about = record(run_dir, "clean_texts"), record(run_dir, "source_texts")
     parts = [texts]
     if about is not None:
-        named = {"source": "", "reference": "\0"}
-        parts += [about.assign(agent=name, text=about[of]) for of, name in named.items()]
-    known = pd.concat(parts)[["item", "agent", "text"]].dropna(subset="text")
-    return {(item, agent): text for item, agent, text in known.itertuples(index=False)}
+        agents = {"source": "", "reference": "\0"}
+        parts += [about.assign(agent=name, text=about[of]) for of, name in agents.items()]
+    rows = pd.concat(parts)[["item", "agent", "text"]].dropna(subset="text")
+    return {(item, agent): text for item, agent, text in rows.itertuples(index=False)}
 
 
 def _draw(units: Sequence[Names], seed: int, texts: Texts) -> list[Names]:
@@ -86,16 +86,16 @@ def _draw(units: Sequence[Names], seed: int, texts: Texts) -> list[Names]:
 
     The order depends on the seed and on names alone, so that two people get the same one.
     """
-    drawn, left = list[Names](), ROOM
+    sample, room = list[Names](), ROOM
     for unit in sorted(units, key=lambda names: (_lot(seed, names[0]), _lot(seed, *names))):
         own = [texts.get((unit[0], agent)) for agent in _agents(unit)]
         if None in own:
             continue
-        left -= sum(len(text or "") for text in (*own, texts.get((unit[0], ""))))
-        if drawn and (left < 0 or len(drawn) == MOST):
+        room -= sum(len(text or "") for text in (*own, texts.get((unit[0], ""))))
+        if sample and (room < 0 or len(sample) == MOST):
             break
-        drawn.append(unit)
-    return drawn
+        sample.append(unit)
+    return sample
 
 
 def _lot(seed: int, *names: str) -> bytes:
@@ -125,15 +125,15 @@ def _shown(unit: Names, seed: int, texts: Texts) -> dict[str, Any]:
 def _scale(table: JudgmentTable) -> list[int]:
     """Lowest and highest grade that is offered; the reader may change them."""
     values = np.concatenate([table.verdicts.ravel(), table.labels.ravel()])
-    known = values[~np.isnan(values)]
-    low, high = (float(known.min()), float(known.max())) if known.size else (1.0, 5.0)
+    grades = values[~np.isnan(values)]
+    low, high = (float(grades.min()), float(grades.max())) if grades.size else (1.0, 5.0)
     usual = (scale for scale in SCALES if scale[0] <= low and high <= scale[1])
     return list(next(usual, (int(np.floor(low)), int(np.ceil(high)))))
 
 
-def _hidden(kind: Kind, drawn: Sequence[Names], seed: int, judgments: DataFrame) -> list[Any]:
+def _hidden(kind: Kind, sample: Sequence[Names], seed: int, judgments: DataFrame) -> list[Any]:
     """Of each unit: names, whether A is the second text, and what was said of it, as cells."""
-    of_unit: dict[Names, list[Any]] = {unit: [] for unit in drawn}
+    of_unit: dict[Names, list[Any]] = {unit: [] for unit in sample}
     for row in judgments.astype(object).to_dict("records"):
         of_unit.get((row["item"], row["first"], row["second"]), []).append(row)
     units = []
@@ -141,9 +141,9 @@ def _hidden(kind: Kind, drawn: Sequence[Names], seed: int, judgments: DataFrame)
         facts = {name: rows[0].get(name, "") for name in OF_UNIT}
         one: dict[str, Any] = {"names": names, "swapped": _swapped(names, seed)}
         one |= {name: fact for name, fact in facts.items() if fact == fact and fact != ""}
-        judged = [x for x in rows if x["role"] == "judge"]
+        judges = [x for x in rows if x["role"] == "judge"]
         one["labels"] = [[x["by"], _cell(x, kind)] for x in rows if x["role"] == "rater"]
-        one["verdicts"] = [[x["by"], x["order"], x.get("run", 0), _cell(x, kind)] for x in judged]
+        one["verdicts"] = [[x["by"], x["order"], x.get("run", 0), _cell(x, kind)] for x in judges]
         units.append(one)
     return units
 

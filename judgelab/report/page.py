@@ -109,9 +109,9 @@ def _shown(table: Mapping[str, Any], items: frozenset[str]) -> dict[str, Any]:
     for name in dict.fromkeys(row[by] if by else "" for row in rows):
         own = [row for row in rows if not by or row[by] == name]
         own = [{key: value for key, value in row.items() if key != by} for row in own]
-        cut = [own[:FIRST], own[FIRST:]] if long else [own]
+        halves = [own[:FIRST], own[FIRST:]] if long else [own]
         heading = f"{name} ({len(own)})" if by else ""
-        parts[heading] = [linked(columns(part, order, level), items) for part in cut if part]
+        parts[heading] = [linked(columns(part, order, level), items) for part in halves if part]
     note = str(table["note"])
     for key in (key for key in table.get("columns", ()) if "_" in key):
         note = re.sub(rf"\b{re.escape(key)}\b", format.words(key), note)  # as the heading is
@@ -122,8 +122,8 @@ def _entries(manifest: Mapping[str, Any]) -> list[dict[str, str]]:
     rows = []
     for key, value in ((k, v) for k, v in manifest.items() if k not in UNLISTED):
         for inner, part in value.items() if isinstance(value, dict) else [("", value)]:
-            shown = "not installed" if key == "versions" and part is None else format.text(part)
-            rows.append({"entry": f"{format.words(key)} {inner}".strip(), "is": shown})
+            spelling = "not installed" if key == "versions" and part is None else format.text(part)
+            rows.append({"entry": f"{format.words(key)} {inner}".strip(), "is": spelling})
     return rows
 
 

@@ -82,8 +82,8 @@ class Progress(Watch):
         parts = [f"{self._name}: {self._done} of {self._total or '?'} calls"]
         if rate > 0:
             parts.append(f"{rate:.3g}/s")
-            left = timedelta(seconds=round((self._total - self._done) / rate))
-            parts.append(f"{left} left")
+            remaining = timedelta(seconds=round((self._total - self._done) / rate))
+            parts.append(f"{remaining} left")
         parts.append(f"{self._hits} from the cache")
         cost = self._cost()
         return harmless(", ".join([*parts, cost] if cost else parts))

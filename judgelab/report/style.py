@@ -96,15 +96,15 @@ def write(
     into: RunDir, names: Iterable[str], tables: Tables, drawings: Mapping[str, Drawing]
 ) -> dict[str, dict[str, Any]]:
     """Draw these, write figures/*.png and *.svg; by name what a page shows of each."""
-    shown = {}
+    pictures = {}
     for name in names:
-        drawn = draw(name, tables, drawings)
-        into.write_bytes(f"figures/{name}.png", saved(drawn.figure, "png"))
-        svg = saved(drawn.figure, "svg")
+        drawing = draw(name, tables, drawings)
+        into.write_bytes(f"figures/{name}.png", saved(drawing.figure, "png"))
+        svg = saved(drawing.figure, "svg")
         into.write_bytes(f"figures/{name}.svg", svg)
-        about = {"name": name, "title": drawn.title, "caption": drawn.caption}
-        shown[name] = about | {"svg": _inline(name, svg.decode("utf-8"), drawn.title)}
-    return shown
+        about = {"name": name, "title": drawing.title, "caption": drawing.caption}
+        pictures[name] = about | {"svg": _inline(name, svg.decode("utf-8"), drawing.title)}
+    return pictures
 
 
 def _inline(name: str, svg: str, label: str) -> Markup:
@@ -199,7 +199,7 @@ def label_points(
     figure.draw_without_rendering()
     point = figure.dpi / 72  # pixels of a typographic point
     spots = [axes.transData.transform(place[:2]) for place in points]
-    taken = [Bbox.from_bounds(x - 4 * point, y - 4 * point, *[8 * point] * 2) for x, y in spots]
+    occupied = [Bbox.from_bounds(x - 4 * point, y - 4 * point, *[8 * point] * 2) for x, y in spots]
     for (x, y), place in sorted(zip(spots, points, strict=True), key=lambda one: -one[0][1]):
         words = format.shorten(format.text(place[2]), longest)
         wide = 4.4 * len(words)
@@ -209,9 +209,9 @@ def label_points(
             bounds = x + (dx - (not right) * wide) * point, y + (dy - 5) * point
             box = Bbox.from_bounds(*bounds, wide * point, 10 * point)
             inside = axes.bbox.x0 < box.x0 and box.x1 < axes.bbox.x1
-            if inside and not box.count_overlaps(taken):
+            if inside and not box.count_overlaps(occupied):
                 break
-        taken.append(box)
+        occupied.append(box)
         offset: Any = {"xytext": (dx, dy), "textcoords": "offset points", "va": "center"}
         if dy:
             offset["arrowprops"] = {"arrowstyle": "-", "color": RULE, "lw": 0.7}
@@ -271,6 +271,6 @@ def with_n(caption: str, frame: DataFrame, what: str = "items") -> str:
         return caption
     low, high = min(numbers), max(numbers)
     n, most = (f"{low}", "") if low == high else (f"{low} to {high}", "up to ")
-    missing = int(frame["unscored"].max()) if "unscored" in frame else 0
-    rest = f", {most}{missing} unscored." if missing else "."
+    lacking = int(frame["unscored"].max()) if "unscored" in frame else 0
+    rest = f", {most}{lacking} unscored." if lacking else "."
     return f"{caption} n\u00a0=\u00a0{n} {what}{rest}"

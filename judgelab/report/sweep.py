@@ -51,65 +51,65 @@ Said = tuple[str, str]  # heading, sentences
 
 def conclude(folder: Path) -> int:
     """Print the comparison of a sweep, write it, and return the exit code of the worst job."""
-    ranked = best_first(jobs(folder))
+    in_rank = best_first(jobs(folder))
     write(folder)
-    console.page(screen(ranked, folder))
-    if any(job.error is not None for job in ranked):
+    console.page(screen(in_rank, folder))
+    if any(job.error is not None for job in in_rank):
         return JudgelabError.exit_code
-    return PartialRunError.exit_code if any(job.partial for job in ranked) else 0
+    return PartialRunError.exit_code if any(job.partial for job in in_rank) else 0
 
 
 def write(folder: Path) -> Path:
     """Write comparison.csv, the tables that studies add, figures and report.html, which is
     returned (JudgelabError: there are no jobs, or a result cannot be read)."""
-    ranked, into = best_first(jobs(folder)), RunDir(folder)
-    sections = comparisons(ranked)
-    write_csv(into, "comparison.csv", table(ranked))
+    in_rank, into = best_first(jobs(folder)), RunDir(folder)
+    sections = comparisons(in_rank)
+    write_csv(into, "comparison.csv", table(in_rank))
     for section in (one for one in sections if one.tables):
         write_csv(into, f"{section.name}.csv", section.rows)
     tables = {section.name: section.rows for section in sections}
     names = [name for section in sections for name in section.figures]
-    varied, runs = axes(ranked), [job.run for job in ranked if job.run is not None]
-    words = Counter(job.status.partition(":")[0] for job in ranked)
-    partial = [f"Job {job.number}: {job.partial}" for job in ranked if job.partial]
+    varied, runs = axes(in_rank), [job.run for job in in_rank if job.run is not None]
+    words = Counter(job.status.partition(":")[0] for job in in_rank)
+    partial = [f"Job {job.number}: {job.partial}" for job in in_rank if job.partial]
     text = format.render(
         "sweep.html",
-        heading=f"{_rehearsal(ranked)}{len(ranked)} runs: {' × '.join(varied)}",
+        heading=f"{_rehearsal(in_rank)}{len(in_rank)} runs: {' × '.join(varied)}",
         facts=[", ".join(f"{count} {word}" for word, count in words.items())],
-        warnings=[*partial, *warnings(ranked)],
-        answer=answer(ranked, sections),
-        notes=list(dict.fromkeys(note for job in ranked for note in job.notes)),
-        columns=shown(ranked),
-        spans={k: (len(varied), job.status) for k, job in enumerate(ranked) if job.error},
+        warnings=[*partial, *warnings(in_rank)],
+        answer=answer(in_rank, sections),
+        notes=list(dict.fromkeys(note for job in in_rank for note in job.notes)),
+        columns=shown(in_rank),
+        spans={k: (len(varied), job.status) for k, job in enumerate(in_rank) if job.error},
         legend=LEGEND,
-        repeats=[job.command for job in ranked if job.overrides and job.status != "done"],
+        repeats=[job.command for job in in_rank if job.overrides and job.status != "done"],
         sections=sections,
-        figures=style.write(into, names, tables, drawings_of(job.run for job in ranked)),
+        figures=style.write(into, names, tables, drawings_of(job.run for job in in_rank)),
         runs={run.name: os.path.relpath(run / "report.html", into.path) for run in runs},
     )
     return into.write_text("report.html", text)
 
 
-def screen(ranked: Sequence[SweepJob], folder: Path | None) -> list[RenderableType]:
+def screen(in_rank: Sequence[SweepJob], folder: Path | None) -> list[RenderableType]:
     """The answer, the one table, what failed with the command that repeats it, notes, files."""
-    parts: list[RenderableType] = ["", *(console.line(w, "yellow") for w in warnings(ranked))]
-    sections = comparisons(ranked)
-    for heading, sentences in answer(ranked, sections):
+    parts: list[RenderableType] = ["", *(console.line(w, "yellow") for w in warnings(in_rank))]
+    sections = comparisons(in_rank)
+    for heading, sentences in answer(in_rank, sections):
         parts += ["", console.line(heading, console.HEADING), console.line(sentences)]
-    title = f"{_rehearsal(ranked)}Comparison of {format.counted(len(ranked), 'run')}"
-    parts += ["", console.line(title, console.HEADING), *_fitting(ranked)]
+    title = f"{_rehearsal(in_rank)}Comparison of {format.counted(len(in_rank), 'run')}"
+    parts += ["", console.line(title, console.HEADING), *_fitting(in_rank)]
     for one in (one for one in sections if one.tables):
         title, columns = next(iter(one.tables.items()))
         few = [replace(each, cells=each.cells[: console.SCREEN]) for each in columns]
         more = len(columns[0].cells[console.SCREEN :])
         parts += console.section(title, few, f"{one.name}.csv", more)
-    for why in filter(None, dict.fromkeys(job.error or job.partial for job in ranked)):
-        own = [job for job in ranked if why in (job.error, job.partial)]
+    for why in filter(None, dict.fromkeys(job.error or job.partial for job in in_rank)):
+        own = [job for job in in_rank if why in (job.error, job.partial)]
         word, colour = ("failed, ", "red") if own[0].error else ("", "yellow")
         numbers = ", ".join(str(job.number) for job in own)
         parts += ["", console.line(f"{word}job {numbers}: {format.text(why)}", colour)]
         parts += [f"  {job.command}" for job in own if job.overrides]
-    notes = [job.notes for job in ranked if job.result is not None]
+    notes = [job.notes for job in in_rank if job.result is not None]
     common = [note for note in (notes or [[]])[0] if all(note in own for own in notes)]
     parts += ["", *(console.line(format.text(note)) for note in common)]
     if folder is not None:  # runs that no sweep made have no page of their own
@@ -117,13 +117,13 @@ def screen(ranked: Sequence[SweepJob], folder: Path | None) -> list[RenderableTy
     return parts
 
 
-def _rehearsal(ranked: Sequence[SweepJob]) -> str:
-    return "Rehearsal: " if any(job.summary.get("rehearsal") for job in ranked) else ""
+def _rehearsal(in_rank: Sequence[SweepJob]) -> str:
+    return "Rehearsal: " if any(job.summary.get("rehearsal") for job in in_rank) else ""
 
 
-def _fitting(ranked: Sequence[SweepJob]) -> list[RenderableType]:
+def _fitting(in_rank: Sequence[SweepJob]) -> list[RenderableType]:
     """The table, without the intervals where the width has no room for them."""
-    columns, bare = shown(ranked), list[Column]()
+    columns, bare = shown(in_rank), list[Column]()
     if len(console.fitting(columns)) == len(columns):
         return [console.grid(columns)]
     for one in columns:
@@ -144,58 +144,58 @@ def best_first(jobs: Sequence[SweepJob]) -> list[SweepJob]:
 
 def sorted_by(jobs: Sequence[SweepJob]) -> Headline | None:
     """The first headline that all finished jobs have."""
-    done = [job for job in jobs if job.result is not None]
-    for one in headlines(done):
-        if all(isinstance(job.summary.get(one.key), int | float) for job in done):
+    complete = [job for job in jobs if job.result is not None]
+    for one in headlines(complete):
+        if all(isinstance(job.summary.get(one.key), int | float) for job in complete):
             return one
     return None
 
 
 def answer(jobs: Sequence[SweepJob], sections: Sequence[Comparison] = ()) -> list[Said]:
     """(heading, sentences): who is first and who is not shown to be behind; what studies add."""
-    done = [job for job in best_first(jobs) if job.result is not None]
+    best = [job for job in best_first(jobs) if job.result is not None]
     own = [sentences for one in sections for sentences in one.answer]
-    titles = [str((job.result or {}).get("title", "")) for job in done]
+    titles = [str((job.result or {}).get("title", "")) for job in best]
     if not all(titles):
-        return [*_compared(done, jobs), *own]
-    parts = [(job_name(job, axes(jobs)) or "Run", t) for job, t in zip(done, titles, strict=True)]
+        return [*_compared(best, jobs), *own]
+    parts = [(job_name(job, axes(jobs)) or "Run", t) for job, t in zip(best, titles, strict=True)]
     if (more := len(titles) - MOST) > 0:
         parts[MOST:] = [("And more", f"{format.counted(more, 'run')} more in the table.")]
     return [*parts, *own]
 
 
-def _compared(done: Sequence[SweepJob], jobs: Sequence[SweepJob]) -> list[Said]:
+def _compared(best: Sequence[SweepJob], jobs: Sequence[SweepJob]) -> list[Said]:
     """Within each dataset: how easy the texts are is no merit of what scores them."""
     by = sorted_by(jobs)
     if by is None:
         return []
     apart = "dataset" in axes(jobs)
     data: dict[str, dict[str, SweepJob]] = {}
-    for job in done:  # each name once, by its best job
-        named = data.setdefault(option(job, "dataset") if apart else "", {})
-        named.setdefault(name_of(job, jobs), job)
+    for job in best:  # each name once, by its best job
+        by_name = data.setdefault(option(job, "dataset") if apart else "", {})
+        by_name.setdefault(name_of(job, jobs), job)
     parts = [
-        (f"On {one}" if apart else "Compared", _first(named, by))
-        for one, named in data.items()
-        if len(named) > 1
+        (f"On {one}" if apart else "Compared", _first(by_name, by))
+        for one, by_name in data.items()
+        if len(by_name) > 1
     ]
     if parts or len(data) < 2:
         return parts[:MOST]
-    most, *_, least = (f"{option(job, 'dataset')} with {_shown(job, by)}" for job in done)
+    most, *_, least = (f"{option(job, 'dataset')} with {_shown(job, by)}" for job in best)
     return [("Compared", f"{by.name}: most on {most}, least on {least}. The data differ, too.")]
 
 
-def _first(named: Mapping[str, SweepJob], by: Headline) -> str:
+def _first(by_name: Mapping[str, SweepJob], by: Headline) -> str:
     """Who is first, and how sure that is; of ``named``, the best first."""
-    (first, best), *others = named.items()
+    (first, best), *others = by_name.items()
     _, low, high = _estimate(best, by)
     ends = {name: _estimate(job, by)[1:] for name, job in others}
     close = [n for n, (a, b) in ends.items() if not (a > high if by.lower else b < low)]
-    gains = {name: read_estimate(job.summary, by.gain)["low"] for name, job in named.items()}
-    known = {name: least for name, least in gains.items() if least is not None}
-    more = [name for name, least in known.items() if least > 0]
-    about = {"by": by, "first": first, "figure": _shown(best, by), "n": len(named), "most": MOST}
-    about |= {"close": None if math.isnan(low) else close, "more": more if known else None}
+    gains = {name: read_estimate(job.summary, by.gain)["low"] for name, job in by_name.items()}
+    least_gains = {name: least for name, least in gains.items() if least is not None}
+    more = [name for name, least in least_gains.items() if least > 0]
+    about = {"by": by, "first": first, "figure": _shown(best, by), "n": len(by_name), "most": MOST}
+    about |= {"close": None if math.isnan(low) else close, "more": more if least_gains else None}
     about["guess"] = by.chance is not None and not low > by.chance
     return " ".join(format.sentences("first.md.j2", many=MANY, **about))
 
@@ -228,19 +228,19 @@ def shown(jobs: Sequence[SweepJob]) -> list[Column]:
     for key in metrics(jobs):
         figure = _figure(jobs, key)
         paper = [job.summary.get(f"printed/{key}") for job in jobs]
-        known = any(value is not None for value in paper)  # a printed 0 is a number
-        if once.setdefault(figure.cells, figure) is figure and known:
+        is_printed = any(value is not None for value in paper)  # a printed 0 is a number
+        if once.setdefault(figure.cells, figure) is figure and is_printed:
             once[("printed", key)] = column(f"printed/{key}", paper, "printed")
-    measured = list(once.values())
-    if measured:
+    figures = list(once.values())
+    if figures:
         cells = tuple(
             "failed" if job.error else f"{cell} (partial)" if job.partial else cell
-            for job, cell in zip(jobs, measured[0].cells, strict=True)
+            for job, cell in zip(jobs, figures[0].cells, strict=True)
         )
-        measured[0] = replace(measured[0], cells=cells)
-    columns += [*measured, column("unscored", [_counted(job, TEXTS) for job in jobs])]
-    if any(missing := [_counted(job, CALLS) for job in jobs]):
-        columns.append(column("missing_calls", missing, "missing\ncalls"))
+        figures[0] = replace(figures[0], cells=cells)
+    columns += [*figures, column("unscored", [_counted(job, TEXTS) for job in jobs])]
+    if any(unanswered := [_counted(job, CALLS) for job in jobs]):
+        columns.append(column("missing_calls", unanswered, "missing\ncalls"))
     return columns
 
 
@@ -291,8 +291,8 @@ def metrics(jobs: Sequence[SweepJob], *, every: bool = False) -> list[str]:
         beside = [key.removeprefix("printed/") for key in job.summary if key.startswith("printed/")]
         keys += [key for key in beside if key.startswith(PANELS)]
     keys = list(dict.fromkeys([*keys, *own]))
-    known = [key for key in keys if any(job.summary.get(key) is not None for job in jobs)]
-    return known or own[:1]
+    present = [key for key in keys if any(job.summary.get(key) is not None for job in jobs)]
+    return present or own[:1]
 
 
 def _counted(job: SweepJob, end: str) -> int | None:

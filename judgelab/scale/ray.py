@@ -43,14 +43,14 @@ class Collector(BatchLM):
     def answers(self, batch: Batch) -> Sequence[Any]:
         """Known answers; none to all others."""
         keys = batch.keys(self.identity)
-        known, first = self._cached.known(keys), dict[bytes, int]()
+        replies, first = self._cached.known(keys), dict[bytes, int]()
         for index, key in enumerate(keys):
-            if key not in known and key not in self._seen:
+            if key not in replies and key not in self._seen:
                 first.setdefault(key, index)
         self._seen.update(keys)
         if first:
             self.shards += batch.at(first.values()).shards(CHATS)
-        return [known.get(key) or batch.absent(NOT_YET) for key in keys]
+        return [replies.get(key) or batch.absent(NOT_YET) for key in keys]
 
     def close(self) -> None:
         """Nothing: the LM goes on."""
@@ -213,8 +213,8 @@ class Ray:
 def places(nodes: Sequence[Mapping[str, Any]], need: Mapping[str, float]) -> int:
     """How many workers of this need the living nodes hold; none is split over two nodes."""
     alive = [node["Resources"] for node in nodes if node["Alive"]]
-    wanted = {name: amount for name, amount in need.items() if amount}
+    needs = {name: amount for name, amount in need.items() if amount}
     return sum(
-        min(int(have.get(name, 0) / amount + 1e-9) for name, amount in wanted.items())
+        min(int(have.get(name, 0) / amount + 1e-9) for name, amount in needs.items())
         for have in alive
     )

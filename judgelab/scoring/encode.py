@@ -68,8 +68,8 @@ class ChatTemplate:
                 "or choose an instruction-tuned model."
             )
         self.tokenizer = tokenizer
-        written = tokenizer.get_chat_template()
-        self._text = NOW.sub(lambda call: repr(DATE.strftime(call[2])), written)
+        template = tokenizer.get_chat_template()
+        self._text = NOW.sub(lambda call: repr(DATE.strftime(call[2])), template)
         if "strftime_now(" in self._text:
             raise ConfigError(
                 "the chat template of this model prints today's date in a way that cannot be "
@@ -252,7 +252,7 @@ class LocalLM(FramedLM):
         sequence at a time.
         """
         jobs = self._encoder.encode(contexts, targets, pairs)
-        rows, scored = [UNKNOWN] * len(jobs), dict[int, Job]()
+        rows, to_score = [UNKNOWN] * len(jobs), dict[int, Job]()
         for k, job in enumerate(jobs):
             if job is None:
                 rows[k] = LogProb(math.nan, 0, IMITATING, settled=True)
@@ -262,9 +262,9 @@ class LocalLM(FramedLM):
             elif not job[1]:
                 rows[k] = LogProb(0.0, 0)  # nothing to predict: P of the empty text is 1
             else:
-                scored[k] = job
-        sums = self._scores(list(scored.values())) if scored else ()
-        for (k, job), nats in zip(scored.items(), sums, strict=True):
+                to_score[k] = job
+        sums = self._scores(list(to_score.values())) if to_score else ()
+        for (k, job), nats in zip(to_score.items(), sums, strict=True):
             rows[k] = LogProb(nats, len(job[1]))
         return LogProbTable(rows)
 

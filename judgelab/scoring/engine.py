@@ -147,15 +147,15 @@ class Engine:
         ends = np.cumsum([len(context) + len(target) for context, target in jobs])
         few = int(np.searchsorted(ends, CHECKED * self.budget, side="right"))
         part = make_plan(jobs[: max(2, few)], self.budget)  # two at least: they share a context
-        ordered = [part.job(i) for i in range(len(part.leaves))]
+        jobs_in_order = [part.job(i) for i in range(len(part.leaves))]
         slow, floor = None, 0.0
         while self.backend != "rows":
             fast, way = self._run(part), self.backend  # an attention may refuse while it runs
             if way == "rows":
                 return
             if slow is None:
-                slow = score_rows(self.model, ordered)
-                floor = noise(self.model, ordered, slow)
+                slow = score_rows(self.model, jobs_in_order)
+                floor = noise(self.model, jobs_in_order, slow)
             off = drift(fast, slow, floor, self.tolerance)
             if off.small:
                 self.drift = off
@@ -285,11 +285,11 @@ def score_rows(model: Any, jobs: Sequence[Job], after: int = 0) -> NDArray[np.fl
                 logits = last_logits(model, ids, len(target) + after)
                 fed = (ids, len(target))
             first = len(logits) - len(target) - after
-            asked = torch.split(torch.tensor(target, device=logits.device)[:, None], BLOCK)
+            picks = torch.split(torch.tensor(target, device=logits.device)[:, None], BLOCK)
             blocks = torch.split(logits[first : first + len(target)], BLOCK)
             parts += [
                 block.double().log_softmax(-1).gather(-1, tokens)[:, 0].cpu()
-                for block, tokens in zip(blocks, asked, strict=True)
+                for block, tokens in zip(blocks, picks, strict=True)
             ]
     return np.asarray(torch.cat(parts).numpy())
 

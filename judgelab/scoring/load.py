@@ -122,13 +122,13 @@ def _loaded(auto: str, folder: Path, form: Form, settings: Mapping[str, Any]) ->
         raise _unusable(folder, kind, cause) from cause
     # An encoder's pooler is often left out and not used; tied weights are not among the missing.
     optional = "pooler." if auto == "AutoModel" else ()
-    missing = [key for key in report["missing_keys"] if not key.startswith(optional)]
+    absent = [key for key in report["missing_keys"] if not key.startswith(optional)]
     misshapen = [key for key, *_ in report["mismatched_keys"]]
-    if missing or misshapen:
-        fault = "lacks" if missing else "has in another shape"
+    if absent or misshapen:
+        fault = "lacks" if absent else "has in another shape"
         raise ConfigError(
             f"{folder} does not hold the weights that its config.json describes: it {fault} "
-            f"{some(sorted(missing or misshapen), 3)}. Download or save the model again."
+            f"{some(sorted(absent or misshapen), 3)}. Download or save the model again."
         )
     return model
 

@@ -70,8 +70,8 @@ class Workers:
                 start_new_session=True,
             )
             self._running.append(worker)
-        left, taking = iter(texts), threading.Lock()
-        chunks = enumerate(iter(lambda: list(islice(left, CHUNK)), []))
+        remaining, taking = iter(texts), threading.Lock()
+        chunks = enumerate(iter(lambda: list(islice(remaining, CHUNK)), []))
         answers: dict[int, list[int]] = {}
 
         def work(worker: subprocess.Popen[bytes]) -> None:

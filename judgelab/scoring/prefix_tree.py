@@ -136,18 +136,18 @@ def common(a: Ids, b: Ids) -> int:
 def _bins(nodes: list[Node], leaves: list[Leaf], on: list[list[int]], budget: int) -> Iterable[Bin]:
     """Depth first: a node, the targets on it, then its children; cut where the budget ends."""
     size = 0
-    held_nodes: list[int] = []
-    held_leaves: list[int] = []
+    bin_nodes: list[int] = []
+    bin_leaves: list[int] = []
     for n, node in enumerate(nodes):
         # one-token targets need no pass: the node's last state predicts them
-        fed = [(held_leaves, i, len(leaves[i].inputs)) for i in on[n] if leaves[i].inputs]
-        for held, index, length in [(held_nodes, n, len(node.tokens)), *fed]:
+        fed = [(bin_leaves, i, len(leaves[i].inputs)) for i in on[n] if leaves[i].inputs]
+        for members, index, length in [(bin_nodes, n, len(node.tokens)), *fed]:
             if size and size + length > budget:
-                yield Bin(tuple(held_nodes), tuple(held_leaves))
+                yield Bin(tuple(bin_nodes), tuple(bin_leaves))
                 size = 0
-                held_nodes.clear()
-                held_leaves.clear()
-            held.append(index)
+                bin_nodes.clear()
+                bin_leaves.clear()
+            members.append(index)
             size += length
     if size:
-        yield Bin(tuple(held_nodes), tuple(held_leaves))
+        yield Bin(tuple(bin_nodes), tuple(bin_leaves))

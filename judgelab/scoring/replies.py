@@ -143,12 +143,12 @@ def _likeliest(model: Any, prompt: Ids, trie: Trie, path: Ids, chain: Ids, nats:
     """Whether each token of a chain is the likeliest of the whole vocabulary; the model is asked at
     need."""
     tokens = dict.fromkeys([*(other[0] for other in trie.forks[path]), *trie.stops])
-    known = {t: nats[path, (t,)] for t in tokens if (path, (t,)) in nats}
-    if known and known.get(chain[0], math.inf) < max(known.values()):
+    first_nats = {t: nats[path, (t,)] for t in tokens if (path, (t,)) in nats}
+    if first_nats and first_nats.get(chain[0], math.inf) < max(first_nats.values()):
         return False  # something else is likelier
     if nats[path, chain] > math.log(0.5):
         return True  # so is each of its tokens, and none can be likelier
-    others = 1 - math.fsum(map(math.exp, known.values()))
+    others = 1 - math.fsum(map(math.exp, first_nats.values()))
     if len(chain) == 1 and math.exp(nats[path, chain]) > others:
         return True  # all tokens that were not asked about have less together
     with torch.inference_mode():
@@ -193,9 +193,9 @@ def answer_closed(
             questions[index] = prompt, tries.setdefault(ends, Trie(ends, stops))
     answers = choose(engine, list(questions.values()))
     for index, (best, nats) in zip(questions, answers, strict=True):
-        texts, read = requests[index].labels, len(questions[index][0])
+        texts, prompt_length = requests[index].labels, len(questions[index][0])
         scores = tuple(zip(texts, nats, strict=True))
-        replies[index] = Reply(texts[best], None, read, 0, label_logprobs=scores)
+        replies[index] = Reply(texts[best], None, prompt_length, 0, label_logprobs=scores)
     return [replies[index] for index in range(len(requests))]
 
 
@@ -205,10 +205,10 @@ def label_frame(template: ChatTemplate) -> TextFrame:
 
     def target(text: str) -> str:
         undefined = "P(label) is not defined: set mechanism.reply=generated"
-        written = template.reply((), text, undefined)
-        if text not in written:
+        reply = template.reply((), text, undefined)
+        if text not in reply:
             raise differs(undefined)
-        return written[: written.index(text) + len(text)]
+        return reply[: reply.index(text) + len(text)]
 
     return TextFrame(target=target, controls=True)
 
@@ -243,8 +243,8 @@ def generate(
         output_logits=request.top_logprobs > 0,  # as the model gives them
     )
     with torch.inference_mode(), torch.random.fork_rng():
-        drawn = f"{request.repeat} {request.temperature} {prompt}".encode()
-        seed = int.from_bytes(hashlib.blake2b(drawn, digest_size=8).digest(), "big") >> 1
+        seed_source = f"{request.repeat} {request.temperature} {prompt}".encode()
+        seed = int.from_bytes(hashlib.blake2b(seed_source, digest_size=8).digest(), "big") >> 1
         torch.manual_seed(seed)
         out = model.generate(
             ids.to(model.device),

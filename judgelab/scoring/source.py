@@ -135,16 +135,16 @@ def stored_quantization(folder: Path) -> str:
         ) from cause
 
 
-def resolve_quantization(asked: str, folder: Path) -> str:
+def resolve_quantization(choice: str, folder: Path) -> str:
     """The quantisation of a model in memory: stored, else as asked; ConfigError if they clash."""
-    stored = stored_quantization(folder)
-    if asked not in ("none", stored) and stored != "none":
+    kind = stored_quantization(folder)
+    if choice not in ("none", kind) and kind != "none":
         raise ConfigError(
-            f"quantization={asked}: the weights of {folder} are stored in {stored}, and cannot be "
+            f"quantization={choice}: the weights of {folder} are stored in {kind}, and cannot be "
             "quantised anew: set quantization=none to take them as stored, or give the model in "
             "full precision."
         )
-    return asked if stored == "none" else stored
+    return choice if kind == "none" else kind
 
 
 def find_adapter(path: str) -> ModelSource:
@@ -171,18 +171,18 @@ class TrainedOn:
     texts: tuple[str, ...]
 
     @classmethod
-    def of(cls, model: str, content: str, train: Panel, loaded: Panel) -> TrainedOn:
+    def of(cls, model: str, content: str, train: Panel, dataset: Panel) -> TrainedOn:
         """The record of a training on ``train``, whose papers are in ``loaded`` as they came."""
         papers = tuple(item.id for item in train.items)
         texts = {_hash(text) for text, _ in long_texts(train)}
-        texts |= {_hash(text) for text, item in long_texts(loaded) if item in papers}
+        texts |= {_hash(text) for text, item in long_texts(dataset) if item in papers}
         return cls(model, content, papers, tuple(sorted(texts)))
 
     def overlap(self, panel: Panel) -> list[str]:
         """Ids of the panel's papers that share an id or a longer text with those that trained."""
         texts = set(self.texts)
-        known = {*self.papers, *(item for text, item in long_texts(panel) if _hash(text) in texts)}
-        return [item.id for item in panel.items if item.id in known]
+        shared = {*self.papers, *(item for text, item in long_texts(panel) if _hash(text) in texts)}
+        return [item.id for item in panel.items if item.id in shared]
 
 
 def trained_on(folder: Path) -> TrainedOn | None:

@@ -84,9 +84,9 @@ def score_tree(model: Any, head: Head, plan: ScoringPlan) -> NDArray[np.float64]
     """
     result = torch.full((plan.places[-1],), torch.nan, dtype=torch.float64)
     last_use = {  # index of the last bin in which a node is seen
-        seen: b
+        node: b
         for b, part in enumerate(plan.bins)
-        for seen in (
+        for node in (
             *(plan.nodes[n].parent for n in part.nodes),
             *(plan.leaves[i].node for i in part.leaves),
         )
@@ -227,10 +227,10 @@ def tree_attention(
         states, out_of, norm_of = query[:, :, span], out[span], norm[span]
         blocks = paths.get(node) or tree.paths[node, module.layer_idx]
         for keys, values in blocks:
-            seen, seen_norm = _see(states, keys, values, scale)
-            out_of.lerp_(seen, (seen_norm - norm_of).sigmoid_().unsqueeze(-1).to(out.dtype))
+            part, part_norm = _see(states, keys, values, scale)
+            out_of.lerp_(part, (part_norm - norm_of).sigmoid_().unsqueeze(-1).to(out.dtype))
             if len(blocks) > 1:
-                torch.logaddexp(norm_of, seen_norm, out=norm_of)
+                torch.logaddexp(norm_of, part_norm, out=norm_of)
     return out.unsqueeze(0), None
 
 

@@ -45,9 +45,9 @@ def disk_fault(cause: BaseException, near: Path | None = None) -> str | None:
 
 def require_room(near: Path) -> None:
     """DataError where the disk of this file may not hold what calls under way bring."""
-    if (left := _room(near)) < ROOM:
+    if (room := _room(near)) < ROOM:
         raise DataError(
-            f"The disk of {near} has {left / 1e6:.1f} MB left, so nothing more is asked: answers "
+            f"The disk of {near} has {room / 1e6:.1f} MB left, so nothing more is asked: answers "
             f"need {ROOM / 1e6:.0f} MB to be kept. Make room there, or point paths.cache=FILE "
             "elsewhere; what was answered is kept, and the same command continues."
         )

@@ -41,14 +41,14 @@ def fingerprint(config: Mapping[str, Any]) -> str:
     and times); so do a paper's printed numbers, the code, the packages that score, and every class
     that the user brings along.
     """
-    kept = {k: v for k, v in config.items() if k not in VOLATILE}
-    named = {**kept, "budget": {"prices": (config.get("budget") or {}).get("prices")}}
+    relevant = {k: v for k, v in config.items() if k not in VOLATILE}
+    nodes = {**relevant, "budget": {"prices": (config.get("budget") or {}).get("prices")}}
     numbers = own_or_shipped(config.get("printed") or "", conf() / "papers" / "numbers")
     parts = {
-        "config": _without(kept, NEUTRAL),
-        "files": {path: _digest(Path(path).expanduser()) for path in sorted(set(_files(named)))},
+        "config": _without(relevant, NEUTRAL),
+        "files": {path: _digest(Path(path).expanduser()) for path in sorted(set(_files(nodes)))},
         "printed": _digest(numbers) if numbers.is_file() else None,
-        "own": {name: _digest(source) for name, source in _own_sources(kept)},
+        "own": {name: _digest(source) for name, source in _own_sources(relevant)},
         "code": code_digest(),
         "packages": {name: version_of(name) for name in SCORING},
     }

@@ -48,10 +48,10 @@ def hub_folder(
             api = library.HfApi(endpoint=endpoint)
             api.repo_info(repo, repo_type=kind, revision=revision, timeout=WAIT)
     except Exception as cause:  # several libraries' network errors, with no common base
-        answered = getattr(getattr(cause, "response", None), "status_code", None)
+        status = getattr(getattr(cause, "response", None), "status_code", None)
         reason = _reason(cause, kind)
-        if reason or answered is not None:  # it is there, and refuses
-            raise HubError(reason or f"the Hub answers HTTP {answered}") from cause
+        if reason or status is not None:  # it is there, and refuses
+            raise HubError(reason or f"the Hub answers HTTP {status}") from cause
         obstacle = f"{urlsplit(endpoint).netloc} cannot be reached"
     try:
         folder = library.snapshot_download(
@@ -70,11 +70,11 @@ def hub_folder(
 
 def _reason(cause: Exception, kind: str) -> str | None:
     """What the Hub refuses, and why; None where it did not answer."""
-    known = {
+    reasons = {
         "GatedRepoError": "access must be requested on its page, then `hf auth login`",
         "RepositoryNotFoundError": f"there is no such {kind}, or it is private",
         "RevisionNotFoundError": "there is no such revision",
         "HFValidationError": "it is not a valid id",
     }
     # a gated repository counts as not found, too
-    return next((known[c.__name__] for c in type(cause).__mro__ if c.__name__ in known), None)
+    return next((reasons[c.__name__] for c in type(cause).__mro__ if c.__name__ in reasons), None)

@@ -26,7 +26,7 @@ def private_file(path: Path) -> None:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
-def hold(folder: Path, taken: str) -> int:
+def hold(folder: Path, refusal: str) -> int:
     """Hold a folder until the descriptor that is returned is closed, or this process ends.
 
     Where another process holds it, JudgelabError says ``taken``.
@@ -36,7 +36,7 @@ def hold(folder: Path, taken: str) -> int:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as cause:
         os.close(handle)
-        raise JudgelabError(taken) from cause
+        raise JudgelabError(refusal) from cause
     return handle
 
 

@@ -32,8 +32,8 @@ class RunDir:
     def lock(self) -> Iterator[None]:
         """Hold the directory; JudgelabError where another process is running the same config."""
         private_folder(self.path)
-        taken = f"Another process is running this very config in {self.path}: wait for it."
-        handle = hold(self.path, taken)
+        refusal = f"Another process is running this very config in {self.path}: wait for it."
+        handle = hold(self.path, refusal)
         try:
             for part in self.path.rglob(".*.[0-9]*.part"):  # whose writer is gone
                 part.unlink(missing_ok=True)
@@ -47,8 +47,8 @@ class RunDir:
 
     def finish(self) -> None:
         """Write DONE: the checksums of the result and of the records that it rests on."""
-        kept = [self.path / "result.json", *(self.path / "records").rglob("*")]
-        names = sorted(one.relative_to(self.path).as_posix() for one in kept if one.is_file())
+        files = [self.path / "result.json", *(self.path / "records").rglob("*")]
+        names = sorted(one.relative_to(self.path).as_posix() for one in files if one.is_file())
         self.write_text("DONE", "".join(f"{self._sum(name)}  {name}\n" for name in names))
 
     def altered(self) -> list[str]:

@@ -53,8 +53,8 @@ class SynopsisStep(WritingStep[int]):
         synopses = written(lm, requests, lambda i, text: self.read(panel.items[i], text))
         return dict.fromkeys(range(len(panel.items)), NO_SOURCE) | synopses
 
-    def placed(self, panel: Panel, made: Mapping[int, Written], **facts: object) -> Panel:
-        items = tuple(replace(item, synopsis=made[i].text) for i, item in enumerate(panel.items))
+    def placed(self, panel: Panel, texts: Mapping[int, Written], **facts: object) -> Panel:
+        items = tuple(replace(item, synopsis=texts[i].text) for i, item in enumerate(panel.items))
         return replace(panel, items=items, provenance={**panel.provenance, **facts})
 
 

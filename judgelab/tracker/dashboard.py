@@ -62,8 +62,8 @@ def report(entity: str, project: str, sweep: str) -> Any:
         return wr.PanelGrid(runsets=[wr.Runset(**where, filters=only)], panels=list(panels))
 
     preset = f"{entity}/{PLAN['chart']}"
-    compared = [key for section in PLAN["sections"] for key in section.get("compared", ())]
-    blocks = [wr.P(PLAN["report"]["description"]), wr.H2("Comparison"), grid(_compared(compared))]
+    tables = [key for section in PLAN["sections"] for key in section.get("compared", ())]
+    blocks = [wr.P(PLAN["report"]["description"]), wr.H2("Comparison"), grid(_compared(tables))]
     for section in (one for one in PLAN["sections"] if one["charts"]):
         blocks += [wr.H2(section["name"]), grid(_charts(section, preset, ALL_BARS))]
     return wr.Report(**where, title=sweep[:128], blocks=blocks, width="fluid")
@@ -101,10 +101,10 @@ def save(entity: str | None, project: str) -> list[str]:
             entity = entity or api.default_entity
             path = f"{entity}/{project}"
             view, chart = workspace(entity, project), PLAN["chart"]
-            named = {"entity": entity, "name": chart, "display_name": chart}
+            identity = {"entity": entity, "name": chart, "display_name": chart}
             try:
                 api.create_custom_chart(
-                    **named, spec_type="vega2", access="private", spec=dict(INTERVALS)
+                    **identity, spec_type="vega2", access="private", spec=dict(INTERVALS)
                 )
             except Exception as cause:
                 if "exist" not in str(cause).lower():  # one that is there already stays
@@ -117,11 +117,11 @@ def save(entity: str | None, project: str) -> list[str]:
             except ValueError:  # there is none
                 pass
             addresses = [str(view.save().url)]
-            known = {one.display_name: one.id for one in api.reports(path)}
+            ids = {one.display_name: one.id for one in api.reports(path)}
             runs = api.runs(path, filters={"jobType": "sweep"}, order="-created_at")
             for sweep in dict.fromkeys(str(run.group) for run in runs):
                 page = report(entity, project, sweep)
-                page.id = known.get(page.title, page.id)
+                page.id = ids.get(page.title, page.id)
                 addresses.append(str(page.save().url))
     except JudgelabError:
         raise
@@ -139,20 +139,20 @@ def credentials_mode() -> str:
         return "online"
     host = urlparse(os.environ.get("WANDB_BASE_URL", "https://api.wandb.ai")).hostname or ""
     try:
-        known = netrc.netrc(os.environ.get("NETRC")).authenticators(host)
+        login = netrc.netrc(os.environ.get("NETRC")).authenticators(host)
     except (OSError, netrc.NetrcParseError):
         return "offline"
-    return "online" if known else "offline"
+    return "online" if login else "offline"
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Save, and print addresses; exit code 1 and a sentence on a fault."""
     parser = argparse.ArgumentParser(
         prog="python -m judgelab.tracker.dashboard",
         description="Save a W&B workspace of a project, and a report for each of its sweeps.",
     )
     parser.add_argument("project", help="PROJECT, or ENTITY/PROJECT")
-    entity, _, project = parser.parse_args(given).project.rpartition("/")
+    entity, _, project = parser.parse_args(arguments).project.rpartition("/")
     if credentials_mode() != "online":
         say("No credentials of W&B (wandb login, or WANDB_API_KEY), so nothing was sent.")
         return

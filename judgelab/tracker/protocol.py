@@ -91,13 +91,13 @@ class Careful(Mirror):
         carefully(self._mirror.close, "what it showed stays")
 
 
-def carefully(show: Callable[[], str | None], kept: str) -> str | None:
+def carefully(show: Callable[[], str | None], assurance: str) -> str | None:
     """Print where what is shown can be seen; a fault becomes a warning and "failed: ..."."""
     try:
         place = show()
     except Exception as cause:
         reason = " ".join(str(cause).split())
-        say(f"warning: the tracker failed, {kept}: {reason}", sys.stderr)
+        say(f"warning: the tracker failed, {assurance}: {reason}", sys.stderr)
         return f"failed: {type(cause).__name__}"
     if place is not None:
         say(f"tracker: {place}")
@@ -109,9 +109,9 @@ def headline(result: Result) -> dict[str, Value]:
     names are the same in runs of every study, so that one column or panel takes them all."""
     row: dict[str, Value] = {}
     for name, key in _first(result).items():
-        known = read_estimate(result.summary, key)
-        row |= {name: known["value"], f"{name}_is": key}
-        row |= {f"{name}_{part}": known[part] for part in ("low", "high", "n")}
+        figure = read_estimate(result.summary, key)
+        row |= {name: figure["value"], f"{name}_is": key}
+        row |= {f"{name}_{part}": figure[part] for part in ("low", "high", "n")}
     return row
 
 
@@ -127,21 +127,21 @@ def bars(result: Result, name: str, axes: Mapping[str, str]) -> list[Row]:
     summary, attack = result.summary, axes.get("attack", "none")
     about: dict[str, Value] = {"run": name}
     about |= {axis: axes.get(axis, "") for axis in ("mechanism", "dataset")}
-    drawn: list[tuple[Row, str, str, str]] = []
+    figures: list[tuple[Row, str, str, str]] = []
     for statistic, key in _first(result).items():
         if summary.get(key) is not None:
-            drawn.append((summary, "", key, statistic))
+            figures.append((summary, "", key, statistic))
     for key in estimated(summary):
         panel, _, statistic = key.rpartition("/")
         if panel in PANELS:
-            drawn.append((summary, "", key, f"{PANELS[panel]}{statistic}"))
+            figures.append((summary, "", key, f"{PANELS[panel]}{statistic}"))
     for row in judge_rows(result):
-        drawn += [(row, str(row["judge"]), key, f"judge: {key}") for key in estimated(row)]
+        figures += [(row, str(row["judge"]), key, f"judge: {key}") for key in estimated(row)]
     rows = list[Row]()
-    for row, judge, key, statistic in drawn:
-        clean, known = key.startswith("clean/") and not judge, read_estimate(row, key)
+    for row, judge, key, statistic in figures:
+        clean, figure_parts = key.startswith("clean/") and not judge, read_estimate(row, key)
         figure = {"judge": judge, "attack": "none" if clean else attack, "statistic": statistic}
-        parts = {part: known[part] for part in ("value", "low", "high", "n")}
+        parts = {part: figure_parts[part] for part in ("value", "low", "high", "n")}
         rows.append(about | figure | parts)
     return rows
 
@@ -156,7 +156,7 @@ def _first(result: Result) -> dict[str, str]:
     """The primary figure, or agreement with people where it is not known; and that agreement."""
     summary, first = result.summary, result.primary
     people = (one.key for one in result.headlines if one.people)
-    known = next((key for key in people if summary.get(key) is not None), None)
-    if known is None:
+    agreement = next((key for key in people if summary.get(key) is not None), None)
+    if agreement is None:
         return {"primary": first}
-    return {"primary": known if summary.get(first) is None else first, "people": known}
+    return {"primary": agreement if summary.get(first) is None else first, "people": agreement}

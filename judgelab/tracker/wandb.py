@@ -189,11 +189,11 @@ class WandbMirror(Mirror):
             mirror.define_metric(f"{name}/step", hidden=True)
             mirror.define_metric(f"{name}/*", step_metric=f"{name}/step")
         for row in rows:
-            known = {k: v for k, v in plain(row).items() if isinstance(v, int | float)}
-            new = {k for k in known if k != "step" and (name, row["step"], k) not in self._sent}
+            numbers = {k: v for k, v in plain(row).items() if isinstance(v, int | float)}
+            new = {k for k in numbers if k != "step" and (name, row["step"], k) not in self._sent}
             if new:
                 self._sent |= {(name, row["step"], k) for k in new}
-                mirror.log({f"{name}/{k}": v for k, v in known.items() if k in {*new, "step"}})
+                mirror.log({f"{name}/{k}": v for k, v in numbers.items() if k in {*new, "step"}})
 
 
 def _log(mirror: Any, run: TrackedRun, result: Result, records: bool) -> None:
@@ -211,8 +211,8 @@ def _log(mirror: Any, run: TrackedRun, result: Result, records: bool) -> None:
         mirror.summary["estimator"] = "; ".join(one.line for one in estimators)
         numbered = {str(k): asdict(one) for k, one in enumerate(estimators)}
         mirror.config.update({"estimator": numbered["0"] if len(numbered) == 1 else numbered})
-    drawn = Table("bars", "Figures with intervals", protocol.bars(result, name, run.axes))
-    tables = [*result.tables, drawn]
+    bars = Table("bars", "Figures with intervals", protocol.bars(result, name, run.axes))
+    tables = [*result.tables, bars]
     _log_shown(mirror, tables, run.folder)
     if records:
         safe = re.sub(r"[^\w.-]+", "-", run.folder.name, flags=re.ASCII).strip("-")[:128]
@@ -237,9 +237,9 @@ def without_records(value: Any) -> Any:
     if isinstance(value, Table):
         return replace(value, rows=without_places(value.rows))
     if isinstance(value, Mapping):
-        kept = {k: v for k, v in value.items() if k not in NAMING}
-        named = {k: Path(v).name for k, v in kept.items() if k in FILES and isinstance(v, str)}
-        return {k: without_records(v) for k, v in (kept | named).items()}
+        rest = {k: v for k, v in value.items() if k not in NAMING}
+        files = {k: Path(v).name for k, v in rest.items() if k in FILES and isinstance(v, str)}
+        return {k: without_records(v) for k, v in (rest | files).items()}
     if isinstance(value, list | tuple):
         return [without_records(one) for one in value if not _of_single(one)]
     return without_places(value)

@@ -41,7 +41,7 @@ def answer_of(text: str | None) -> str:
     if answer is None:
         return ""
     plain = unicodedata.normalize("NFKC", ends(answer))
-    plain = re.sub(r"\d", lambda found: str(unicodedata.digit(found[0])), plain)
+    plain = re.sub(r"\d", lambda digit: str(unicodedata.digit(digit[0])), plain)
     plain = _narrow(_TOKENS.sub(" ", ends(plain)))  # one character may become eighteen
     turn = _NEXT_TURN.search(plain)
     return plain if turn is None else plain[: turn.start()]
@@ -54,13 +54,13 @@ def ends(text: str) -> str:
 
 def without_thoughts(text: str) -> str | None:
     """The text without thoughts; None where some begin and never end."""
-    kept, at, within = list[str](), 0, False
+    parts, at, within = list[str](), 0, False
     for mark in _THOUGHTS.finditer(text):
         if mark[1]:  # all before an end without a beginning are thoughts
-            kept, at, within = kept if within else [], mark.end(), False
+            parts, at, within = parts if within else [], mark.end(), False
         elif not within:
-            kept, within = [*kept, text[at : mark.start()]], True
-    return None if within else " ".join([*kept, text[at:]])
+            parts, within = [*parts, text[at : mark.start()]], True
+    return None if within else " ".join([*parts, text[at:]])
 
 
 def without_marks(text: str) -> str:
@@ -79,7 +79,7 @@ def named_contents(text: str, whole: str | None) -> tuple[list[tuple[str, str]],
     """(name in small letters, content) of the fields of a JSON object, those inside it too, and of
     every tag without tags inside; and the text around the object, which may be ``whole`` where the
     middle of the text was left out."""
-    found: list[tuple[str, str]] = []
+    entries: list[tuple[str, str]] = []
     for source in (text, whole or ""):
         start, end = source.find("{"), source.rfind("}")
         try:
@@ -88,10 +88,10 @@ def named_contents(text: str, whole: str | None) -> tuple[list[tuple[str, str]],
             continue
         if start >= 0 and len(fields) <= _MOST_FIELDS:
             text = answer_of(source[:start] + source[end + 1 :])
-            found = [(key, str(v)) for key, v in fields if type(v) in (int, float, str)]
+            entries = [(key, str(v)) for key, v in fields if type(v) in (int, float, str)]
             break
     tags = [(match[1].casefold(), match[2]) for match in _TAG.finditer(text)]
-    return [(name, said) for name, said in [*found, *tags] if len(said) < LONGEST], text
+    return [(name, content) for name, content in [*entries, *tags] if len(content) < LONGEST], text
 
 
 def _fields(value: Any) -> Iterator[tuple[str, object]]:
@@ -112,8 +112,8 @@ def lone_lines(text: str) -> list[str]:
 def agreed(levels: Sequence[Sequence[Value | None]]) -> Value | None:
     """What the first level (the strongest kind of statement) that says anything says, if it says
     one thing; else None, as of a statement that is ambiguous."""
-    said = next(filter(None, levels), [None])
-    return said[0] if len(set(said)) == 1 else None
+    values = next(filter(None, levels), [None])
+    return values[0] if len(set(values)) == 1 else None
 
 
 def read_choice(
@@ -123,14 +123,14 @@ def read_choice(
 
     Of two labels at the same place the longer one counts ("very low" before "low").
     """
-    found = named(text or "", labels)
-    return found[0 if which == "first" else -1] if found else None
+    matches = named(text or "", labels)
+    return matches[0 if which == "first" else -1] if matches else None
 
 
 def named(text: str, labels: Iterable[str]) -> list[str]:
     """The labels, in small letters, that the text holds as whole words, in any case."""
-    ordered = sorted((label.lower() for label in labels), key=len, reverse=True)
-    return re.findall(rf"(?<!\w)({'|'.join(map(re.escape, ordered))})(?!\w)", text.lower())
+    longest = sorted((label.lower() for label in labels), key=len, reverse=True)
+    return re.findall(rf"(?<!\w)({'|'.join(map(re.escape, longest))})(?!\w)", text.lower())
 
 
 def alternatives(words: str | Sequence[str]) -> str:

@@ -105,7 +105,7 @@ def stated_grade(text: str | None, low: float, high: float) -> float:
     percentages of another scale ("8/10" on a scale to 5), and the scale recited ("1: poor", ...).
     """
     fields, rest = reply.named_contents(reply.answer_of(text), text)
-    final, stated, others = (list[float | None]() for _ in range(3))
+    final, grades, others = (list[float | None]() for _ in range(3))
     for name, content in fields:
         match = _LONE.match(reply.without_marks(content))
         value = _value(match, "", high) if match else None
@@ -113,12 +113,12 @@ def stated_grade(text: str | None, low: float, high: float) -> float:
             if _FINAL.match(name):
                 final.append(value)
             elif _GRADE.search(name) or name in ("answer", "result"):
-                stated.append(value)
+                grades.append(value)
             elif match and not set(re.split(r"[\W_]+", name)) & (_COUNTED | _PLACES):
                 others.append(value)
-    stated = stated or others
-    closed = {tag[2]: bool(tag[1]) for tag in _TAGS.finditer(rest)}
-    if any(_GRADE.search(name) and not closes for name, closes in closed.items()):
+    grades = grades or others
+    tags = {tag[2]: bool(tag[1]) for tag in _TAGS.finditer(rest)}
+    if any(_GRADE.search(name) and not closes for name, closes in tags.items()):
         return math.nan  # cut within the grade, or before it
     rest = _PLACEHOLDER.sub(r"\1", re.sub(r"</?[A-Za-z][\w-]*>", " ", rest))
     rest = _RECITED.sub("", reply.without_marks(rest))
@@ -126,14 +126,14 @@ def stated_grade(text: str | None, low: float, high: float) -> float:
     final += [_value(match, "", high) for match in _BOXED.finditer(rest)]
     final += [_value(match, bare, high) for match in _ALL.finditer(bare)]
     for match in _MARK.finditer(bare):
-        (final if match["final"] else stated).append(_value(match, bare, high))
-    stated += _alone(bare, high)
-    stated += _given(bare, high)
+        (final if match["final"] else grades).append(_value(match, bare, high))
+    grades += _alone(bare, high)
+    grades += _given(bare, high)
     if _RETRACTED.search(bare) and len(set(_FREE.findall(bare))) > 1:
-        stated.append(None)
+        grades.append(None)
     rows = (row for row in _LINE.finditer(bare) if not _words_of(row["what"]) & _COUNTED)
     lines = [_value(row, bare, high) for row in rows]
-    grade = reply.agreed([final, stated, lines, list(_free(bare, high))])
+    grade = reply.agreed([final, grades, lines, list(_free(bare, high))])
     return grade if grade is not None and low <= grade <= high else math.nan
 
 
@@ -192,12 +192,12 @@ def _value(match: re.Match[str], text: str, high: float) -> float | None:
     other = of and _WORDS.get(of, of) not in (high, str(int(high)))
     if other or (rest.lstrip().startswith("%") and high != 100):
         return None
-    said = match["n"].casefold()
-    return _WORDS[said] if said in _WORDS else float(said.replace(",", "."))
+    number = match["n"].casefold()
+    return _WORDS[number] if number in _WORDS else float(number.replace(",", "."))
 
 
 def no_grade(text: str, low: float, high: float) -> str:
     """Why a text states no grade of this scale."""
-    given = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", reply.ends(text))}
-    several = sum(low <= grade <= high for grade in given) > 1
+    numbers = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", reply.ends(text))}
+    several = sum(low <= grade <= high for grade in numbers) > 1
     return f"{'several numbers, no single' if several else 'no'} grade from {low:g} to {high:g}"

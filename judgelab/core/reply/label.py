@@ -64,24 +64,24 @@ def stated_label(text: str | None, names: Mapping[str, float]) -> float:
     if _BRACKETED.search(answer):
         return _bracketed(answer, names)
     spoken = _spoken(names)
-    labels, final, stated = tuple(spoken), list[float | None](), list[float | None]()
+    labels, final, statements = tuple(spoken), list[float | None](), list[float | None]()
     fields, rest = reply.named_contents(answer, text)
     for name, content in fields:
         if _KEY.search(name):
             value = _turned(name, _of(content, spoken), spoken)
-            (final if "final" in name else stated).append(value)
+            (final if "final" in name else statements).append(value)
     plain = reply.without_marks(re.sub(r"</?[A-Za-z][\w-]*>", " ", rest))
     final += [_value(m, spoken) for m in _marked("final ", labels).finditer(plain)]
     final += [_of(m[1], spoken) for m in re.finditer(r"\\boxed\{(?:\\text\{)?([^{}]*)\}", plain)]
-    stated += [_value(m, spoken) for m in _marked("", labels).finditer(plain)]
+    statements += [_value(m, spoken) for m in _marked("", labels).finditer(plain)]
     lone = (_of(line, spoken) for line in reply.lone_lines(plain))
-    stated += [value for value in lone if value is not None]
+    statements += [value for value in lone if value is not None]
     opening = re.match(rf"{_QUOTE}{_label(labels)}{_UNQUOTE}{_THEN}", plain)
     if opening is not None and not _restates(opening, plain, spoken):
-        stated.append(_value(opening, spoken))
-    compared = (list(_compared(plain, spoken, *pair)) for pair in _COMPARISONS)
-    said = reply.agreed([final, stated, *compared])
-    return math.nan if said is None else said
+        statements.append(_value(opening, spoken))
+    comparisons = (list(_compared(plain, spoken, *pair)) for pair in _COMPARISONS)
+    verdict = reply.agreed([final, statements, *comparisons])
+    return math.nan if verdict is None else verdict
 
 
 def _bracketed(text: str, values: Mapping[str, float]) -> float:
@@ -94,11 +94,11 @@ def _bracketed(text: str, values: Mapping[str, float]) -> float:
     for match in islice(_BRACKETED.finditer(text), _MANY):
         if _WORST_IS.search(text[max(0, match.start() - reply.LONGEST) : match.start()]):
             return math.nan
-    known = {" ".join(label.lower().split()) for label in _BRACKETED.findall(text)} & {*values}
-    if len(known) > 1:
+    labels = {" ".join(label.lower().split()) for label in _BRACKETED.findall(text)} & {*values}
+    if len(labels) > 1:
         last = _LAST.fullmatch(text.strip().splitlines()[-1])
-        known = known & {" ".join(last[1].lower().split())} if last else set()
-    return values[known.pop()] if known else math.nan
+        labels = labels & {" ".join(last[1].lower().split())} if last else set()
+    return values[labels.pop()] if labels else math.nan
 
 
 def _restates(opening: re.Match[str], text: str, spoken: Mapping[str, float]) -> bool:
@@ -111,8 +111,8 @@ def _restates(opening: re.Match[str], text: str, spoken: Mapping[str, float]) ->
 
 def _spoken(names: Mapping[str, float]) -> dict[str, float]:
     """The labels, and what else a reply may call them."""
-    known = [(label, other) for label in names for other in _TABLES["synonyms"].get(label, ())]
-    return {**{other: names[label] for label, other in known}, **names}
+    synonyms = [(label, other) for label in names for other in _TABLES["synonyms"].get(label, ())]
+    return {**{other: names[label] for label, other in synonyms}, **names}
 
 
 @cache
@@ -160,45 +160,45 @@ def _turned(words: str, value: float | None, spoken: Mapping[str, float]) -> flo
 @cache
 def _marked(lead: str, spoken: tuple[str, ...]) -> re.Pattern[str]:
     """A word for verdicts, and the label that it is; or that label preferred."""
-    named = rf"(?i:\b{lead}(?:{_any('verdict')}))(?:\s*\([^)\n]{{0,80}}\))?(?i:{_IS})"
-    named += r"(?i:(?:for|in\s+favou?r\s+of)\s+)?"
+    before = rf"(?i:\b{lead}(?:{_any('verdict')}))(?:\s*\([^)\n]{{0,80}}\))?(?i:{_IS})"
+    before += r"(?i:(?:for|in\s+favou?r\s+of)\s+)?"
     if not lead:
-        named += rf"|(?i:\bi(?:\s+would|['’]d)?\s+(?:{_any('choose')})\s+)"
-        named += r"|(?i:\b(?:better|best)\b[^.\n]{0,80}?\bis\s+)"
+        before += rf"|(?i:\bi(?:\s+would|['’]d)?\s+(?:{_any('choose')})\s+)"
+        before += r"|(?i:\b(?:better|best)\b[^.\n]{0,80}?\bis\s+)"
     label = rf"(?i:a\s+(?=tie|draw))?{_QUOTE}\s*{_label(spoken)}{_UNQUOTE}"
-    return re.compile(rf"(?:{named}){label}{_AFTER}", re.M)
+    return re.compile(rf"(?:{before}){label}{_AFTER}", re.M)
 
 
 def _compared(
     text: str, spoken: Mapping[str, float], better: str, worse: str
 ) -> Iterator[float | None]:
     """What sentences say that compare: which is better, or worse, than the other."""
-    found = {label: value for label, value in spoken.items() if value in (0.0, 1.0)}
-    if set(found.values()) != {0.0, 1.0}:
+    sides = {label: value for label, value in spoken.items() if value in (0.0, 1.0)}
+    if set(sides.values()) != {0.0, 1.0}:
         return
-    label = re.compile(rf"(?<![\w'’]){_label(tuple(found))}")
+    label = re.compile(rf"(?<![\w'’]){_label(tuple(sides))}")
     for clause in _CLAUSES.split(text):
         if _TIE.search(clause):
             yield spoken.get("tie")
             continue
-        judged = re.search(rf"\b(?:(?P<better>{better})|(?P<worse>{worse}))\b", clause, re.I)
+        claim = re.search(rf"\b(?:(?P<better>{better})|(?P<worse>{worse}))\b", clause, re.I)
         subject = label.search(clause)
-        if judged is None or subject is None or subject.start() > judged.start():
+        if claim is None or subject is None or subject.start() > claim.start():
             continue
-        open_ended = _TURNED.search(clause[: judged.start()]) or _IF.match(clause, judged.end())
+        open_ended = _TURNED.search(clause[: claim.start()]) or _IF.match(clause, claim.end())
         noun = re.search(_NOUNS, subject[0], re.I)  # or else a verb at once
         if open_ended or not (noun or _VERB.match(clause, subject.end())):
             continue
-        value = found[" ".join(subject["label"].casefold().split())]
-        between = label.search(clause[subject.end() : judged.start()])
-        if between is not None and found.get(between["label"].casefold(), value) != value:
+        value = sides[" ".join(subject["label"].casefold().split())]
+        between = label.search(clause[subject.end() : claim.start()])
+        if between is not None and sides.get(between["label"].casefold(), value) != value:
             yield None
         else:
-            yield value if judged["better"] else 1 - value
+            yield value if claim["better"] else 1 - value
 
 
 def no_label(text: str, labels: Iterable[str]) -> str:
     """Why a text states none of these labels."""
-    known = tuple(dict.fromkeys(labels))
-    found = "no single one" if reply.named(reply.ends(text), known) else "none"
-    return f"{found} of the labels {', '.join(known)}"
+    spellings = tuple(dict.fromkeys(labels))
+    how_many = "no single one" if reply.named(reply.ends(text), spellings) else "none"
+    return f"{how_many} of the labels {', '.join(spellings)}"

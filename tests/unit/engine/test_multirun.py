@@ -32,7 +32,7 @@ def composed(*words: str, **choices: str | None) -> Any:
 
 
 def named(*words: str, **choices: str | None) -> SweepName:
-    return SweepName.of(composed(*words, **choices), named=False)
+    return SweepName.of(composed(*words, **choices), has_name=False)
 
 
 def test_a_sweep_is_named_by_what_varies_and_the_same_one_alike() -> None:
@@ -45,7 +45,7 @@ def test_a_sweep_is_named_by_what_varies_and_the_same_one_alike() -> None:
     assert named("mechanism=mi,rouge", "attack=none,padding").name != one.name
     assert named("dataset=xsum,samsum", "seed=range(3)").varies == ("dataset", "seed")
     assert named("limit=2", sweep="dhp_figure_4").name.startswith("dhp_figure_4 ")
-    mine = SweepName.of(composed("mechanism=mi,length"), named=True)
+    mine = SweepName.of(composed("mechanism=mi,length"), has_name=True)
     assert mine == SweepName("mine", ("mechanism",))
 
 
