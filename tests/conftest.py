@@ -128,21 +128,21 @@ SAVED: dict[str, Any] = {}
 def _figures_are_sketched(request: pytest.FixtureRequest) -> Iterator[None]:
     """A run draws its figures everywhere, but their files took two thirds of a short run's time."""
     sketch = {"png": b"\x89PNG", "svg": b'<svg viewBox="0 0 1 1"></svg>'}
-    own_draw, own_saved = style.draw, style.saved
+    own_draw, own_bytes = style.draw, style.image_bytes
 
     def draw(name: str, *rest: Any) -> style.Drawn:
         drawn = own_draw(name, *rest)
         SAVED.setdefault(name, drawn.figure)
         return drawn
 
-    def saved(figure: Any, kind: str) -> bytes:
+    def image_bytes(figure: Any, kind: str) -> bytes:
         first = any(figure is one for one in SAVED.values())
-        return own_saved(figure, kind) if first else sketch[kind]
+        return own_bytes(figure, kind) if first else sketch[kind]
 
     with pytest.MonkeyPatch.context() as patch:
         if not request.path.relative_to(ROOT / "tests").as_posix().startswith(DRAWN):
             patch.setattr(style, "draw", draw)
-            patch.setattr(style, "saved", saved)
+            patch.setattr(style, "image_bytes", image_bytes)
         yield
 
 

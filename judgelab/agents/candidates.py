@@ -13,7 +13,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, is_lm
 from judgelab.core.panel import Agent, Panel
 from judgelab.core.prompt import Prompt
-from judgelab.core.step import written
+from judgelab.core.step import write_texts
 
 CHAT = Capability.CHAT
 
@@ -72,7 +72,7 @@ class Candidates(Agents):
                 )
                 for k, item in enumerate(panel.items)
             }
-            replies = written(model, requests).values()
+            replies = write_texts(model, requests).values()
             unanswered.update(f"{name}: {one.reason}" for one in replies if not one.text)
             columns.append([one.text for one in replies])
         agents = [

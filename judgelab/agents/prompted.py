@@ -17,7 +17,7 @@ from judgelab.core.bounds import Count, NotNegative
 from judgelab.core.errors import ConfigError, some
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Message
 from judgelab.core.panel import Panel
-from judgelab.core.step import Cell, written
+from judgelab.core.step import Cell, write_texts
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Prompted(Agents):
                 key = ("agents", panel.items[i].id, strategy.name, stage)
                 message = Message("user", content)
                 requests[i, j] = ChatRequest((message,), self.temperature, most, key=key)
-            replies = written(lm, requests)
+            replies = write_texts(lm, requests)
             unanswered.update(f"{stage}: {one.reason}" for one in replies.values() if not one.text)
             return {cell: one.text for cell, one in replies.items() if one.text}
 

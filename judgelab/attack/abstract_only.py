@@ -9,7 +9,7 @@ from judgelab.attack.sentence_deletion import line_sentences
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.resources import words
-from judgelab.core.step import Cell, Place, Written, present, written
+from judgelab.core.step import Cell, Place, Written, present, write_texts
 
 # what can be said of a paper by a reader of its synopsis alone
 REMARKS: dict[str, list[str]] = words("attack/words/generic_review.yaml")
@@ -65,7 +65,7 @@ class AbstractOnly(WritingAttack):
     def by_lm(self, panel: Panel, lm: EvaluationLM) -> dict[Cell, Written]:
         cells = present(panel)
         synopses = {i: (panel.items[i].synopsis or "").strip() for i, _ in cells}
-        reviews = written(
+        reviews = write_texts(
             lm, {i: self.request(panel.items[i].id, synopsis=s) for i, s in synopses.items() if s}
         )
         return {cell: reviews.get(cell[0], LACKING) for cell in cells}

@@ -12,7 +12,7 @@ from judgelab.attack.sentence_deletion import Deletion, Gap, thin, thin_as_relea
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.resources import words
-from judgelab.core.step import Cell, Place, Written, present, written
+from judgelab.core.step import Cell, Place, Written, present, write_texts
 
 MARKER = "[There is one missing sentence]"
 # could stand in any review, and say nothing about any paper
@@ -50,7 +50,8 @@ class DeletionCompletion(WritingAttack):
         def read(_: Cell, text: str) -> Written:
             return Written(None, "a gap was left open") if MARKER in text else Written(text)
 
-        return {cell: Written(text) for cell, text in marked.items()} | written(lm, requests, read)
+        whole = {cell: Written(text) for cell, text in marked.items()}
+        return whole | write_texts(lm, requests, read)
 
 
 def filler(rng: np.random.Generator) -> Gap:

@@ -151,7 +151,7 @@ class GrammaticalErrors(Perturbation):
 
     def rule(self, text: str, at: Place) -> str:
         sites = error_sites(text)
-        for place in reversed(self.chosen(len(sites), at.rng)):
+        for place in reversed(self.draw_places(len(sites), at.rng)):
             start, end, wrong = sites[place]
             text = text[:start] + wrong + text[end:]
         return text
@@ -160,4 +160,4 @@ class GrammaticalErrors(Perturbation):
         """So many places changed, and the rest is the same text."""
         if share_changed(words_of(before), words_of(after)) > MOST_CHANGED:
             return "another text"
-        return self.counted(word_edits(before, after), "places changed")
+        return self.count_fault(word_edits(before, after), "places changed")

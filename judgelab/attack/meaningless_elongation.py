@@ -11,7 +11,7 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
 from judgelab.core.sentences import Section, sections
-from judgelab.core.step import Cell, Place, Written, present, written
+from judgelab.core.step import Cell, Place, Written, present, write_texts
 
 SLOT = "{summary}"
 SIDES = ("strengths", "weaknesses")
@@ -64,7 +64,7 @@ class MeaninglessElongation(WritingAttack):
             if any(SLOT in self.statements.get(part.name or "", "") for part in self._parts(text))
             for side in SIDES
         }
-        replies = written(lm, requests)
+        replies = write_texts(lm, requests)
         results = {}
         for cell, text in texts.items():
             sides = {side: replies.get((cell, side), Written("")) for side in SIDES}

@@ -27,7 +27,7 @@ from judgelab.core.step import (
     Written,
     present,
     with_texts,
-    written,
+    write_texts,
 )
 
 Tag = Literal["constant", "agent", "source"]
@@ -134,7 +134,7 @@ class WritingAttack(RuleAttack, WritingStep[Cell]):
             for cell, text in texts.items()
             if text.strip()
         }
-        return {cell: Written(text) for cell, text in texts.items()} | written(lm, requests)
+        return {cell: Written(text) for cell, text in texts.items()} | write_texts(lm, requests)
 
     def placed(self, panel: Panel, texts: Mapping[Cell, Written], **facts: object) -> Panel:
         return with_texts(panel, texts, **facts)
@@ -215,7 +215,7 @@ class Perturbation(WritingAttack):
             f"attack={self.name} has no rules: an LM writes it, evaluation_lm@writer_lm=NAME."
         )
 
-    def chosen(self, places: int, rng: np.random.Generator) -> list[int]:
+    def draw_places(self, places: int, rng: np.random.Generator) -> list[int]:
         """Which of so many places the rules change, in order; none where there are too few."""
         if places < self.count:
             return []
@@ -223,11 +223,11 @@ class Perturbation(WritingAttack):
         picks = rng.choice(places, size=min(number, places), replace=False)
         return sorted(int(place) for place in picks)
 
-    def counted(self, found: int, what: str) -> str:
+    def count_fault(self, number: int, what: str) -> str:
         """Why so many changes are not those asked for; '' where they are. Rules make one more than
         the count at most; an LM may take "or more" at its word."""
         most = math.inf if self.or_more and self.by == "lm" else self.count + int(self.or_more)
-        return "" if self.count <= found <= most else f"{found} {what}, not {self.amount}"
+        return "" if self.count <= number <= most else f"{number} {what}, not {self.amount}"
 
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")

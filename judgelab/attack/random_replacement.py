@@ -50,11 +50,11 @@ class RandomReplacement(PanelAttack):
             ring = [cell for cell in order if cell[1] == agent]
             for cell, following in zip(ring, ring[1:] + ring[:1], strict=True):
                 alone = following == cell
-                other = None if alone else self._ended(texts[cell], texts[following])
+                other = None if alone else self._with_ending(texts[cell], texts[following])
                 moved[cell] = Written(other, ALONE if alone else SHORT)
         return with_texts(panel, moved, **self.facts(moved.values()))
 
-    def _ended(self, text: str, other: str) -> str | None:
+    def _with_ending(self, text: str, other: str) -> str | None:
         """The text, its last words those of the other; None where none or all would be."""
         if self.share == 1:
             return other

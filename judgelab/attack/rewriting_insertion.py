@@ -42,7 +42,7 @@ class RewritingInsertion(Perturbation):
             return "a sentence of the original is gone"
         if not all(LEAST <= _changed(sentence, other) <= MOST for sentence, other in inserted):
             return "an inserted sentence is the same, or another one"
-        return self.counted(len(inserted), "sentences inserted")
+        return self.count_fault(len(inserted), "sentences inserted")
 
 
 def _changed(sentence: str, other: str) -> float:

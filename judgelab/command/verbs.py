@@ -130,17 +130,17 @@ def _carry_out(options: argparse.Namespace, more: list[str]) -> None:
 
 
 def _words(options: argparse.Namespace) -> Iterator[str]:
-    from judgelab.config.composing import written
+    from judgelab.config.composing import literal
 
     yield from (f"study={options.verb}", "dataset=table", "tracker=none")
-    yield f"dataset.path={written(options.file if len(options.file) > 1 else options.file[0])}"
+    yield f"dataset.path={literal(options.file if len(options.file) > 1 else options.file[0])}"
     for key, value in vars(options).items():
         if key == "dataset.raters" and value and len(value) == 1:
             key, value = "dataset.columns.human", value[0]
         if key == "study.sampled" and value == "random":
             value = True
         if "." in key and value is not None:
-            yield f"{key}={written(value)}"
+            yield f"{key}={literal(value)}"
 
 
 def _run(options: argparse.Namespace, more: Sequence[str]) -> None:
@@ -187,7 +187,7 @@ def _run(options: argparse.Namespace, more: Sequence[str]) -> None:
 def for_programs(run_dir: RunDir, result: Mapping[str, Any]) -> dict[str, Any]:
     """A run and its result.json for programs: verdicts, sentences, figures with interval and n, and
     where its page is."""
-    from judgelab.core.result import estimated, read_estimate
+    from judgelab.core.result import estimate_keys, read_estimate
 
     first: Any = next((x for x in result["tables"] if x["rows"]), {"name": "rows", "rows": []})
     answer, flat = result.get("answer", []), result["summary"]
@@ -204,7 +204,7 @@ def for_programs(run_dir: RunDir, result: Mapping[str, Any]) -> dict[str, Any]:
         "sentence": result.get("title") or next((text for _, text in answer), ""),
         "verdicts": verdicts,
         "answer": paragraphs,
-        "figures": {key: read_estimate(flat, key) for key in estimated(flat)},
+        "figures": {key: read_estimate(flat, key) for key in estimate_keys(flat)},
         str(first["name"]): first["rows"],
         "notes": result["notes"],
         "partial": result.get("partial"),

@@ -175,21 +175,21 @@ def build(node: Mapping[str, Any], path: str) -> Any:
     arguments = {str(key): value for key, value in node.items() if key != "_target_"}
     _check(cls, arguments, path)
     try:
-        return cls(**_built(arguments, path))
+        return cls(**_build_within(arguments, path))
     except JudgelabError:
         raise
     except (TypeError, ValueError) as cause:
         raise ConfigError(f"{path}: {cause}") from cause
 
 
-def _built(value: Any, path: str) -> Any:
+def _build_within(value: Any, path: str) -> Any:
     if isinstance(value, list):
-        return [_built(one, f"{path}.{place}") for place, one in enumerate(value)]
+        return [_build_within(one, f"{path}.{place}") for place, one in enumerate(value)]
     if not isinstance(value, Mapping):
         return value
     if "_target_" in value:
         return build(value, path)
-    return {key: _built(one, f"{path}.{key}") for key, one in value.items()}
+    return {key: _build_within(one, f"{path}.{key}") for key, one in value.items()}
 
 
 def _check(cls: type[Any], node: Mapping[str, Any], path: str, others: Sequence[str] = ()) -> None:

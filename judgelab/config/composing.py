@@ -104,7 +104,7 @@ def spelled(word: str) -> str:
     return word if match is None else f"++{match[1]}={{{IF_KNOWN}:{match[2]}}}"
 
 
-def shown(word: str) -> str:
+def as_typed(word: str) -> str:
     """The word as it was given."""
     return re.sub(rf"^\+\+([\w.]+)=\{{{IF_KNOWN}:(.+)\}}$", r"\1=\2?", word)
 
@@ -124,14 +124,14 @@ def differences(
             yield name, value
 
 
-def written(value: Any) -> str:
+def literal(value: Any) -> str:
     """A value as Hydra reads it back, of the same type. Keys of a mapping cannot be quoted: one
     that looks like a number or truth value is read as one."""
     if isinstance(value, Mapping):
         pairs = ((re.sub(r"([\\(){}\[\]:=,\s])", r"\\\1", str(k)), v) for k, v in value.items())
-        return "{" + ",".join(f"{key}:{written(one)}" for key, one in pairs) + "}"
+        return "{" + ",".join(f"{key}:{literal(one)}" for key, one in pairs) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ",".join(written(part) for part in value) + "]"
+        return "[" + ",".join(literal(part) for part in value) + "]"
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)  # inf, -inf, nan
     if not isinstance(value, str):

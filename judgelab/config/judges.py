@@ -12,7 +12,7 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from judgelab.config.composing import composed, written
+from judgelab.config.composing import composed, literal
 from judgelab.config.launch import sentence
 from judgelab.core.errors import ConfigError, did_you_mean
 
@@ -48,7 +48,7 @@ def with_judges(config: Mapping[str, Any]) -> dict[str, Any]:
     @cache
     def options(axis: str, option: str | None) -> dict[str, Any]:
         """The axes where one option is chosen, or none; composing takes a tenth of a second."""
-        cfg = composed([] if option is None else [f"{axis}={written(option)}"])
+        cfg = composed([] if option is None else [f"{axis}={literal(option)}"])
         cfg["paths"] = config.get("paths")
         return {name: OmegaConf.to_container(cfg[name], resolve=True) for name in AXES}
 

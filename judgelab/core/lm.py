@@ -200,7 +200,7 @@ class Exchange(Generic[Key]):
     replies: Mapping[Key, Reply]  # what was answered, in the same order
 
     @classmethod
-    def put(cls, lm: EvaluationLM, requests: Mapping[Key, ChatRequest]) -> Exchange[Key]:
+    def ask(cls, lm: EvaluationLM, requests: Mapping[Key, ChatRequest]) -> Exchange[Key]:
         """Ask, in one batch: the cache of calls keeps what was answered before an interruption."""
         answers = lm.chat(list(requests.values())) if requests else []
         return cls(lm, requests, dict(zip(requests, answers, strict=True)))

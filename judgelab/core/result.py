@@ -132,6 +132,6 @@ def flat_estimate(key: str, parts: Mapping[str, Any]) -> dict[str, Any]:
     return {key if part == "value" else f"{key}_{part}": value for part, value in parts.items()}
 
 
-def estimated(summary: Mapping[str, Any]) -> list[str]:
+def estimate_keys(summary: Mapping[str, Any]) -> list[str]:
     """The keys of a flat summary that have a value and an interval."""
     return [key for key in summary if f"{key}_low" in summary and summary[key] is not None]

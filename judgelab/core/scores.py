@@ -60,7 +60,7 @@ def measured(
 
     def array(dims: tuple[str, ...], values: Any) -> NDArray[Any]:
         by_index = isinstance(values, Mapping)
-        return filled([sizes[dim] for dim in dims], values) if by_index else np.asarray(values)
+        return array_of([sizes[dim] for dim in dims], values) if by_index else np.asarray(values)
 
     return xr.Dataset(
         {name: (dims, array(dims, values)) for name, (dims, values) in variables.items()},
@@ -73,7 +73,7 @@ def measured(
     )
 
 
-def filled(shape: Sequence[int], values: Mapping[Any, float]) -> NDArray[np.float64]:
+def array_of(shape: Sequence[int], values: Mapping[Any, float]) -> NDArray[np.float64]:
     """Values by their index, as an array of this shape; NaN elsewhere."""
     array = np.full(shape, np.nan)
     for cell, value in values.items():

@@ -165,13 +165,13 @@ def present(panel: Panel) -> dict[Cell, str]:
     }
 
 
-def written(
+def write_texts(
     lm: EvaluationLM,
     requests: Mapping[Key, ChatRequest],
     read: Callable[[Key, str], Written] = lambda _, text: Written(text),
 ) -> dict[Key, Written]:
     """One batch: what the LM replied, stripped and read, or why there is nothing."""
-    exchange = Exchange.put(lm, requests)
+    exchange = Exchange.ask(lm, requests)
     texts: dict[Key, Written] = {}
     for key, reply in exchange.replies.items():
         text = (reply.text or "").strip()

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal, NoReturn
 
-from judgelab.config.composing import written
+from judgelab.config.composing import literal
 from judgelab.core.errors import ChoiceError, DataError, did_you_mean, listed, some
 from judgelab.core.panel import GOOD_FAITH, PROBLEMATIC
 from judgelab.dataset.files import MISSING, Records, cell_text
@@ -350,17 +350,17 @@ def _parts(name: str) -> list[str]:
 
 
 def _column(name: str, column: str | bool) -> str:
-    return f"dataset.columns.{name}={written(column)}"
+    return f"dataset.columns.{name}={literal(column)}"
 
 
 def people_word(names: Sequence[str]) -> str:
     """The word that says whose labels these columns hold."""
     alone = len(names) == 1
-    return _column("human", names[0]) if alone else f"dataset.raters={written(list(names))}"
+    return _column("human", names[0]) if alone else f"dataset.raters={literal(list(names))}"
 
 
 def _judges(names: object) -> str:
-    return f"dataset.judges={written(names)}"
+    return f"dataset.judges={literal(names)}"
 
 
 def _wide(setting: Wide) -> dict[str, Sequence[str]]:

@@ -184,11 +184,11 @@ class Context(Parts):
         clean = with_references(clean, references)
         if item_references and references is None and self.mechanism.subject != "text":
             clean = with_item_references(clean)
-        clean = self._written("synopsis", clean)
+        clean = self._apply("synopsis", clean)
         panels = {"clean": clean}
         if self.attack.name != "none":
             victims = without_reference_texts(clean) if spare_references else clean
-            changed = self._written("attack", victims)
+            changed = self._apply("attack", victims)
             if spare_references:  # GEM paper, Algorithm 1: x is replaced by x', y stays
                 changed = keeping(changed, clean, _references(clean))
             panels["attacked"] = changed
@@ -198,7 +198,7 @@ class Context(Parts):
         """The texts as the mechanism sees them: those written, or preprocessed ones."""
         if self.mechanism.reads == "raw":
             return panel
-        return self._written("preprocessor", panel)
+        return self._apply("preprocessor", panel)
 
     def no_attack(self, study: str) -> None:
         """For studies of texts as they are (ConfigError: an attack is chosen)."""
@@ -250,7 +250,7 @@ class Context(Parts):
             (self.spreads.get(role, alone) if role in self.writers else self.spread)(step)
         return step(self.writer(axis))
 
-    def _written(self, axis: str, panel: Panel) -> Panel:
+    def _apply(self, axis: str, panel: Panel) -> Panel:
         step: Step = getattr(self, axis)
         return self.write(axis, step.requires, lambda lm: step.apply(panel, lm, seed=self.seed))
 

@@ -18,7 +18,7 @@ from omegaconf import OmegaConf
 
 import judgelab
 from judgelab.config import AXES, build, writer_nodes
-from judgelab.config.composing import shown
+from judgelab.config.composing import as_typed
 from judgelab.config.prompts import prompts_table
 from judgelab.config.targets import located
 from judgelab.core.errors import ConfigError, JudgelabError, some
@@ -54,7 +54,7 @@ class Invocation:
         """Of the ``hydra`` node of a composed config."""
         sources = [source for source in hydra.runtime.config_sources if source.schema == "file"]
         return cls(
-            words=[shown(word) for word in hydra.overrides.task],
+            words=[as_typed(word) for word in hydra.overrides.task],
             choices={str(key): str(value) for key, value in hydra.runtime.choices.items()},
             folders=[source.path for source in sources if source.provider == "command-line"],
             **rest,
@@ -158,7 +158,7 @@ def _commit() -> str | None:
     return None
 
 
-def printed(file: str, call: Invocation, config: Mapping[str, Any]) -> dict[str, Value]:
+def printed_numbers(file: str, call: Invocation, config: Mapping[str, Any]) -> dict[str, Value]:
     """``printed/STATISTIC`` -> the paper's own number, for a run of this config.
 
     ``file`` is a CSV with a row a cell: the settings that a run has (columns are keys of the

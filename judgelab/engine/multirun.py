@@ -15,7 +15,7 @@ from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from judgelab.config import build
-from judgelab.config.composing import written
+from judgelab.config.composing import literal
 from judgelab.config.launch import sentence
 from judgelab.config.targets import named_by_user, trusting
 from judgelab.core.result import Result, Table
@@ -43,7 +43,7 @@ class Multirun(Callback):
             with open_dict(config):
                 config.hydra.sweep.dir = str(folder)
                 # jobs are composed anew, from the words of the command line
-                config.hydra.overrides.hydra.append(f"hydra.sweep.dir={written(str(folder))}")
+                config.hydra.overrides.hydra.append(f"hydra.sweep.dir={literal(str(folder))}")
         private_folder(folder)
         self._lock = hold(folder, f"Another sweep is running in {folder}: wait for it.")
         for note in folder.glob("*/job.json"):

@@ -39,7 +39,7 @@ def pack(folder: Path, into: Path | None = None, texts: bool = False) -> Path:
     same place (ConfigError: there is no finished run, or its data are no file of their own;
     DataError: the call cache lacks some of its calls)."""
     run_dir = RunDir(folder)
-    if not run_dir.done:
+    if not run_dir.is_done:
         raise ConfigError(f"{folder} holds no finished run: give a folder below outputs/runs.")
     config = yaml.safe_load(run_dir.read_text("config.yaml"))
     source = Path(str((config["dataset"] or {}).get("path") or "")).expanduser()

@@ -94,7 +94,7 @@ def carry_out(
             say(whose(config))
         tracker, scale = build(config["tracker"], "tracker"), build(config["scale"], "scale")
         run_dir = RunDir(execution.folder(Path(settings.paths.root) / "runs", config, call))
-        is_finished = run_dir.done and not settings.force and settings.retry is None
+        is_finished = run_dir.is_done and not settings.force and settings.retry is None
         # the fingerprint of a finished run vouches for its config: its study is not even imported
         parts = None if is_finished else build_parts(config)
         with run_dir.lock():
@@ -124,18 +124,18 @@ def _make(
     """Measure, score, write and mirror (PartialRunError: calls are open; what there is has been
     written, and no tracker shows it)."""
     began, named_by = time.time(), parts.study.named_by
-    if not run_dir.done:  # interrupted: the same command continues it, forced or not
+    if not run_dir.is_done:  # interrupted: the same command continues it, forced or not
         settings = replace(settings, force=False)
     run_dir.reopen()
     run_dir.write_text("config.yaml", yaml.safe_dump(dict(config), sort_keys=False))
-    beside = execution.printed(settings.printed, call, config) if settings.printed else {}
+    beside = execution.printed_numbers(settings.printed, call, config) if settings.printed else {}
     mirror = Careful(tracker, tracked_run(run_dir, config, call, named_by))
     try:
         with closing(Models(settings, run_dir.path, call.sweep)) as models, closing(scale):
             context = models.context(parts, run_dir, scale, config, mirror.point)
             if settings.retry is not None:
                 models.ask_again(context)
-            result = _scored(context, models)
+            result = _run_study(context, models)
             still = open_calls(models.log, models.until)
             result = with_reasons(result, models.log, run_dir, parts.mechanism.name)
             result, accounts = models.with_answered(result), models.accounts()
@@ -162,7 +162,7 @@ def _make(
     run_dir.write_json("manifest.json", record | {"tracker": mirror.publish(result)})
 
 
-def _scored(context: Context, models: Models) -> Result:
+def _run_study(context: Context, models: Models) -> Result:
     """What the study finds; where it has too few data for want of open calls, that they are."""
     try:
         return context.study.run(context)

@@ -8,7 +8,7 @@ import numpy as np
 
 from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Panel, without
-from judgelab.exam.protocol import Answers, Exam, ExamPaper, shown
+from judgelab.exam.protocol import Answers, Exam, ExamPaper, pairs_of
 from judgelab.mechanism.judge import PairMechanism
 from judgelab.stats.qualification.exams import tied, unchanged
 
@@ -34,5 +34,5 @@ class Consistency(Exam):
         verdict = self.mechanism.measure(panel, judge, seed=seed)["verdict"].values
         first, second = np.triu_indices(len(panel.agents), 1)
         before, after = verdict[:, first, second], 1 - verdict[:, second, first]
-        questions = paper.asked(shown(panel)[:, first, second])
-        return Answers(paper.by_item(unchanged(before, after)), questions, tied=tied(before, after))
+        mask = paper.mask(pairs_of(panel)[:, first, second])
+        return Answers(paper.by_item(unchanged(before, after)), mask, tied=tied(before, after))

@@ -17,15 +17,15 @@ from judgelab.core.errors import ConfigError
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM
 from judgelab.core.panel import PROBLEMATIC, Panel, rng_for
 from judgelab.core.prompt import Prompt
-from judgelab.core.step import written
+from judgelab.core.step import write_texts
 from judgelab.exam.protocol import (
     Answers,
     Exam,
     ExamPaper,
     NotHeldError,
     pair_panel,
+    pairs_of,
     place_of,
-    shown,
 )
 from judgelab.mechanism.judge import PairMechanism
 from judgelab.stats.intervals.arrays import Floats
@@ -106,12 +106,12 @@ class Pertinence(Exam):
                 "nothing was written that could be compared, or no question is like another one: "
                 "give study.pertinence.question=lm and answer=writer, or another writer_lm"
             )
-        candidates, how = self._chosen(panel, met, seed)
+        candidates, how = self._draw_candidates(panel, met, seed)
         facts = {
             "question": "lm" if self.question == "lm" else f"{self.question} (no LM asked)",
             "answer": self.answer,
-            RELEVANT: _named(names, first),
-            IRRELEVANT: _named(names, second) if self.answer == "panel" else self.answer,
+            RELEVANT: _agent_names(names, first),
+            IRRELEVANT: _agent_names(names, second) if self.answer == "panel" else self.answer,
             "items": f"{len({one.row for one in met})} of {len(panel.items)}",
             "matched by length": how,
             "prompt": self.mechanism.prompt.identity,
@@ -162,12 +162,12 @@ class Pertinence(Exam):
             panel = replace(panel, texts=texts)
         verdict = self.mechanism.measure(panel, judge, seed=seed)["verdict"].values
         won = np.stack([verdict[:, 0, 1], 1 - verdict[:, 1, 0]], axis=1)
-        pairs = shown(panel)[:, (0, 1), (1, 0)]
+        mask = pairs_of(panel)[:, (0, 1), (1, 0)]
         gap = [_gap(*row) for row in panel.texts]
-        longer = np.where(pairs, (np.sign(np.array(gap))[:, None] + 1) / 2, np.nan)
-        return Answers(paper.by_item(won), paper.asked(pairs), by_length=paper.by_item(longer))
+        longer = np.where(mask, (np.sign(np.array(gap))[:, None] + 1) / 2, np.nan)
+        return Answers(paper.by_item(won), paper.mask(mask), by_length=paper.by_item(longer))
 
-    def _chosen(
+    def _draw_candidates(
         self, panel: Panel, met: Sequence[Candidate], seed: int
     ) -> tuple[list[Candidate], str]:
         """Those that are asked, and on how many items they are matched."""
@@ -208,11 +208,11 @@ class Pertinence(Exam):
             )
             for name, source in questions.items()
         }
-        replies = written(lm, requests)
+        replies = write_texts(lm, requests)
         return {name: one.text for name, one in replies.items() if one.text is not None}
 
 
-def _named(names: Sequence[str], places: Sequence[int]) -> str:
+def _agent_names(names: Sequence[str], places: Sequence[int]) -> str:
     return names[places[0]] if len(places) == 1 else f"{len(places)} agents"
 
 

@@ -40,7 +40,7 @@ class ExamPaper:
         cells[self.rows, place] = values
         return cells.reshape(self.items, -1)
 
-    def asked(self, values: Mask) -> Mask:
+    def mask(self, values: Mask) -> Mask:
         """The same of what was asked; false where an item has fewer questions."""
         return np.asarray(self.by_item(values.astype(np.float64)) == 1.0)
 
@@ -90,7 +90,7 @@ class Exam(Protocol):
         ...
 
 
-def shown(panel: Panel) -> Mask:
+def pairs_of(panel: Panel) -> Mask:
     """[items, agents, agents] whether there are two texts to be compared."""
     there = np.array([[text is not None for text in row] for row in panel.texts], dtype=np.bool_)
     there = there.reshape(len(panel.items), len(panel.agents))

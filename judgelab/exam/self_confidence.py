@@ -24,15 +24,15 @@ from judgelab.core.panel import Panel
 from judgelab.core.prompt import Prompt
 from judgelab.core.reply import read_choice
 from judgelab.core.reply.label import no_label
-from judgelab.core.scores import filled
+from judgelab.core.scores import array_of
 from judgelab.exam.protocol import (
     Answers,
     Exam,
     ExamPaper,
     NotHeldError,
     pair_panel,
+    pairs_of,
     place_of,
-    shown,
 )
 from judgelab.mechanism.judge import CHOICES, Cell, PairMechanism, pair_questions
 from judgelab.mechanism.pairwise import LABELS
@@ -109,7 +109,7 @@ class SelfConfidence(Exam):
     def _by_probability(self, paper: ExamPaper, judge: EvaluationLM) -> list[Floats] | None:
         """None from a judge whose replies, on the first item or on all, show no probabilities."""
         panel = paper.panels[0]
-        first = int(shown(panel).any(axis=(1, 2)).argmax())
+        first = int(pairs_of(panel).any(axis=(1, 2)).argmax())
         one = slice(first, first + 1)
         alone = replace(panel, items=panel.items[one], texts=panel.texts[one])
         try:
@@ -137,7 +137,7 @@ class SelfConfidence(Exam):
         def rank(_: Cell, reply: Reply) -> float:
             return ranks.get(read_choice(reply.text, self.levels, "last") or "", np.nan)
 
-        exchange = Exchange.put(lm, requests)
+        exchange = Exchange.ask(lm, requests)
         return _cells(panel, exchange.read(rank, lambda _, text: no_label(text, self.levels)))
 
     def _agents(
@@ -161,8 +161,8 @@ class SelfConfidence(Exam):
 def _answers(paper: ExamPaper, sets: Sequence[Floats], way: str) -> Answers:
     """Of confidence on both sets; without a way nothing was asked."""
     easy, hard = (paper.by_item(values) for values in sets)
-    questions = [paper.asked(shown(panel)[:, (0, 1), (1, 0)] & bool(way)) for panel in paper.panels]
-    return Answers(easy, questions[0], hard, questions[1], way=way)
+    masks = [paper.mask(pairs_of(panel)[:, (0, 1), (1, 0)] & bool(way)) for panel in paper.panels]
+    return Answers(easy, masks[0], hard, masks[1], way=way)
 
 
 def _unsure(_: Cell, text: str) -> str:
@@ -180,7 +180,7 @@ def _silent(replies: Iterable[Reply]) -> bool:
 
 def _cells(panel: Panel, confidence: Mapping[Cell, float]) -> Floats:
     """[items, orders] by (item, first, second) of each question."""
-    return filled((len(panel.items), 2), {(k, i): one for (k, i, _), one in confidence.items()})
+    return array_of((len(panel.items), 2), {(k, i): one for (k, i, _), one in confidence.items()})
 
 
 def emitted(reply: Reply) -> float:

@@ -119,7 +119,7 @@ def settings_of(settings: Settings) -> dict[str, Setting]:
     }
 
 
-def chosen(panel: Panel, count: int, seed: int) -> Panel:
+def sample_texts(panel: Panel, count: int, seed: int) -> Panel:
     """Up to ``count`` texts of every paper, drawn by (seed, paper), as agents "text 1", ...
 
     Papers with fewer than two texts are left out (there is nothing to predict one from); the

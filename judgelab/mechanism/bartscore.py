@@ -13,7 +13,7 @@ from judgelab.core.panel import Panel
 from judgelab.core.scores import Scores, transposed
 from judgelab.mechanism.logprob import ConditionalMechanism, measure_conditional
 from judgelab.mechanism.protocol import Definition
-from judgelab.mechanism.texts import judged, judged_pairs, score_directed
+from judgelab.mechanism.texts import judged_pairs, reference_pairs, score_directed
 
 
 @dataclass(frozen=True)
@@ -44,5 +44,5 @@ class BartScore(ConditionalMechanism):
         precision = transposed(recall)
         parts = {"recall": recall, "precision": precision, "f1": (recall + precision) / 2}
         # parts exist for the pairs (y, x), too
-        pairs = xr.DataArray(judged(measured["reference"].values), dims=("agent", "peer"))
+        pairs = xr.DataArray(reference_pairs(measured["reference"].values), dims=("agent", "peer"))
         return score_directed(parts[self.part].where(pairs))

@@ -80,7 +80,7 @@ class Debate(Mechanism):
                 messages = self.prompt.messages(**values, role=f"{role}, {about}", said=before)
                 turn = (*key, role, str(number + 1))
                 requests[cell] = ChatRequest(messages, self.temperature, self.max_tokens, key=turn)
-            exchange, last = Exchange.put(lm, requests), number == self.rounds - 1
+            exchange, last = Exchange.ask(lm, requests), number == self.rounds - 1
             vote = exchange.read(decided if last else spoken, lambda _, text: why(text))
             for cell, reply in exchange.replies.items():
                 if reply.text is not None:

@@ -91,7 +91,7 @@ class ClosedMechanism(Mechanism):
         meant = self.prompt.shipped or (alone is not self.prompt and not alone.shipped)
         return able and meant and self._several and self.temperature == 0
 
-    def asked(self, lm: EvaluationLM) -> Prompt:
+    def prompt_for(self, lm: EvaluationLM) -> Prompt:
         """The prompt that this LM gets."""
         return (self.by_labels(lm) and self.label_prompt) or self.prompt
 
@@ -106,7 +106,7 @@ class ClosedMechanism(Mechanism):
         """The question as this LM gets it: with labels (its own, or the mechanism's), or with what
         sampling needs. ``key`` says what it is about, ``values`` fill the prompt; ``top_logprobs``
         are alternatives to report for each token of a generated reply."""
-        messages, allowed = self.asked(lm).messages(**values), labels or self.labels
+        messages, allowed = self.prompt_for(lm).messages(**values), labels or self.labels
         if self.by_labels(lm):
             return ChatRequest(messages, key=key, labels=tuple(allowed))
         request = ChatRequest(
@@ -149,7 +149,7 @@ class ClosedMechanism(Mechanism):
         """For the measured dataset: which prompt, and how the replies came about."""
         mode = "labels" if self.by_labels(lm) else "json" if self.reply == "json" else "generated"
         more = f" + {_in_json().identity}" if mode == "json" else ""
-        return {"prompt": f"{self.asked(lm).identity}{more}", "reply": mode}
+        return {"prompt": f"{self.prompt_for(lm).identity}{more}", "reply": mode}
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,6 @@ class GptScore(TextMechanism):
             item = panel.items[k]
             context = self.prompt.text(task=task, source=item.source) + "\n"
             questions.ask((k, j), context, text, item.id, panel.agents[j].name)
-        answers = questions.put(lm).items()
+        answers = questions.answers(lm).items()
         per_token = {cell: nats / tokens for cell, (nats, tokens) in answers if tokens > 0}
         return measured(panel, value=(TEXT, per_token)).assign_attrs(prompt=self.prompt.identity)

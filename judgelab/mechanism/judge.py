@@ -70,7 +70,7 @@ class PairMechanism(ClosedMechanism):
             cell: self.request(lm, key, self.fields(values), top_logprobs)
             for cell, key, values in pair_questions(panel, self.name)
         }
-        return Exchange.put(lm, requests)
+        return Exchange.ask(lm, requests)
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``verdict`` [item, agent, peer]: 1 if agent, shown first, beat peer; NaN if unread."""

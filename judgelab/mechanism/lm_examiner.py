@@ -36,5 +36,5 @@ class LmExaminer(GradeMechanism, TwoPromptMechanism):
     def source(self, item: Item) -> str:
         return item.source if item.source.strip() else ABSENT
 
-    def graded(self, panel: Panel) -> NDArray[np.bool_]:
+    def graded_agents(self, panel: Panel) -> NDArray[np.bool_]:
         return np.asarray(judged_pairs(panel).any(axis=1))

@@ -15,7 +15,7 @@ from judgelab.core.bounds import Count
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Item, Panel
 from judgelab.core.prompt import Prompt
-from judgelab.core.scores import PAIR, TEXT, filled, measured
+from judgelab.core.scores import PAIR, TEXT, array_of, measured
 from judgelab.core.step import Cell
 from judgelab.mechanism.protocol import BY_LOGPROB, Mechanism
 from judgelab.stats.intervals.arrays import Mask
@@ -54,7 +54,7 @@ class Questions(Generic[Key]):
             self._abouts.append(("", *about))
         self._places[key] = self._pairs.setdefault((c, t), len(self._pairs))
 
-    def put(self, lm: EvaluationLM) -> dict[Key, tuple[float, float]]:
+    def answers(self, lm: EvaluationLM) -> dict[Key, tuple[float, float]]:
         """Ask all of them: key -> nats summed over the target, and its tokens."""
         if not self._pairs:
             return {}
@@ -103,13 +103,13 @@ def measure_logprob(
                 for i, text in present if before is not None else ():
                     if i != j:
                         questions.ask((i, j, s), context, text, item.id, names[i], names[j])
-        for (i, j, s), (total, count) in questions.put(lm).items():
+        for (i, j, s), (total, count) in questions.answers(lm).items():
             if i == j:
                 marginal[k, i], tokens[k, i] = total, count
             else:
                 nats[k, i, j, s] = total
     agents, draws = len(names), 0 if partner is None else partner.shape[1]
-    pairs = filled((len(panel.items), agents, agents, 1 + draws), nats)
+    pairs = array_of((len(panel.items), agents, agents, 1 + draws), nats)
     data = measured(
         panel,
         conditional=(PAIR, pairs[..., 0]),
@@ -192,7 +192,7 @@ def measure_conditional(
             y = texts[j].strip() if kind == "whole" else setting.cut(texts[j])
             about = dict.fromkeys((names[i], names[j]))
             questions.ask((kind, i, j), context, y, item.id, *about)
-        for (kind, i, j), (total, count) in questions.put(lm).items():
+        for (kind, i, j), (total, count) in questions.answers(lm).items():
             if kind == "pair":
                 peer_given_agent[k, i, j] = total
             else:

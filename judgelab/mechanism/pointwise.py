@@ -38,20 +38,20 @@ class GradeMechanism(ClosedMechanism, TextMechanism):
     def source(self, item: Item) -> str:
         return item.source
 
-    def graded(self, panel: Panel) -> NDArray[np.bool_]:
+    def graded_agents(self, panel: Panel) -> NDArray[np.bool_]:
         """[agents] whose texts are graded."""
         return np.ones(len(panel.agents), dtype=np.bool_)
 
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``value`` [item, agent]: the grade; NaN for absent texts and unread replies."""
-        has_grade, requests = self.graded(panel), {}
+        has_grade, requests = self.graded_agents(panel), {}
         for (k, j), text in present(panel).items():
             if has_grade[j]:
                 item = panel.items[k]
                 key = (self.name, item.id, panel.agents[j].name)
                 fields = {"task": panel.task_description, "source": self.source(item)}
                 requests[k, j] = self.request(lm, key, {**fields, "text": text})
-        exchange = Exchange.put(lm, requests)
+        exchange = Exchange.ask(lm, requests)
         value = self.read(
             exchange,
             lambda _, reply: stated_grade(reply.text, *self.bounds),

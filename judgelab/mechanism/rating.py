@@ -15,7 +15,7 @@ from judgelab.core.lm import ChatRequest, EvaluationLM, Exchange, Reply
 from judgelab.core.panel import Panel
 from judgelab.core.reply.grade import no_grade, stated_grade
 from judgelab.core.reply.label import stated_label
-from judgelab.core.scores import Scores, filled, mean_over, measured, weaker_of_two
+from judgelab.core.scores import Scores, array_of, mean_over, measured, weaker_of_two
 from judgelab.core.step import present
 from judgelab.mechanism.closed import ClosedMechanism, whole_grades
 from judgelab.mechanism.criteria import Criteria, Metric, criteria_tasks, load_criteria
@@ -47,7 +47,7 @@ class MetricMechanism(Mechanism):
     def levels(self) -> tuple[str, ...]:
         return () if self.criteria is None else load_criteria(self.criteria).levels
 
-    def rated(self, panel: Panel) -> tuple[Criteria, tuple[Metric, ...]]:
+    def rated_metrics(self, panel: Panel) -> tuple[Criteria, tuple[Metric, ...]]:
         """The criteria for a panel, and which of their metrics are rated; a ConfigError where one
         is unknown, or none is named."""
         criteria = load_criteria(self.criteria or panel.task)
@@ -102,7 +102,7 @@ class Rating(MetricMechanism, ClosedMechanism):
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``rating`` [item, agent, metric, draw]; NaN where text, source or a readable reply lacks.
         A reply that states no grade may state the name of a rubric's level."""
-        criteria, metrics = self.rated(panel)
+        criteria, metrics = self.rated_metrics(panel)
         requests: dict[tuple[int, int, int, int], ChatRequest] = {}
         for (k, j), text in present(panel).items():
             item = panel.items[k]
@@ -110,12 +110,12 @@ class Rating(MetricMechanism, ClosedMechanism):
                 continue  # nothing to hold the text against
             for m, metric in enumerate(metrics):
                 key = (self.name, item.id, panel.agents[j].name, metric.name)
-                values = shown(criteria, metric) | {"source": item.source, "text": text}
+                values = metric_fields(criteria, metric) | {"source": item.source, "text": text}
                 labels = whole_grades(*metric.bounds)
                 call = self.request(lm, key, values, labels=labels)
                 for draw in range(self.repeats):
                     requests[k, j, m, draw] = call if call.labels else replace(call, repeat=draw)
-        exchange = Exchange.put(lm, requests)
+        exchange = Exchange.ask(lm, requests)
         scales = [whole_grades(*metric.bounds) for metric in metrics]
         names = {name: float(grade) for grade, name in enumerate(criteria.levels)}
 
@@ -130,11 +130,11 @@ class Rating(MetricMechanism, ClosedMechanism):
             lambda cell: {grade: float(grade) for grade in scales[cell[2]]},
         )
         shape = (len(panel.items), len(panel.agents), len(metrics), self.repeats)
-        data = ratings(panel, filled(shape, grades), metrics, criteria)
+        data = ratings(panel, array_of(shape, grades), metrics, criteria)
         return data.assign_attrs(self.attrs(lm), asked=len(requests))
 
 
-def shown(criteria: Criteria, metric: Metric) -> dict[str, str]:
+def metric_fields(criteria: Criteria, metric: Metric) -> dict[str, str]:
     """What a prompt says of one metric."""
     return {
         "text_noun": criteria.text,

@@ -28,7 +28,7 @@ class RatingLikelihood(MetricMechanism):
     def measure(self, panel: Panel, lm: EvaluationLM, *, seed: int) -> xr.Dataset:
         """``rating`` [item, agent, metric, draw] with one draw; NaN where a text is absent. A
         ConfigError where the criteria give no likelihood for a metric."""
-        criteria, metrics = self.rated(panel)
+        criteria, metrics = self.rated_metrics(panel)
         if lacking := [metric.name for metric in metrics if metric.likelihood is None]:
             raise ConfigError(
                 f"{criteria.identity.split()[0]} gives no likelihood for {', '.join(lacking)}, "
@@ -41,11 +41,11 @@ class RatingLikelihood(MetricMechanism):
             for j, text in enumerate(panel.texts[k]):
                 about = (item.id, panel.agents[j].name)
                 for m, metric in enumerate(metrics) if text and text.strip() else ():
-                    texts = _asked(criteria, metric, item.source.strip(), (text or "").strip())
+                    texts = _parts(criteria, metric, item.source.strip(), (text or "").strip())
                     parts[j, m] = len(texts)
                     for n, pair in enumerate(texts):
                         questions.ask((j, m, n), *pair, *about)
-            answers = questions.put(lm)
+            answers = questions.answers(lm)
             for (j, m), count in parts.items():
                 whole, tokens = answers[j, m, 0]
                 if tokens > 0:
@@ -54,7 +54,7 @@ class RatingLikelihood(MetricMechanism):
         return ratings(panel, values, metrics, criteria)
 
 
-def _asked(criteria: Criteria, metric: Metric, source: str, text: str) -> list[tuple[str, str]]:
+def _parts(criteria: Criteria, metric: Metric, source: str, text: str) -> list[tuple[str, str]]:
     """(context, target) of the whole, and of parts whose nats are taken off it."""
     own, other = f"{criteria.text.capitalize()}:\n", f"{criteria.source.capitalize()}:\n"
     if metric.likelihood == "text_given_source":

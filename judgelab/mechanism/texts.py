@@ -92,7 +92,7 @@ def measure_texts(panel: Panel, score: TextScore) -> xr.Dataset:
 def judged_pairs(panel: Panel) -> NDArray[np.bool_]:
     """[agent, peer] whether agent's text is scored against peer's: candidates against references
     (GEM paper, section 4.2), and where the panel marks none, all against all others (4.1)."""
-    return judged(np.array([agent.reference for agent in panel.agents], dtype=np.bool_))
+    return reference_pairs(np.array([agent.reference for agent in panel.agents], dtype=np.bool_))
 
 
 def judged_texts(panel: Panel) -> Iterator[tuple[tuple[int, int, int], str, str]]:
@@ -103,7 +103,7 @@ def judged_texts(panel: Panel) -> Iterator[tuple[tuple[int, int, int], str, str]
             yield (k, i, j), texts[k, i], texts[k, j]
 
 
-def judged(reference: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def reference_pairs(reference: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The same, from [agent] whether it is a reference."""
     alone = ~np.eye(len(reference), dtype=np.bool_)
     return ~reference[:, None] & reference[None, :] if reference.any() else alone

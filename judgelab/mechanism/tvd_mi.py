@@ -17,8 +17,8 @@ from judgelab.core.panel import Panel, folds, rng_for
 from judgelab.core.scores import (
     PAIR,
     Scores,
+    array_of,
     both_directions,
-    filled,
     mean_over,
     measured,
     symmetric,
@@ -118,8 +118,8 @@ class TvdMi(TwoPromptMechanism):
                 if a is not None and b is not None:
                     key = (self.name, panel.items[k].id, names[i], names[j])
                     requests[k, i, j, s] = self.request(lm, key, {"task": task, "a": a, "b": b})
-        values = self.read_labels(Exchange.put(lm, requests), GRADES)
-        grades = filled((len(panel.items), len(names), len(names), 1 + partner.shape[1]), values)
+        values = self.read_labels(Exchange.ask(lm, requests), GRADES)
+        grades = array_of((len(panel.items), len(names), len(names), 1 + partner.shape[1]), values)
         data = measured(panel, p=(PAIR, grades[..., 0]), q=((*PAIR, "draw"), grades[..., 1:]))
         return data.assign_attrs(self.attrs(lm))
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from judgelab.core.errors import ConfigError
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Panel
-from judgelab.core.step import AskingStep, Cell, Written, present, with_texts, written
+from judgelab.core.step import AskingStep, Cell, Written, present, with_texts, write_texts
 
 VERBS = ("appreciates", "criticizes", "questions", "suggests")
 """What a reviewer does in a line, in the paper's words."""
@@ -66,7 +66,7 @@ class Judgments(AskingStep):
             lines, dropped[cell] = judgment_lines(text, self.subject)
             return Written("\n".join(lines) or None, NO_JUDGMENT)
 
-        revised = dict.fromkeys(texts, Written(None, BLANK)) | written(lm, requests, read)
+        revised = dict.fromkeys(texts, Written(None, BLANK)) | write_texts(lm, requests, read)
         facts = self.facts(revised.values()) | self.writer("lm", lm)
         return with_texts(panel, revised, **facts, preprocessor_lines_dropped=sum(dropped.values()))
 

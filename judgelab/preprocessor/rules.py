@@ -79,7 +79,7 @@ class RuleJudgments(PanelStep):
         dropped: Counter[str] = Counter()
         rewritten, shares = {}, np.full((len(panel.items), len(panel.agents)), np.nan)
         for cell, text in present(panel).items():
-            of = judged(text, self.subject)
+            of = judgments_of(text, self.subject)
             dropped.update(of.dropped)
             shares[cell] = of.share
             why = NO_REVIEW if of.lines else NO_JUDGMENT if text.strip() else BLANK
@@ -121,7 +121,7 @@ def kept_in_words(panel: Panel, shares: Floats) -> str:
     return sentence
 
 
-def judged(text: str, subject: str) -> Judged:
+def judgments_of(text: str, subject: str) -> Judged:
     """The judgments of a text, one a line, and what became of its other sentences."""
     lines: list[str] = []
     dropped: Counter[str] = Counter()

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import yaml
 
 from judgelab.config import AXES
-from judgelab.config.composing import written
+from judgelab.config.composing import literal
 from judgelab.config.targets import located
 from judgelab.core.errors import DataError, did_you_mean
-from judgelab.core.result import PARTS, estimated, read_estimate
+from judgelab.core.result import PARTS, estimate_keys, read_estimate
 from judgelab.report import format, style
 from judgelab.report.console import alarms
 from judgelab.report.format import column, estimates
@@ -31,7 +31,7 @@ from judgelab.report.jobs import (
 )
 from judgelab.report.page import title
 from judgelab.report.style import Drawn
-from judgelab.report.sweep import LEGEND, shown, table
+from judgelab.report.sweep import LEGEND, job_columns, table
 from judgelab.store.fingerprint import VOLATILE
 from judgelab.store.run_dir import RunDir
 
@@ -87,7 +87,7 @@ class RunResult:
             )
         run = RunDir(path)
         content = run.read_json("result.json") if (path / "result.json").is_file() else {}
-        if run.done or "partial" in content:
+        if run.is_done or "partial" in content:
             return cls(path, content)
         raise DataError(f"The run {path} has not finished: the command that began it continues it.")
 
@@ -186,7 +186,7 @@ class RunResult:
     def _repr_html_(self) -> str:
         """The answer, the figures with their intervals, and where the page is."""
         flat = self.content["summary"]
-        keys = list(dict.fromkeys([self.primary, *estimated(flat)]))[:MOST]
+        keys = list(dict.fromkeys([self.primary, *estimate_keys(flat)]))[:MOST]
         figures = [read_estimate(flat, key) for key in keys]
         parts = (column(part, [one[part] for one in figures]) for part in ("n", "unscored", "p"))
         names = column("figure", [format.words(key) for key in keys])
@@ -247,7 +247,7 @@ class RunComparison:
     def _repr_html_(self) -> str:
         heading = f"{len(self.jobs)} runs: {' × '.join(axes(self.jobs))}"
         parts: dict[str, Any] = {"answer": [], "notes": [], "legend": LEGEND, "page": ""}
-        parts |= {"warnings": self.warnings, "columns": shown(self.jobs)}
+        parts |= {"warnings": self.warnings, "columns": job_columns(self.jobs)}
         return format.render("cell.html", heading=heading, **parts)
 
 
@@ -297,7 +297,7 @@ def _beside(runs: Sequence[RunResult]) -> Iterator[SweepJob]:
             axis, others = key.partition(".")[0], zip(settings, choices, strict=True)
             alike = (other for other, one in others if one.get(axis) == options.get(axis))
             if any(other.get(key, value) != value for other in alike):
-                words.append(f"{key}={written(value)}")
+                words.append(f"{key}={literal(value)}")
         still = run.partial or None
         yield SweepJob(number, tuple(words), options, run.path, run.content, None, still)
 

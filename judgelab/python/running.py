@@ -18,7 +18,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.config import AXES, WRITER, Frame
-from judgelab.config.composing import composed, composed_call, spelled, written
+from judgelab.config.composing import composed, composed_call, literal, spelled
 from judgelab.config.launch import rehearsed, sentence
 from judgelab.core.errors import ConfigError, DataError, JudgelabError, did_you_mean
 from judgelab.dataset.files import cell_text
@@ -99,7 +99,7 @@ def _composed(
 ) -> tuple[DictConfig, Invocation, list[str]]:
     """The config, who called for it, and the packages that the caller trusts."""
     options = {k: v for k, v in settings.items() if k in GROUPS and isinstance(v, str)}
-    choices = [f"{GROUPS[key]}={written(option)}" for key, option in options.items()]
+    choices = [f"{GROUPS[key]}={literal(option)}" for key, option in options.items()]
     overrides = rehearsed([*_words(words), *choices])
     keys = {word.lstrip("+~").partition("=")[0] for word in overrides}
     usual = {"tracker": "none"} | ({} if data is None else {"dataset": "table"})
@@ -107,14 +107,14 @@ def _composed(
     with _spoken(overrides):
         cfg = composed(overrides)
         rest = {key: value for key, value in settings.items() if key not in options}
-        overrides += [f"{_key(key, cfg)}={written(value)}" for key, value in rest.items()]
+        overrides += [f"{_key(key, cfg)}={literal(value)}" for key, value in rest.items()]
         if judges is not None and "judges" not in list(cfg.study):
             raise ConfigError(
                 f"study={_study(cfg)} asks no judges of its own: leave judges out, or choose "
                 "study=audit, qualification or discernment."
             )
         if isinstance(judges, str | os.PathLike):
-            overrides.append(f"study.judges={written(os.fspath(judges))}")
+            overrides.append(f"study.judges={literal(os.fspath(judges))}")
         if data is not None:  # last: a setting says where a frame is kept
             overrides += _data(data, composed(overrides) if rest else cfg, overrides)
         cfg, hydra = composed_call(overrides)
@@ -170,7 +170,7 @@ def _data(data: Any, base: Any, words: Sequence[str]) -> Iterator[str]:
         raise ConfigError("This dataset reads no data of yours: leave dataset out, or data.")
     if any(word.startswith("dataset.path=") for word in words):
         raise ConfigError("data and dataset.path are given: leave one of them out.")
-    yield f"dataset.path={written(_path_of(data, Path(base.paths.root)))}"
+    yield f"dataset.path={literal(_path_of(data, Path(base.paths.root)))}"
     if "source" in list(base.dataset):
         yield "dataset.source=path"
 

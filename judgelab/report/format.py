@@ -167,7 +167,7 @@ class Column:
 def columns(rows: Sequence[Row], order: Iterable[str] = (), level: float = 0.95) -> list[Column]:
     """The columns of a table without those that hold nothing, intervals (of this ``level``) merged
     into their values, in the author's ``order``, then as they come."""
-    keys = [key for key in _ordered(rows, order) if any(row.get(key) is not None for row in rows)]
+    keys = [key for key in _keys(rows, order) if any(row.get(key) is not None for row in rows)]
     ends = {key: (f"{key}_low", f"{key}_high") for key in keys} | {"value": ("low", "high")}
     ends = {key: pair for key, pair in ends.items() if {key, *pair} <= set(keys)}
     ends_of_others = {end for pair in ends.values() for end in pair}
@@ -207,7 +207,7 @@ def frame(table: Mapping[str, Any]) -> pd.DataFrame:
     import pandas as pd
 
     rows: Sequence[Row] = table["rows"]
-    keys = _ordered(rows, table.get("columns", ()))
+    keys = _keys(rows, table.get("columns", ()))
     data = pd.DataFrame([[row.get(key) for key in keys] for row in rows], columns=keys)
     for key in keys:
         if all(_is_number(row.get(key)) or row.get(key) is None for row in rows):
@@ -246,7 +246,7 @@ def _cell(key: str, value: Any, numeric: bool) -> str:
     return words(spelling) if key == "statistic" else spelling
 
 
-def _ordered(rows: Sequence[Row], order: Iterable[str]) -> list[str]:
+def _keys(rows: Sequence[Row], order: Iterable[str]) -> list[str]:
     """The columns that are there: those of the order, then others as they come."""
     present = dict.fromkeys(key for row in rows for key in row)
     return list(dict.fromkeys([*(key for key in order if key in present), *present]))

@@ -100,15 +100,15 @@ def estimators(jobs: Sequence[SweepJob]) -> list[Estimator | None]:
 
 def warnings(jobs: Sequence[SweepJob]) -> tuple[str, ...]:
     """Sentences on different estimators under one name."""
-    return mixed(estimators(jobs), named(jobs))
+    return mixed(estimators(jobs), compared_parts(jobs))
 
 
 def marked(jobs: Sequence[SweepJob]) -> list[str]:
     """For each job, what its estimator has and others of its mechanism have not; mostly empty."""
-    return marks(estimators(jobs), named(jobs))
+    return marks(estimators(jobs), compared_parts(jobs))
 
 
-def named(jobs: Sequence[SweepJob]) -> tuple[str, ...]:
+def compared_parts(jobs: Sequence[SweepJob]) -> tuple[str, ...]:
     """Parts of an estimator that the columns of the comparison show as what it compares."""
     keys = {key if key == "study.definition" else key.partition(".")[0] for key in axes(jobs)}
     parts = {"evaluation_lm": "model", "study.definition": "definition"}

@@ -49,7 +49,7 @@ def write(run_dir: RunDir) -> bool:
     seed, table, texts = int(config.get("seed", 0)), rows.table, _texts(run_dir)
     units = table.units
     sample = _draw(list(zip(units.item, units.first, units.second, strict=True)), seed, texts)
-    answers = json.dumps(_hidden(table.kind, sample, seed, judgments), ensure_ascii=False)
+    answers = json.dumps(_answers(table.kind, sample, seed, judgments), ensure_ascii=False)
     digest = _lot(seed, json.dumps([table.kind, *sample])).hex()[:8]
     categories = set(judgments["category"].dropna().unique()) if table.levels else set()
     data = {
@@ -57,7 +57,7 @@ def write(run_dir: RunDir) -> bool:
         "kind": table.kind,
         "levels": [name for name in table.levels if name in categories],
         "scale": _scale(table),
-        "units": [_shown(unit, seed, texts) for unit in sample],
+        "units": [_unit_texts(unit, seed, texts) for unit in sample],
         "pool": len(rows),
         "seed": seed,
         "sampled": not table.raters,  # what other people labelled may have been chosen
@@ -113,7 +113,7 @@ def _swapped(unit: Names, seed: int) -> bool:
     return bool(unit[2]) and _lot(seed, "side", *unit)[0] < 128
 
 
-def _shown(unit: Names, seed: int, texts: Texts) -> dict[str, Any]:
+def _unit_texts(unit: Names, seed: int, texts: Texts) -> dict[str, Any]:
     item, own = unit[0], [texts[unit[0], agent] for agent in _agents(unit)]
     return {
         "source": texts.get((item, "")) or None,
@@ -131,7 +131,7 @@ def _scale(table: JudgmentTable) -> list[int]:
     return list(next(usual, (int(np.floor(low)), int(np.ceil(high)))))
 
 
-def _hidden(kind: Kind, sample: Sequence[Names], seed: int, judgments: DataFrame) -> list[Any]:
+def _answers(kind: Kind, sample: Sequence[Names], seed: int, judgments: DataFrame) -> list[Any]:
     """Of each unit: names, whether A is the second text, and what was said of it, as cells."""
     of_unit: dict[Names, list[Any]] = {unit: [] for unit in sample}
     for row in judgments.astype(object).to_dict("records"):

@@ -62,7 +62,7 @@ def write(run_dir: RunDir) -> Path:
         notes=[*notes, *lines(result)],
         chart=chart,
         figures=figures,
-        tables={table["name"]: _shown(table, items) for table in result["tables"]},
+        tables={table["name"]: _table_parts(table, items) for table in result["tables"]},
         command=command(manifest),
         config=run_dir.read_text("config.yaml"),
         manifest=columns(_entries(manifest)),
@@ -99,7 +99,7 @@ def title(result: Mapping[str, Any]) -> str:
     return sentence
 
 
-def _shown(table: Mapping[str, Any], items: frozenset[str]) -> dict[str, Any]:
+def _table_parts(table: Mapping[str, Any], items: frozenset[str]) -> dict[str, Any]:
     """What a template needs of a table: heading of a group -> its first rows, and all others."""
     rows, level = table["rows"], table.get("level", 0.95)
     long = len(rows) > LONG

@@ -52,7 +52,7 @@ class Drawn:
 
     def _repr_png_(self) -> bytes:
         """For notebooks."""
-        return saved(self.figure, "png")
+        return image_bytes(self.figure, "png")
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,8 @@ def write(
     pictures = {}
     for name in names:
         drawing = draw(name, tables, drawings)
-        into.write_bytes(f"figures/{name}.png", saved(drawing.figure, "png"))
-        svg = saved(drawing.figure, "svg")
+        into.write_bytes(f"figures/{name}.png", image_bytes(drawing.figure, "png"))
+        svg = image_bytes(drawing.figure, "svg")
         into.write_bytes(f"figures/{name}.svg", svg)
         about = {"name": name, "title": drawing.title, "caption": drawing.caption}
         pictures[name] = about | {"svg": _inline(name, svg.decode("utf-8"), drawing.title)}
@@ -132,7 +132,7 @@ def new_figure(height: float, columns: int = 1, rows: int = 1, **grid: Any) -> t
     return figure, axes
 
 
-def saved(figure: Figure, kind: str) -> bytes:
+def image_bytes(figure: Figure, kind: str) -> bytes:
     """The figure as png or svg; the same figure gives the same bytes."""
     metadata: Any = dict.fromkeys(("Software",) if kind == "png" else ("Date", "Creator", "Format"))
     buffer = io.BytesIO()

@@ -79,7 +79,7 @@ def write(folder: Path) -> Path:
         warnings=[*partial, *warnings(in_rank)],
         answer=answer(in_rank, sections),
         notes=list(dict.fromkeys(note for job in in_rank for note in job.notes)),
-        columns=shown(in_rank),
+        columns=job_columns(in_rank),
         spans={k: (len(varied), job.status) for k, job in enumerate(in_rank) if job.error},
         legend=LEGEND,
         repeats=[job.command for job in in_rank if job.overrides and job.status != "done"],
@@ -123,7 +123,7 @@ def _rehearsal(in_rank: Sequence[SweepJob]) -> str:
 
 def _fitting(in_rank: Sequence[SweepJob]) -> list[RenderableType]:
     """The table, without the intervals where the width has no room for them."""
-    columns, bare = shown(in_rank), list[Column]()
+    columns, bare = job_columns(in_rank), list[Column]()
     if len(console.fitting(columns)) == len(columns):
         return [console.grid(columns)]
     for one in columns:
@@ -157,14 +157,14 @@ def answer(jobs: Sequence[SweepJob], sections: Sequence[Comparison] = ()) -> lis
     own = [sentences for one in sections for sentences in one.answer]
     titles = [str((job.result or {}).get("title", "")) for job in best]
     if not all(titles):
-        return [*_compared(best, jobs), *own]
+        return [*_first_by_dataset(best, jobs), *own]
     parts = [(job_name(job, axes(jobs)) or "Run", t) for job, t in zip(best, titles, strict=True)]
     if (more := len(titles) - MOST) > 0:
         parts[MOST:] = [("And more", f"{format.counted(more, 'run')} more in the table.")]
     return [*parts, *own]
 
 
-def _compared(best: Sequence[SweepJob], jobs: Sequence[SweepJob]) -> list[Said]:
+def _first_by_dataset(best: Sequence[SweepJob], jobs: Sequence[SweepJob]) -> list[Said]:
     """Within each dataset: how easy the texts are is no merit of what scores them."""
     by = sorted_by(jobs)
     if by is None:
@@ -181,7 +181,7 @@ def _compared(best: Sequence[SweepJob], jobs: Sequence[SweepJob]) -> list[Said]:
     ]
     if parts or len(data) < 2:
         return parts[:MOST]
-    most, *_, least = (f"{option(job, 'dataset')} with {_shown(job, by)}" for job in best)
+    most, *_, least = (f"{option(job, 'dataset')} with {_cell(job, by)}" for job in best)
     return [("Compared", f"{by.name}: most on {most}, least on {least}. The data differ, too.")]
 
 
@@ -194,7 +194,7 @@ def _first(by_name: Mapping[str, SweepJob], by: Headline) -> str:
     gains = {name: read_estimate(job.summary, by.gain)["low"] for name, job in by_name.items()}
     least_gains = {name: least for name, least in gains.items() if least is not None}
     more = [name for name, least in least_gains.items() if least > 0]
-    about = {"by": by, "first": first, "figure": _shown(best, by), "n": len(by_name), "most": MOST}
+    about = {"by": by, "first": first, "figure": _cell(best, by), "n": len(by_name), "most": MOST}
     about |= {"close": None if math.isnan(low) else close, "more": more if least_gains else None}
     about["guess"] = by.chance is not None and not low > by.chance
     return " ".join(format.sentences("first.md.j2", many=MANY, **about))
@@ -214,11 +214,11 @@ def _estimate(job: SweepJob, by: Headline) -> list[float]:
     return [math.nan if one[part] is None else one[part] for part in ("value", "low", "high")]
 
 
-def _shown(job: SweepJob, by: Headline) -> str:
+def _cell(job: SweepJob, by: Headline) -> str:
     return format.estimate(*_estimate(job, by))
 
 
-def shown(jobs: Sequence[SweepJob]) -> list[Column]:
+def job_columns(jobs: Sequence[SweepJob]) -> list[Column]:
     """One row per job: what varies, items, the figures of its study, texts without a score."""
     columns = [column(key, [setting(job, key) for job in jobs], key) for key in axes(jobs)]
     items = [job.summary.get("items") for job in jobs]
@@ -238,8 +238,8 @@ def shown(jobs: Sequence[SweepJob]) -> list[Column]:
             for job, cell in zip(jobs, figures[0].cells, strict=True)
         )
         figures[0] = replace(figures[0], cells=cells)
-    columns += [*figures, column("unscored", [_counted(job, TEXTS) for job in jobs])]
-    if any(unanswered := [_counted(job, CALLS) for job in jobs]):
+    columns += [*figures, column("unscored", [_sum_of(job, TEXTS) for job in jobs])]
+    if any(unanswered := [_sum_of(job, CALLS) for job in jobs]):
         columns.append(column("missing_calls", unanswered, "missing\ncalls"))
     return columns
 
@@ -269,7 +269,7 @@ def table(jobs: Sequence[SweepJob]) -> DataFrame:
         for key in metrics(jobs, every=True):
             row |= flat_estimate(key, read_estimate(job.summary, key))
             row[f"{key}_printed"] = job.summary.get(f"printed/{key}")
-        row |= {"unscored_texts": _counted(job, TEXTS), "missing_calls": _counted(job, CALLS)}
+        row |= {"unscored_texts": _sum_of(job, TEXTS), "missing_calls": _sum_of(job, CALLS)}
         rows.append(row | {"run": job.run and job.run.name})
     data = pd.DataFrame(rows).dropna(axis="columns", how="all")
     whole = ("items", "unscored_texts", "missing_calls", "_n", "_unscored")
@@ -295,7 +295,7 @@ def metrics(jobs: Sequence[SweepJob], *, every: bool = False) -> list[str]:
     return present or own[:1]
 
 
-def _counted(job: SweepJob, end: str) -> int | None:
+def _sum_of(job: SweepJob, end: str) -> int | None:
     """The sum of what the job counted under keys that end so; None where it did not count."""
     counts = [v for k, v in job.summary.items() if k.endswith(end) and v is not None]
     return sum(counts) if counts else None

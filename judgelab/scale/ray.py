@@ -56,7 +56,7 @@ class Collector(BatchLM):
         """Nothing: the LM goes on."""
 
 
-def missing(ask: Ask, lm: Cached) -> list[Batch]:
+def open_batches(ask: Ask, lm: Cached) -> list[Batch]:
     """The questions of a step that have no answer yet, cut into what a worker answers at a time;
     what depends on these comes later."""
     collector = Collector(lm)
@@ -143,7 +143,7 @@ class Ray:
         own = json.dumps({**node, "workers": 1} if "workers" in node else dict(node))
 
         def spread(ask: Ask) -> None:
-            while shards := missing(ask, lm):
+            while shards := open_batches(ask, lm):
                 model = Model(own, lm.identity, code_digest(), str(Path.cwd()), trusted())
                 for index, answers, worker, facts in self.answer(model, shards):
                     lm.accept(dict(zip(shards[index].keys(lm.identity), answers, strict=True)))

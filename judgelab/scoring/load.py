@@ -80,7 +80,7 @@ def load_model(folder: Path, form: Form, adapter: Path | None) -> Any:
     """
     quiet()
     settings = {**_quantization(form, folder), "attn_implementation": "sdpa"}
-    model = _loaded("AutoModelForCausalLM", folder, form, settings)
+    model = _load_checked("AutoModelForCausalLM", folder, form, settings)
     for module in model.modules():
         # Where the CPU has AVX-512 BF16, bitsandbytes (0.50) repacks the weights of a 4-bit layer
         # that is evaluated, for a kernel that rounds states and scales to bf16 whatever dtype was
@@ -99,10 +99,10 @@ def load_model(folder: Path, form: Form, adapter: Path | None) -> Any:
 
 def load_encoder(folder: Path, form: Form) -> Any:
     """A model whose last hidden states are wanted, in evaluation mode."""
-    return _loaded("AutoModel", folder, form, {}).eval().requires_grad_(False)
+    return _load_checked("AutoModel", folder, form, {}).eval().requires_grad_(False)
 
 
-def _loaded(auto: str, folder: Path, form: Form, settings: Mapping[str, Any]) -> Any:
+def _load_checked(auto: str, folder: Path, form: Form, settings: Mapping[str, Any]) -> Any:
     """The model by one of transformers' classes; refused where weights would be drawn at random."""
     torch = require("torch", extra="local")
     library = require("transformers", extra="local")

@@ -75,7 +75,7 @@ class Trie:
         return forks
 
     @cached_property
-    def asked(self) -> tuple[tuple[Ids, Ids], ...]:
+    def pairs(self) -> tuple[tuple[Ids, Ids], ...]:
         """(path, target) of every log-probability needed.
 
         Each chain; where several ways lead on, the first token of each, which is what greedy
@@ -115,11 +115,11 @@ def choose(
     Where one label begins another (1 and 10), the longer one is taken only if its next token is
     the likeliest of the whole vocabulary, as greedy decoding takes it.
     """
-    jobs = [(prompt + path, target) for prompt, trie in questions for path, target in trie.asked]
+    jobs = [(prompt + path, target) for prompt, trie in questions for path, target in trie.pairs]
     scores = iter(engine.score(jobs).tolist())
     choices = []
     for prompt, trie in questions:
-        nats = {pair: next(scores) for pair in trie.asked}
+        nats = {pair: next(scores) for pair in trie.pairs}
         choices.append((_greedy(engine.model, prompt, trie, nats), trie.totals(nats)))
     return choices
 

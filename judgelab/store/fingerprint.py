@@ -101,7 +101,7 @@ def _files(node: Any) -> Iterator[str]:
         several = value if isinstance(value, list) else [value]
         for one in (one for one in several if key in FILE_KEYS and isinstance(one, str)):
             path = Path(one).expanduser()  # a folder without DONE is no run, and refused later
-            if path.exists() and (key not in RUNS or RunDir(path).done):
+            if path.exists() and (key not in RUNS or RunDir(path).is_done):
                 yield f"{one}/DONE" if key == "before" else one  # checksums of what it held
 
 

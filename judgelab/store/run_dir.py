@@ -24,7 +24,7 @@ class RunDir:
         self.path = path
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         """Whether a run has finished here."""
         return (self.path / "DONE").is_file()
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from judgelab.config.composing import differences, read_option, written
+from judgelab.config.composing import differences, literal, read_option
 from judgelab.config.targets import located
 from judgelab.core.bounds import Positive
 from judgelab.core.errors import DataError
@@ -252,7 +252,7 @@ class Finetune(Study):
         return facts
 
     def _papers(self, context: Context, *, raw: bool = False) -> tuple[Panel, Panel]:
-        narrowed = data.chosen(
+        narrowed = data.sample_texts(
             self._texts(context, raw=raw), self.settings.texts, self.settings.seed
         )
         return split(narrowed, self.held_out, self.settings.seed)
@@ -309,5 +309,5 @@ def usage(settings: Settings, steps: Mapping[str, str], adapter: str) -> str:
     given["evaluation_lm.adapter"] = adapter
     if settings.prompt.identity != Prompt("second_opinion.txt").identity:  # mechanism=gem's own
         given["mechanism.prompt.file"] = f"{adapter}/{PROMPT}"
-    words = [f"{key}={written(value)}" for key, value in given.items()]
+    words = [f"{key}={literal(value)}" for key, value in given.items()]
     return f"{PROGRAM} mechanism=gem evaluation_lm=transformers {shlex.join(words)}"

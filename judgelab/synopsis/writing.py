@@ -14,7 +14,7 @@ import sentencex
 from judgelab.core.bounds import Count
 from judgelab.core.lm import EvaluationLM
 from judgelab.core.panel import Item, Panel
-from judgelab.core.step import Unchanged, WritingStep, Written, written
+from judgelab.core.step import Unchanged, WritingStep, Written, write_texts
 
 NO_SOURCE = Written(None, "the item has no source text")
 
@@ -50,7 +50,7 @@ class SynopsisStep(WritingStep[int]):
             for i, item in enumerate(panel.items)
             if item.source.strip()
         }
-        synopses = written(lm, requests, lambda i, text: self.read(panel.items[i], text))
+        synopses = write_texts(lm, requests, lambda i, text: self.read(panel.items[i], text))
         return dict.fromkeys(range(len(panel.items)), NO_SOURCE) | synopses
 
     def placed(self, panel: Panel, texts: Mapping[int, Written], **facts: object) -> Panel:

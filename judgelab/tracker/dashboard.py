@@ -37,7 +37,7 @@ def workspace(entity: str, project: str) -> Any:
         sections=[
             ws.Section(
                 name=section["name"],
-                panels=[*_charts(section, preset, BARS), *_compared(section.get("compared", ()))],
+                panels=[*_charts(section, preset, BARS), *_tables(section.get("compared", ()))],
                 layout_settings=ws.SectionLayoutSettings(columns=2, rows=2),
                 is_open=True,
             )
@@ -63,7 +63,7 @@ def report(entity: str, project: str, sweep: str) -> Any:
 
     preset = f"{entity}/{PLAN['chart']}"
     tables = [key for section in PLAN["sections"] for key in section.get("compared", ())]
-    blocks = [wr.P(PLAN["report"]["description"]), wr.H2("Comparison"), grid(_compared(tables))]
+    blocks = [wr.P(PLAN["report"]["description"]), wr.H2("Comparison"), grid(_tables(tables))]
     for section in (one for one in PLAN["sections"] if one["charts"]):
         blocks += [wr.H2(section["name"]), grid(_charts(section, preset, ALL_BARS))]
     return wr.Report(**where, title=sweep[:128], blocks=blocks, width="fluid")
@@ -84,7 +84,7 @@ def _charts(section: Mapping[str, Any], preset: str, table: str) -> Iterator[Any
         )
 
 
-def _compared(keys: Sequence[str]) -> Iterator[Any]:
+def _tables(keys: Sequence[str]) -> Iterator[Any]:
     wr = require("wandb_workspaces.reports.v2", EXTRA)
     for key in keys:
         yield wr.WeavePanelSummaryTable(table_name=key, layout=wr.Layout(w=WIDE, h=12))

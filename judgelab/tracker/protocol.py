@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from judgelab.core.result import Result, Row, Table, Value, estimated, read_estimate
+from judgelab.core.result import Result, Row, Table, Value, estimate_keys, read_estimate
 from judgelab.core.terminal import say
 
 PANELS = {"clean": "", "attacked": "", "change": "change of "}
@@ -131,12 +131,12 @@ def bars(result: Result, name: str, axes: Mapping[str, str]) -> list[Row]:
     for statistic, key in _first(result).items():
         if summary.get(key) is not None:
             figures.append((summary, "", key, statistic))
-    for key in estimated(summary):
+    for key in estimate_keys(summary):
         panel, _, statistic = key.rpartition("/")
         if panel in PANELS:
             figures.append((summary, "", key, f"{PANELS[panel]}{statistic}"))
     for row in judge_rows(result):
-        figures += [(row, str(row["judge"]), key, f"judge: {key}") for key in estimated(row)]
+        figures += [(row, str(row["judge"]), key, f"judge: {key}") for key in estimate_keys(row)]
     rows = list[Row]()
     for row, judge, key, statistic in figures:
         clean, figure_parts = key.startswith("clean/") and not judge, read_estimate(row, key)

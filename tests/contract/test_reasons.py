@@ -213,4 +213,4 @@ def test_nobody_reads_replies_past_the_account() -> None:
     for file, tree in TREES.items():
         for node in ast.walk(tree) if file.parts[0] in READERS else ():
             asks = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-            assert not (asks and node.func.attr == "chat"), f"{file}: ask by Exchange.put"
+            assert not (asks and node.func.attr == "chat"), f"{file}: ask by Exchange.ask"

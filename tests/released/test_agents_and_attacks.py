@@ -21,7 +21,7 @@ from judgelab.attack.repetition import Repetition
 from judgelab.attack.sentence_deletion import line_sentences, thin, thin_as_released
 from judgelab.core.sentences import HEADERS, heading, label, sections
 from judgelab.preprocessor.judgments import VERBS, judgment_lines
-from judgelab.preprocessor.rules import judged
+from judgelab.preprocessor.rules import judgments_of
 from tests.scripted import NOBODY
 
 ATTACKS = {
@@ -128,7 +128,7 @@ def test_rules_find_the_kinds_of_judgments_that_an_lm_finds(reviews: pd.DataFram
     counts = {}
     for how, column in (("rules", "review"), ("lm", "review_summary_gpt4o")):
         texts = some[column]
-        read = judged if how == "rules" else judgment_lines
+        read = judgments_of if how == "rules" else judgment_lines
         lines = [read(text, "The reviewer")[0] for text in texts]
         assert all(lines)
         kinds = [Counter(line.split(" ")[2] for line in found) for found in lines]

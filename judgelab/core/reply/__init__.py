@@ -123,11 +123,11 @@ def read_choice(
 
     Of two labels at the same place the longer one counts ("very low" before "low").
     """
-    matches = named(text or "", labels)
+    matches = labels_in(text or "", labels)
     return matches[0 if which == "first" else -1] if matches else None
 
 
-def named(text: str, labels: Iterable[str]) -> list[str]:
+def labels_in(text: str, labels: Iterable[str]) -> list[str]:
     """The labels, in small letters, that the text holds as whole words, in any case."""
     longest = sorted((label.lower() for label in labels), key=len, reverse=True)
     return re.findall(rf"(?<!\w)({'|'.join(map(re.escape, longest))})(?!\w)", text.lower())

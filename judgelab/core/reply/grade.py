@@ -128,7 +128,7 @@ def stated_grade(text: str | None, low: float, high: float) -> float:
     for match in _MARK.finditer(bare):
         (final if match["final"] else grades).append(_value(match, bare, high))
     grades += _alone(bare, high)
-    grades += _given(bare, high)
+    grades += _after_verbs(bare, high)
     if _RETRACTED.search(bare) and len(set(_FREE.findall(bare))) > 1:
         grades.append(None)
     rows = (row for row in _LINE.finditer(bare) if not _words_of(row["what"]) & _COUNTED)
@@ -150,7 +150,7 @@ def _alone(text: str, high: float) -> Iterator[float | None]:
         yield _value(match, text, high)
 
 
-def _given(text: str, high: float) -> Iterator[float | None]:
+def _after_verbs(text: str, high: float) -> Iterator[float | None]:
     for match in _GIVEN.finditer(text):
         after = _NEXT.match(text, match.end())
         if (after and after[1].casefold() not in _AFTER) or _words_of(match["gap"]) & _COUNTED:

@@ -79,7 +79,7 @@ def stated_label(text: str | None, names: Mapping[str, float]) -> float:
     opening = re.match(rf"{_QUOTE}{_label(labels)}{_UNQUOTE}{_THEN}", plain)
     if opening is not None and not _restates(opening, plain, spoken):
         statements.append(_value(opening, spoken))
-    comparisons = (list(_compared(plain, spoken, *pair)) for pair in _COMPARISONS)
+    comparisons = (list(_by_comparison(plain, spoken, *pair)) for pair in _COMPARISONS)
     verdict = reply.agreed([final, statements, *comparisons])
     return math.nan if verdict is None else verdict
 
@@ -169,7 +169,7 @@ def _marked(lead: str, spoken: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?:{before}){label}{_AFTER}", re.M)
 
 
-def _compared(
+def _by_comparison(
     text: str, spoken: Mapping[str, float], better: str, worse: str
 ) -> Iterator[float | None]:
     """What sentences say that compare: which is better, or worse, than the other."""
@@ -200,5 +200,5 @@ def _compared(
 def no_label(text: str, labels: Iterable[str]) -> str:
     """Why a text states none of these labels."""
     spellings = tuple(dict.fromkeys(labels))
-    how_many = "no single one" if reply.named(reply.ends(text), spellings) else "none"
+    how_many = "no single one" if reply.labels_in(reply.ends(text), spellings) else "none"
     return f"{how_many} of the labels {', '.join(spellings)}"

@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from judgelab.calls.log import Again, CallLog, LoggedLM
-from judgelab.config.composing import written
+from judgelab.config.composing import literal
 from judgelab.core.errors import ChoiceError, ConfigError, DataError
 from judgelab.core.estimator import Estimator
 from judgelab.core.judgments import Floats, JudgeFacts, JudgmentTable, Kind, Mask
@@ -93,7 +93,7 @@ def gather(
         table = one.into(table)
     if not table.judges:
         unread: Any = panel.provenance.get("columns_not_read") or ()
-        words = {str(x): [f"dataset.judges={written([str(x)])}"] for x in unread[:4]}
+        words = {str(x): [f"dataset.judges={literal([str(x)])}"] for x in unread[:4]}
         note = panel.provenance.get("log") or panel.provenance.get("columns_taken")
         raise ChoiceError(
             f"{NOBODY} Here: {note}" if note else NOBODY,

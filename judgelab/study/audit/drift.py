@@ -73,7 +73,7 @@ class Before:
         """The audit in this folder (ConfigError: it is no finished run of study=audit, or its files
         have changed since)."""
         run, where = RunDir(Path(folder).expanduser()), f"study.before={folder!r}"
-        if not run.done:
+        if not run.is_done:
             raise ConfigError(f"{where} is no finished run: give a folder with DONE in it.")
         if altered := run.altered():
             raise ConfigError(f"{where}: {some(altered)} changed since the run finished.")

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import pandas as pd
 
-from judgelab.config.composing import written
+from judgelab.config.composing import literal
 from judgelab.core.bounds import Count
 from judgelab.core.errors import ChoiceError, ConfigError, DataError, some
 from judgelab.core.judgments import Floats, JudgmentTable
@@ -131,7 +131,7 @@ class Audit(JudgesStudy):
             to_label = label_page.write(context.run_dir)
             where = LABEL.format(page=context.run_dir.path / label_page.FILE) if to_label else ADD
             columns: Any = panel.provenance.get("columns_of_labels", ())
-            words = {f"if people's are in {x!r}": written(x) for x in columns}
+            words = {f"if people's are in {x!r}": literal(x) for x in columns}
             choices = {name: [f"dataset.columns.human={x}"] for name, x in words.items()}
             raise ChoiceError(NO_LABELS + where, choices)
         return page(

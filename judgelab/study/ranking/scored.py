@@ -79,7 +79,7 @@ def read_run(folder: str, limit: int | None = None, *, key: str = "run") -> Scor
     DataError: the folder is no finished run, or holds no scores of single texts."""
     run = RunDir(Path(folder).expanduser())
     file, where = run.path / SCORES, f"study.{key}={folder!r}"
-    if not run.done:
+    if not run.is_done:
         raise DataError(f"{where} is no finished run: give a folder with DONE in it.")
     if not file.is_file():
         raise DataError(f"{where} has no {SCORES}: its study scores no single texts.")

@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 from pydantic import Field
 
 from judgelab.config import build, resolved
-from judgelab.config.composing import composed, written
+from judgelab.config.composing import composed, literal
 from judgelab.core.bounds import Correlation, Count
 from judgelab.core.errors import ConfigError
 
@@ -116,5 +116,5 @@ def test_a_file_that_has_changed_counts(tmp_path: Path, monkeypatch: pytest.Monk
     [True, None, "6", 0.5, "null", "it's {x}, [y].txt", "", [1, "x y", True], {"My Agent": "A"}],
 )
 def test_values_are_written_as_hydra_reads_them(value: object) -> None:
-    read = OverridesParser.create().parse_override(f"++key={written(value)}").value()
+    read = OverridesParser.create().parse_override(f"++key={literal(value)}").value()
     assert read == value

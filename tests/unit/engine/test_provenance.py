@@ -17,7 +17,13 @@ from judgelab.core.errors import DataError, PartialRunError
 from judgelab.core.judgments import JudgmentTable, Units
 from judgelab.core.result import Result
 from judgelab.engine import run
-from judgelab.engine.provenance import RECORD, grouped, missing_verdicts, trained, with_reasons
+from judgelab.engine.provenance import (
+    RECORD,
+    grouped,
+    missing_verdicts,
+    training_notes,
+    with_reasons,
+)
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.scoring import source as record
 from judgelab.store.run_dir import RunDir
@@ -49,7 +55,7 @@ def test_open_calls_excuse_too_few_data_and_no_fault_of_the_study(
     for row in log.unscored:
         row.settled = False
     with pytest.raises(seen, match="There is no result yet" if seen is PartialRunError else "bug"):
-        run._scored(context, Mock(log=log, until=None))
+        run._run_study(context, Mock(log=log, until=None))
 
 
 GROUPS = {
@@ -113,7 +119,7 @@ def adapter(folder: Path) -> Transformers:
 def test_training_items_among_those_scored_are_counted(tmp_path: Path) -> None:
     known = record.TrainedOn("a/model", "commit", ("i0", "i2"), ())
     (tmp_path / record.TRAINED_ON).write_text(json.dumps(asdict(known)))
-    [said] = trained(adapter(tmp_path), PANEL)
+    [said] = training_notes(adapter(tmp_path), PANEL)
     assert said.startswith("2 of 3 items are among those")
 
 

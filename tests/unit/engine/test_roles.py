@@ -10,7 +10,7 @@ import pytest
 from judgelab.calls.cached import Counted
 from judgelab.calls.pace import Limits
 from judgelab.config import fitting, frame, resolved
-from judgelab.config.composing import IF_KNOWN, composed, shown, spelled
+from judgelab.config.composing import IF_KNOWN, as_typed, composed, spelled
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import ChatRequest
 from judgelab.engine import dry_run
@@ -66,7 +66,7 @@ def test_an_unknown_role_is_refused() -> None:
 
 def test_a_value_with_a_question_mark_counts_where_a_class_takes_it() -> None:
     word = "attack.by=lm?"
-    assert shown(spelled(word)) == word
+    assert as_typed(spelled(word)) == word
     taken, sentences = fitting(config("attack=rephrase", word))
     assert taken["attack"]["by"] == "lm"
     assert sentences == []

@@ -18,7 +18,7 @@ from experiments.ranking_confidence.tables import main as ranking
 from experiments.repositories import AUTO_PRE, GEM, PEER_PREDICTION
 from judgelab.config import resolved
 from judgelab.config.composing import composed
-from judgelab.engine.execution import Invocation, printed
+from judgelab.engine.execution import Invocation, printed_numbers
 
 MARK = {
     PEER_PREDICTION.name: "eval_results",
@@ -74,7 +74,7 @@ def test_clones_exports_and_both(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_printed_tables_need_no_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(leaderboards, "DRAWS", 20)  # of intervals, which are not printed
+    monkeypatch.setattr(leaderboards, "DRAWS", 20)  # of intervals, which are not printed_numbers
     assert gem(["--out", str(tmp_path / "gem.json")]) == 0
     rows = json.loads((tmp_path / "gem.json").read_text())
     five = [row for row in rows if row["table"] == "5"]
@@ -147,5 +147,5 @@ def test_a_run_of_a_sweep_has_its_numbers(
     config = resolved(composed([f"sweep={sweep}", *overrides]))
     choices = {key: one for key, one in words.items() if "." not in key}
     call = Invocation(choices={"mechanism": "pairwise", **choices})
-    numbers = printed(config["printed"], call, config)
+    numbers = printed_numbers(config["printed"], call, config)
     assert numbers[f"printed/{statistic}"] == value

@@ -71,16 +71,16 @@ def test_three_texts_are_drawn_by_seed_and_paper_and_lonely_ones_are_left_out() 
     rows = list(many.texts)
     rows[2] = (None, "only one", None, "  ", None)
     many = replace(many, texts=tuple(rows))
-    three = data.chosen(many, 3, 1)
+    three = data.sample_texts(many, 3, 1)
     assert [item.id for item in three.items] == ["p0", "p1", "p3", "p4", "p5"]
     assert three.provenance["too_few_texts"] == 1
     assert all(
         len(set(row)) == 3 and set(row) <= set(rows[int(item.id[1])])
         for item, row in zip(three.items, three.texts, strict=True)
     )
-    alone = data.chosen(replace(many, items=many.items[4:], texts=many.texts[4:]), 3, 1)
+    alone = data.sample_texts(replace(many, items=many.items[4:], texts=many.texts[4:]), 3, 1)
     assert alone.texts == three.texts[3:], "one paper's draw does not depend on the others"
-    assert any(data.chosen(many, 3, s).texts != three.texts for s in range(2, 6))
+    assert any(data.sample_texts(many, 3, s).texts != three.texts for s in range(2, 6))
 
 
 @pytest.mark.parametrize("chat", [True, False])
@@ -179,7 +179,7 @@ def test_an_adapter_says_which_papers_trained_it(tmp_path: Path) -> None:
     loaded = described(panel(4), p2=LONG)
     rows = (("x" * 120, None, None), *loaded.texts[1:])
     loaded = replace(loaded, texts=rows)
-    train = data.chosen(replace(loaded, items=loaded.items[1:3], texts=rows[1:3]), 3, 0)
+    train = data.sample_texts(replace(loaded, items=loaded.items[1:3], texts=rows[1:3]), 3, 0)
     train = replace(train, texts=(("y" * 120, "short", "b"), train.texts[1]))
     made = TrainedOn.of("base", "sha256:1", train, loaded)
     hashes = {hashlib.sha256(t.encode()).hexdigest() for t in ("y" * 120, LONG.lower().strip())}

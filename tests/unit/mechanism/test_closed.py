@@ -25,7 +25,7 @@ from judgelab.mechanism.pairwise import Pairwise
 from judgelab.mechanism.pointwise import Pointwise
 from judgelab.mechanism.rating import Rating
 from judgelab.mechanism.tvd_mi import TvdMi
-from judgelab.scale.ray import missing
+from judgelab.scale.ray import open_batches
 from judgelab.study.common.panels import measurement_records
 from tests.scripted import ScriptedChat, ask, panel_of
 
@@ -140,9 +140,9 @@ def test_prompts_of_a_users_own_are_not_passed_over(tmp_path: Path) -> None:
     assert replace(JUDGE, prompt=mine, prompt_labels=own(tmp_path, "{a} {b}")).by_labels(lm)
     assert not replace(JUDGE, prompt_labels=None).by_labels(lm)
     forced = replace(JUDGE, prompt_labels=None, reply="labels")
-    assert forced.asked(lm) is forced.prompt
-    assert JUDGE.asked(lm).file == "judge_label.txt"
-    assert JUDGE.asked(ScriptedChat(lambda r: "x")).file == "judge.txt"
+    assert forced.prompt_for(lm) is forced.prompt
+    assert JUDGE.prompt_for(lm).file == "judge_label.txt"
+    assert JUDGE.prompt_for(ScriptedChat(lambda r: "x")).file == "judge.txt"
     assert not replace(PAIRWISE, temperature=0.7).by_labels(lm), "draws are generated"
     with pytest.raises(ConfigError, match="two grades"):
         replace(POINTWISE, low=0.2, high=1.5, reply="labels")
@@ -182,7 +182,7 @@ def test_the_cache_keeps_labels_apart_and_old_keys_as_they_were(tmp_path: Path) 
 
 def test_workers_get_an_item_at_a_time_and_a_dry_run_counts_no_reply(tmp_path: Path) -> None:
     lm = Cached(always(one=0.5), CallCache(tmp_path / "calls.sqlite"))
-    shards = missing(lambda asked: PAIRWISE.measure(panel_of(TEXTS), asked, seed=0), lm)
+    shards = open_batches(lambda asked: PAIRWISE.measure(panel_of(TEXTS), asked, seed=0), lm)
     assert [len(shard.questions) for shard in shards] == [6, 6]
     counted = Counted(always(one=0.5))
     counted.begin("clean")

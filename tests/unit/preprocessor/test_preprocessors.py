@@ -16,7 +16,7 @@ from judgelab.config.composing import read_option
 from judgelab.core.errors import ConfigError
 from judgelab.core.panel import Panel
 from judgelab.preprocessor.judgments import BLANK, NO_JUDGMENT, VERBS, judgment_lines
-from judgelab.preprocessor.rules import NO_CUE, NO_REVIEW, RETELLING, judged, verb_of
+from judgelab.preprocessor.rules import NO_CUE, NO_REVIEW, RETELLING, judgments_of, verb_of
 from tests.scripted import NOBODY, ScriptedChat
 from tests.scripted import panel_of as panel_of_any_task
 
@@ -124,7 +124,7 @@ Weaknesses:
 
 # Summary Of The Review
 I think that the idea is novel."""
-    lines, dropped, share = judged(review, "The reviewer")
+    lines, dropped, share = judgments_of(review, "The reviewer")
     assert lines == [
         "The reviewer appreciates that the drawings are good.",
         "The reviewer appreciates that the legend is clear.",
@@ -159,7 +159,7 @@ The legend is missing."""
 
 
 def test_no_heading_is_a_judgment() -> None:
-    assert judged(HEADED, "The reviewer").lines == [
+    assert judgments_of(HEADED, "The reviewer").lines == [
         "The reviewer appreciates that the proofs are elegant.",
         "The reviewer criticizes that the third part is hard to read.",
         "The reviewer criticizes that they are too few.",

@@ -11,7 +11,7 @@ import pytest
 from judgelab.core.result import Result
 from judgelab.report import console, page
 from judgelab.report.jobs import jobs
-from judgelab.report.sweep import shown
+from judgelab.report.sweep import job_columns
 from judgelab.study.audit.page import HEADLINES
 from judgelab.tracker.protocol import headline
 from tests.snapshots import same
@@ -91,5 +91,5 @@ def test_a_sweep_shows_the_verdict_of_each_audit(tmp_path: Path) -> None:
     for number, accuracies in enumerate(((0.95,), (0.95, 0.5))):
         run = str(write_run(tmp_path / f"run{number}", audit_result(accuracies)).path)
         write_job(tmp_path, number, {"evaluation_lm": f"lm{number}"}, status="done", run=run)
-    shown_as = {column.heading: column.cells for column in shown(jobs(tmp_path))}
+    shown_as = {column.heading: column.cells for column in job_columns(jobs(tmp_path))}
     assert shown_as["verdict"] == ("use", "use: 1, do not use: 1")

@@ -10,7 +10,7 @@ import pytest
 
 from judgelab.report import console, format
 from judgelab.report.format import columns, frame
-from judgelab.report.style import saved
+from judgelab.report.style import image_bytes
 from tests.drawings import draw
 from tests.unit.report.report_results import HOSTILE, result
 
@@ -103,7 +103,7 @@ def test_every_known_value_is_drawn_and_no_other(agents: int, panels: tuple[str,
     for name, count in known.items():
         figure = draw(name, tables).figure
         assert marks(figure) == count
-        assert saved(figure, "png").startswith(b"\x89PNG")
+        assert image_bytes(figure, "png").startswith(b"\x89PNG")
     assert "n\u00a0=\u00a012 items" in draw("agent_scores", tables).caption
 
 

@@ -13,7 +13,7 @@ import pytest
 from judgelab.core.result import Headline
 from judgelab.report import console
 from judgelab.report.jobs import SweepJob, jobs
-from judgelab.report.sweep import answer, best_first, conclude, screen, shown, table
+from judgelab.report.sweep import answer, best_first, conclude, job_columns, screen, table
 from judgelab.store.run_dir import RunDir
 from tests.unit.report.report_results import HOSTILE, result, write_job, write_run
 
@@ -106,7 +106,7 @@ def test_people_come_first_with_the_gain_over_length_and_no_column_is_empty(tmp_
         for value in (0.53, 0.62)
     ]
     found = best_first(finished(tmp_path, summaries, primary="clean/auc"))
-    assert [one.heading for one in shown(found)] == [
+    assert [one.heading for one in job_columns(found)] == [
         *("mechanism", "items", "clean\nhuman", "clean\nhuman gain", "unscored"),
     ]
     ((_, said),) = answer(found)

@@ -14,7 +14,7 @@ from judgelab.calls.cache import CallCache
 from judgelab.calls.cached import Cached
 from judgelab.core.lm import EvaluationLM
 from judgelab.engine.sweep import PARENT, become_parent, watch_parent
-from judgelab.scale.ray import CHATS, missing, places
+from judgelab.scale.ray import CHATS, open_batches, places
 from tests.scripted import ScriptedChat, ScriptedLogProb, ask
 
 
@@ -41,14 +41,14 @@ def test_pairs_are_collected_a_batch_at_a_time_and_once(tmp_path: Path) -> None:
         asked.logprob(["b", "a"], ["y"], [(0, 0), (1, 0)])  # both known by now
         asked.logprob(["c"], ["y"], [(0, 0)])
 
-    assert missing(step, lm) == [
+    assert open_batches(step, lm) == [
         PairBatch(["a", "b"], ["x", "y"], ((1, 1), (0, 1))),
         PairBatch(["c"], ["y"], ((0, 0),)),
     ]
     assert inner.seen == [("a", "x")], "collecting asks nothing"
     step(lm)
     assert inner.seen[1:] == [("b", "y"), ("a", "y"), ("c", "y")], "as in one process"
-    assert missing(step, lm) == []
+    assert open_batches(step, lm) == []
     lm.close()
 
 
@@ -61,11 +61,11 @@ def test_chats_are_cut_small_and_what_depends_on_answers_comes_later(tmp_path: P
         then = [ask(f"write from {n} {k}") for k, n in enumerate(notes)]
         asked.chat([request for request, note in zip(then, notes, strict=True) if note])
 
-    asked = missing(step, lm)
+    asked = open_batches(step, lm)
     assert [len(shard.questions) for shard in asked] == [CHATS, 1]
     for shard in asked:
         lm.accept(dict(zip(shard.keys(lm.identity), shard.put(lm.lm), strict=True)))
-    later = [r.messages[0].content for s in missing(step, lm) for r in s.questions]
+    later = [r.messages[0].content for s in open_batches(step, lm) for r in s.questions]
     assert later == [f"write from noted {k}" for k in range(CHATS + 1)]
     lm.close()
 

@@ -98,9 +98,9 @@ def test_a_directory_is_held_by_one_run_at_a_time(tmp_path: Path) -> None:
         pass
     with run.lock():
         run.finish()
-        assert run.done
+        assert run.is_done
         run.reopen()
-        assert not run.done
+        assert not run.is_done
 
 
 def test_what_a_dead_process_left_half_written_goes(tmp_path: Path) -> None:
