@@ -16,7 +16,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached
+from judgelab.calls.cached import CachedLM
 from judgelab.core.errors import DataError
 from tests.scripted import ScriptedChat, ScriptedLogProb, ask
 
@@ -31,10 +31,10 @@ def make(file: Path, rows: int = 175) -> Truth:
     """A cache as runs leave it: log-probabilities, replies."""
     rng = random.Random(0)
     texts = [" ".join(rng.choices(WORDS, k=rng.randint(5, 60))) for _ in range(rows)]
-    scores = Cached(ScriptedLogProb(lambda c, t: -rng.expovariate(0.01)), CallCache(file))
+    scores = CachedLM(ScriptedLogProb(lambda c, t: -rng.expovariate(0.01)), CallCache(file))
     scores.logprob(texts, texts, [(k, (k * 7) % rows) for k in range(rows)])
     scores.close()
-    chat = Cached(ScriptedChat(lambda r: r.messages[0].content.upper()), CallCache(file))
+    chat = CachedLM(ScriptedChat(lambda r: r.messages[0].content.upper()), CallCache(file))
     chat.chat([ask(text) for text in texts])
     chat.close()
     cache = CallCache(file)

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached
+from judgelab.calls.cached import CachedLM
 from judgelab.calls.meter import Meter
 from judgelab.calls.pace import Limits
 from judgelab.core.lm import LogProb, Reply
@@ -207,7 +207,7 @@ def trial(n: int, seed: int, folder: Path, size: int = 50) -> Found:
         for verb, share in (("chat", 2), ("echo", 4), ("prompt", 4)):
             lm = OpenAI("m", url, QUICK, logprobs="none" if verb == "chat" else verb)  # type: ignore[arg-type]
             lm.attach(Meter(folder / f"{verb}.jsonl"))
-            cached = Cached(lm, CallCache(folder / "calls.sqlite"))
+            cached = CachedLM(lm, CallCache(folder / "calls.sqlite"))
             _ask(cached, verb, ["sound"])
             numbers = range(n // share)
             for start in range(0, len(numbers), size):
@@ -217,7 +217,7 @@ def trial(n: int, seed: int, folder: Path, size: int = 50) -> Found:
     return found
 
 
-def _note_all(found: Found, lm: Cached, verb: str, part: range) -> None:
+def _note_all(found: Found, lm: CachedLM, verb: str, part: range) -> None:
     try:
         for k, got in zip(part, _ask(lm, verb, [f"odd reply {k}" for k in part]), strict=True):
             found.note(verb, k, got)
@@ -230,7 +230,7 @@ def _note_all(found: Found, lm: Cached, verb: str, part: range) -> None:
             _note_all(found, lm, verb, range(k, k + 1))
 
 
-def _ask(lm: Cached, verb: str, texts: list[str]) -> list[Any]:
+def _ask(lm: CachedLM, verb: str, texts: list[str]) -> list[Any]:
     if verb == "chat":
         return lm.chat([ask(t, top_logprobs=2 * (len(t) % 2)) for t in texts])
     return lm.logprob(

@@ -94,17 +94,17 @@ class PairBatch:
         """An answer without a result."""
         return LogProb(math.nan, 0, reason, settled)
 
-    def put(self, lm: EvaluationLM) -> Sequence[LogProb]:
+    def ask(self, lm: EvaluationLM) -> Sequence[LogProb]:
         """All answers, in order."""
         return lm.logprob(self.contexts, self.targets, self.questions).rows
 
     def parts(self, lm: EvaluationLM) -> Iterator[dict[int, LogProb]]:
         """Answers by index: one by one as they come, or a local LM's, all at once."""
         if lm.streaming is None:
-            yield dict(enumerate(self.put(lm)))
+            yield dict(enumerate(self.ask(lm)))
         else:
-            asked = self.contexts, self.targets, self.questions
-            yield from ({k: one} for k, one in lm.streaming.stream_logprob(*asked))
+            arrays = self.contexts, self.targets, self.questions
+            yield from ({k: one} for k, one in lm.streaming.stream_logprob(*arrays))
 
     def shards(self, size: int) -> list[PairBatch]:
         """What a worker answers at a time: ``size`` questions, where an LM shares no work."""
@@ -148,7 +148,7 @@ class ChatBatch:
         """A reply without a text."""
         return Reply(None, reason, settled=settled)
 
-    def put(self, lm: EvaluationLM) -> Sequence[Reply]:
+    def ask(self, lm: EvaluationLM) -> Sequence[Reply]:
         """All replies, in order."""
         return lm.chat(self.questions)
 
@@ -159,11 +159,11 @@ class ChatBatch:
             return
         closed, rest = self._kinds
         for part in closed:
-            yield dict(zip(part, self.at(part).put(lm), strict=True))
+            yield dict(zip(part, self.at(part).ask(lm), strict=True))
         size = SLICE
         while rest:
             begun, part, rest = time.monotonic(), rest[:size], rest[size:]
-            yield dict(zip(part, self.at(part).put(lm), strict=True))
+            yield dict(zip(part, self.at(part).ask(lm), strict=True))
             took = max(time.monotonic() - begun, 1e-3)
             size = max(1, min(2 * size, int(len(part) * WORTH / took)))
 
@@ -191,7 +191,7 @@ class BatchLM(WrappedLM):
 
     def answers(self, batch: Batch) -> Sequence[Any]:
         """One for each question, in order; by default the wrapped LM's."""
-        return batch.put(self.lm)
+        return batch.ask(self.lm)
 
     def logprob(self, contexts: Strings, targets: Strings, pairs: Pairs) -> LogProbTable:
         """The pairs as a batch."""

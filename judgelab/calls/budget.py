@@ -145,7 +145,7 @@ class Ledger:
                 self._accounts = accounts
                 return
             with immediate(self._db):
-                accounts = self._kept()
+                accounts = self._load()
                 before = dict(accounts)
                 yield accounts
                 new = [(name, a) for name, a in accounts.items() if before.get(name) is not a]
@@ -161,7 +161,7 @@ class Ledger:
                 self._db.close()
                 self._mark.close()
 
-    def _kept(self) -> dict[str, Account]:
+    def _load(self) -> dict[str, Account]:
         rows = self._db.execute("SELECT name, sums FROM account").fetchall()
         try:
             accounts = {name: ACCOUNT.validate_json(sums) for name, sums in rows}
@@ -191,15 +191,15 @@ def budget_file(cache: Path, sweep: Path) -> Path:
     The same command continues the same account: sweeps are told apart by the overrides that Hydra
     notes in their folder and that change what is asked; where it noted none, by the folder.
     """
-    asked: Any = str(sweep.absolute())
+    identity: Any = str(sweep.absolute())
     try:
-        noted = yaml.safe_load((sweep / "multirun.yaml").read_text(encoding="utf-8"))["hydra"]
-        given = ((re.split("[./@=]", w.lstrip("+~"))[0], w) for w in noted["overrides"]["task"])
-        words = [word for key, word in given if key not in {*VOLATILE, "hydra"}]
-        asked = [sorted(words), (noted.get("sweeper") or {}).get("params")]
+        notes = yaml.safe_load((sweep / "multirun.yaml").read_text(encoding="utf-8"))["hydra"]
+        overrides = ((re.split("[./@=]", w.lstrip("+~"))[0], w) for w in notes["overrides"]["task"])
+        words = [word for key, word in overrides if key not in {*VOLATILE, "hydra"}]
+        identity = [sorted(words), (notes.get("sweeper") or {}).get("params")]
     except (OSError, yaml.YAMLError, LookupError, TypeError, AttributeError):
         pass
-    name = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
+    name = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
     return cache.with_name(f"{cache.name}.budgets") / f"{name}.sqlite"
 
 
@@ -217,16 +217,16 @@ def has_room(accounts: Sequence[Account], model: str, costs: Both, budget: Budge
     ratios: dict[str, Both] = {}
     for a in accounts:
         ratios[a.model] = larger(a.ratios, ratios.get(a.model, (1.0, 1.0)))
-    spent = sum(a.cost for a in accounts)
+    cost = sum(a.cost for a in accounts)
     perhaps = sum(dot(a.open, ratios[a.model]) for a in accounts)
     if beside := sum(a.under_way for a in accounts):
-        held = sum(dot(a.way, larger(LONGER, ratios[a.model])) for a in accounts)
+        reserve = sum(dot(a.way, larger(LONGER, ratios[a.model])) for a in accounts)
         new = dot(costs, larger(LONGER, ratios[model]))
         few = beside > sum(a.charged.total() for a in accounts)
-        return not few and spent + perhaps + held + new <= most
-    if spent + perhaps + dot(costs, ratios[model]) > most:
+        return not few and cost + perhaps + reserve + new <= most
+    if cost + perhaps + dot(costs, ratios[model]) > most:
         raise BudgetReachedError(
-            f"budget.max_cost={most} would be exceeded ({spent:.4f} spent so far, and up to "
+            f"budget.max_cost={most} would be exceeded ({cost:.4f} spent so far, and up to "
             f"{perhaps:.4f} for attempts of unknown cost): what was answered is kept, and the "
             "same command with a larger budget continues."
         )

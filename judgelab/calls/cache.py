@@ -104,7 +104,7 @@ class CallCache:
         """The answers (JSON) to those keys that are known."""
         with self._guarded():
             rows = rows_of(self._db, "SELECT key, answer, sum FROM answer", keys)
-        sound = {key: answer for key, answer, given in rows if given == row_sum(key, answer)}
+        sound = {key: answer for key, answer, checksum in rows if checksum == row_sum(key, answer)}
         damaged = {key for key, *_ in rows if key not in sound}
         if damaged and not self.damaged:
             log.warning(
@@ -120,11 +120,11 @@ class CallCache:
         What is known stays, unless its checksum is wrong or it is to be ``replaced``.
         """
         with self.transaction() as db:
-            known = self.get(answers)
+            before = self.get(answers)
             new = [
                 (key, answer.encode(), row_sum(key, answer.encode()))
                 for key, answer in answers.items()
-                if key not in known or key in replaced
+                if key not in before or key in replaced
             ]
             db.executemany("INSERT OR REPLACE INTO answer VALUES (?, ?, ?)", new)
 
@@ -175,7 +175,7 @@ def immediate(db: sqlite3.Connection) -> Iterator[None]:
 def rows_of(db: sqlite3.Connection, statement: str, keys: Iterable[bytes]) -> list[Any]:
     """The rows of these keys."""
     rows: list[Any] = []
-    left = iter(dict.fromkeys(keys))
-    while batch := list(islice(left, BATCH)):
+    rest = iter(dict.fromkeys(keys))
+    while batch := list(islice(rest, BATCH)):
         rows += db.execute(f"{statement} WHERE key IN ({','.join('?' * len(batch))})", batch)
     return rows

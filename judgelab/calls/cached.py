@@ -26,15 +26,15 @@ POLL = 0.2  # seconds between looks for an answer that another job is waiting fo
 class Watch:
     """Follows the calls of a run; this one does nothing."""
 
-    def asked(self, calls: int, hits: int, *, one_item: bool = False) -> None:
+    def begin_batch(self, calls: int, hits: int, *, one_item: bool = False) -> None:
         """A batch of so many different calls began, of a stage or of one item of it; ``hits`` of
         them were known."""
 
-    def answered(self, calls: int) -> None:
+    def advance(self, calls: int) -> None:
         """So many more have been answered."""
 
 
-class Cached(LoggedLM):
+class CachedLM(LoggedLM):
     """``lm`` behind a call cache; identical questions in one batch are asked once too.
 
     What is settled is kept; a call that failed is asked again by a later run (a paid one: not by
@@ -98,12 +98,12 @@ class Cached(LoggedLM):
         for k, key in enumerate(keys) if bad else ():
             if not bad.isdisjoint(batch.texts(k)):
                 self._unscored[key] = batch.absent(HALVED, settled=True)
-        known = self._fill(keys, batch)
-        found = [known[key] for key in keys]
-        self._note(batch, keys, found)
-        return found
+        by_key = self._fill(keys, batch)
+        answers = [by_key[key] for key in keys]
+        self._note(batch, keys, answers)
+        return answers
 
-    def known(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
+    def answers_to(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
         """Of these keys, those with an answer: kept, or accepted unscored in this run."""
         unscored = {key: self._unscored[key] for key in keys if key in self._unscored}
         rest = (key for key in keys if key not in self._again and key not in unscored)
@@ -111,20 +111,20 @@ class Cached(LoggedLM):
 
     def accept(self, fresh: Mapping[bytes, Answer], remember: bool = True) -> None:
         """Keep and count answers, by key; unscored ones, if remembered, last this run."""
-        kept = dict[bytes, str]()
+        rows = dict[bytes, str]()
         for key, answer in fresh.items():
             unscored = is_missing(answer)
-            paid = isinstance(answer, Reply) or self._claims is not None
-            if not unscored or (answer.settled and paid):  # why there is no result is kept, too
-                kept[key] = _stored(answer)
+            costly = isinstance(answer, Reply) or self._claims is not None
+            if not unscored or (answer.settled and costly):  # why there is no result is kept, too
+                rows[key] = _as_json(answer)
             if unscored and remember:
                 self._unscored[key] = answer
-        if kept:
-            self.cache.add(kept, self._again)
-        self._computed |= kept.keys()
+        if rows:
+            self.cache.add(rows, self._again)
+        self._computed |= rows.keys()
         self._again -= self._computed
         self.count["computed"] += len(fresh)
-        self._watch.answered(len(fresh))
+        self._watch.advance(len(fresh))
 
     def close(self) -> None:
         """Close the LM and the cache."""
@@ -135,33 +135,33 @@ class Cached(LoggedLM):
 
     def _fill(self, keys: Sequence[bytes], batch: Batch) -> dict[bytes, Any]:
         """The answer to every key: known, asked for now, or awaited from another job."""
-        wanted = {key: k for k, key in enumerate(keys)}
-        known = self.known(wanted)
+        place = {key: k for k, key in enumerate(keys)}
+        answers = self.answers_to(place)
         self.count["asked"] += len(keys)
-        self._watch.asked(len(wanted), len(known), one_item=batch.verb == "logprob")
-        while missing := [key for key in wanted if key not in known]:
+        self._watch.begin_batch(len(place), len(answers), one_item=batch.verb == "logprob")
+        while missing := [key for key in place if key not in answers]:
             mine = missing if self._claims is None else self._claims.take(missing)
             try:
                 if self._claims is not None:  # may have been answered before we claimed it
-                    found = self.known(missing)
-                    known |= found
-                    self._watch.answered(len(found))
-                asking = [key for key in mine if key not in known]
-                rest = batch.at(wanted[key] for key in asking)
+                    others = self.answers_to(missing)
+                    answers |= others
+                    self._watch.advance(len(others))
+                asking = [key for key in mine if key not in answers]
+                rest = batch.at(place[key] for key in asking)
                 for part in rest.parts(self.lm) if asking else ():
                     fresh = {asking[index]: answer for index, answer in part.items()}
                     # to ask for a paid one again may be to pay again
                     self.accept(fresh, remember=self._claims is not None)
-                    known |= fresh
+                    answers |= fresh
             finally:
                 if self._claims is not None:
                     self._claims.drop(mine)
             if len(mine) < len(missing):
                 time.sleep(POLL)  # another job is asking the rest
-        return known
+        return answers
 
 
-def _stored(answer: Answer) -> str:
+def _as_json(answer: Answer) -> str:
     """As the cache keeps it; what only some replies have is left out of the others."""
     if isinstance(answer, LogProb):
         return json.dumps(answer)
@@ -171,10 +171,10 @@ def _stored(answer: Answer) -> str:
 
 def known_answers(cache: CallCache, keys: Iterable[bytes]) -> dict[bytes, Any]:
     """The answers that the cache holds to these keys."""
-    stored = {key: json.loads(text) for key, text in cache.get(keys).items()}
+    rows = {key: json.loads(text) for key, text in cache.get(keys).items()}
     return {
         key: LogProb(*v) if isinstance(v, list) else REPLY.validate_python({"text": None, **v})
-        for key, v in stored.items()
+        for key, v in rows.items()
     }
 
 
@@ -198,7 +198,7 @@ class Claims:
             rows = rows_of(db, "SELECT key, owner FROM claim", keys)
             owners = {key: (owner or b"").decode(errors="replace") for key, owner in rows}
             for owner in {o for o in owners.values() if not self._mark.lives(o)}:
-                orphans = [key for key, held in owners.items() if held == owner]
+                orphans = [key for key, holder in owners.items() if holder == owner]
                 db.executemany(
                     "UPDATE claim SET owner = ? WHERE key = ?", [(self._owner, k) for k in orphans]
                 )
@@ -234,7 +234,7 @@ class StageTally:
         return self.kinds.total()
 
 
-class Counted(BatchLM):
+class CountingLM(BatchLM):
     """``lm`` by name only: known answers come from the cache, all others are absent.
 
     Attributes:
@@ -259,21 +259,21 @@ class Counted(BatchLM):
     def answers(self, batch: Batch) -> Sequence[Any]:
         """Known answers; none to all others."""
         keys, kinds = batch.keys(self.identity), dict[str, list[int]]()
-        known = known_answers(self.cache, keys) if self.cache else {}
+        answers = known_answers(self.cache, keys) if self.cache else {}
         for k, key in enumerate(keys):
             call = batch.call(k, "")
-            if key not in known:
+            if key not in answers:
                 kinds.setdefault(call.kind, []).append(k)
             for tally in self._tallies if key not in self.keys else ():
                 tally.calls += 1
-                if key not in known:
+                if key not in answers:
                     tally.kinds[call.kind] += 1
                     tally.input_tokens += call.input_tokens
                     tally.output_tokens += call.output_tokens
             self.keys[key] = None
         for kind, places in kinds.items():
             self.trials.setdefault(kind, batch.at(places))
-        return [known.get(key) or batch.absent(NOT_ASKED) for key in keys]
+        return [answers.get(key) or batch.absent(NOT_ASKED) for key in keys]
 
     def close(self) -> None:
         """Close the cache."""

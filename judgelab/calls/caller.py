@@ -48,7 +48,7 @@ class Breaker:
         self.until: float | None = None  # when the server wants to be asked again, since 1970
         self.served = served  # a call was answered, now or in an earlier execution of the run
         self.open = False  # all calls wait for a last look
-        self._heard = self._probed = False
+        self._responds = self._probed = False
         self._row = self._useless = 0
         self._news, self._stopped = asyncio.Event(), asyncio.Event()
 
@@ -57,7 +57,7 @@ class Breaker:
 
         Where each call so far was of no use (refused for good, or malformed), the next one raises.
         """
-        self._heard |= result.status not in LOST
+        self._responds |= result.status not in LOST
         if result.again:
             if probe:
                 self.stop(f"the endpoint stopped answering ({result.reason})")
@@ -84,18 +84,18 @@ class Breaker:
             troubled: so it did in an earlier execution. Such calls alone do not stop a server that
                 speaks, or others would never have their turn.
         """
-        self._row += not (troubled and self._heard)
-        if not self._heard and result.status in ("unreached", "broken"):
+        self._row += not (troubled and self._responds)
+        if not self._responds and result.status in ("unreached", "broken"):
             raise EndpointError(
                 f"{self.where} cannot be reached ({result.reason}): is it running, and is "
                 "evaluation_lm.base_url right?"
             )
-        most = self.limits.breaker if self._heard else SILENT
+        most = self.limits.breaker if self._responds else SILENT
         if most is None or self._row < most or self.open or self.why is not None:
             return
         if wait is not None:
             self.stop(f"the endpoint asks to wait until {stamp(self.until)}")
-        elif not (self._heard and self.served):
+        elif not (self._responds and self.served):
             raise EndpointError(
                 f"{self.where} has answered none of the first {self._row} calls of "
                 f"{self.limits.retries + 1} attempts each ({result.reason}): is the address right, "
@@ -136,15 +136,15 @@ class Breaker:
 
     async def unless_stopped(self, job: Coroutine[Any, Any, None]) -> None:
         """Await this; StoppedError as soon as nothing more is sent."""
-        task, stopped = asyncio.create_task(job), asyncio.create_task(self._stopped.wait())
+        task, stop = asyncio.create_task(job), asyncio.create_task(self._stopped.wait())
         try:
-            await asyncio.wait((task, stopped), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((task, stop), return_when=asyncio.FIRST_COMPLETED)
             if not task.done():
                 raise StoppedError
             await task
         finally:
             task.cancel()
-            stopped.cancel()
+            stop.cancel()
 
     def _change(self) -> None:
         before, self._news = self._news, asyncio.Event()
@@ -161,7 +161,7 @@ class Caller:
 
     Retried are 408, 409, 429, 5xx, timeouts and broken connections alone: an answer that cannot be
     read was paid for, and asking again would pay twice. The client's own retries are off. Nothing
-    is sent where the disk of ``kept``, the call cache, has no room for the answer.
+    is sent where the disk of ``cache``, the call cache, has no room for the answer.
     """
 
     def __init__(
@@ -172,10 +172,10 @@ class Caller:
         secret: str | None,
         where: str,
         tell: Callable[[str], None],
-        kept: Path | None,
+        cache: Path | None,
     ) -> None:
         self._tenacity: Any = require("tenacity", extra="api")
-        self.client, self.limits, self.where, self.kept = client, limits, where, kept
+        self.client, self.limits, self.where, self.cache = client, limits, where, cache
         self.pace, self._sender = Pace(limits), Sender(client, limits.timeout, secret, where)
         self._jitter = self._tenacity.wait_random_exponential(limits.backoff, limits.longest_wait)
         self.attach(meter, tell)
@@ -229,10 +229,10 @@ class Caller:
             return replace(result, reason=f"not sent: {self.breaker.why}")
         if result.body is not None:
             return result
-        tried = f" after {attempts} attempts" if attempts > 1 else ""
+        after = f" after {attempts} attempts" if attempts > 1 else ""
         late = self._beyond(result) is not None
         until = f"; not before {stamp(self.breaker.until)}" if late else ""
-        return replace(result, reason=f"{result.reason}{tried}{until}")
+        return replace(result, reason=f"{result.reason}{after}{until}")
 
     def _exhausted(self, call: Call, state: Any) -> bool:
         """Whether the attempts are used up, or the server asks to wait for longer than we do."""
@@ -248,14 +248,14 @@ class Caller:
 
     def _beyond(self, result: Answer) -> float | None:
         """Seconds that the server asks for, where that is longer than we wait."""
-        asked = result.retry_after or 0.0
-        return asked if asked > max(self.limits.longest_wait, SHOWN) else None
+        seconds = result.retry_after or 0.0
+        return seconds if seconds > max(self.limits.longest_wait, SHOWN) else None
 
     def _wait(self, state: Any) -> float:
         """Seconds until the next attempt: as the server says, else full jitter."""
         result, wait = state.outcome.result(), float(self._jitter(state))
-        asked = result.retry_after
-        return wait if asked is None else asked + min(wait, 0.1 * asked)
+        seconds = result.retry_after
+        return wait if seconds is None else seconds + min(wait, 0.1 * seconds)
 
     def _tell_wait(self, state: Any) -> None:
         """Tell a long wait; of the last attempt, which none follows, nothing."""
@@ -266,19 +266,19 @@ class Caller:
     async def _attempt(self, call: Call, number: int) -> Answer:
         await self.breaker.unless_stopped(self.pace.admit(sum(call.tokens)))
         try:
-            if self.kept is not None:
-                require_room(self.kept)  # an answer that finds none would be paid for again
-            entry = await self.meter.sent(call.key, number, call.tokens, call.mark)
+            if self.cache is not None:
+                require_room(self.cache)  # an answer that finds none would be paid for again
+            entry = await self.meter.note_start(call.key, number, call.tokens, call.mark)
             result = await self._sender.send(call)
             tokens, facts = accounts(result.body or {})
             if tokens is not None:
-                self.pace.used(sum(call.tokens), sum(tokens))
+                self.pace.correct(sum(call.tokens), sum(tokens))
             if (beyond := self._beyond(result)) is not None:
                 self.breaker.until = max(self.breaker.until or 0.0, time.time() + beyond)
             if result.status not in LOST:
                 wait = result.retry_after if beyond is None else None
-                self.pace.answered(refused=result.status == "429", retry_after=wait)
-            self.meter.ended(entry, result.status, tokens, reason=result.reason, **facts)
+                self.pace.note_answer(refused=result.status == "429", retry_after=wait)
+            self.meter.note_end(entry, result.status, tokens, reason=result.reason, **facts)
         finally:
             self.pace.leave()
         if result.fatal is not None:

@@ -111,9 +111,9 @@ class LoggedLM(BatchLM):
 
     def answers(self, batch: Batch) -> Sequence[Any]:
         """The LM's."""
-        found = super().answers(batch)
-        self._note(batch, batch.keys(self.identity), found)
-        return found
+        answers = super().answers(batch)
+        self._note(batch, batch.keys(self.identity), answers)
+        return answers
 
     def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
         """Note that nothing could be read in the reply."""
@@ -146,15 +146,15 @@ class LoggedLM(BatchLM):
             self.log.note(key, call)
 
     def _note_reply(self, call: LoggedCall, request: ChatRequest, reply: Reply) -> None:
-        call.model, call.prompt = reply.model, self._fitting(1, shown(request))
+        call.model, call.prompt = reply.model, self._fitting(1, request_text(request))
         if reply.text is not None:
             call.reply = self._fitting(0, reply.text)
             likely = shares(reply, {label: label for label in request.labels})
             call.probabilities = ", ".join(f"{label} {p:.2f}" for label, p in likely.items())
         if reply.input_tokens is not None:
             call.input_tokens = reply.input_tokens
-        written = reply.output_tokens
-        call.output_tokens = estimate([reply.text or ""]) if written is None else written
+        tokens = reply.output_tokens
+        call.output_tokens = estimate([reply.text or ""]) if tokens is None else tokens
 
     def _fitting(self, which: int, text: str) -> str | None:
         self._room[which] -= len(text)
@@ -176,13 +176,13 @@ class Again(BatchLM):
     def chat(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """Its replies to draws of their own."""
         self.asked |= any(not one.labels for one in requests)
-        return self.lm.chat([self._drawn(one) for one in requests])
+        return self.lm.chat([self._redraw(one) for one in requests])
 
     def unread(self, request: ChatRequest, reply: Reply, reason: str) -> None:
         """The LM notes it."""
-        super().unread(self._drawn(request), reply, reason)
+        super().unread(self._redraw(request), reply, reason)
 
-    def _drawn(self, one: ChatRequest) -> ChatRequest:
+    def _redraw(self, one: ChatRequest) -> ChatRequest:
         return one if one.labels else replace(one, repeat=one.repeat + self.STEP * self._run)
 
 
@@ -191,16 +191,16 @@ def shares(reply: Reply, labels: Mapping[str, str]) -> dict[str, float]:
 
     Labels that the request did not put to the LM are not there.
     """
-    known = [(labels[text], nats) for text, nats in reply.label_logprobs if text in labels]
-    top = max((nats for _, nats in known), default=0.0)
-    found: dict[str, float] = {}
-    for name, nats in known:
-        found[name] = found.get(name, 0.0) + math.exp(nats - top)
-    total = math.fsum(found.values())
-    return {name: value / total for name, value in found.items()}
+    pairs = [(labels[text], nats) for text, nats in reply.label_logprobs if text in labels]
+    top = max((nats for _, nats in pairs), default=0.0)
+    weights: dict[str, float] = {}
+    for name, nats in pairs:
+        weights[name] = weights.get(name, 0.0) + math.exp(nats - top)
+    total = math.fsum(weights.values())
+    return {name: value / total for name, value in weights.items()}
 
 
-def shown(request: ChatRequest) -> str:
+def request_text(request: ChatRequest) -> str:
     """What an LM reads of a request; of several messages, each under who says it."""
     if len(request.messages) == 1:
         return request.messages[0].content

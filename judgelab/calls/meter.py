@@ -63,7 +63,7 @@ class Meter:
         self.orphaned: Callable[[], bool] = lambda: False  # is the process it works for gone?
         self.account = Account(model, self._ledger.owner)
         self._first = asyncio.Lock()  # of those that wait for room
-        torn = path is not None and path.is_file() and self._read(path.read_bytes())
+        torn = path is not None and path.is_file() and self._load(path.read_bytes())
         with self._ledger.turn() as accounts:
             self._settle(accounts)
         if path is not None:
@@ -72,7 +72,7 @@ class Meter:
             if torn:
                 os.write(self._handle, b"\n")
 
-    async def sent(
+    async def note_start(
         self, key: Sequence[str], attempt: int, tokens: tuple[int, int], mark: str = ""
     ) -> int:
         """Note that an attempt starts, once the budget has room for the tokens (input and output)
@@ -93,7 +93,7 @@ class Meter:
         self._write(entry | ({"reserved": reserved} if self.price else {}))
         return self._number
 
-    def ended(
+    def note_end(
         self, number: int, status: str, tokens: tuple[int, int] | None = None, **facts: Any
     ) -> None:
         """Note how it ended: status of ``sending.Answer``, tokens as the server counted them."""
@@ -101,8 +101,8 @@ class Meter:
         entry["seconds"] = round(time.monotonic() - self._began.pop(number), 3)
         if tokens is not None:
             entry["input_tokens"], entry["output_tokens"] = tokens
-        paid = self.price.cost(*tokens) if self.price and tokens else None
-        entry["cost"] = 0.0 if free(status) else paid
+        cost = self.price.cost(*tokens) if self.price and tokens else None
+        entry["cost"] = 0.0 if free(status) else cost
         self._write(entry | {name: value for name, value in facts.items() if value is not None})
         with self._ledger.turn() as accounts:
             self._count(entry | facts, self._way.pop(number))
@@ -110,7 +110,7 @@ class Meter:
 
     def summary(self) -> dict[str, Any]:
         """The totals, for the manifest; an unknown cost is null."""
-        account, paid = self.account, self.price is not None
+        account, has_price = self.account, self.price is not None
         counts = ("sent", "ended", "answered", "retried", "input_tokens", "output_tokens")
         return {name: getattr(account, name) for name in counts} | {
             "unknown_cost": account.unknown_cost,
@@ -121,8 +121,8 @@ class Meter:
             "asked": self.model or None,
             "answered_by": dict(self.models.most_common(NAMES)),
             "system_fingerprints": dict(sorted(self.fingerprints.items())),
-            "cost": round(account.cost, 6) if paid else None,
-            "reserved": round(account.reserved, 6) if paid else None,
+            "cost": round(account.cost, 6) if has_price else None,
+            "reserved": round(account.reserved, 6) if has_price else None,
             "currency": self.price.currency if self.price else None,
         }
 
@@ -193,7 +193,7 @@ class Meter:
         before, more = self.account.open, self._costs(expected)
         self.account.open = before[0] + more[0], before[1] + more[1]
 
-    def _read(self, data: bytes) -> bool:
+    def _load(self, data: bytes) -> bool:
         """Count what earlier executions wrote; whether the last line is torn."""
         marks: dict[int, str] = {}
         for line in data.splitlines():
@@ -208,8 +208,8 @@ class Meter:
                 self._way[number] = (entry["expected"][0], entry["expected"][1])
                 marks[number] = entry["call"]
             else:
-                lost = entry["status"] not in ("answered", "malformed")
-                (self.troubled.add if lost else self.troubled.discard)(marks[entry["ended"]])
+                failed = entry["status"] not in ("answered", "malformed")
+                (self.troubled.add if failed else self.troubled.discard)(marks[entry["ended"]])
                 self._count(entry, self._way.pop(entry["ended"]))
         while self._way:  # under way at a kill
             self._open(self._way.popitem()[1])
@@ -223,19 +223,19 @@ class Meter:
 
 def together(meters: Sequence[Meter]) -> str:
     """What has been spent through all of them, for people."""
-    said, accounts = list[str](), [one.account for one in meters]
+    parts, accounts = list[str](), [one.account for one in meters]
     if prices := [one.price for one in meters if one.price]:  # of one list, in one currency
         own = [one.account for one in meters if one.price]
-        spent = f"{sum(one.cost for one in own):.4f} {prices[0].currency}"
+        cost = f"{sum(one.cost for one in own):.4f} {prices[0].currency}"
         if number := sum(one.unknown_cost + one.lost for one in own):
             most = sum(one.reserved for one in own)
-            spent += f" + up to {most:.4f} for {number} attempts of unknown cost"
-        said.append(spent)
+            cost += f" + up to {most:.4f} for {number} attempts of unknown cost"
+        parts.append(cost)
     if unpriced := [one.account.sent for one in meters if one.price is None]:
-        said.append(f"{sum(unpriced)} sent{' besides' if said else ''}, cost unknown")
+        parts.append(f"{sum(unpriced)} sent{' besides' if parts else ''}, cost unknown")
     ends = sum((one.charged for one in accounts), Counter[str]())
-    if lost := ends.total() - ends["answered"] - ends["malformed"]:
-        paid = sum(one.answered for one in accounts) + lost
+    if failures := ends.total() - ends["answered"] - ends["malformed"]:
+        attempts = sum(one.answered for one in accounts) + failures
         calls = sum(one.sent - one.retried for one in accounts)
-        said.append(f"{paid} attempts perhaps paid for {calls} calls")
-    return ", ".join(said)
+        parts.append(f"{attempts} attempts perhaps paid for {calls} calls")
+    return ", ".join(parts)

@@ -41,7 +41,7 @@ class State:
 
     requests_free: float = 0.0  # when the next attempt may start by that limit
     tokens_free: float = 0.0
-    held: float = 0.0  # until when none may, as the server said
+    pause_until: float = 0.0  # until when none may, as the server said
     share: float = 1.0  # of the limits that is used
     window: float = 0.0  # when the answers counted began
     answers: float = 0.0  # since then; of these refusals
@@ -78,7 +78,8 @@ class KeptState:
             now = clock()
             if not (all(0 <= one < math.inf for one in astuple(state)) and 0 < state.share <= 1):
                 state.__init__(window=now)  # type: ignore[misc]
-            state.window, state.held = min(state.window, now), min(state.held, now + AHEAD)
+            state.window = min(state.window, now)
+            state.pause_until = min(state.pause_until, now + AHEAD)
             state.requests_free = min(max(state.requests_free, now), now + AHEAD)
             state.tokens_free = min(max(state.tokens_free, now), now + AHEAD)
 
@@ -124,15 +125,15 @@ class Pace:
     declared all is used, at the price of some refusals. Processes may share a state.
     """
 
-    def __init__(self, limits: Limits, kept: KeptState | None = None) -> None:
-        self.limits, self._kept = limits, kept or KeptState()
-        self._clock = self._kept.clock
+    def __init__(self, limits: Limits, state: KeptState | None = None) -> None:
+        self.limits, self._shared = limits, state or KeptState()
+        self._clock = self._shared.clock
         self._turn, self._freed, self._running = asyncio.Lock(), asyncio.Event(), 0
 
     @property
     def share(self) -> float:
         """Of the limits that is used now."""
-        with self._kept.turn() as state:
+        with self._shared.turn() as state:
             return state.share
 
     async def admit(self, tokens: float) -> None:
@@ -144,8 +145,8 @@ class Pace:
             start = self._place(tokens)
             while start > (now := self._clock()):
                 await asyncio.sleep(start - now)
-                with self._kept.turn() as state:
-                    start = max(start, min(state.held, now + AHEAD))
+                with self._shared.turn() as state:
+                    start = max(start, min(state.pause_until, now + AHEAD))
             self._running += 1
 
     def leave(self) -> None:
@@ -153,21 +154,21 @@ class Pace:
         self._running -= 1
         self._freed.set()
 
-    def used(self, expected: float, actual: float) -> None:
+    def correct(self, expected: float, actual: float) -> None:
         """Correct what an attempt was expected to take, in tokens."""
         limit = self.limits.tokens_per_minute
         if limit is not None:
-            with self._kept.turn() as state:
+            with self._shared.turn() as state:
                 free = state.tokens_free + (actual - expected) * 60 / (limit * state.share)
                 state.tokens_free = min(max(0.0, free), self._clock() + AHEAD)
 
-    def answered(self, *, refused: bool, retry_after: float | None = None) -> None:
+    def note_answer(self, *, refused: bool, retry_after: float | None = None) -> None:
         """The server answered an attempt, with 429 if ``refused``."""
         now = self._clock()
-        with self._kept.turn() as state:
+        with self._shared.turn() as state:
             state.row = state.row + 1 if refused else 0
             if state.row >= ALL_REFUSED and retry_after:
-                state.held = max(state.held, now + min(retry_after, AHEAD))
+                state.pause_until = max(state.pause_until, now + min(retry_after, AHEAD))
             if now < state.window:
                 return
             state.answers += 1
@@ -182,13 +183,13 @@ class Pace:
 
     def close(self) -> None:
         """Give back what is shared."""
-        self._kept.close()
+        self._shared.close()
 
     def _place(self, tokens: float) -> float:
         """Take the next place in the queue; when it is due."""
-        with self._kept.turn() as state:
+        with self._shared.turn() as state:
             now, limits, share = self._clock(), self.limits, state.share
-            starts = [now, state.held]
+            starts = [now, state.pause_until]
             if limits.requests_per_minute is not None:
                 starts.append(max(state.requests_free, now - CATCH_UP))
                 state.requests_free = starts[-1] + 60 / (limits.requests_per_minute * share)

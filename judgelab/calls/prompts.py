@@ -62,8 +62,8 @@ class ScoredPrompt:
 
 def scoring_body(model: str, mode: Mode, prompt: str | Sequence[int]) -> dict[str, Any]:
     """A request for the log-probabilities of a text or tokens, and one token more."""
-    sent = prompt if isinstance(prompt, str) else list(prompt)
-    body: dict[str, Any] = {"model": model, "prompt": sent, "max_tokens": 1, "temperature": 0.0}
+    payload = prompt if isinstance(prompt, str) else list(prompt)
+    body: dict[str, Any] = {"model": model, "prompt": payload, "max_tokens": 1, "temperature": 0.0}
     if mode == "echo":
         return body | {"echo": True, "logprobs": 1}
     return body | {"extra_body": {"prompt_logprobs": 0}}
@@ -78,7 +78,7 @@ def read_prompt(body: Mapping[str, Any], mode: Mode) -> ScoredPrompt:
                 raise UnusableError("it reports alternatives beside the prompt's tokens")
             entries = [next(iter(row.values())) if row else {} for row in rows]
             tokens = [entry.get("decoded_token") or "" for entry in entries]
-            return _scored(tokens, [entry.get("logprob") for entry in entries])
+            return _scored_prompt(tokens, [entry.get("logprob") for entry in entries])
         prompt_tokens = count(body["usage"]["prompt_tokens"])
         if prompt_tokens is None:
             raise UnusableError("it does not say how many tokens the prompt is")
@@ -87,14 +87,14 @@ def read_prompt(body: Mapping[str, Any], mode: Mode) -> ScoredPrompt:
         if not isinstance(tokens, list) or not isinstance(values, list):
             raise TypeError
     except (KeyError, TypeError, IndexError, AttributeError) as cause:
-        asked = "echo and logprobs" if mode == "echo" else "prompt_logprobs"
-        raise UnusableError(f"it answers without the field that {asked} ask for") from cause
+        fields = "echo and logprobs" if mode == "echo" else "prompt_logprobs"
+        raise UnusableError(f"it answers without the field that {fields} ask for") from cause
     if len(tokens) != len(values) or len(tokens) < prompt_tokens:
         raise UnusableError("it reports log-probabilities of its own tokens, not of the prompt's")
-    return _scored(tokens[:prompt_tokens], values[:prompt_tokens])
+    return _scored_prompt(tokens[:prompt_tokens], values[:prompt_tokens])
 
 
-def _scored(tokens: Sequence[Any], values: Sequence[Any]) -> ScoredPrompt:
+def _scored_prompt(tokens: Sequence[Any], values: Sequence[Any]) -> ScoredPrompt:
     if not tokens:
         raise UnusableError("it reports no token of the prompt")
     if not all(isinstance(token, str) for token in tokens):
@@ -102,27 +102,27 @@ def _scored(tokens: Sequence[Any], values: Sequence[Any]) -> ScoredPrompt:
     return ScoredPrompt(tuple(tokens), tuple(None if v is None else finite(v) for v in values))
 
 
-def is_of(scored: ScoredPrompt, text: str) -> bool:
+def is_of(prompt: ScoredPrompt, text: str) -> bool:
     """Whether the tokens spell the text, behind special ones and as a tokenizer normalises it."""
     texts = dict.fromkeys([text, *(normalize(form, text) for form in ("NFC", "NFKC"))])
     for whole in texts:
-        if any(_spell(scored.tokens[special:], whole) for special in range(SPECIAL)):
+        if any(_spell(prompt.tokens[special:], whole) for special in range(SPECIAL)):
             return True
-        if scored.tokens[0] or scored.logprobs[0] is not None:
+        if prompt.tokens[0] or prompt.logprobs[0] is not None:
             continue
-        if any(_spell(scored.tokens[1:], whole[n:]) for n in range(1, min(NAMELESS, len(whole)))):
+        if any(_spell(prompt.tokens[1:], whole[n:]) for n in range(1, min(NAMELESS, len(whole)))):
             return True
     return False
 
 
 def _spell(tokens: Sequence[str], text: str) -> bool:
-    joined = "".join(tokens)
-    if BROKEN not in joined:
-        return joined == text
-    if len(joined) > 4 * len(text):
+    spelling = "".join(tokens)
+    if BROKEN not in spelling:
+        return spelling == text
+    if len(spelling) > 4 * len(text):
         return False
     ends = {0}
-    for k, part in enumerate(re.split(f"({BROKEN}+)", joined)):
+    for k, part in enumerate(re.split(f"({BROKEN}+)", spelling)):
         if k % 2:  # of characters that take up to four bytes each
             least, most = -(-len(part) // 4), len(part)
             spans = ((p, FOREIGN.match(text, p, p + most)) for p in ends)
@@ -146,13 +146,13 @@ def _starts(tokens: Sequence[str], prompt: str) -> Iterator[int]:
             yield start
 
 
-def split(scored: ScoredPrompt, context: str, target: str) -> tuple[float, int] | None:
+def split(prompt: ScoredPrompt, context: str, target: str) -> tuple[float, int] | None:
     """(sum in nats, tokens) of the target, where a token starts exactly at it; else None."""
-    for start in _starts(scored.tokens, context):
-        if "".join(scored.tokens[start:]) == target:
-            if not context and not scored.tokens[start] and scored.logprobs[start] is None:
+    for start in _starts(prompt.tokens, context):
+        if "".join(prompt.tokens[start:]) == target:
+            if not context and not prompt.tokens[start] and prompt.logprobs[start] is None:
                 start += 1  # a nameless first token is a special one
-            return scored.total(start)
+            return prompt.total(start)
     return None
 
 
@@ -167,16 +167,17 @@ async def probe(caller: Caller, model: str, mode: Mode) -> None:
         first = await _ask(caller, generate | {"logprobs": 1}, "logprobs")
         try:
             choice = first["choices"][0]
-            drawn = _scored(choice["logprobs"]["tokens"], choice["logprobs"]["token_logprobs"])
+            logprobs = choice["logprobs"]
+            own = _scored_prompt(logprobs["tokens"], logprobs["token_logprobs"])
             second = await _ask(caller, scoring_body(model, mode, PROBE + choice["text"]), mode)
-            echoed = read_prompt(second, mode)
+            echo = read_prompt(second, mode)
         except (KeyError, TypeError, IndexError):
             raise UnusableError("it answers without the field that logprobs asks for") from None
-        plain = list(takewhile(lambda token: token and BROKEN not in token, drawn.tokens))
-        for start in _starts(echoed.tokens, PROBE):
-            n = len(list(takewhile(bool, map(str.__eq__, echoed.tokens[start:], plain))))
+        plain = list(takewhile(lambda token: token and BROKEN not in token, own.tokens))
+        for start in _starts(echo.tokens, PROBE):
+            n = len(list(takewhile(bool, map(str.__eq__, echo.tokens[start:], plain))))
             if n:
-                pairs = zip(echoed.logprobs[start : start + n], drawn.logprobs[:n], strict=True)
+                pairs = zip(echo.logprobs[start : start + n], own.logprobs[:n], strict=True)
                 gaps = [math.inf if None in (a, b) else abs(a - b) for a, b in pairs]  # type: ignore[operator]
                 if sum(gaps) / n <= TOLERANCE:
                     return
@@ -197,8 +198,8 @@ async def _ask(caller: Caller, body: dict[str, Any], what: str) -> dict[str, Any
     return answer.body
 
 
-Asked = ScoredPrompt | LogProb  # a prompt's tokens, or the row of a pair that it says nothing of
-Alone = dict[str, asyncio.Task[Asked]]  # contexts that are asked by themselves
+Outcome = ScoredPrompt | LogProb  # a prompt's tokens, or the row of a pair that it says nothing of
+Alone = dict[str, asyncio.Task[Outcome]]  # contexts that are asked by themselves
 
 
 class RawPrompts:
@@ -254,7 +255,7 @@ class RawPrompts:
         both, first = joint.total(1), before.total(1)  # they merge at the boundary
         return _sum(both[0] - first[0], both[1] - first[1])
 
-    async def _ask(self, caller: Caller, prompt: str | Ids) -> Asked:
+    async def _ask(self, caller: Caller, prompt: str | Ids) -> Outcome:
         body = scoring_body(self.model, self.mode, prompt)
         size = estimate([prompt]) if isinstance(prompt, str) else len(prompt)
         answer = await caller.call(Call("completions", body, ("logprob",), (size, 1)))
@@ -265,29 +266,29 @@ class RawPrompts:
         except UnusableError as cause:
             return _unscored(f"malformed answer ({cause})")
 
-    async def _ask_text(self, caller: Caller, text: str, keep: bool = False) -> Asked:
-        known = self._known(text)
-        scored = known if known and known.whole else await self._ask(caller, text)
-        if isinstance(scored, ScoredPrompt) and not is_of(scored, text):
+    async def _ask_text(self, caller: Caller, text: str, keep: bool = False) -> Outcome:
+        earlier = self._load(text)
+        outcome = earlier if earlier and earlier.whole else await self._ask(caller, text)
+        if isinstance(outcome, ScoredPrompt) and not is_of(outcome, text):
             return _unscored(OTHERS)
-        if isinstance(scored, ScoredPrompt) and keep:
-            self._keep(text, scored)
-        return scored
+        if isinstance(outcome, ScoredPrompt) and keep:
+            self._keep(text, outcome)
+        return outcome
 
-    def _known(self, text: str) -> ScoredPrompt | None:
+    def _load(self, text: str) -> ScoredPrompt | None:
         """What an earlier run kept of this prompt."""
         if self.cache is None:
             return None
         key = self._key(text)
-        stored = self.cache.get([key]).get(key)
-        if stored is None:
+        row = self.cache.get([key]).get(key)
+        if row is None:
             return None
-        values = json.loads(stored)
+        values = json.loads(row)
         return ScoredPrompt(tuple(values["tokens"]), tuple(values["logprobs"]))
 
-    def _keep(self, text: str, scored: ScoredPrompt) -> None:
-        if self.cache is not None and scored.whole:  # one with a gap would be asked for again
-            values = {"tokens": scored.tokens, "logprobs": scored.logprobs}
+    def _keep(self, text: str, prompt: ScoredPrompt) -> None:
+        if self.cache is not None and prompt.whole:  # one with a gap would be asked for again
+            values = {"tokens": prompt.tokens, "logprobs": prompt.logprobs}
             self.cache.add({self._key(text): json.dumps(values)})
 
     def _key(self, text: str) -> bytes:
@@ -307,14 +308,14 @@ class FramedPrompts(RawPrompts):
         await super().settle(caller)
         (job,) = self.encoder.encode([CONTEXT], [TARGET], [(0, 0)])
         assert job is not None
-        scored = await self._ask(caller, (*job[0], *job[1]))
-        if isinstance(scored, ScoredPrompt):
-            read = "".join(scored.tokens[len(job[0]) :]).strip()
-            whole = scored.whole and len(scored.tokens) == len(job[0]) + len(job[1])
-            if whole and read.startswith(TARGET):
+        outcome = await self._ask(caller, (*job[0], *job[1]))
+        if isinstance(outcome, ScoredPrompt):
+            text = "".join(outcome.tokens[len(job[0]) :]).strip()
+            whole = outcome.whole and len(outcome.tokens) == len(job[0]) + len(job[1])
+            if whole and text.startswith(TARGET):
                 return
-        elif not scored.settled:
-            raise EndpointError(f"{caller.where} could not be tried ({scored.reason}).")
+        elif not outcome.settled:
+            raise EndpointError(f"{caller.where} could not be tried ({outcome.reason}).")
         raise CapabilityError(
             f"{caller.where} reads other tokens than the model's tokenizer makes of a rendered "
             "text: is evaluation_lm.tokenizer that of the model which answers there, and does it "
@@ -331,16 +332,16 @@ class FramedPrompts(RawPrompts):
             return _unscored(IMITATING)
         if not job[1]:
             return LogProb(0.0, 0)
-        scored = await self._ask(caller, (*job[0], *job[1]))
-        if isinstance(scored, LogProb):
-            return scored
-        if len(scored.tokens) != len(job[0]) + len(job[1]):
+        outcome = await self._ask(caller, (*job[0], *job[1]))
+        if isinstance(outcome, LogProb):
+            return outcome
+        if len(outcome.tokens) != len(job[0]) + len(job[1]):
             return _unscored(MISREAD)
-        if not all(map(self._alike, scored.tokens, (*job[0], *job[1]))):
+        if not all(map(self._alike, outcome.tokens, (*job[0], *job[1]))):
             return _unscored(OTHERS)
-        return _sum(*scored.total(len(job[0])))
+        return _sum(*outcome.total(len(job[0])))
 
-    def _alike(self, said: str, token: int) -> bool:
+    def _alike(self, text: str, token: int) -> bool:
         """Whether the server's text of a token is the tokenizer's, as far as both can be spelt."""
         if token not in self._texts:
             words: Any = self.encoder.tokenizer
@@ -348,7 +349,7 @@ class FramedPrompts(RawPrompts):
             special = token in words.all_special_ids or BROKEN in own
             self._texts[token] = None if special else own.strip()
         own = self._texts[token]
-        return own is None or BROKEN in said or said.strip() in ("", own)
+        return own is None or BROKEN in text or text.strip() in ("", own)
 
 
 def _sum(nats: float, tokens: int) -> LogProb:

@@ -62,20 +62,20 @@ class Remote(StreamingLM, ABC):
 
 
 @contextmanager
-def interrupts_held(tell: Callable[[], None]) -> Iterator[None]:
+def hold_interrupts(tell: Callable[[], None]) -> Iterator[None]:
     """Hold the first SIGINT or SIGTERM back until the block is left; a second one acts at once.
 
     Signals reach the main thread alone: in any other nothing is held.
     """
     before: dict[int, Any] = {}
-    held: list[int] = []
+    signals: list[int] = []
 
     def restore() -> None:
         while before:
             signal.signal(*before.popitem())
 
     def hold(number: int, frame: object) -> None:
-        held.append(number)
+        signals.append(number)
         restore()
         print("Stopping: calls under way are waited for (once more: not)", file=sys.stderr)
         tell()
@@ -87,8 +87,8 @@ def interrupts_held(tell: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         restore()
-        if held:
-            signal.raise_signal(held[0])
+        if signals:
+            signal.raise_signal(signals[0])
 
 
 class CallPool:
@@ -148,7 +148,7 @@ class CallPool:
 
         feeding = asyncio.run_coroutine_threadsafe(feed(), self.loop)
         fault: BaseException | None = None
-        with interrupts_held(interrupted):
+        with hold_interrupts(interrupted):
             try:
                 while (result := ready.get()) is not None:
                     index, value, cause = result

@@ -115,8 +115,8 @@ def cleaner(secret: str | None) -> Callable[[str], str]:
     if secret and len(secret) >= SHORTEST_SECRET:
         escaped = json.dumps(secret)[1:-1]
         forms = {secret, escaped, escaped.replace("/", "\\/"), quote(secret, safe="")}
-    found = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or "(?!)")
-    return lambda text: found.sub(BLOT, HALVES.sub("\ufffd", text))
+    pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or "(?!)")
+    return lambda text: pattern.sub(BLOT, HALVES.sub("\ufffd", text))
 
 
 def count(value: Any) -> int | None:
@@ -126,11 +126,11 @@ def count(value: Any) -> int | None:
 
 def accounts(body: Mapping[str, Any]) -> tuple[tuple[int, int] | None, dict[str, Any]]:
     """Tokens (input, output), where both can be believed, and the facts that are worth keeping."""
-    said = body["usage"] if isinstance(body.get("usage"), dict) else {}
-    read, written = count(said.get("prompt_tokens")), count(said.get("completion_tokens"))
+    usage = body["usage"] if isinstance(body.get("usage"), dict) else {}
+    n_in, n_out = (count(usage.get(f"{side}_tokens")) for side in ("prompt", "completion"))
     own = {name: body.get(name) for name in ("model", "system_fingerprint")}
     facts = {name: v[:REASON] if isinstance(v, str) else None for name, v in own.items()}
-    return None if read is None or written is None else (read, written), facts
+    return None if n_in is None or n_out is None else (n_in, n_out), facts
 
 
 LEAST, ROUNDING = -1e4, 1e-3  # nats of a token; a little above 0 for rounding
@@ -178,8 +178,8 @@ class Call:
     @property
     def mark(self) -> str:
         """A hash of what is sent, by which the account of an earlier execution knows it."""
-        sent = json.dumps([self.verb, self.body], sort_keys=True)
-        return hashlib.blake2b(sent.encode(), digest_size=8).hexdigest()
+        text = json.dumps([self.verb, self.body], sort_keys=True)
+        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -236,19 +236,19 @@ class Sender:
         return Answer(body)
 
     def _status(self, refused: RefusedError) -> Answer:
-        status, (message, code) = refused.status, self._said(refused)
-        said, retry_after = f"HTTP {status}: {message}", _retry_after(refused.headers)
+        status, (message, code) = refused.status, self._message(refused)
+        reason, retry_after = f"HTTP {status}: {message}", _retry_after(refused.headers)
         if status == 429 and code == "insufficient_quota":
-            return Answer(None, said, "429", fatal=EndpointError(f"{self.where}: {said}."))
+            return Answer(None, reason, "429", fatal=EndpointError(f"{self.where}: {reason}."))
         wrong = SETTINGS.get(3 if status // 100 == 3 else status)
         if wrong is None:
-            return Answer(None, said, str(status), status in AGAIN, retry_after)
+            return Answer(None, reason, str(status), status in AGAIN, retry_after)
         if self._proven:  # it has answered before: a stray one, or an outage
-            return Answer(None, said, str(status), status != 403, retry_after)
-        advice = f"{self.where} answers {said}: check {wrong}."
-        return Answer(None, said, str(status), fatal=ConfigError(advice))
+            return Answer(None, reason, str(status), status != 403, retry_after)
+        advice = f"{self.where} answers {reason}: check {wrong}."
+        return Answer(None, reason, str(status), fatal=ConfigError(advice))
 
-    def _said(self, refused: RefusedError) -> tuple[str, str | None]:
+    def _message(self, refused: RefusedError) -> tuple[str, str | None]:
         """The message of an error body, and the error's code."""
         if refused.status // 100 == 3:
             return "a redirect, which is not followed", None
@@ -303,8 +303,8 @@ def chat_call(
 
 def refuses_format(answer: Answer) -> bool:
     """Whether a server says that it takes no ``response_format``, or none of this kind."""
-    named = re.search(r"response_?format|json_?schema|structured.output", answer.reason or "", re.I)
-    return answer.status in ("400", "422") and named is not None
+    match = re.search(r"response_?format|json_?schema|structured.output", answer.reason or "", re.I)
+    return answer.status in ("400", "422") and match is not None
 
 
 def reply_of(answer: Answer, request: ChatRequest) -> Reply:
@@ -312,8 +312,8 @@ def reply_of(answer: Answer, request: ChatRequest) -> Reply:
     if (body := answer.body) is None:
         return Reply(None, answer.reason, settled=answer.settled)
     tokens, facts = accounts(body)
-    read, written = tokens or (None, None)
-    reply = Reply(None, None, read, written, model=facts["model"])
+    input_tokens, output_tokens = tokens or (None, None)
+    reply = Reply(None, None, input_tokens, output_tokens, model=facts["model"])
     try:
         text, alternatives = _content(body, request)
     except UnusableError as cause:

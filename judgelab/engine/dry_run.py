@@ -13,7 +13,7 @@ from typing import Any
 
 from judgelab.calls.batch import Batch
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Counted, StageTally
+from judgelab.calls.cached import CountingLM, StageTally
 from judgelab.calls.remote import Remote
 from judgelab.config import Frame
 from judgelab.core.errors import JudgelabError
@@ -48,12 +48,12 @@ def dry_run(parts: Parts, settings: Frame, prompts: Sequence[Mapping[str, str]] 
 
 
 @contextmanager
-def count_calls(parts: Parts, settings: Frame) -> Iterator[tuple[dict[str, Counted], Context]]:
+def count_calls(parts: Parts, settings: Frame) -> Iterator[tuple[dict[str, CountingLM], Context]]:
     """Have the study put every question to LMs that count; role -> LM, and the study's context."""
-    file, roles = Path(settings.paths.cache), dict[str, Counted]()
+    file, roles = Path(settings.paths.cache), dict[str, CountingLM]()
 
-    def count(role: str, lm: EvaluationLM) -> Counted:
-        roles[role] = Counted(lm, CallCache(file) if file.is_file() else None)
+    def count(role: str, lm: EvaluationLM) -> CountingLM:
+        roles[role] = CountingLM(lm, CallCache(file) if file.is_file() else None)
         return roles[role]
 
     def begin(stage: str, items: int) -> None:
@@ -71,7 +71,7 @@ def count_calls(parts: Parts, settings: Frame) -> Iterator[tuple[dict[str, Count
             one.close()
 
 
-def _together(counting: Sequence[Counted], settings: Frame) -> str:
+def _together(counting: Sequence[CountingLM], settings: Frame) -> str:
     """What all LMs would be asked and cost; those without a price are named."""
     costs, unknown, to_ask = defaultdict[str, float](float), dict[str, None](), 0
     for lm, tally in ((one.lm, one.total) for one in counting):
@@ -86,7 +86,7 @@ def _together(counting: Sequence[Counted], settings: Frame) -> str:
     return f"All together: {to_ask:,} calls to ask, at most {most or '0'}{beside}."
 
 
-def _screen(counting: Counted, settings: Frame, role: str) -> Iterator[Any]:
+def _screen(counting: CountingLM, settings: Frame, role: str) -> Iterator[Any]:
     """One LM's stages in a table, and how far the numbers can be relied on."""
     lm, seconds, failed = counting.lm, dict[str, float](), ""
     try:
@@ -130,14 +130,14 @@ def minutes_here(tally: StageTally, seconds: Mapping[str, float]) -> float | Non
     return sum(count * seconds[kind] for kind, count in tally.kinds.items()) / 60
 
 
-def pace(counting: Counted) -> dict[str, float]:
+def pace(counting: CountingLM) -> dict[str, float]:
     """Seconds of a call of each kind that would be asked: ``pair`` (a log-probability), ``chat``,
     ``closed`` (a closed question). Some neighbouring calls are tried, so that contexts are shared
     about as in the run, but for the first, which loads the model."""
 
     def timed(batch: Batch, count: int) -> float:
         start = time.perf_counter()
-        batch.at(range(count)).put(counting.lm)
+        batch.at(range(count)).ask(counting.lm)
         return (time.perf_counter() - start) / count
 
     seconds = {}

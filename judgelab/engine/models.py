@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from judgelab.calls.budget import Ledger, budget_file
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached
+from judgelab.calls.cached import CachedLM
 from judgelab.calls.log import CallLog
 from judgelab.calls.meter import Meter, together
 from judgelab.calls.remote import Remote
@@ -37,7 +37,7 @@ class Models:
 
     def __init__(self, settings: Frame, folder: Path, sweep: Path | None = None) -> None:
         self._settings, self._folder, self._cache = settings, folder, Path(settings.paths.cache)
-        self._in_use: dict[str, Cached] = {}
+        self._in_use: dict[str, CachedLM] = {}
         self._parent = None if sweep is None else watch_parent(sweep)
         if self._parent is not None:
             self._parent.busy = lambda: sum(one.account.under_way for one in self._meters)
@@ -55,7 +55,7 @@ class Models:
             if self._parent is not None:
                 meter.orphaned = self._parent.gone
             lm.attach(meter, self.progress.tell)
-        cached = Cached(lm, CallCache(self._cache), self.progress, self.log, role, meter)
+        cached = CachedLM(lm, CallCache(self._cache), self.progress, self.log, role, meter)
         self._in_use[role] = cached
         return cached
 

@@ -45,16 +45,16 @@ class Progress(Watch):
             self._next = time.monotonic() + self._every
             say(harmless(name), self._stream)
 
-    def asked(self, calls: int, hits: int, *, one_item: bool = False) -> None:
+    def begin_batch(self, calls: int, hits: int, *, one_item: bool = False) -> None:
         """A batch began; its hits are done. Of one item of several, the others are taken to be as
         large as those so far."""
         self._batched, self._hits = self._batched + calls, self._hits + hits
         self._batches += one_item
         others = max(self._items - self._batches, 0) if one_item else 0
         self._total = self._batched + round(others * self._batched / max(self._batches, 1))
-        self.answered(hits)
+        self.advance(hits)
 
-    def answered(self, calls: int) -> None:
+    def advance(self, calls: int) -> None:
         """So many calls more are done."""
         self._done += calls
         if self._live:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from judgelab.calls.cached import Cached
+from judgelab.calls.cached import CachedLM
 from judgelab.core.lm import EvaluationLM
 
 Ask = Callable[[EvaluationLM], object]
@@ -18,7 +18,7 @@ Spread = Callable[[Ask], None]
 class Scale(Protocol):
     """Spreads questions; it cannot change an answer, a score or a byte of a result."""
 
-    def over(self, node: Mapping[str, Any], lm: Cached) -> Spread:
+    def over(self, node: Mapping[str, Any], lm: CachedLM) -> Spread:
         """How the steps of a run are spread; ConfigError where this LM cannot be.
 
         Others build their own LM from ``node``, its config; answers end up in the cache of ``lm``.
@@ -36,7 +36,7 @@ def alone(ask: Ask) -> None:
 class Local:
     """This process asks its LM itself. (An LM may still use processes or threads of its own.)"""
 
-    def over(self, node: Mapping[str, Any], lm: Cached) -> Spread:
+    def over(self, node: Mapping[str, Any], lm: CachedLM) -> Spread:
         """Nothing is spread."""
         return alone
 

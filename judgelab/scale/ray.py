@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.calls.batch import Batch, BatchLM
-from judgelab.calls.cached import Cached
+from judgelab.calls.cached import CachedLM
 from judgelab.config import build
 from judgelab.config.targets import trusted, trusting
 from judgelab.core.bounds import Count, NotNegative
@@ -34,7 +34,7 @@ CHATS = 8  # requests in one shard: enough work to be worth sending, little to l
 class Collector(BatchLM):
     """Looks like ``lm``, gives known answers, and notes in ``shards`` every other question once."""
 
-    def __init__(self, lm: Cached) -> None:
+    def __init__(self, lm: CachedLM) -> None:
         super().__init__(lm)
         self.shards, self._cached, self._seen = list[Batch](), lm, set[bytes]()
 
@@ -43,7 +43,7 @@ class Collector(BatchLM):
     def answers(self, batch: Batch) -> Sequence[Any]:
         """Known answers; none to all others."""
         keys = batch.keys(self.identity)
-        replies, first = self._cached.known(keys), dict[bytes, int]()
+        replies, first = self._cached.answers_to(keys), dict[bytes, int]()
         for index, key in enumerate(keys):
             if key not in replies and key not in self._seen:
                 first.setdefault(key, index)
@@ -56,7 +56,7 @@ class Collector(BatchLM):
         """Nothing: the LM goes on."""
 
 
-def open_batches(ask: Ask, lm: Cached) -> list[Batch]:
+def open_batches(ask: Ask, lm: CachedLM) -> list[Batch]:
     """The questions of a step that have no answer yet, cut into what a worker answers at a time;
     what depends on these comes later."""
     collector = Collector(lm)
@@ -83,7 +83,7 @@ class RayWorker:
     ) -> tuple[int, Any, str, dict[str, Any]]:
         """The shard's index and answers, in its order; who answers, and its LM's facts so far."""
         lm, worker = _lm(model), f"{platform.node()}:{os.getpid()}"
-        return index, shard.put(lm), worker, dict(lm.facts)
+        return index, shard.ask(lm), worker, dict(lm.facts)
 
 
 @lru_cache(maxsize=1)  # loading a model takes longer than a shard: a process keeps the last one
@@ -133,7 +133,7 @@ class Ray:
         self._ray: Any = None
         self._ours, self._actors = False, list[Any]()
 
-    def over(self, node: Mapping[str, Any], lm: Cached) -> Spread:
+    def over(self, node: Mapping[str, Any], lm: CachedLM) -> Spread:
         """Spread an LM of this machine, or one that every machine of the cluster can load."""
         if lm.lm.streaming is not None:
             raise ConfigError(

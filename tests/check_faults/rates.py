@@ -10,7 +10,7 @@ from typing import Any
 
 from judgelab.calls.budget import BudgetReachedError, Ledger, price_of
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached
+from judgelab.calls.cached import CachedLM
 from judgelab.calls.meter import Meter
 from judgelab.calls.pace import Limits
 from judgelab.config import Budget
@@ -86,7 +86,7 @@ def job(number: int, url: str, folder: Path, calls: int, most: float) -> None:
     lm.attach(
         Meter(folder / f"{number}.jsonl", price_of(MODEL), budget, ledger, f"{number}", MODEL)
     )
-    cached = Cached(lm, CallCache(folder / "calls.sqlite"))
+    cached = CachedLM(lm, CallCache(folder / "calls.sqlite"))
     asked = [f"Judge {number}, question {k}" for k in range(calls)]
     with suppress(BudgetReachedError):
         cached.chat([ask(text, max_tokens=100) for text in asked])

@@ -16,7 +16,7 @@ import yaml
 from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
 
 from judgelab.attack.protocol import Attack
-from judgelab.calls.cached import Counted
+from judgelab.calls.cached import CountingLM
 from judgelab.config import build
 from judgelab.core.errors import CapabilityError, ConfigError, DataError, did_you_mean
 from judgelab.core.panel import GIVE_REFERENCES, Agent, Panel
@@ -309,4 +309,4 @@ def refuse_unfit(context: Context, base: Panel) -> None:
     mechanism.fits(base)
     if mechanism.measurement == "text":  # refuses attacked texts where its scores are recorded
         base = base.with_agents(base.agents, base.texts, attack="perturbations")
-    mechanism.measure(base, Counted(lm), seed=context.seed)
+    mechanism.measure(base, CountingLM(lm), seed=context.seed)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from judgelab.calls.cache import SCHEMA, CallCache
-from judgelab.calls.cached import Cached
+from judgelab.calls.cached import CachedLM
 from judgelab.core.errors import DataError
 from judgelab.core.lm import (
     Capability,
@@ -61,9 +61,9 @@ class Counting(EvaluationLM):
 
 def test_pairs_are_computed_once_across_batches_and_processes(tmp_path: Path) -> None:
     inner = Counting("lm")
-    lm = Cached(inner, CallCache(tmp_path / "c.sqlite"))
+    lm = CachedLM(inner, CallCache(tmp_path / "c.sqlite"))
     first = lm.logprob(["a", "b"], ["x", "y"], [(0, 0), (1, 1), (0, 0)])
-    again = Cached(inner, CallCache(tmp_path / "c.sqlite"))
+    again = CachedLM(inner, CallCache(tmp_path / "c.sqlite"))
     second = again.logprob(["b", "a"], ["y", "x"], [(1, 1), (0, 0), (0, 1)])
     assert inner.seen == [("a", "x"), ("b", "y"), ("b", "x")]
     assert first.total.tolist() == [-2.0, -2.0, -2.0]
@@ -75,7 +75,7 @@ def test_what_can_change_an_answer_changes_the_key_and_labels_do_not(tmp_path: P
     cache = CallCache(tmp_path / "c.sqlite")
     a, b = Counting("model-a"), Counting("model-b")
     for inner in (a, b):
-        lm = Cached(inner, cache)
+        lm = CachedLM(inner, cache)
         asked = [ask("q"), ask("q", repeat=1), ask("q", temperature=0.7), ask("q", key=("other",))]
         assert lm.chat(asked)[0].text == f"{inner.identity}: q #0"
         lm.logprob(["ab", "a"], ["c", "bc"], [(0, 0), (1, 1)])  # they do not run together
@@ -84,10 +84,10 @@ def test_what_can_change_an_answer_changes_the_key_and_labels_do_not(tmp_path: P
 
 def test_unscored_answers_are_asked_again(tmp_path: Path) -> None:
     cache = CallCache(tmp_path / "c.sqlite")
-    failing = Cached(Counting("lm", refuse=True), cache)
+    failing = CachedLM(Counting("lm", refuse=True), cache)
     assert failing.chat([ask("q")])[0] == Reply(None, "refused")
     assert np.isnan(failing.logprob(["c"], ["t"], [(0, 0)]).total[0])
-    working = Cached(Counting("lm"), cache)
+    working = CachedLM(Counting("lm"), cache)
     assert working.chat([ask("q")])[0].text == "lm: q #0"
     assert working.logprob(["c"], ["t"], [(0, 0)]).total[0] == -2.0
     assert working.count["computed"] == 2
@@ -95,7 +95,7 @@ def test_unscored_answers_are_asked_again(tmp_path: Path) -> None:
 
 def test_a_text_that_is_none_is_unscored_and_not_asked(tmp_path: Path) -> None:
     inner = Counting("lm")
-    lm = Cached(inner, CallCache(tmp_path / "c.sqlite"))
+    lm = CachedLM(inner, CallCache(tmp_path / "c.sqlite"))
     table = lm.logprob(["a", "\ud83d"], ["x", "y\udc00"], [(0, 0), (1, 0), (0, 1)])
     assert np.isnan(table.total).tolist() == [False, True, True]
     bad, good = lm.chat([ask("\ud83d"), ask("q")])
@@ -166,7 +166,7 @@ def test_the_manifest_tells_of_damaged_rows_whose_questions_were_asked_again(
     damage = f"UPDATE answer SET answer = '[-7.0, 1]' WHERE {third}"
     lm, told = ScriptedLogProb(lambda c, t: -float(len(c + t))), []
     for change in (damage, "PRAGMA user_version", "PRAGMA user_version"):
-        cached = Cached(lm, CallCache(file))
+        cached = CachedLM(lm, CallCache(file))
         assert cached.logprob(["a"], ["x", "yy"], [(0, 0), (0, 1)]).total.tolist() == [-2.0, -3.0]
         account = cached.account()
         told.append((account.get("damaged_rows"), account["calls"]["computed"]))

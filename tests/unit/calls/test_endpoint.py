@@ -14,7 +14,7 @@ import pytest
 from openai import AsyncOpenAI
 
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached, Claims
+from judgelab.calls.cached import CachedLM, Claims
 from judgelab.calls.caller import Breaker, Caller, stamp
 from judgelab.calls.meter import Meter
 from judgelab.calls.pace import Limits
@@ -59,7 +59,7 @@ def test_two_jobs_at_once_ask_each_question_once(tmp_path: Path) -> None:
     answers: list[list[Reply]] = []
 
     def job(url: str) -> None:
-        lm = Cached(OpenAI("m", url, Limits(concurrency=4)), CallCache(tmp_path / "c.sqlite"))
+        lm = CachedLM(OpenAI("m", url, Limits(concurrency=4)), CallCache(tmp_path / "c.sqlite"))
         answers.append(lm.chat(requests))
         lm.close()
 
@@ -97,8 +97,8 @@ def test_progress_is_a_line_now_and_then_or_live_on_a_terminal(
     stream = io.StringIO()
     progress = Progress(lambda: "0.01 USD", stream, first=0.0, every=3600)
     progress.stage("judge", 3)
-    progress.asked(100, 40, one_item=True)  # the other two items are taken to be as large
-    progress.answered(30)
+    progress.begin_batch(100, 40, one_item=True)  # the other two items are taken to be as large
+    progress.advance(30)
     progress.close()
     waiting = Progress(str, stream)
     for _ in range(3):
@@ -109,8 +109,8 @@ def test_progress_is_a_line_now_and_then_or_live_on_a_terminal(
     monkeypatch.setattr(stream, "isatty", lambda: True)
     progress = Progress(str, stream)
     progress.stage("judge", 300)
-    progress.asked(300, 0)  # all items in one batch
-    progress.answered(30)
+    progress.begin_batch(300, 0)  # all items in one batch
+    progress.advance(30)
     progress.close()
     assert "judge: 30 of 300 calls" in stream.getvalue() and "/s" in stream.getvalue()
 
@@ -128,7 +128,7 @@ def test_a_disk_that_fills_up_ends_a_run_before_what_is_paid_finds_no_room(
                 return (room << 20) if room != 9 or not server.seen() else 1 << 20
 
             monkeypatch.setattr("judgelab.store.disk._room", left)
-            lm = Cached(
+            lm = CachedLM(
                 OpenAI("m", server.url, Limits(concurrency=8), server="s"),
                 CallCache(tmp_path / "c.sqlite"),
             )
@@ -222,7 +222,7 @@ def test_calls_that_always_fail_do_not_keep_the_others_from_their_turn(tmp_path:
         for _start in range(12):
             lm = OpenAI("m", server.url, limits, server="s")
             lm.attach(Meter(tmp_path / "calls.jsonl"))
-            replies = Cached(lm, CallCache(tmp_path / "c.sqlite")).chat(requests)
+            replies = CachedLM(lm, CallCache(tmp_path / "c.sqlite")).chat(requests)
             lm.close()
             left = [str(reply.reason) for reply in replies if reply.text is None]
             if not any("not sent" in reason for reason in left):

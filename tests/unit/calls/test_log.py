@@ -10,7 +10,7 @@ import pytest
 from judgelab.calls.batch import LoggedCall
 from judgelab.calls.budget import price_of
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached
+from judgelab.calls.cached import CachedLM
 from judgelab.calls.log import CallLog, LoggedLM
 from judgelab.core.errors import DataError
 from judgelab.core.lm import Reply
@@ -35,11 +35,11 @@ def test_a_call_counts_once_whatever_its_order() -> None:
 def test_unanswered_and_unread_calls_of_an_lm_are_noted_with_its_role(tmp_path: Path) -> None:
     log = CallLog()
     cache = CallCache(tmp_path / "c.sqlite")
-    refusing = Cached(Counting("lm", refuse=True), cache, None, log, "writer_lm")
+    refusing = CachedLM(Counting("lm", refuse=True), cache, None, log, "writer_lm")
     request = ask("hi", key=("judge", "q1", "a", "b"))
     refusing.chat([request])
     refusing.logprob(["c"], ["target"], [(0, 0)])
-    answering = Cached(Counting("other"), CallCache(tmp_path / "c.sqlite"), None, log)
+    answering = CachedLM(Counting("other"), CallCache(tmp_path / "c.sqlite"), None, log)
     answering.unread(request, answering.chat([request])[0], "none of the labels")
     answering.chat([request])  # the same reply again is no more use
     found = {(one.role, one.verb, one.about, one.reason, one.reply) for one in log.unscored}

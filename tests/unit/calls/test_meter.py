@@ -26,7 +26,7 @@ EACH = Price(1e6, 1e6)  # a token costs 1
 def start(meter: Meter, *tokens: int) -> int:
     """An attempt's ticket; asyncio.TimeoutError while it has to wait for others."""
     return asyncio.run(
-        asyncio.wait_for(meter.sent(("k",), 1, (tokens[0], tokens[1])), timeout=0.05)
+        asyncio.wait_for(meter.note_start(("k",), 1, (tokens[0], tokens[1])), timeout=0.05)
     )
 
 
@@ -36,11 +36,11 @@ def test_a_cost_nobody_knows_counts_against_the_budget(tmp_path: Path, status: s
     budget = Budget(max_cost=10.0)
     meter = Meter(tmp_path / "a.jsonl", EACH, budget)
     for _ in range(2):
-        meter.ended(start(meter, 2, 1), status)
+        meter.note_end(start(meter, 2, 1), status)
     assert (meter.account.cost, meter.account.unknown_cost) == (0.0, 2)
     with pytest.raises(BudgetReachedError, match=r"0\.0000 spent so far, and up to 6\.0000"):
         start(meter, 5, 0)
-    meter.ended(start(meter, 3, 0), "answered", (1, 0))
+    meter.note_end(start(meter, 3, 0), "answered", (1, 0))
     start(meter, 2, 0)  # killed: its end is never written
     ledger = Ledger()
     again = Meter(tmp_path / "a.jsonl", EACH, budget, ledger, "a")
@@ -51,7 +51,7 @@ def test_a_cost_nobody_knows_counts_against_the_budget(tmp_path: Path, status: s
     summary = again.summary()
     assert (summary["lost"], summary["cost"], summary["reserved"]) == (1, 1.0, 8.0)
     for free in ("429", "unreached"):
-        again.ended(start(again, 1, 0), free)
+        again.note_end(start(again, 1, 0), free)
     start(again, 1, 0)
     again.close()
 
@@ -71,7 +71,7 @@ def test_usage_that_cannot_be_is_unknown_and_held_against_the_budget(said: Any) 
     meter = Meter(None, EACH, Budget(max_cost=10.0))
     with pytest.raises(BudgetReachedError, match="up to 9"):
         for _ in range(20):
-            meter.ended(start(meter, 2, 1), "answered", tokens)
+            meter.note_end(start(meter, 2, 1), "answered", tokens)
     assert (meter.account.sent, meter.account.cost, meter.account.reserved) == (3, 0.0, 9.0)
 
 
@@ -104,10 +104,10 @@ def test_replies_of_any_length_stay_within_the_budget(longer: float) -> None:
     async def call() -> None:
         nonlocal true
         while True:
-            ticket = await meter.sent(("k",), 1, (5, 5))
+            ticket = await meter.note_start(("k",), 1, (5, 5))
             true += 5 + 5 * longer
             await asyncio.sleep(0.002)
-            meter.ended(ticket, "answered", (5, round(5 * longer)))
+            meter.note_end(ticket, "answered", (5, round(5 * longer)))
 
     async def calls() -> list[BaseException | None]:
         return await asyncio.gather(*(call() for _ in range(32)), return_exceptions=True)
@@ -126,8 +126,8 @@ def test_jobs_of_a_sweep_have_one_budget_and_a_killed_one_keeps_nothing(tmp_path
     a, b = (
         Meter(tmp_path / n, EACH, budget, s, n, "m") for n, s in zip("ab", ledgers, strict=True)
     )
-    a.ended(start(a, 0, 5), "answered", (0, 5))
-    b.ended(start(b, 0, 5), "answered", (0, 50))
+    a.note_end(start(a, 0, 5), "answered", (0, 5))
+    b.note_end(start(b, 0, 5), "answered", (0, 50))
     with pytest.raises(BudgetReachedError, match=r"55\.0000 spent"):
         start(a, 0, 95)  # 55 + 10 * 95, as b has seen
     start(a, 0, 10)
@@ -136,7 +136,7 @@ def test_jobs_of_a_sweep_have_one_budget_and_a_killed_one_keeps_nothing(tmp_path
     os.close(ledgers[0]._mark._handle)  # what the system does when a process is killed
     with pytest.raises(BudgetReachedError, match=r"55\.0000 spent so far, and up to 100\.0000"):
         start(b, 0, 85)
-    b.ended(start(b, 0, 75), "answered", (0, 75))
+    b.note_end(start(b, 0, 75), "answered", (0, 75))
     ledgers[1].close()
     resumed = Ledger(path)  # the same sweep again; b is finished and never opened
     a = Meter(tmp_path / "a", EACH, budget, resumed, "a", "m")
@@ -150,8 +150,8 @@ def test_what_was_paid_again_is_told(tmp_path: Path) -> None:
     meter = Meter(tmp_path / "a.jsonl", EACH)
     for _ in range(6):
         for attempt, status in enumerate(("broken", "timeout", "answered"), 1):
-            ticket = asyncio.run(meter.sent(("k",), attempt, (1, 1)))
-            meter.ended(ticket, status, (1, 1) if status == "answered" else None)
+            ticket = asyncio.run(meter.note_start(("k",), attempt, (1, 1)))
+            meter.note_end(ticket, status, (1, 1) if status == "answered" else None)
     meter.close()
     meter = Meter(tmp_path / "a.jsonl", EACH)
     told = "12.0000 USD + up to 24.0000 for 12 attempts of unknown cost, "

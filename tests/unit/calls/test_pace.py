@@ -45,12 +45,12 @@ def test_tokens_are_given_back_at_the_rate_that_they_were_taken_at() -> None:
     """After a 429 the share is below 1: else each attempt keeps a part of what it did not use."""
     clock = [100.0]
     pace = Pace(Limits(tokens_per_minute=30_000), KeptState(clock=lambda: clock[0]))
-    with pace._kept.turn() as state:
+    with pace._shared.turn() as state:
         state.share, state.tokens_free = 0.2, 100.0
     for _ in range(50):
         pace._place(1000)
-        pace.used(1000, 100)
-    with pace._kept.turn() as state:
+        pace.correct(1000, 100)
+    with pace._shared.turn() as state:
         assert state.tokens_free - 100.0 == pytest.approx(50 * 100 * 60 / (30_000 * 0.2))
 
 
@@ -75,7 +75,7 @@ def against(
             room -= not refused
         last = clock[0]
         accepted += not refused
-        pace.answered(refused=refused)
+        pace.note_answer(refused=refused)
     return accepted / seconds / rate, sent / seconds / rate, pace.share
 
 
@@ -104,19 +104,19 @@ def test_a_server_that_refuses_everything_is_backed_off_from_and_found_again() -
     pace = Pace(Limits(), KeptState(clock=lambda: clock[0]))
     for seconds, wait in ((7.0, 7.0), (float("inf"), AHEAD)):
         for _ in range(9):
-            pace.answered(refused=True, retry_after=seconds)
+            pace.note_answer(refused=True, retry_after=seconds)
         assert pace._place(1) == wait, "all wait as long as the server says, but not for ever"
-    with pace._kept.turn() as state:
+    with pace._shared.turn() as state:
         state.share = LEAST
     for _ in range(60 * 40):
         clock[0] += 1 / 40
-        pace.answered(refused=False)
+        pace.note_answer(refused=False)
     assert pace.share == 1.0
 
 
 def test_tokens_that_a_server_claims_cannot_have_us_wait_for_ever() -> None:
     pace, now = Pace(Limits(tokens_per_minute=10.0)), time.time()
-    pace.used(1.0, 1e9)
+    pace.correct(1.0, 1e9)
     assert pace._place(1) < now + 700
 
 
@@ -167,7 +167,7 @@ def test_a_damaged_state_is_begun_anew_and_a_turn_takes_no_time(tmp_path: Path) 
     pace, begun = Pace(Limits(), kept), time.process_time()
     for _ in range(1000):
         pace._place(1)
-        pace.answered(refused=False)
+        pace.note_answer(refused=False)
     assert time.process_time() - begun < 1.0, "a thousandth of a second for each call"
     assert path.stat().st_mode & 0o77 == 0
     kept.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached, Counted
+from judgelab.calls.cached import CachedLM, CountingLM
 from judgelab.calls.log import LoggedLM
 from judgelab.calls.pace import Limits
 from judgelab.core.estimator import LM, Estimator, differences, marks, mixed
@@ -46,10 +46,10 @@ def made(mechanism: Any, lm: Any, preprocessor: str = "rules", **attrs: str) -> 
 def test_an_lm_says_how_texts_are_put_to_it_through_every_wrapper(tmp_path: Path) -> None:
     here, limits = str(tmp_path), Limits()
     lm = OpenAI(here, "http://h/v1", limits, logprobs="echo", template="chat", end_token=False)
-    cached = Cached(lm, CallCache(tmp_path / "c.sqlite"))
+    cached = CachedLM(lm, CallCache(tmp_path / "c.sqlite"))
     said = lm.presentation
     assert (said.template, said.end_token, said.precision) == ("chat", "not counted", "")
-    for wrapper in (cached, Counted(cached), LoggedLM(cached), Collector(cached)):
+    for wrapper in (cached, CountingLM(cached), LoggedLM(cached), Collector(cached)):
         assert wrapper.presentation == said
     cached.close()
     assert Compression().presentation.end_token == "not counted"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached, Counted
+from judgelab.calls.cached import CachedLM, CountingLM
 from judgelab.config import resolved
 from judgelab.config.composing import composed
 from judgelab.core.errors import CapabilityError, ConfigError
@@ -47,8 +47,8 @@ class Judged(Study):
 
 def test_what_an_lm_does_not_say_has_a_default_and_wrappers_pass_it_on(tmp_path: Path) -> None:
     lm = Speaks()
-    cached = Cached(lm, CallCache(tmp_path / "c.sqlite"))
-    for one in (lm, cached, Counted(cached)):
+    cached = CachedLM(lm, CallCache(tmp_path / "c.sqlite"))
+    for one in (lm, cached, CountingLM(cached)):
         assert one.unwrapped is lm and one.adapter == "a/folder"
         assert one.facts == {}
     with pytest.raises(CapabilityError, match="speaks gives no log-probabilities"):
@@ -73,7 +73,7 @@ def test_a_class_without_its_base_is_refused_by_name(target: str, said: str) -> 
 
 def test_putting_a_cache_around_an_lm_asks_it_nothing(tmp_path: Path) -> None:
     """Its identity looks for the weights: an absent model is told when it is needed, not before."""
-    Cached(Transformers(str(tmp_path / "absent")), CallCache(tmp_path / "c.sqlite")).cache.close()
+    CachedLM(Transformers(str(tmp_path / "absent")), CallCache(tmp_path / "c.sqlite")).cache.close()
 
 
 def test_judges_are_never_asked_past_cache_and_budget() -> None:

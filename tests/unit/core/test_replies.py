@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached
+from judgelab.calls.cached import CachedLM
 from judgelab.core.reply.grade import stated_grade
 from judgelab.core.reply.label import stated_label
 from judgelab.mechanism.judge import CHOICES, VERDICTS
@@ -64,7 +64,7 @@ def test_a_hostile_reply_that_lies_in_the_cache_is_read(tmp_path: Path) -> None:
     request = ask("which?")
     for text in hostile(4):
         for answer in (lambda _, text=text: text, lambda _: "asked again"):
-            lm = Cached(ScriptedChat(answer), CallCache(tmp_path / "c.sqlite"))
+            lm = CachedLM(ScriptedChat(answer), CallCache(tmp_path / "c.sqlite"))
             reply = lm.chat([request])[0]
             lm.close()
         assert reply.text != "asked again"

@@ -72,7 +72,7 @@ def test_nothing_that_leaves_to_the_terminal_controls_it(
     Careful(Broken(), None).close()  # type: ignore[arg-type]
     progress = Progress(lambda: HOSTILE, first=0.0)
     progress.stage(HOSTILE, 2)
-    progress.answered(1)
+    progress.advance(1)
     said = "".join(capsys.readouterr())
     assert said.count("pwned") == 6
     assert not [c for c in said if not c.isprintable() and c != "\n"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judgelab.calls.cached import Counted
+from judgelab.calls.cached import CountingLM
 from judgelab.calls.pace import Limits
 from judgelab.config import fitting, frame, resolved
 from judgelab.config.composing import IF_KNOWN, as_typed, composed, spelled
@@ -98,7 +98,7 @@ def slowly(request: ChatRequest) -> str:
 def test_the_pace_is_that_of_a_few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dry_run, "TRIAL", 0.5)
     lm = ScriptedChat(slowly)
-    counted = Counted(lm)
+    counted = CountingLM(lm)
     counted.begin("judging")
     counted.chat(questions(10_000))
     assert not lm.seen, "counting asks nothing"
@@ -112,7 +112,7 @@ def test_the_pace_is_that_of_a_few_calls(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_pace_of_pairs_is_the_compressors_own() -> None:
-    counted = Counted(Compression())
+    counted = CountingLM(Compression())
     counted.begin("clean")
     contexts, targets = ["a context of some words " * 20], ["some words " * 10, "other text"]
     counted.logprob(contexts, targets, [(0, 0), (0, 1)])
@@ -123,7 +123,7 @@ def test_the_pace_of_pairs_is_the_compressors_own() -> None:
 
 def test_a_paid_endpoint_is_not_tried() -> None:
     nowhere = OpenAI("m", "http://127.0.0.1:9/v1", Limits(), api_key_env=None)
-    counted = Counted(nowhere)
+    counted = CountingLM(nowhere)
     counted.begin("judging")
     counted.chat(questions(2))
     assert pace(counted) == {}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached
+from judgelab.calls.cached import CachedLM
 from judgelab.calls.meter import Meter
 from judgelab.calls.pace import Limits
 from judgelab.calls.prompts import DRAWS
@@ -144,10 +144,10 @@ def test_identity_holds_what_changes_an_answer_and_nothing_else() -> None:
 def test_alternatives_of_a_reply(start: Start, tmp_path: Path) -> None:
     _, lm = start()
     cache = CallCache(tmp_path / "c.sqlite")
-    first = Cached(lm, cache).chat([ask("judge", top_logprobs=2)])[0]
+    first = CachedLM(lm, cache).chat([ask("judge", top_logprobs=2)])[0]
     assert first.top_logprobs == ((("I", -0.1), ("I", -0.1)),)
-    assert Cached(lm, cache).chat([ask("judge", top_logprobs=2)])[0] == first
-    assert Cached(lm, cache).chat([ask("judge")])[0].top_logprobs == ()
+    assert CachedLM(lm, cache).chat([ask("judge", top_logprobs=2)])[0] == first
+    assert CachedLM(lm, cache).chat([ask("judge")])[0].top_logprobs == ()
     cache.close()
     _, silent = start(ignore=True)
     with pytest.raises(CapabilityError, match="ignores logprobs"):
@@ -179,13 +179,13 @@ def test_a_prompt_that_was_paid_for_is_not_asked_again(start: Start, tmp_path: P
     once = Limits(retries=0)
     server, lm = start(logprobs="echo", merge=True, refuses=context, limits=once)
     lm.server = "mine"
-    first = Cached(lm, CallCache(tmp_path / "c.sqlite"))
+    first = CachedLM(lm, CallCache(tmp_path / "c.sqlite"))
     assert all(math.isnan(v) for v in first.logprob([context], targets, pairs).total)
     before = sum(server.seen().values())
     first.close()
     mended, again = start(logprobs="echo", merge=True)
     again.server = "mine"
-    second = Cached(again, CallCache(tmp_path / "c.sqlite"))
+    second = CachedLM(again, CallCache(tmp_path / "c.sqlite"))
     table = second.logprob([context], targets, [*pairs, (0, 2)])
     for k, target in enumerate(targets):
         assert table.total[k] == pytest.approx(expected(context, target, merge=True)[0])

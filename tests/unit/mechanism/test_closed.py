@@ -13,7 +13,7 @@ import pytest
 
 from judgelab.calls.batch import ChatBatch, chat_key
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached, Counted
+from judgelab.calls.cached import CachedLM, CountingLM
 from judgelab.core.errors import CapabilityError, ConfigError
 from judgelab.core.lm import Capability, ChatRequest, EvaluationLM, Reply
 from judgelab.core.panel import Agent, Item, Panel
@@ -172,7 +172,7 @@ def test_the_cache_keeps_labels_apart_and_old_keys_as_they_were(tmp_path: Path) 
     assert chat_key("lm", closed) != chat_key("lm", plain)
     assert chat_key("lm", closed) != chat_key("lm", replace(closed, labels=("one", "tie")))
     lm = always(one=0.5, two=0.25)
-    cached = Cached(lm, CallCache(tmp_path / "calls.sqlite"))
+    cached = CachedLM(lm, CallCache(tmp_path / "calls.sqlite"))
     data = PAIRWISE.measure(panel_of(TEXTS), cached, seed=0)
     assert [len(batch) for batch in lm.seen] == [6, 6], "a batch an item"
     again = PAIRWISE.measure(panel_of(TEXTS), cached, seed=0)
@@ -181,10 +181,10 @@ def test_the_cache_keeps_labels_apart_and_old_keys_as_they_were(tmp_path: Path) 
 
 
 def test_workers_get_an_item_at_a_time_and_a_dry_run_counts_no_reply(tmp_path: Path) -> None:
-    lm = Cached(always(one=0.5), CallCache(tmp_path / "calls.sqlite"))
+    lm = CachedLM(always(one=0.5), CallCache(tmp_path / "calls.sqlite"))
     shards = open_batches(lambda asked: PAIRWISE.measure(panel_of(TEXTS), asked, seed=0), lm)
     assert [len(shard.questions) for shard in shards] == [6, 6]
-    counted = Counted(always(one=0.5))
+    counted = CountingLM(always(one=0.5))
     counted.begin("clean")
     PAIRWISE.measure(panel_of(TEXTS), counted, seed=0)
     tally = counted.stages["clean"]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from judgelab.calls.cached import Counted
+from judgelab.calls.cached import CountingLM
 from judgelab.core.errors import ConfigError, DataError
 from judgelab.core.lm import ChatRequest
 from judgelab.core.panel import Agent, Item, Panel
@@ -175,7 +175,7 @@ def test_a_debate_goes_round_and_the_last_words_count() -> None:
     panel = panel_of([["a", "b"], ["c", None]])
     data = ChatEval(Prompt("chat_eval.txt"), roles, rounds=2).measure(panel, lm, seed=0)
     assert len(lm.seen) == 2 * 3 * 2  # both orders of one pair, three roles, two rounds
-    counted = Counted(lm)  # a dry run, in which nobody answers, counts as many
+    counted = CountingLM(lm)  # a dry run, in which nobody answers, counts as many
     ChatEval(Prompt("chat_eval.txt"), roles, rounds=2).measure(panel, counted, seed=0)
     assert counted.total.calls == 2 * 3 * 2
     assert data["verdict"].values[0, 0, 1] == 0.0 and np.isnan(data["verdict"].values[1]).all()

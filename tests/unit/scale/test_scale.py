@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from judgelab.calls.batch import PairBatch
 from judgelab.calls.cache import CallCache
-from judgelab.calls.cached import Cached
+from judgelab.calls.cached import CachedLM
 from judgelab.core.lm import EvaluationLM
 from judgelab.engine.sweep import PARENT, become_parent, watch_parent
 from judgelab.scale.ray import CHATS, open_batches, places
@@ -33,7 +33,7 @@ def test_no_worker_is_split_over_two_nodes(cpus: float, gpus: float, expected: i
 
 def test_pairs_are_collected_a_batch_at_a_time_and_once(tmp_path: Path) -> None:
     inner = ScriptedLogProb(lambda c, t: -float(len(c) + len(t)))
-    lm = Cached(inner, CallCache(tmp_path / "c.sqlite"))
+    lm = CachedLM(inner, CallCache(tmp_path / "c.sqlite"))
     lm.logprob(["a"], ["x"], [(0, 0)])
 
     def step(asked: EvaluationLM) -> None:
@@ -53,7 +53,7 @@ def test_pairs_are_collected_a_batch_at_a_time_and_once(tmp_path: Path) -> None:
 
 
 def test_chats_are_cut_small_and_what_depends_on_answers_comes_later(tmp_path: Path) -> None:
-    lm = Cached(ScriptedChat(lambda r: "noted"), CallCache(tmp_path / "c.sqlite"))
+    lm = CachedLM(ScriptedChat(lambda r: "noted"), CallCache(tmp_path / "c.sqlite"))
 
     def step(asked: EvaluationLM) -> None:
         first = [ask(f"read {k}") for k in range(CHATS + 1)]
@@ -64,7 +64,7 @@ def test_chats_are_cut_small_and_what_depends_on_answers_comes_later(tmp_path: P
     asked = open_batches(step, lm)
     assert [len(shard.questions) for shard in asked] == [CHATS, 1]
     for shard in asked:
-        lm.accept(dict(zip(shard.keys(lm.identity), shard.put(lm.lm), strict=True)))
+        lm.accept(dict(zip(shard.keys(lm.identity), shard.ask(lm.lm), strict=True)))
     later = [r.messages[0].content for s in open_batches(step, lm) for r in s.questions]
     assert later == [f"write from noted {k}" for k in range(CHATS + 1)]
     lm.close()
