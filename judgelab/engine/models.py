@@ -55,9 +55,9 @@ class Models:
             if self._parent is not None:
                 meter.orphaned = self._parent.gone
             lm.attach(meter, self.progress.tell)
-        cached = CachedLM(lm, CallCache(self._cache), self.progress, self.log, role, meter)
-        self._in_use[role] = cached
-        return cached
+        lm_in_use = CachedLM(lm, CallCache(self._cache), self.progress, self.log, role, meter)
+        self._in_use[role] = lm_in_use
+        return lm_in_use
 
     def context(
         self,

@@ -94,21 +94,21 @@ def compare(tracker: Tracker, folder: Path) -> str | None:
 
 def tracked_sweep(folder: Path) -> TrackedSweep:
     """What lies in the folder of a finished sweep."""
-    name, ranked = SweepName.read(folder), best_first(jobs(folder))
-    keys, sections, data = name.varies or axes(ranked), comparisons(ranked), table(ranked)
-    data.insert(1, "name", [job_name(job, keys) for job in ranked])
-    manifests = [RunDir(job.run).read_json("manifest.json") if job.run else {} for job in ranked]
+    name, in_rank = SweepName.read(folder), best_first(jobs(folder))
+    keys, sections, data = name.varies or axes(in_rank), comparisons(in_rank), table(in_rank)
+    data.insert(1, "name", [job_name(job, keys) for job in in_rank])
+    manifests = [RunDir(job.run).read_json("manifest.json") if job.run else {} for job in in_rank]
     data["tracker"] = [one.get("tracker") for one in manifests]
     frames = {"comparison": data} | {one.name: one.rows for one in sections if one.tables}
     plain = {name: rows.astype(object).where(rows.notna(), None) for name, rows in frames.items()}
     figure_rows = [
         row
-        for job, called in zip(ranked, data["name"], strict=True)
+        for job, called in zip(in_rank, data["name"], strict=True)
         if job.run is not None
         for row in bars(Result.read(job.run), called, {axis: setting(job, axis) for axis in SHOWN})
     ]
-    in_order = sorted(ranked, key=lambda job: job.number)
-    words = Counter(job.status.partition(":")[0] for job in ranked)
+    in_order = sorted(in_rank, key=lambda job: job.number)
+    words = Counter(job.status.partition(":")[0] for job in in_rank)
     return TrackedSweep(
         folder=folder,
         name=name.name,
@@ -117,7 +117,7 @@ def tracked_sweep(folder: Path) -> TrackedSweep:
             *(Table(name, name, records(rows)) for name, rows in plain.items()),
             Table("all_bars", "Figures with intervals", figure_rows),
         ],
-        summary=in_words(answer(ranked, sections))
-        | {"jobs": len(ranked)}
+        summary=in_words(answer(in_rank, sections))
+        | {"jobs": len(in_rank)}
         | dict(sorted(words.items())),
     )

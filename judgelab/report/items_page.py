@@ -4,7 +4,7 @@ It is made from the records alone, and texts in it are data, never markup."""
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -43,10 +43,10 @@ class ItemRows:
         return len(self.table.units)
 
     @property
-    def lost(self) -> Mask:
+    def unscored(self) -> Mask:
         """[rows] whether a judge was asked and gave nothing."""
-        missing = self.table.asked & np.isnan(self.table.verdicts)
-        return np.asarray(missing.any(axis=(0, 2)))
+        absent = self.table.asked & np.isnan(self.table.verdicts)
+        return np.asarray(absent.any(axis=(0, 2)))
 
     @property
     def unit(self) -> Unit:
@@ -204,54 +204,18 @@ def linked(columns: Sequence[Column], items: Collection[str]) -> list[Column]:
 
 def _data(run_dir: RunDir, rows: ItemRows) -> dict[str, Any]:
     """Plain values for the script: the rows that the page has room for, the most telling first."""
-    table, units, sorts = rows.table, rows.table.units, rows.sorts
+    table, sorts = rows.table, rows.sorts
     keys = next(iter(sorts.values()), np.zeros(len(rows)))
-    shown = np.argsort(np.where(np.isnan(keys), np.inf, -keys), kind="stable")[:MOST]
-    items = {name: k for k, name in enumerate(dict.fromkeys(units.item[shown].tolist()))}
+    places = np.argsort(np.where(np.isnan(keys), np.inf, -keys), kind="stable")[:MOST]
+    items = {name: k for k, name in enumerate(dict.fromkeys(table.units.item[places].tolist()))}
     sources = {row["item"]: row for row in _records(run_dir, "source_texts")}
-    texts, attacked = (
-        {(row["item"], row["agent"]): row["text"] for row in _records(run_dir, name)}
-        for name in ("clean_texts", "attacked_texts")
-    )
     replies = [
         {"panel": panel, **row}
         for panel in ("clean", "attacked")
         for row in _records(run_dir, f"{panel}_reply_texts")
         if row["item"] in items
     ][:REPLIES]
-    about: dict[tuple[str, str], list[int]] = {}  # item and agent -> places of replies
-    for k, reply in enumerate(replies):
-        for agent in filter(None, (reply["agent"], reply["peer"])):
-            about.setdefault((reply["item"], agent), []).append(k)
-
-    def row_texts(at: int) -> dict[str, Any]:
-        item, agents = units.item[at], [a for a in (units.first[at], units.second[at]) if a]
-        clean, changed = texts.get((item, agents[0])), attacked.get((item, agents[0]))
-        own = {k for agent in agents for k in about.get((item, agent), ())}
-        if len(agents) > 1:  # of a pair, only what was said of these two
-            both = {"", None, *agents}
-            own = {k for k in own if {replies[k]["agent"], replies[k]["peer"]} <= both}
-        return {
-            "at": at,
-            "item": items[item],
-            "agents": agents,
-            "group": str(rows.group[at]),
-            "texts": [_cut(texts.get((item, agent))) for agent in agents],
-            "attacked": None if changed == clean else _cut(changed),
-            "replies": sorted(own),
-        }
-
-    of_row = {
-        "values": _plain(table.verdicts.transpose(1, 0, 2)[shown]),
-        "said": _plain(table.values.T[shown]),
-        "labels": _plain(table.labels[shown]),
-        "difference": _plain(rows.difference[shown]),
-        "people": _plain(table.truth[shown]),
-        "change": _plain(rows.attacked[shown]),
-        "asked": np.asarray(table.asked.any(axis=2)).T[shown].tolist(),
-        "lost": rows.lost[shown].tolist(),
-    }
-    by = {name: _plain(values[shown]) for name, values in sorts.items()}
+    words, numbers = _words_of(run_dir, rows, places, items, replies), _numbers_of(rows, places)
     return {
         "kind": table.kind,
         "judges": list(table.names),
@@ -263,13 +227,62 @@ def _data(run_dir: RunDir, rows: ItemRows) -> dict[str, Any]:
             for name in items
         ],
         "replies": [_reply(row) for row in replies],
-        "rows": [
-            row_texts(at)
-            | {"keys": {name: values[k] for name, values in by.items()}}
-            | {name: values[k] for name, values in of_row.items()}
-            for k, at in enumerate(shown.tolist())
-        ],
+        "rows": [row | values for row, values in zip(words, numbers, strict=True)],
     }
+
+
+def _words_of(
+    run_dir: RunDir,
+    rows: ItemRows,
+    places: NDArray[np.intp],
+    items: Mapping[str, int],
+    replies: Sequence[Mapping[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    """Of each row: its item, agents and texts, and the places of the replies about them."""
+    texts, attacked = (
+        {(row["item"], row["agent"]): row["text"] for row in _records(run_dir, name)}
+        for name in ("clean_texts", "attacked_texts")
+    )
+    about: dict[tuple[str, str], list[int]] = {}  # item and agent -> places of replies
+    for k, reply in enumerate(replies):
+        for agent in filter(None, (reply["agent"], reply["peer"])):
+            about.setdefault((reply["item"], agent), []).append(k)
+    units = rows.table.units
+    for at in places.tolist():
+        item, agents = units.item[at], [a for a in (units.first[at], units.second[at]) if a]
+        clean, changed = texts.get((item, agents[0])), attacked.get((item, agents[0]))
+        own = {k for agent in agents for k in about.get((item, agent), ())}
+        if len(agents) > 1:  # of a pair, only what was said of these two
+            both = {"", None, *agents}
+            own = {k for k in own if {replies[k]["agent"], replies[k]["peer"]} <= both}
+        yield {
+            "at": at,
+            "item": items[item],
+            "agents": agents,
+            "group": str(rows.group[at]),
+            "texts": [_cut(texts.get((item, agent))) for agent in agents],
+            "attacked": None if changed == clean else _cut(changed),
+            "replies": sorted(own),
+        }
+
+
+def _numbers_of(rows: ItemRows, places: NDArray[np.intp]) -> Iterator[dict[str, Any]]:
+    """Of each row: by what the page can be sorted, and what judges and people gave."""
+    table = rows.table
+    keys = {name: _plain(values[places]) for name, values in rows.sorts.items()}
+    columns = {
+        "values": _plain(table.verdicts.transpose(1, 0, 2)[places]),
+        "said": _plain(table.values.T[places]),
+        "labels": _plain(table.labels[places]),
+        "difference": _plain(rows.difference[places]),
+        "people": _plain(table.truth[places]),
+        "change": _plain(rows.attacked[places]),
+        "asked": np.asarray(table.asked.any(axis=2)).T[places].tolist(),
+        "lost": rows.unscored[places].tolist(),
+    }
+    for k in range(len(places)):
+        row = {name: values[k] for name, values in columns.items()}
+        yield {"keys": {name: values[k] for name, values in keys.items()}} | row
 
 
 def _reply(row: Mapping[str, Any]) -> list[Any]:

@@ -206,8 +206,8 @@ class FramedLM(EvaluationLM):
         if quantization != "none":
             precision = f"{quantization} in {precision or 'a dtype not known'}"
         system = "" if self.template == "none" or self.system is None else self._system_name
-        counted = "counted" if self._counts_end else "not counted"
-        return Presentation(model, self.template, counted, system, precision)
+        end_token = "counted" if self._counts_end else "not counted"
+        return Presentation(model, self.template, end_token, system, precision)
 
     @property
     def _framing(self) -> str:

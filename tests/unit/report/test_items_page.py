@@ -158,7 +158,7 @@ def test_preferences_differ_by_both_orders_and_all_raters() -> None:
     values = [[[1.0, 0.0], [1.0, 1.0]], [[1.0, NAN], [0.0, 0.0]]]
     made = rows("preference", "ab", values, [[1.0, 1.0], [1.0, 0.0]])
     assert np.array_equal(made.difference, [[0.5, 0.0], [NAN, 0.5]], equal_nan=True)
-    assert made.lost.tolist() == [False, True]
+    assert made.unscored.tolist() == [False, True]
 
 
 def test_categories_differ_by_the_share_of_raters() -> None:
