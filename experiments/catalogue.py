@@ -76,18 +76,18 @@ class Sweep:
 
 def head(path: Path) -> dict[str, str]:
     """The comment at the top of a YAML: the text under ``""``, and labelled parts by label."""
-    found, label = {"": ""}, ""
+    parts, label = {"": ""}, ""
     for line in path.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             break
         text = line.lstrip("# ").strip()
-        named, _, rest = text.partition(": ")
+        name, _, rest = text.partition(": ")
         if text.startswith("@package"):
             continue
-        if named in FIELDS:
-            label, text = named, rest
-        found[label] = f"{found.get(label, '')} {text}".strip()
-    return found
+        if name in FIELDS:
+            label, text = name, rest
+        parts[label] = f"{parts.get(label, '')} {text}".strip()
+    return parts
 
 
 def options(axis: str) -> list[Option]:
@@ -101,9 +101,9 @@ def sweeps() -> list[Sweep]:
 
 
 def _option(axis: str, path: Path) -> Option:
-    said = head(path)
-    what = said[""] or _documented(path)
-    words = said.get("Try", "").split()
+    comment = head(path)
+    what = comment[""] or _documented(path)
+    words = comment.get("Try", "").split()
     if not any(word.startswith(f"{axis}=") for word in words):  # some work only within a study
         words = [f"{axis}={path.stem}", *words]
     command = " ".join(["python run.py", *words])
@@ -122,27 +122,27 @@ def _sentence(text: str) -> str:
 
 
 def _sweep(path: Path) -> Sweep:
-    said = head(path)
-    paper, _, rest = said[""].partition(", ")
+    comment = head(path)
+    paper, _, rest = comment[""].partition(", ")
     figures, _, what = rest.partition(": ")
-    command = " ".join(["python run.py", f"sweep={path.stem}", *said.get("Try", "").split()])
+    command = " ".join(["python run.py", f"sweep={path.stem}", *comment.get("Try", "").split()])
     rehearsal = (
         None
         if rehearsal_of(f"sweep/{path.stem}") is None
         else f"python run.py sweep={path.stem} rehearsal=true"
     )
-    needs, differs = said["Needs"].rstrip("."), said["Differs"].rstrip(".")
+    needs, differs = comment["Needs"].rstrip("."), comment["Differs"].rstrip(".")
     return Sweep(path.stem, paper, figures, what.rstrip("."), needs, differs, command, rehearsal)
 
 
 def axis_page(axis: str, meaning: str) -> str:
     """Options, each with a command where the axis has them, and their settings by class."""
     shared = reference.shared_settings([axis])
-    tried = [
+    intro = [
         f"An option by itself: `python run.py {axis}=NAME`; *with* says what else it takes.",
         "",
     ]
-    lines = [f"# `{axis}=`: {meaning}", "", *(tried if axis in AXES else []), *_options(axis)]
+    lines = [f"# `{axis}=`: {meaning}", "", *(intro if axis in AXES else []), *_options(axis)]
     lines += reference.shared_section(axis, shared)
     return "\n".join([*lines, reference.sections(axis, shared)])
 
@@ -157,9 +157,9 @@ def others_page() -> str:
     return "\n".join(lines)
 
 
-def short_page(title: str, said: str, body: Callable[[], str]) -> str:
+def short_page(title: str, sentence: str, body: Callable[[], str]) -> str:
     """A sentence under a title, and what follows from the code."""
-    return "\n".join([f"# {title}", "", said, "", body()])
+    return "\n".join([f"# {title}", "", sentence, "", body()])
 
 
 SHORT = {
@@ -217,7 +217,7 @@ def _of(paper: str) -> list[str]:
     return [*lines, ""]
 
 
-def made() -> dict[Path, Callable[[], str]]:
+def pages() -> dict[Path, Callable[[], str]]:
     """Page -> what makes it whole."""
     folder = DOCS / "reference"
     axes = {**AXES, "dataset": "items, and what was written about them"}
@@ -231,7 +231,7 @@ def made() -> dict[Path, Callable[[], str]]:
 
 def page(path: Path) -> str:
     """What a page should say as a whole."""
-    text = made()[path]()
+    text = pages()[path]()
     if path.name == "figures.md":
         return between(path.read_text(encoding="utf-8"), BEGIN, END, text.rstrip())
     return f"<!-- made by `{REFRESH}` -->\n\n{text.rstrip()}\n"
@@ -242,7 +242,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="The reference and the table of figures.")
     parser.add_argument("--write", action="store_true", help="rewrite them (default: check)")
     write = parser.parse_args(arguments).write
-    stale = {path: text for path in made() if _said(path) != (text := page(path))}
+    stale = {path: text for path in pages() if _text_of(path) != (text := page(path))}
     for path, text in stale.items():
         if write:
             path.parent.mkdir(exist_ok=True)
@@ -253,7 +253,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if write else int(bool(stale))
 
 
-def _said(path: Path) -> str | None:
+def _text_of(path: Path) -> str | None:
     return path.read_text(encoding="utf-8") if path.is_file() else None
 
 

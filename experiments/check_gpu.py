@@ -74,25 +74,25 @@ JOBS = {"8b": Job(220, 75, 30), "tiny": Job(20, 6, 4)}
 
 def worker(folder: str, side: str, shape: str) -> dict[str, Any]:
     """One side in this process: its sums, how long they took, and what they held."""
-    job, started = JOBS[shape], time.perf_counter()
+    job, start = JOBS[shape], time.perf_counter()
     contexts, targets, pairs = job.texts()
     lm = _lm(folder, side)
     lm.logprob(contexts[:1], targets[:1], [(0, 0)])  # loads, and compiles what is compiled
-    loaded = time.perf_counter()
+    ready = time.perf_counter()
     table = lm.logprob(contexts, targets, pairs)
-    seconds = time.perf_counter() - loaded
+    seconds = time.perf_counter() - ready
     torch = require("torch", extra="local")
-    held = torch.cuda.max_memory_allocated() if torch.cuda.is_available() else 0
+    peak = torch.cuda.max_memory_allocated() if torch.cuda.is_available() else 0
     facts = dict(lm.facts)
     lm.close()
     return {
-        "seconds_to_load": round(loaded - started, 2),
+        "seconds_to_load": round(ready - start, 2),
         "seconds": round(seconds, 3),
         "pairs": len(pairs),
         "pairs_per_second": round(len(pairs) / seconds, 2),
         "tokens": int(table.tokens.sum()),
         # vLLM takes a fixed share in a process of its own, which says nothing of its need
-        "peak_memory_gib": round(held / 2**30, 2) if held and side != "vllm" else None,
+        "peak_memory_gib": round(peak / 2**30, 2) if peak and side != "vllm" else None,
         "backend": facts.get("backend", "vllm"),
         "nats_per_token": table.per_token.tolist(),
     }
@@ -122,27 +122,27 @@ def measure(folder: str, shape: str, sides: Sequence[str] = SIDES) -> dict[str, 
 
     A side that cannot run is there with its reason.
     """
-    found: dict[str, Any] = {}
+    rows: dict[str, Any] = {}
     for side in sides:
         if side == "vllm" and find_spec("vllm") is None:
-            found[side] = {"left_out": "vLLM is not installed: pip install vllm"}
-            print(f"{side}: {_went(found[side])}", flush=True)
+            rows[side] = {"left_out": "vLLM is not installed: pip install vllm"}
+            print(f"{side}: {_went(rows[side])}", flush=True)
             continue
         command = [sys.executable, "-m", "experiments.check_gpu", "--shape", shape]
         command += ["--worker", folder, side]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
         try:
-            found[side] = json.loads(done.stdout.splitlines()[-1])
+            rows[side] = json.loads(process.stdout.splitlines()[-1])
         except (IndexError, ValueError):
-            found[side] = {"failed": done.stderr[-2000:] or f"exit code {done.returncode}"}
-        print(f"{side}: {_went(found[side])}", flush=True)
+            rows[side] = {"failed": process.stderr[-2000:] or f"exit code {process.returncode}"}
+        print(f"{side}: {_went(rows[side])}", flush=True)
     for side, yardstick in (*AGAINST.items(), ("rows nf4", "rows")):
-        values = [found.get(one, {}).get("nats_per_token") for one in (side, yardstick)]
+        values = [rows.get(one, {}).get("nats_per_token") for one in (side, yardstick)]
         if all(values):
-            found[side] |= {"against": yardstick, **off(*values)}
-    for row in found.values():
+            rows[side] |= {"against": yardstick, **off(*values)}
+    for row in rows.values():
         row.pop("nats_per_token", None)
-    return found
+    return rows
 
 
 def off(values: Sequence[float], yardstick: Sequence[float]) -> dict[str, float]:
@@ -157,15 +157,15 @@ def off(values: Sequence[float], yardstick: Sequence[float]) -> dict[str, float]
 
 def faults(sides: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """What is wrong, a sentence each. (What 4 bits cost, ``rows nf4`` against ``rows``, is not.)"""
-    said = [f"{side} failed: {row['failed']}" for side, row in sides.items() if "failed" in row]
+    lines = [f"{side} failed: {row['failed']}" for side, row in sides.items() if "failed" in row]
     for side, yardstick in AGAINST.items():
         mean = sides.get(side, {}).get("off_mean")
         if mean is not None and not mean <= LIMIT:
-            said.append(f"{side} is {mean:.4f} nats per token off {yardstick}, allowed {LIMIT}.")
-    return said
+            lines.append(f"{side} is {mean:.4f} nats per token off {yardstick}, allowed {LIMIT}.")
+    return lines
 
 
-def printed(sides: Mapping[str, Mapping[str, Any]]) -> str:
+def page_of(sides: Mapping[str, Mapping[str, Any]]) -> str:
     """The table, and below it the sides that were left out."""
     columns = {"pairs_per_second": "pairs/s", "seconds_to_load": "load s", "peak_memory_gib": "GiB"}
     columns |= {"against": "against", "off_mean": "mean off", "off_bias": "bias"}
@@ -174,8 +174,8 @@ def printed(sides: Mapping[str, Mapping[str, Any]]) -> str:
         {"side": side, **{head: _cell(row.get(key)) for key, head in columns.items()}}
         for side, row in sides.items()
     ]
-    left = [f"{side} {_went(row)}" for side, row in sides.items() if "left_out" in row]
-    return aligned("", rows, left).lstrip()
+    absent = [f"{side} {_went(row)}" for side, row in sides.items() if "left_out" in row]
+    return aligned("", rows, absent).lstrip()
 
 
 def _went(row: Mapping[str, Any]) -> str:
@@ -219,11 +219,11 @@ def check() -> int:
             cuda.empty_cache()  # of the weights just made
         sides = measure(folder, options.shape, options.sides)
     device = cuda.get_device_name() if cuda.is_available() else "cpu"
-    found = {"device": device, "shape": options.shape, "sides": sides, "versions": versions()}
+    record = {"device": device, "shape": options.shape, "sides": sides, "versions": versions()}
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    options.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     print(f"\n{device}, shape {options.shape}, bf16; differences in nats per token")
-    print(printed(sides))
+    print(page_of(sides))
     print("\n".join([*faults(sides), f"written to {options.out}"]))
     return int(bool(faults(sides)))
 

@@ -48,8 +48,8 @@ class Row:
         if self.paper is None or self.released is None or not math.isfinite(self.released.value):
             return None
         unit = 10**self.digits
-        found, wanted = self.released.value * unit, round(self.paper * unit)
-        return bool(abs(found - wanted) <= 0.5 + ROUNDING)
+        value, paper = self.released.value * unit, round(self.paper * unit)
+        return bool(abs(value - paper) <= 0.5 + ROUNDING)
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON: numbers are numbers, None where there is none.
@@ -57,18 +57,18 @@ class Row:
         ``n`` and ``unscored`` are of the last column that has a number; those of each column have
         its name before them.
         """
-        known = {kind: one.as_dict() for kind in KINDS if (one := getattr(self, kind)) is not None}
-        counted: dict[str, Any] = next(reversed(known.values()), {})
-        made = {name: getattr(self, name) for name in (*PLACE, "paper")}
-        made |= {"match": self.match, "cause": self.cause, "paper_ci": self.paper_ci}
-        made |= {"n": counted.get("n"), "unscored": counted.get("unscored")}
+        parts = {kind: one.as_dict() for kind in KINDS if (one := getattr(self, kind)) is not None}
+        last: dict[str, Any] = next(reversed(parts.values()), {})
+        row = {name: getattr(self, name) for name in (*PLACE, "paper")}
+        row |= {"match": self.match, "cause": self.cause, "paper_ci": self.paper_ci}
+        row |= {"n": last.get("n"), "unscored": last.get("unscored")}
         for kind in KINDS:
-            made[kind] = known.get(kind, {}).get("value")
-            made |= {f"{kind}_{part}": known.get(kind, {}).get(part) for part in PARTS}
+            row[kind] = parts.get(kind, {}).get("value")
+            row |= {f"{kind}_{part}": parts.get(kind, {}).get(part) for part in PARTS}
         half = math.nan if self.released is None else self.released.half_width
         worst, best = self.cases or (math.nan, math.nan)
         ends = {"released_ci": half, "worst": worst, "best": best}
-        return made | {name: v if math.isfinite(v) else None for name, v in ends.items()}
+        return row | {name: v if math.isfinite(v) else None for name, v in ends.items()}
 
 
 @dataclass(frozen=True)
@@ -89,15 +89,15 @@ class Table:
         kinds = [kind for kind in KINDS if any(getattr(row, kind) for row in self.rows)]
         rows = []
         for row in self.rows:
-            made = row.as_dict()
-            shown = {"row": row.row, "column": row.column, "paper": number(row.paper, row.digits)}
+            values = row.as_dict()
+            line = {"row": row.row, "column": row.column, "paper": number(row.paper, row.digits)}
             for kind in kinds:
-                ends = [made[f"{kind}_{end}"] for end in ("low", "high")]
+                ends = [values[f"{kind}_{end}"] for end in ("low", "high")]
                 listed = ", ".join(number(end, row.digits) for end in ends)
                 interval = "" if None in ends else f" [{listed}]"
-                shown[kind] = number(made[kind], row.digits) + interval
-            shown |= {key: "" if made[key] is None else str(made[key]) for key in COUNTS}
-            rows.append(shown | {"match": {True: "yes", False: "NO", None: ""}[row.match]})
+                line[kind] = number(values[kind], row.digits) + interval
+            line |= {key: "" if values[key] is None else str(values[key]) for key in COUNTS}
+            rows.append(line | {"match": {True: "yes", False: "NO", None: ""}[row.match]})
         return aligned(f"Table {self.number}: {self.title}", rows, self.notes)
 
 
@@ -108,8 +108,8 @@ COUNTS = ("n", "unscored")
 def printed_tables(experiment: str) -> Mapping[str, Any]:
     """What a paper prints: ``printed/tables.yaml`` of an experiment."""
     file = Path(__file__).with_name(experiment) / "printed" / "tables.yaml"
-    loaded: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return loaded
+    content: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return content
 
 
 UNKNOWN = "no cause is known"
@@ -137,17 +137,17 @@ def explained(tables: Iterable[Table], causes: Sequence[Mapping[str, str]]) -> l
 
 def matches(tables: Iterable[Table]) -> str:
     """How many cells with released data round to the printed digit, and why others do not."""
-    compared: dict[str, list[bool]] = {}
+    by_table: dict[str, list[bool]] = {}
     missed = Counter[str]()
     for row in (row for table in tables for row in table.rows if row.match is not None):
-        compared.setdefault(row.table, []).append(row.match)
+        by_table.setdefault(row.table, []).append(row.match)
         if not row.match:
             place = f", {row.row}, {row.column}" if row.cause == UNKNOWN else ""
             missed[f"Table {row.table}{place}: {row.cause}."] += 1
-    shares = ", ".join(f"{name}: {sum(each)}/{len(each)}" for name, each in compared.items())
-    every = [one for each in compared.values() for one in each]
-    said = f"{sum(every)} of {len(every)} comparable cells round to the printed digit ({shares})."
-    return "\n".join([said, *(f"{n} not: {cause}" for cause, n in missed.items())])
+    shares = ", ".join(f"{name}: {sum(each)}/{len(each)}" for name, each in by_table.items())
+    every = [one for each in by_table.values() for one in each]
+    share = f"{sum(every)} of {len(every)} comparable cells round to the printed digit ({shares})."
+    return "\n".join([share, *(f"{n} not: {cause}" for cause, n in missed.items())])
 
 
 def aligned(title: str, rows: Sequence[Mapping[str, str]], notes: Sequence[str]) -> str:
@@ -198,18 +198,18 @@ def run_tables(
     parser = argparse.ArgumentParser(prog=f"python -m experiments.{name}.tables")
     parser.add_argument("--data", required=required, help=data)
     parser.add_argument("--out", required=True, type=Path, help="JSON file to write")
-    chosen = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        tables = compute(chosen.data)
+        tables = compute(options.data)
         rows = [row for table in tables for row in table.as_dicts()]
         text = json.dumps(rows, indent=1, allow_nan=False) + "\n"
-        chosen.out.parent.mkdir(parents=True, exist_ok=True)
-        chosen.out.write_text(text, encoding="utf-8")
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(text, encoding="utf-8")
     except (JudgelabError, OSError) as cause:
         print(cause, file=sys.stderr)
         return 1
     definitions = Path(__file__).with_name(name) / "definitions.txt"
-    shown = [definitions.read_text(encoding="utf-8").strip(), *(table.text() for table in tables)]
-    print("\n\n".join(shown))
-    print(f"\n{summary(tables)} {len(rows)} rows in {chosen.out}.")
+    parts = [definitions.read_text(encoding="utf-8").strip(), *(table.text() for table in tables)]
+    print("\n\n".join(parts))
+    print(f"\n{summary(tables)} {len(rows)} rows in {options.out}.")
     return 0

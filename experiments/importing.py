@@ -40,8 +40,8 @@ def peer_prediction(folder: Path) -> Frames:
             values = agent_scores(data, name, corrected=True)
             if values is not None:
                 names = [one.name for one in data.agents]
-                scored = pd.DataFrame(values, data.ids(name).astype(str), names)
-                rows = _joined(rows, scored.rename_axis("id"), name)
+                frame = pd.DataFrame(values, data.ids(name).astype(str), names)
+                rows = _with_column(rows, frame.rename_axis("id"), name)
         yield data.key, rows
 
 
@@ -51,27 +51,27 @@ def auto_pre(folder: Path) -> Frames:
         data, (items, answers) = read_dataset(folder, name), read_texts(folder, name)
         agents, ids = np.array(data.agents, dtype=object), np.array(data.tasks).astype(str)
         grades = pd.DataFrame(data.human, ids, agents).rename_axis("id")
-        shown = answers[(answers["task_prompt"] == 1) & answers["model"].isin(data.agents)]
-        rows = shown[["task_id", "model", "answer"]].set_axis(["id", "agent", "text"], axis=1)
-        rows = _joined(rows.astype({"id": str, "agent": str}), grades, "human")
+        plain = answers[(answers["task_prompt"] == 1) & answers["model"].isin(data.agents)]
+        rows = plain[["task_id", "model", "answer"]].set_axis(["id", "agent", "text"], axis=1)
+        rows = _with_column(rows.astype({"id": str, "agent": str}), grades, "human")
         sources = items.assign(id=items["task_id"].astype(str))
         rows = rows.merge(sources.reindex(columns=["id", "source", "reference"]), "left", "id")
         item, one, two = np.nonzero(np.isfinite(data.gold))
-        said = np.array([agents[two], np.full(len(two), "tie", object), agents[one]])
+        words = np.array([agents[two], np.full(len(two), "tie", object), agents[one]])
         gold = data.gold[item, one, two].astype(int) + 1
-        people = {"preference": said[gold, np.arange(len(item))]}
+        people = {"preference": words[gold, np.arange(len(item))]}
         pairs = pd.DataFrame(
             {"id": ids[item], "agent": agents[one], "other": agents[two], **people}
         )
-        pairs = pairs[one < two]
-        yield name, pd.concat([rows, pairs, *_verdicts(data.read, ids, agents)], ignore_index=True)
+        parts = [rows, pairs[one < two], *_verdicts(data.readable, ids, agents)]
+        yield name, pd.concat(parts, ignore_index=True)
 
 
-def _verdicts(read, ids, agents) -> Iterator[pd.DataFrame]:  # type: ignore[no-untyped-def]
+def _verdicts(by_judge, ids, agents) -> Iterator[pd.DataFrame]:  # type: ignore[no-untyped-def]
     """Rows of each judge; an unread reply is a verdict that is missing."""
-    for judge, cells in read.items():
-        asked = ~np.eye(len(agents), dtype=bool) & np.isfinite(cells).any(axis=0)
-        item, one, two = np.nonzero(np.broadcast_to(asked, cells.shape))
+    for judge, cells in by_judge.items():
+        mask = ~np.eye(len(agents), dtype=bool) & np.isfinite(cells).any(axis=0)
+        item, one, two = np.nonzero(np.broadcast_to(mask, cells.shape))
         value = cells[item, one, two]
         won = np.where(value == 1, agents[one], np.where(value == 0, agents[two], "tie"))
         low, high = np.minimum(one, two), np.maximum(one, two)
@@ -110,7 +110,7 @@ def texts_of(panel: Panel) -> pd.DataFrame:
     )
 
 
-def _joined(rows: pd.DataFrame, values: pd.DataFrame, name: str) -> pd.DataFrame:
+def _with_column(rows: pd.DataFrame, values: pd.DataFrame, name: str) -> pd.DataFrame:
     """The rows with a column of values [items, agents]; texts that only these know are added."""
     long = values.reset_index().melt("id", var_name="agent", value_name=name)
     return rows.merge(long.dropna(), "outer", ["id", "agent"]) if len(rows) else long
@@ -126,11 +126,11 @@ def import_release(release: Repository, folder: Path, out: Path) -> list[Path]:
         DataError: the folder is damaged.
     """
     out.mkdir(parents=True, exist_ok=True)
-    written = []
+    files = []
     for name, frame in FRAMES[release](folder):
-        written.append(out / f"{name}.parquet")
-        frame.to_parquet(written[-1], index=False)
-    return written
+        files.append(out / f"{name}.parquet")
+        frame.to_parquet(files[-1], index=False)
+    return files
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -138,16 +138,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m experiments.importing")
     parser.add_argument("data", type=Path, help="clones, exports, or one of them")
     parser.add_argument("out", type=Path, help="folder to write")
-    chosen = parser.parse_args(arguments)
-    data, written = chosen.data.expanduser(), list[Path]()
+    options = parser.parse_args(arguments)
+    data, files = options.data.expanduser(), list[Path]()
     try:
         for release in FRAMES:
             for folder in release.folders(data)[:1]:
-                written += import_release(release, folder, chosen.out / release.experiment)
-        if not written:
-            known = ", ".join(release.address for release in FRAMES)
-            raise DataError(f"{data} holds no clone and no export of {known}.")
-        print(*written, sep="\n")
+                files += import_release(release, folder, options.out / release.experiment)
+        if not files:
+            addresses = ", ".join(release.address for release in FRAMES)
+            raise DataError(f"{data} holds no clone and no export of {addresses}.")
+        print(*files, sep="\n")
     except (JudgelabError, OSError) as cause:
         print(cause, file=sys.stderr)
         return 1

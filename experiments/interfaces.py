@@ -31,26 +31,26 @@ def python() -> str:
 
 
 def _public() -> Iterator[tuple[str, Any]]:
-    shown: set[Any] = set()
+    titled: set[Any] = set()
     public = {name: getattr(judgelab, name) for name in judgelab.__all__ if name[0] != "_"}
     for name, value in sorted(
         public.items(), key=lambda one: (inspect.isclass(one[1]), one[0] != "run")
     ):
-        found = {f"judgelab.{name}": value} | {one.__name__: one for one in _given(value)}
-        for title, one in found.items():
-            if one not in shown:
-                shown.add(one)
+        parts = {f"judgelab.{name}": value} | {one.__name__: one for one in _return_classes(value)}
+        for title, one in parts.items():
+            if one not in titled:
+                titled.add(one)
                 yield title, one
 
 
-def _given(function: Any) -> list[type]:
+def _return_classes(function: Any) -> list[type]:
     """Classes of ours that the return annotation of a function names."""
     if inspect.isclass(function):
         return []
     words = re.findall(r"\w+", str(inspect.signature(function).return_annotation))
     module = importlib.import_module(function.__module__)
-    found = [getattr(module, word, None) for word in words]
-    return [one for one in found if inspect.isclass(one) and one.__module__.startswith("judgelab")]
+    values = [getattr(module, word, None) for word in words]
+    return [one for one in values if inspect.isclass(one) and one.__module__.startswith("judgelab")]
 
 
 def interfaces() -> str:
@@ -67,8 +67,8 @@ def _documented(title: str, value: Any) -> str:
         lines += ["```python", f"{title}{_signature(value)}", "```", ""]
     lines += [prose(described(documentation)), ""]
     for section, column in (("Args", "argument"), ("Attributes", "attribute")):
-        found = entries(documentation, section)
-        lines += _listed(column, {name: text for name, text in found.items() if name})
+        lines_by_name = entries(documentation, section)
+        lines += _listed(column, {name: text for name, text in lines_by_name.items() if name})
     for section in ("Returns", "Raises"):
         text = part(documentation, section)
         lines += [f"{section}: {prose(' '.join(text.split()))}", ""] if text else []
@@ -87,7 +87,7 @@ def _members(value: Any) -> dict[str, str]:
     """Public methods and properties that a class documents, those of its bases included."""
     if not inspect.isclass(value):
         return {}
-    found = {}
+    texts = {}
     bases = [base for base in reversed(value.__mro__) if base.__module__.startswith("judgelab")]
     for name, member in {k: v for base in bases for k, v in vars(base).items()}.items():
         value_like = isinstance(member, property | cached_property)
@@ -96,12 +96,12 @@ def _members(value: Any) -> dict[str, str]:
         function = getattr(function, "__func__", function)
         text = inspect.getdoc(function) if inspect.isfunction(function) else None
         if text and not name.startswith("_"):
-            found[name if value_like else f"{name}()"] = described(text).split("\n\n")[0]
-    return found
+            texts[name if value_like else f"{name}()"] = described(text).split("\n\n")[0]
+    return texts
 
 
-def _listed(column: str, found: dict[str, str]) -> list[str]:
-    rows = [f"- `{name}`: {cell(text)}" for name, text in found.items() if len(text.split()) > 5]
-    plain = [f"`{name}`" for name, text in found.items() if len(text.split()) <= 5]
+def _listed(column: str, texts: dict[str, str]) -> list[str]:
+    rows = [f"- `{name}`: {cell(text)}" for name, text in texts.items() if len(text.split()) > 5]
+    plain = [f"`{name}`" for name, text in texts.items() if len(text.split()) <= 5]
     rows += [f"- {', '.join(plain)}: as their names say"] if plain else []
     return [f"{column.capitalize()}s:", "", *rows, ""] if rows else []

@@ -54,11 +54,11 @@ TEMPLATE = (
 
 def texts() -> list[str]:
     """Every longer text of the sample files, in file order, each once."""
-    found: dict[str, None] = {}
+    unique: dict[str, None] = {}
     for file in sorted(SAMPLES.glob("*.jsonl")):
         for line in file.read_text(encoding="utf-8").splitlines():
-            found.update(dict.fromkeys(s for s in _strings(json.loads(line)) if len(s) > 40))
-    return list(found)
+            unique.update(dict.fromkeys(s for s in _strings(json.loads(line)) if len(s) > 40))
+    return list(unique)
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -51,24 +51,24 @@ def settings(path: Path) -> list[Setting]:
     node = yaml.compose(text)
     if not isinstance(node, yaml.MappingNode):
         return []
-    found = {one.key: one for base in _bases(path) for one in settings(base)}
-    for one in list(_of(node, "", text.splitlines(), found)):
-        inherited = found.get(one.key, one)
-        found[one.key] = replace(one, what=one.what or inherited.what)
-    return list(found.values())
+    by_key = {one.key: one for base in _bases(path) for one in settings(base)}
+    for one in list(_of(node, "", text.splitlines(), by_key)):
+        inherited = by_key.get(one.key, one)
+        by_key[one.key] = replace(one, what=one.what or inherited.what)
+    return list(by_key.values())
 
 
 def _bases(path: Path) -> list[Path]:
     """Options of the same folder that a YAML starts from."""
-    chosen = (yaml.safe_load(path.read_text(encoding="utf-8")) or {}).get("defaults", [])
-    named = [path.with_name(f"{one}.yaml") for one in chosen if isinstance(one, str)]
+    defaults = (yaml.safe_load(path.read_text(encoding="utf-8")) or {}).get("defaults", [])
+    files = [path.with_name(f"{one}.yaml") for one in defaults if isinstance(one, str)]
     return [
-        base for base in named if base.is_file() and base.parent != CONF
+        base for base in files if base.is_file() and base.parent != CONF
     ]  # no settings of Hydra
 
 
 def _of(
-    node: yaml.MappingNode, prefix: str, lines: list[str], known: Iterable[str]
+    node: yaml.MappingNode, prefix: str, lines: list[str], keys: Iterable[str]
 ) -> Iterator[Setting]:
     documented = _arguments(_target(node))
     for name, value in node.value:
@@ -76,9 +76,9 @@ def _of(
             continue
         key = f"{prefix}{name.value}"
         block = isinstance(value, yaml.CollectionNode) and not value.flow_style
-        parts = block or any(one.startswith(f"{key}.") for one in known)  # as in the base
+        parts = block or any(one.startswith(f"{key}.") for one in keys)  # as in the base
         if isinstance(value, yaml.MappingNode) and (parts or _target(value)):
-            yield from _of(value, f"{key}.", lines, known)
+            yield from _of(value, f"{key}.", lines, keys)
             continue
         mark = name.end_mark if block or getattr(value, "style", None) == ">" else value.end_mark
         comment = _comment(lines[mark.line][mark.column :])
@@ -111,12 +111,12 @@ def _arguments(target: str | None) -> dict[str, str]:
     """Argument -> what its class says of it, by the field or under ``Args``, as a YAML would."""
     if target is None:
         return {}
-    cls, found = located(target), dict[str, str]()
+    cls, texts = located(target), dict[str, str]()
     for base in reversed(inspect.getmro(cls)):
         if base.__module__.startswith("judgelab."):
-            found |= dict(FIELD.findall(inspect.getsource(base)))
-    found |= entries(inspect.getdoc(cls) or "", "Args")
-    return {name: re.sub(r"\bNone\b", "null", text) for name, text in found.items()}
+            texts |= dict(FIELD.findall(inspect.getsource(base)))
+    texts |= entries(inspect.getdoc(cls) or "", "Args")
+    return {name: re.sub(r"\bNone\b", "null", text) for name, text in texts.items()}
 
 
 def part(documentation: str, section: str) -> str:
@@ -129,11 +129,11 @@ def part(documentation: str, section: str) -> str:
 def entries(documentation: str, section: str) -> dict[str, str]:
     """Name -> text, of a section such as ``Args`` of a docstring."""
     body = part(documentation, section)
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for entry in re.split(r"\n(?=\S)", body) if body else []:
         names, _, text = entry.partition(":")
-        found |= {name.strip(): " ".join(text.split()) for name in names.split(",")}
-    return found
+        texts |= {name.strip(): " ".join(text.split()) for name in names.split(",")}
+    return texts
 
 
 def described(documentation: str) -> str:
@@ -160,18 +160,18 @@ def cell(text: str) -> str:
 
 def classes(axis: str) -> dict[str, list[Path]]:
     """Dotted name of a class -> the YAMLs that build it, by the name of the class."""
-    found: dict[str, list[Path]] = {}
+    by_class: dict[str, list[Path]] = {}
     for path in sorted((CONF / axis).glob("*.yaml")):
         target = read_option(path).get("_target_")
-        found.setdefault(target or "", []).append(path)
-    return dict(sorted(found.items(), key=lambda one: one[0].rpartition(".")[2].lower()))
+        by_class.setdefault(target or "", []).append(path)
+    return dict(sorted(by_class.items(), key=lambda one: one[0].rpartition(".")[2].lower()))
 
 
 def title(axis: str, target: str, paths: Sequence[Path], small: bool = False) -> str:
     """Of a section: the options by name, of many the class; ``AXIS=`` where axes share a page."""
     names = ", ".join(path.stem for path in paths)
-    said = names if len(paths) <= NAMED else target.rpartition(".")[2]
-    return f"{axis}={said}" if small else said
+    words = names if len(paths) <= NAMED else target.rpartition(".")[2]
+    return f"{axis}={words}" if small else words
 
 
 def anchor(title: str) -> str:
@@ -181,22 +181,22 @@ def anchor(title: str) -> str:
 
 def sections(axis: str, shared: dict[str, str], small: bool = False) -> str:
     """A section for each class: what it is, and its settings; ``small``: one level lower."""
-    found = {title(axis, *one, small): one for one in classes(axis).items() if one[0]}
+    heads = {title(axis, *one, small): one for one in classes(axis).items() if one[0]}
     return "\n".join(
-        _section(axis, said, *found[said], shared, small) for said in sorted(found, key=str.lower)
+        _section(axis, name, *heads[name], shared, small) for name in sorted(heads, key=str.lower)
     )
 
 
 def shared_settings(axes: Iterable[str]) -> dict[str, str]:
     """Setting -> meaning, of those that mean the same in several classes of some axes."""
-    counted = Counter(
+    uses_of = Counter(
         (key, _meaning(key, by_option.values()))
         for axis in axes
         for target, paths in classes(axis).items()
         if target
         for key, by_option in _settings(paths).items()
     )
-    often = [one for one, uses in counted.most_common() if uses >= SHARED and one[1]]
+    often = [one for one, uses in uses_of.most_common() if uses >= SHARED and one[1]]
     return dict(reversed(often))  # of two meanings the one of more classes
 
 
@@ -235,7 +235,7 @@ def _settings(paths: list[Path]) -> dict[str, dict[str, Setting]]:
 
 def _table(place: str, paths: list[Path], shared: dict[str, str]) -> list[str]:
     """Every setting once; where options differ, the default of each. Shared ones by name."""
-    rows, named, alike = [], [], dict[str, list[str]]()
+    rows, shared_ones, alike = [], [], dict[str, list[str]]()
     for key, by_option in _settings(paths).items():
         parent, _, name = key.rpartition(".")
         if f"{parent}.*" in _common():  # one line for all of them
@@ -246,7 +246,7 @@ def _table(place: str, paths: list[Path], shared: dict[str, str]) -> list[str]:
         alike_in = [key] + list(shared) * (len(what.split()) > 8)
         if like := next((one for one in alike_in if shared.get(one) == what), None):
             default = defaults if len(defaults) <= 50 else "by option"
-            named.append(f"`{key}` ({'' if like == key else f'as `{like}`: '}{default})")
+            shared_ones.append(f"`{key}` ({'' if like == key else f'as `{like}`: '}{default})")
         else:
             rows.append(f"- `{place}.{key}` ({defaults}): {cell(what)}")
     rows += [
@@ -254,14 +254,14 @@ def _table(place: str, paths: list[Path], shared: dict[str, str]) -> list[str]:
         for parent, names in alike.items()
     ]
     lines = [*rows, ""] if rows else []
-    if named:
-        lines += [f"[Shared](#shared-settings): {', '.join(named)}.", ""]
+    if shared_ones:
+        lines += [f"[Shared](#shared-settings): {', '.join(shared_ones)}.", ""]
     return lines
 
 
-def _meaning(key: str, said: Iterable[Setting]) -> str:
+def _meaning(key: str, options: Iterable[Setting]) -> str:
     """What most options say of it; else what all settings of that name mean."""
-    [(what, _)] = Counter(one.what for one in said if one.what).most_common(1) or [("", 0)]
+    [(what, _)] = Counter(one.what for one in options if one.what).most_common(1) or [("", 0)]
     words = key.split(".")
     names = [".".join(words[k:]) for k in range(len(words))] + words[:-1]
     return what or next((_common()[name] for name in names if name in _common()), "")
@@ -273,15 +273,15 @@ def _common() -> dict[str, str]:
 
 
 def _defaults(by_option: dict[str, Setting], options: int) -> str:
-    said = {name: _code(one.default) for name, one in by_option.items()}
-    if len(set(said.values())) == 1 and len(said) == options:
-        return next(iter(said.values()))
-    [(usual, count)] = Counter(said.values()).most_common(1)
+    own = {name: _code(one.default) for name, one in by_option.items()}
+    if len(set(own.values())) == 1 and len(own) == options:
+        return next(iter(own.values()))
+    [(usual, count)] = Counter(own.values()).most_common(1)
     rest = {
-        name: one for name, one in said.items() if count == 1 or len(said) < options or one != usual
+        name: one for name, one in own.items() if count == 1 or len(own) < options or one != usual
     }
     each = ", ".join(f"{name}: {default}" for name, default in rest.items())
-    if count > 1 and len(said) == options:
+    if count > 1 and len(own) == options:
         each = f"{usual}; {each}"
     return each if len(each) <= LONGEST else "by option"
 

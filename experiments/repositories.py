@@ -25,14 +25,14 @@ class Repository:
         """``clone``, ``export`` or None: what the folder itself is. A clone is seen first."""
         if any((folder / path).exists() for path in self.clone):
             return "clone"
-        found = all(any(folder.glob(pattern)) for pattern in self.export[1])
-        return "export" if found else None
+        is_export = all(any(folder.glob(pattern)) for pattern in self.export[1])
+        return "export" if is_export else None
 
     def folders(self, data: Path) -> list[Path]:
         """The folder itself if it is this release, else those in it that are named like it, the
         clone first."""
-        named = (data / self.name, data / self.export[0])
-        return [data] if self.layout(data) else [path for path in named if path.is_dir()]
+        places = (data / self.name, data / self.export[0])
+        return [data] if self.layout(data) else [path for path in places if path.is_dir()]
 
 
 PEER_PREDICTION = Repository(

@@ -14,7 +14,7 @@ def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     """Rows as a table; columns in the order of first appearance."""
     heads = list(dict.fromkeys(key for row in rows for key in row))
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
-    lines += ["| " + " | ".join(shown(row.get(head)) for head in heads) + " |" for row in rows]
+    lines += ["| " + " | ".join(cell_text(row.get(head)) for head in heads) + " |" for row in rows]
     return "\n".join(lines)
 
 
@@ -24,9 +24,9 @@ def between(page: str, begin: str, end: str, text: str) -> str:
     Raises:
         ValueError: it lacks one of the marks.
     """
-    before, opened, rest = page.partition(begin)
-    _, closed, after = rest.partition(end)
-    if not (opened and closed):
+    before, start, rest = page.partition(begin)
+    _, stop, after = rest.partition(end)
+    if not (start and stop):
         raise ValueError(f"The page lacks the marks {begin!r} and {end!r}.")
     return f"{before}{begin}\n\n{text}\n\n{end}{after}"
 
@@ -42,11 +42,11 @@ def with_tables(page: str, tables: Mapping[str, Sequence[Row]], target: str) -> 
 def show(tables: Mapping[str, Sequence[Row]]) -> None:
     """Print tables, each under its name."""
     for title, rows in tables.items():
-        lines = [{key: shown(value) for key, value in row.items()} for row in rows]
+        lines = [{key: cell_text(value) for key, value in row.items()} for row in rows]
         print(aligned(title, lines, ()), end="\n\n")
 
 
-def shown(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """A cell: shares with three digits, and without the leading 0."""
     if value is None or value != value:
         return "-"

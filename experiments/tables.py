@@ -31,7 +31,7 @@ class Experiment:
     printed: bool = False  # whether some of its tables need no data
 
     @property
-    def wanted(self) -> str:
+    def contents(self) -> str:
         """What a folder would have to hold."""
         if self.release is None:
             return "rose (huggingface.co/datasets/Salesforce/rose)"
@@ -57,13 +57,13 @@ EXPERIMENTS = (
 
 def commands(data: Path, out: Path) -> Iterator[list[str]]:
     """The modules to run, with their arguments."""
-    for name, folder in _found(data).items():
+    for name, folder in _folders(data).items():
         file = out if name == FIRST else out.with_name(f"{name}_{out.name}")
-        given = [] if folder is None else ["--data", str(folder)]
-        yield [f"experiments.{name}.tables", *given, "--out", str(file)]
+        data_option = [] if folder is None else ["--data", str(folder)]
+        yield [f"experiments.{name}.tables", *data_option, "--out", str(file)]
 
 
-def _found(data: Path) -> dict[str, Path | None]:
+def _folders(data: Path) -> dict[str, Path | None]:
     """Experiment -> folder of its data; None: its printed tables alone."""
     for one in EXPERIMENTS:
         if one.release is not None and (layout := one.release.layout(data)):
@@ -72,18 +72,18 @@ def _found(data: Path) -> dict[str, Path | None]:
     folders = {one: one.folders(data) for one in EXPERIMENTS}
     if not any(folders.values()):
         return {FIRST: data}  # whose reader says what is amiss
-    chosen: dict[str, Path | None] = {}
+    result: dict[str, Path | None] = {}
     for one, places in folders.items():
         if places:
             other = f"; {places[1]} is not read" if len(places) > 1 else ""
             _say(f"{one.name}: reads {places[0]}{other}.")
-            chosen[one.name] = places[0]
+            result[one.name] = places[0]
         elif one.printed:
-            _say(f"{one.name}: {data} has no {one.wanted}; its tables that need none follow.")
-            chosen[one.name] = None
+            _say(f"{one.name}: {data} has no {one.contents}; its tables that need none follow.")
+            result[one.name] = None
         else:
-            _say(f"{one.name}: {data} has no {one.wanted}; its tables are left out.")
-    return chosen
+            _say(f"{one.name}: {data} has no {one.contents}; its tables are left out.")
+    return result
 
 
 def _say(line: str) -> None:
@@ -95,10 +95,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m experiments.tables")
     parser.add_argument("--data", required=True, type=Path, help="clones, exports, or one of them")
     parser.add_argument("--out", required=True, type=Path, help="JSON file to write")
-    chosen = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     codes = [
         subprocess.run([sys.executable, "-m", *command], check=False).returncode
-        for command in commands(chosen.data.expanduser(), chosen.out)
+        for command in commands(options.data.expanduser(), options.out)
     ]
     return int(any(codes))
 

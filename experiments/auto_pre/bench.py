@@ -52,8 +52,8 @@ class Bench:
     @cached_property
     def candidates(self) -> tuple[str, ...]:
         """The paper's judges that the dataset has, else all of its judges."""
-        known = tuple(j for j in recipes()["judges"] if j in self.data.verdict)
-        return known or tuple(self.data.verdict)
+        of_paper = tuple(j for j in recipes()["judges"] if j in self.data.verdict)
+        return of_paper or tuple(self.data.verdict)
 
     @cached_property
     def truth(self) -> Floats:
@@ -69,7 +69,7 @@ class Bench:
     def unread(self) -> dict[str, Mask]:
         """Judge -> [items, pairs, orders] does the reply name neither an answer nor a tie?"""
         return {
-            judge: (cells == 0.5) & np.isnan(self._of_pairs(self.data.read[judge]))
+            judge: (cells == 0.5) & np.isnan(self._of_pairs(self.data.readable[judge]))
             for judge, cells in self.verdicts.items()
         }
 
@@ -80,21 +80,21 @@ class Bench:
     @property
     def forms(self) -> tuple[str, ...]:
         """Formats with data, in the paper's order."""
-        graded = [form for form in ("5-level", "100-level") if form in self.data.grades]
-        return (*graded, PAIRWISE)
+        of_grades = [form for form in ("5-level", "100-level") if form in self.data.grades]
+        return (*of_grades, PAIRWISE)
 
-    def judged(self, form: str) -> Mapping[str, Floats]:
+    def by_judge(self, form: str) -> Mapping[str, Floats]:
         """Judge -> verdicts or grades of a format."""
         return self.verdicts if form == PAIRWISE else self.data.grades.get(form, {})
 
-    def heard(self, judge: str, form: str) -> Floats:
+    def readable(self, judge: str, form: str) -> Floats:
         """The same of one judge, without what could not be read: NaN."""
-        cells = self.judged(form)[judge]
+        cells = self.by_judge(form)[judge]
         return np.where(self.unread[judge], np.nan, cells) if form == PAIRWISE else cells
 
     def single(self, judge: str, form: str) -> float:
         """Accuracy of one judge as the release counts it."""
-        right = counting.released_single(self.judged(form)[judge], self.truth, self.data.pairs)
+        right = counting.released_single(self.by_judge(form)[judge], self.truth, self.data.pairs)
         return counting.mean(right, self.macro)
 
     def human_exam(self, judge: str, form: str, *, misspelt: bool) -> float:
@@ -103,11 +103,11 @@ class Bench:
         among = self.count.get(key) or self.count["exam_answers"]
         assert isinstance(among, list)
         inside = np.isin(self.data.agents, among)
-        chosen = inside[self.data.pairs].all(axis=1)
-        if not chosen.any():
+        inside_pairs = inside[self.data.pairs].all(axis=1)
+        if not inside_pairs.any():
             return self.single(judge, form)
-        truth = np.where(chosen, self.truth, 0.0)
-        right = counting.released_single(self.judged(form)[judge], truth, self.data.pairs)
+        truth = np.where(inside_pairs, self.truth, 0.0)
+        right = counting.released_single(self.by_judge(form)[judge], truth, self.data.pairs)
         return counting.mean(right, macro=False)
 
     @cached_property
@@ -119,17 +119,17 @@ class Bench:
     @cached_property
     def pertinence(self) -> dict[str, float]:
         """P_p of the paper's configuration; where it is not released, what is known of it."""
-        found = {judge: self._share(rows) for judge, rows in self.relevant(*STATED_EXAM).items()}
+        shares = {judge: self._share(rows) for judge, rows in self.relevant(*STATED_EXAM).items()}
         typed = self.count.get("pertinence") or {}
         assert isinstance(typed, dict)
-        return found or {judge: float(value) for judge, value in typed.items()}
+        return shares or {judge: float(value) for judge, value in typed.items()}
 
     @cached_property
     def strong_ra(self) -> dict[str, float]:
         """P_p with L1=GPT-4: from its rows, else as printed; the paper's own for the rest."""
         rows = self.relevant("gpt4", STATED_EXAM[1], STATED_EXAM[2])
-        found = {judge: self._share(cells) for judge, cells in rows.items()}
-        return {**self.pertinence, **(found or printed.pertinence("gpt4", STATED_EXAM[1]))}
+        shares = {judge: self._share(cells) for judge, cells in rows.items()}
+        return {**self.pertinence, **(shares or printed.pertinence("gpt4", STATED_EXAM[1]))}
 
     def relevant(self, first: str, second: str, prompt: int) -> dict[str, Floats]:
         """Judge -> [items, 2]: was the relevant answer preferred (.5: neither), as released."""
@@ -177,24 +177,24 @@ class Bench:
     @property
     def notes(self) -> tuple[str, ...]:
         """Which exams were not released, and who is taken to have passed them."""
-        said = []
+        sentences = []
         absent = [judge for judge in self.candidates if judge not in self.pertinence]
         _, listed = printed.ablation("Auto-PRE (P)", self.name)
         if absent:
             fate = "Table 6 says who passed" if listed else "everybody is taken to have passed"
-            said.append(f"{self.name}: P_p of {', '.join(absent)} was not released: {fate}.")
+            sentences.append(f"{self.name}: P_p of {', '.join(absent)} was not released: {fate}.")
         absent = [judge for judge in self.candidates if judge not in self.confident]
         if absent:
-            said.append(
+            sentences.append(
                 f"{self.name}: P_s of {', '.join(absent)} was not released, nor does Table 6 say "
                 "who passed: they are taken to have passed."
             )
-        return tuple(said)
+        return tuple(sentences)
 
     def recipe(self, typed: Sequence[str], form: str) -> Recipe | None:
         """A typed-in recipe, e.g. ("4567", "human"), as judges and weights; None without data."""
         names = judges(typed[0])
-        if not all(name in self.judged(form) for name in names):
+        if not all(name in self.by_judge(form) for name in names):
             return None
         weight = tuple(self.weight(typed[1], judge, form) for judge in names)
         return None if np.isnan(weight).any() else Recipe(names, weight)
@@ -223,16 +223,16 @@ class Bench:
         if rule in ("pertinence", "strong_ra"):
             return pertinent.get(judge, math.nan)
         exams = [self.consistency.get(judge), pertinent.get(judge), 1.0]  # who passed has P_s = 1
-        known = [value for value in exams if value is not None]  # an exam not released is left out
-        return sum(known) / len(known)
+        marks = [value for value in exams if value is not None]  # an exam not released is left out
+        return sum(marks) / len(marks)
 
     def stated(self, method: str, form: str) -> Recipe | None:
         """The recipe that the paper states for a method; None: it has none, or nobody passes."""
-        made = self._stated(method, form)
-        return made if made is not None and made.judges else None
+        recipe = self._stated(method, form)
+        return recipe if recipe is not None and recipe.judges else None
 
     def _stated(self, method: str, form: str) -> Recipe | None:
-        everyone = [judge for judge in self.candidates if judge in self.judged(form)]
+        everyone = [judge for judge in self.candidates if judge in self.by_judge(form)]
         if method == "PRE (w/o Filter)":
             return Recipe(tuple(everyone), (1.0,) * len(everyone))
         if method == "PRE (Auto-Exam)":

@@ -40,30 +40,30 @@ def table5(benches: Sequence[Bench]) -> Table:
 def _pair(bench: Bench) -> int | None:
     """The pair's place; the first answer is the family's."""
     agents = bench.data.agents
-    named = [recipes()["bias"][key] for key in ("family", "other")]
-    if not all(name in agents for name in named):
+    names = [recipes()["bias"][key] for key in ("family", "other")]
+    if not all(name in agents for name in names):
         return None
-    wanted = [agents.index(name) for name in named]
-    found = np.flatnonzero((bench.data.pairs == sorted(wanted)).all(axis=1))
-    return int(found[0])
+    places = [agents.index(name) for name in names]
+    matches = np.flatnonzero((bench.data.pairs == sorted(places)).all(axis=1))
+    return int(matches[0])
 
 
 def _rows(bench: Bench, k: int, method: str, typed: Recipe, stated: Recipe) -> list[Row]:
     late = int(str(bench.count["late"]))
     gold, flip = _oriented(bench, k)
 
-    def heard(recipe: Recipe) -> list[Floats]:
-        return [_turned(bench.heard(judge, PAIRWISE), k, flip) for judge in recipe.judges]
+    def readable(recipe: Recipe) -> list[Floats]:
+        return [_turned(bench.readable(judge, PAIRWISE), k, flip) for judge in recipe.judges]
 
     shifted = [_late(_turned(bench.verdicts[judge], k, flip), late) for judge in typed.judges]
     right = _late_vote(shifted, typed, gold, late)
     accuracy = [counting.share(right, gold, macro=False)]
-    accuracy += [_accuracy(heard(recipe), recipe, gold) for recipe in (typed, stated)]
+    accuracy += [_accuracy(readable(recipe), recipe, gold) for recipe in (typed, stated)]
     equal = [_rate(shifted, [1.0] * len(typed.judges), gold, unread=0.0)]
-    equal += [_rate(heard(each), [1.0] * len(each.judges), gold) for each in (typed, stated)]
+    equal += [_rate(readable(each), [1.0] * len(each.judges), gold) for each in (typed, stated)]
     rows = [_row(bench, method, "accuracy", accuracy, 4), _row(bench, method, "rate", equal, 2)]
-    for label, merged in (("own weights", False), ("own weights, merged", True)):
-        own = [_rate(heard(each), each.weight, gold, merged) for each in (typed, stated)]
+    for label, in_one in (("own weights", False), ("own weights, merged", True)):
+        own = [_rate(readable(each), each.weight, gold, in_one) for each in (typed, stated)]
         rows.append(_row(bench, method, f"rate, {label}", [None, *own], 2))
     return rows
 
@@ -120,14 +120,14 @@ def _rate(
     cells: list[Floats],
     weight: Sequence[float],
     gold: Floats,
-    merged: bool = False,
+    in_one: bool = False,
     unread: float = np.nan,
 ) -> Estimate:
     """Equation 5 in per cent; a tie does not favour, and without a vote there is ``unread``."""
-    votes = votes_of(np.stack(cells)) if merged else 2 * np.stack(cells) - 1
+    votes = votes_of(np.stack(cells)) if in_one else 2 * np.stack(cells) - 1
     sign = decide(votes, weight)
     favours = np.where(np.isnan(sign), unread, (sign > 0).astype(np.float64))
-    rate = favour_rate(favours, gold if merged else gold[..., None])
+    rate = favour_rate(favours, gold if in_one else gold[..., None])
     percent = (100 * rate.value, 100 * rate.low, 100 * rate.high)
-    asked = int(np.count_nonzero(gold <= 0)) * (1 if merged else 2)
-    return Estimate(*percent, rate.n, asked - rate.n, clusters=rate.clusters)
+    votes_due = int(np.count_nonzero(gold <= 0)) * (1 if in_one else 2)
+    return Estimate(*percent, rate.n, votes_due - rate.n, clusters=rate.clusters)

@@ -32,29 +32,29 @@ Pairs = NDArray[np.int64]
 DRAWS = 1000
 
 
-def same(judged: Floats) -> Floats:
+def same(verdicts: Floats) -> Floats:
     """[items, pairs] 1 where the verdicts of both orders agree, 0 where they do not; a half where
     either chose neither answer, or is unread."""
-    chosen = (~np.isnan(judged) & (judged != 0.5)).all(axis=-1)
-    return np.where(chosen, judged[..., 0] == judged[..., 1], 0.5)
+    definite = (~np.isnan(verdicts) & (verdicts != 0.5)).all(axis=-1)
+    return np.where(definite, verdicts[..., 0] == verdicts[..., 1], 0.5)
 
 
-def released_single(judged: Floats, truth: Floats, pairs: Pairs) -> Floats:
+def released_single(values: Floats, truth: Floats, pairs: Pairs) -> Floats:
     """[items, pairs] credit of one judge: each order by itself, nothing chosen counts a half.
 
     Args:
-        judged: verdicts [items, pairs, orders], or grades [items, agents], of which an answer
+        values: verdicts [items, pairs, orders], or grades [items, agents], of which an answer
             without a number ties with everybody.
         truth: [items, pairs].
         pairs: see above.
     """
-    if judged.ndim == 3:
-        sign = np.sign(2 * np.nan_to_num(judged, nan=0.5) - 1)
+    if values.ndim == 3:
+        sign = np.sign(2 * np.nan_to_num(values, nan=0.5) - 1)
         return np.asarray(correct(sign, truth[..., None]).mean(axis=-1))
-    return correct(np.sign(np.nan_to_num(gaps_of(judged, pairs))), truth)
+    return correct(np.sign(np.nan_to_num(gaps_of(values, pairs))), truth)
 
 
-def released_vote(judged: Sequence[Floats], weight: Sequence[float], truth: Floats) -> Floats:
+def released_vote(verdicts: Sequence[Floats], weight: Sequence[float], truth: Floats) -> Floats:
     """[items, pairs] credit of judges whose two orders are one vote.
 
     The scripts add up the weights of those who agree with people by the built-in ``sum``, which
@@ -62,25 +62,25 @@ def released_vote(judged: Sequence[Floats], weight: Sequence[float], truth: Floa
     not. An exact tie is a win where the compensated sum of the weights is larger in the last bit.
     """
     shape = truth.shape
-    agreed, lost, half = np.zeros(shape), np.zeros(shape), 0.0
-    for cells, power in zip(judged, weight, strict=True):
+    agreed, rounding, half = np.zeros(shape), np.zeros(shape), 0.0
+    for cells, power in zip(verdicts, weight, strict=True):
         credit = np.nan_to_num(cells, nan=0.5)
         credit = np.where((truth < 0)[..., None], 1 - credit, credit).sum(axis=-1)
         term = power * credit
         total = agreed + term
         larger = np.abs(agreed) >= np.abs(term)
-        lost = lost + np.where(larger, (agreed - total) + term, (term - total) + agreed)
+        rounding = rounding + np.where(larger, (agreed - total) + term, (term - total) + agreed)
         agreed, half = total, half + power
-    reached = agreed + lost
+    reached = agreed + rounding
     won = np.where(reached == half, 0.5, reached > half)
     return np.where((truth != 0) & ~np.isnan(truth), won, np.nan)
 
 
 def released_vote_per_order(
-    judged: Sequence[Floats], weight: Sequence[float], truth: Floats
+    verdicts: Sequence[Floats], weight: Sequence[float], truth: Floats
 ) -> Floats:
     """[items, pairs] credit of judges who vote in each order by itself; ties count a half."""
-    cells = np.nan_to_num(np.stack(list(judged)), nan=0.5)
+    cells = np.nan_to_num(np.stack(list(verdicts)), nan=0.5)
     return np.asarray(correct(decide(2 * cells - 1, weight), truth[..., None]).mean(axis=-1))
 
 
@@ -93,10 +93,10 @@ def released_sum(grades: Sequence[Floats], weight: Sequence[float]) -> Floats:
 
 
 def corrected_credit(
-    judged: Sequence[Floats], weight: Sequence[float], truth: Floats, pairs: Pairs
+    values: Sequence[Floats], weight: Sequence[float], truth: Floats, pairs: Pairs
 ) -> Floats:
     """[items, pairs] credit by one rule everywhere: orders merged, ties with a tolerance."""
-    cells = np.stack(list(judged))
+    cells = np.stack(list(values))
     votes = votes_of(cells) if cells.ndim == 4 else gaps_of(cells, pairs)
     return correct(decide(votes, weight), truth)
 
@@ -130,8 +130,8 @@ def share(right: Floats, truth: Floats, *, macro: bool) -> Estimate:
 def of_pairs(estimate: Estimate, right: Floats, truth: Floats) -> Estimate:
     """The estimate; n: pairs, unscored: those on which people have a preference, ``right`` none."""
     preferred, unscored = (truth != 0) & ~np.isnan(truth), np.isnan(right)
-    n, lost = np.count_nonzero(~unscored), np.count_nonzero(unscored & preferred)
-    return replace(estimate, n=int(n), unscored=int(lost))
+    n, absent = np.count_nonzero(~unscored), np.count_nonzero(unscored & preferred)
+    return replace(estimate, n=int(n), unscored=int(absent))
 
 
 def average(values: Floats) -> Estimate:
@@ -151,9 +151,9 @@ def relevant(rows: pd.DataFrame, tasks: Sequence[int]) -> Floats:
         rows = rows.sort_values("old_run", ascending=False, kind="stable")
     for task, first, result in zip(rows["task_id"], rows["ra_first"], rows[column], strict=True):
         if int(task) in place:  # -1: the answer shown first
-            wanted = -1 if first else 1
+            sign = -1 if first else 1
             cells[place[int(task)], 0 if first else 1] = (
-                0.5 if result == 0 else float(result == wanted)
+                0.5 if result == 0 else float(result == sign)
             )
     return cells
 
@@ -201,19 +201,19 @@ def spread(cells: Floats) -> tuple[Estimate, Estimate]:
 
     n: answers; unscored: those without a number, or that an item lacks.
     """
-    known = ~np.isnan(cells)
-    values, n = cells[known], int(known.sum())
-    unscored, items = cells.size - n, int(known.any(axis=1).sum())
-    filled = np.where(known, cells, 0.0)
-    sums = np.stack([known.sum(axis=1), filled.sum(axis=1), (filled**2).sum(axis=1)], axis=1)
+    valid = ~np.isnan(cells)
+    values, n = cells[valid], int(valid.sum())
+    unscored, items = cells.size - n, int(valid.any(axis=1).sum())
+    numbers = np.where(valid, cells, 0.0)
+    sums = np.stack([valid.sum(axis=1), numbers.sum(axis=1), (numbers**2).sum(axis=1)], axis=1)
     count, total, squares = (item_weights(len(cells), DRAWS, 0) @ sums).T
     means = divide(total, count)
     spreads = np.sqrt(np.maximum(divide(squares, count) - means**2, 0.0))
-    found = []
+    estimates = []
     for value, samples in ((values.mean(), means), (values.std(), spreads)):
         low, high = percentile_interval(samples) if items > 2 else (math.nan, math.nan)
-        found.append(Estimate(float(value), low, high, n, unscored, clusters=items))
-    return found[0], found[1]
+        estimates.append(Estimate(float(value), low, high, n, unscored, clusters=items))
+    return estimates[0], estimates[1]
 
 
 def _levels(rows: pd.DataFrame, method: str) -> Floats:

@@ -8,8 +8,8 @@ import numpy as np
 
 from experiments.auto_pre import counting
 from experiments.auto_pre.bench import STATED_EXAM, Bench
-from experiments.auto_pre.printed import named, printed
 from experiments.auto_pre.printed import pertinence as printed_pertinence
+from experiments.auto_pre.printed import printed, released_name
 from experiments.auto_pre.release import confidence, pertinence
 from experiments.command import Row, Table
 from judgelab.stats.intervals.arrays import Floats
@@ -34,8 +34,8 @@ def table9(benches: Sequence[Bench]) -> Table:
                     paper = printed_pertinence(first, second).get(judge)
                 label = f"{bench.name}: L1={first}, L2={second}, prompt{prompt}"
                 released = _mean(cells)
-                read = _mean(pertinence(bench.data, judge, first, second, int(prompt)))
-                rows.append(Row("9", label, judge, paper, released, read, read))
+                anew = _mean(pertinence(bench.data, judge, first, second, int(prompt)))
+                rows.append(Row("9", label, judge, paper, released, anew, anew))
         if bench.name == PRINTED_ON:
             rows += _only_printed(bench, {(f, s) for f, s, _ in configurations})
     note = (
@@ -73,23 +73,23 @@ def _confidence(bench: Bench, table: str, method: str, between: str) -> Iterator
     listed = printed(key) if bench.name == PRINTED_ON else {}
     frame = bench.data.confidence
     mine = frame[frame["method"] == method]
-    known = dict.fromkeys(
+    names = dict.fromkeys(
         f"{p}{between}{e}" for p, e in zip(mine["prompt"], mine["evaluator"], strict=True)
     )
-    for name in dict.fromkeys([*listed, *known]):
+    for name in dict.fromkeys([*listed, *names]):
         prompt, judge = name.split(between, 1)
-        released = _as_released(bench, method, prompt, judge) if name in known else None
+        released = _as_released(bench, method, prompt, judge) if name in names else None
         anew = _anew(bench, f"{method}, {prompt}", judge, -1 if method == "prob" else 1)
         numbers = listed.get(name, [None] * 4)
         for k, part in enumerate(PARTS):
-            was, now = (None if found is None else found[k] for found in (released, anew))
+            was, now = (None if four is None else four[k] for four in (released, anew))
             yield Row(table, f"{bench.name}: {name}", part, numbers[k], was, now, now)
 
 
 def _only_printed(bench: Bench, released: set[tuple[str, str]]) -> list[Row]:
     rows = []
     for row in printed("pertinence"):
-        if (named(row["L1"]), named(row["L2"])) in released:
+        if (released_name(row["L1"]), released_name(row["L2"])) in released:
             continue
         label = f"{bench.name}: L1={row['L1']}, L2={row['L2']}, prompt1"
         cells = {k: v for k, v in row.items() if k not in ("L1", "L2")}
@@ -118,5 +118,5 @@ def _spread(easy: Floats, hard: Floats) -> list[Estimate]:
 
 def _anew(bench: Bench, way: str, judge: str, sign: int) -> list[Estimate] | None:
     """As the reader of the release has it: the later run, levels as whole words, none unread."""
-    found = confidence(bench.data, judge, way)
-    return None if found is None else _spread(sign * found[0], sign * found[1])
+    values = confidence(bench.data, judge, way)
+    return None if values is None else _spread(sign * values[0], sign * values[1])

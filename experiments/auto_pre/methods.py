@@ -85,11 +85,11 @@ def table6(benches: Sequence[Bench]) -> Table:
 
 def _singles(bench: Bench) -> Iterator[tuple[str, str]]:
     """(row of Table 3, judge) of every judge by itself."""
-    known = {judge for form in bench.forms for judge in bench.judged(form)}
+    judges = {judge for form in bench.forms for judge in bench.by_judge(form)}
     for judge in bench.candidates:
         yield judge, judge
     for row, judge in (("deepseek-r1", "deepseek-r1"), ("ChatEval", "chatEval")):
-        if judge in known and judge not in bench.candidates:
+        if judge in judges and judge not in bench.candidates:
             yield row, judge
 
 
@@ -98,20 +98,20 @@ def _missing(bench: Bench) -> Iterator[str]:
     judges = [judge for _, judge in _singles(bench)]
     for form in bench.forms:
         counts = {
-            judge: int(np.count_nonzero(np.isnan(bench.heard(judge, form))))
+            judge: int(np.count_nonzero(np.isnan(bench.readable(judge, form))))
             for judge in judges
-            if judge in bench.judged(form)
+            if judge in bench.by_judge(form)
         }
-        if said := [f"{judge} {count}" for judge, count in counts.items() if count]:
+        if lacks := [f"{judge} {count}" for judge, count in counts.items() if count]:
             yield (
                 f"{bench.name}, {form}: replies in which neither an answer nor a tie nor a grade "
-                f"could be read: {', '.join(said)}. They count as ties in released; in the other "
+                f"could be read: {', '.join(lacks)}. They count as ties in released; in the other "
                 "columns they are left out, and unscored is where a whole pair has none."
             )
 
 
 def _forms(bench: Bench, judge: str) -> list[str]:
-    return [form for form in bench.forms if judge in bench.judged(form)]
+    return [form for form in bench.forms if judge in bench.by_judge(form)]
 
 
 def _unreleased(bench: Bench) -> list[Row]:
@@ -127,9 +127,9 @@ def _unreleased(bench: Bench) -> list[Row]:
 
 
 def _single(bench: Bench, row: str, judge: str, form: str) -> Row:
-    cells = bench.judged(form)[judge]
-    merged = row in recipes()["merged_single"] and bench.count["orders"] == "merged"
-    if merged and form == PAIRWISE:
+    cells = bench.by_judge(form)[judge]
+    in_one = row in recipes()["merged_single"] and bench.count["orders"] == "merged"
+    if in_one and form == PAIRWISE:
         right = counting.released_vote([cells], [1.0], bench.truth)
     else:
         right = counting.released_single(cells, bench.truth, bench.data.pairs)
@@ -183,8 +183,8 @@ def _gap(
     if first is None or second is None:
         return None
     gap = credit(bench, first, form) - credit(bench, second, form)
-    found = difference(counting.of_items(gap, bench.macro), draws=counting.DRAWS)
-    return counting.of_pairs(found, gap, bench.truth)
+    estimate = difference(counting.of_items(gap, bench.macro), draws=counting.DRAWS)
+    return counting.of_pairs(estimate, gap, bench.truth)
 
 
 def typed_recipe(bench: Bench, method: str, form: str, table: str = "accuracy") -> Recipe | None:
@@ -192,7 +192,7 @@ def typed_recipe(bench: Bench, method: str, form: str, table: str = "accuracy") 
     typed = None
     if method in ("gpt-4", "ChatEval"):
         judge = "chatEval" if method == "ChatEval" else method
-        return Recipe((judge,), (1.0,)) if judge in bench.judged(form) else None
+        return Recipe((judge,), (1.0,)) if judge in bench.by_judge(form) else None
     for key in dict.fromkeys((table, "accuracy")):
         cells = recipes()[key].get(method, {})
         typed = typed or cells.get(bench.name, {}).get(form)
@@ -205,18 +205,18 @@ def typed_recipe(bench: Bench, method: str, form: str, table: str = "accuracy") 
 
 def _released(bench: Bench, recipe: Recipe, form: str) -> Floats:
     """[items, pairs] credit of a pool as the release counts it."""
-    judged = [bench.judged(form)[judge] for judge in recipe.judges]
+    values = [bench.by_judge(form)[judge] for judge in recipe.judges]
     if form != PAIRWISE:
-        total = counting.released_sum(judged, recipe.weight)
+        total = counting.released_sum(values, recipe.weight)
         return counting.released_single(total, bench.truth, bench.data.pairs)
     if bench.count["orders"] == "merged":
-        return counting.released_vote(judged, recipe.weight, bench.truth)
-    return counting.released_vote_per_order(judged, recipe.weight, bench.truth)
+        return counting.released_vote(values, recipe.weight, bench.truth)
+    return counting.released_vote_per_order(values, recipe.weight, bench.truth)
 
 
 def _credit(bench: Bench, recipe: Recipe, form: str) -> Floats:
-    judged = [bench.heard(judge, form) for judge in recipe.judges]
-    return counting.corrected_credit(judged, recipe.weight, bench.truth, bench.data.pairs)
+    values = [bench.readable(judge, form) for judge in recipe.judges]
+    return counting.corrected_credit(values, recipe.weight, bench.truth, bench.data.pairs)
 
 
 def _share(bench: Bench, recipe: Recipe | None, form: str) -> Estimate | None:
@@ -235,14 +235,14 @@ def _rho(bench: Bench, method: str, form: str) -> Row | None:
     human = bench.data.human
     released = corrected = ours = None
     if typed is not None:
-        grades = [bench.judged(form)[judge] for judge in typed.judges]
+        grades = [bench.by_judge(form)[judge] for judge in typed.judges]
         absolute = bench.count["spearman"] == "absolute"
         total = counting.released_sum(grades, typed.weight)
         released = counting.average(counting.correlations(total, human, absolute=absolute))
         pooled = counting.corrected_grades(grades, typed.weight)
         corrected = counting.average(counting.correlations(pooled, human, absolute=False))
     if stated is not None:
-        grades = [bench.judged(form)[judge] for judge in stated.judges]
+        grades = [bench.by_judge(form)[judge] for judge in stated.judges]
         pooled = counting.corrected_grades(grades, stated.weight)
         ours = counting.average(counting.correlations(pooled, human, absolute=False))
     return Row("4", method, f"{bench.name}/{form}", paper, released, corrected, ours)

@@ -32,15 +32,15 @@ def compute(path: str | Path) -> list[Table]:
     Raises:
         DataError: the folder does not hold the release, or a table is damaged.
     """
-    given = Path(path).expanduser()
-    folder = next(filter(AUTO_PRE.layout, AUTO_PRE.folders(given)), None)
+    place = Path(path).expanduser()
+    folder = next(filter(AUTO_PRE.layout, AUTO_PRE.folders(place)), None)
     if folder is None:
         raise DataError(
-            f"{given} is no clone of {AUTO_PRE.address} and holds no verdict_pairwise.parquet made "
+            f"{place} is no clone of {AUTO_PRE.address} and holds no verdict_pairwise.parquet made "
             f"of one: give the release's folder."
         )
-    found = sorted(list_datasets(folder), key=lambda name: (*[name != o for o in ORDER], name))
-    benches = [Bench(read_dataset(folder, name)) for name in found]
+    names = sorted(list_datasets(folder), key=lambda name: (*[name != o for o in ORDER], name))
+    benches = [Bench(read_dataset(folder, name)) for name in names]
     tables = [
         methods.table3(benches),
         methods.differences(benches),

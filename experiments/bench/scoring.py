@@ -153,21 +153,21 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     variants = [v for v in options.sides if v != "lm_eval" or _version("lm_eval")]
     if variants != options.sides:
         print("left out: lm_eval, which is not installed (pip install -e '.[bench]')", flush=True)
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    with tempfile.TemporaryDirectory() as made:
-        folder = options.model or made
+    best: dict[tuple[str, str], dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = options.model or scratch
         if options.model is None:
-            save_model(Path(made), SHAPES["60m"])
+            save_model(Path(scratch), SHAPES["60m"])
         for _ in range(options.rounds):
             for name in JOBS:
                 for variant in variants:
                     new = _spawn(folder, name, variant, options)
-                    old = found.setdefault((name, variant), new)
-                    kept = new if new["wall"] < old["wall"] else old
-                    found[name, variant] = kept | {
+                    old = best.setdefault((name, variant), new)
+                    faster = new if new["wall"] < old["wall"] else old
+                    best[name, variant] = faster | {
                         "memory_mb": max(old["memory_mb"], new["memory_mb"])
                     }
-    jobs = {n: _summary(n, {v: found[n, v] for v in variants}) for n in JOBS}
+    jobs = {n: _summary(n, {v: best[n, v] for v in variants}) for n in JOBS}
     packages = ("torch", "transformers", "lm_eval", "numpy")
     return {
         "model": options.model or "random",
@@ -186,10 +186,10 @@ def _spawn(folder: str, name: str, variant: str, options: argparse.Namespace) ->
     command = [sys.executable, "-m", "experiments.bench.scoring", "--worker", folder, name, variant]
     command += ["--threads", str(options.threads)]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": str(options.threads)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{name} {variant} failed:\n{done.stderr[-2000:]}")
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise SystemExit(f"{name} {variant} failed:\n{process.stderr[-2000:]}")
+    result: dict[str, Any] = json.loads(process.stdout.splitlines()[-1])
     speed = result["pairs"] / result["wall"]
     print(f"{name:6} {variant:8} {speed:7.2f} pairs/s {result['memory_mb']:6.0f} MB", flush=True)
     return result

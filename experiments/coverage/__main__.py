@@ -25,17 +25,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--statistics", nargs="+", choices=list(STATISTICS), default=None)
     parser.add_argument("--items", nargs="+", type=int, default=list(ITEMS))
     parser.add_argument("--workers", type=int, default=2)
-    given = parser.parse_args(arguments)
-    jobs = list(itertools.product(given.statistics or list(STATISTICS), LAWS, given.items))
+    options = parser.parse_args(arguments)
+    jobs = list(itertools.product(options.statistics or list(STATISTICS), LAWS, options.items))
     names, laws, items = zip(*jobs, strict=True)
     cells: list[Cell] = []
-    with ProcessPoolExecutor(given.workers) as pool:
-        for cell in pool.map(simulate, names, laws, items, itertools.repeat(given.sets)):
+    with ProcessPoolExecutor(options.workers) as pool:
+        for cell in pool.map(simulate, names, laws, items, itertools.repeat(options.sets)):
             cells.append(cell)
             print(f"{cell.statistic:25} {cell.law:9} {cell.items:4} {cell.ours}", flush=True)
     print("\n".join(["", *compact(cells)]))
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    given.out.write_text(json.dumps([asdict(cell) for cell in cells], indent=1), encoding="utf-8")
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps([asdict(cell) for cell in cells], indent=1), encoding="utf-8")
 
 
 def compact(cells: Sequence[Cell]) -> list[str]:
@@ -45,18 +45,18 @@ def compact(cells: Sequence[Cell]) -> list[str]:
     rows = ["| interval of | " + " | ".join(heads) + " |", "|---" * (1 + len(heads)) + "|"]
     for name in dict.fromkeys(cell.statistic for cell in cells):
         mine = [cell for cell in cells if cell.statistic == name]
-        shown = [
+        ranges = [
             _range([getattr(cell, kind).held for cell in mine if cell.items == size])
             for kind in ("ours", "percentile")
             for size in sizes
         ]
-        rows.append(f"| {name} | " + " | ".join(shown) + " |")
+        rows.append(f"| {name} | " + " | ".join(ranges) + " |")
     return rows
 
 
-def _range(held: Sequence[float]) -> str:
-    known = [f"{value:.3f}".lstrip("0") for value in (min(held), max(held)) if value == value]
-    return "-".join(dict.fromkeys(known)) or "no interval"
+def _range(shares: Sequence[float]) -> str:
+    ends = [f"{value:.3f}".lstrip("0") for value in (min(shares), max(shares)) if value == value]
+    return "-".join(dict.fromkeys(ends)) or "no interval"
 
 
 if __name__ == "__main__":

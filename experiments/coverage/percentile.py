@@ -11,9 +11,9 @@ from judgelab.stats.intervals.ends import Ends
 from judgelab.stats.intervals.means import item_draws, item_weights
 
 
-def percentile_of(drawn: Floats, level: float = 0.95) -> Ends:
+def percentile_of(values: Floats, level: float = 0.95) -> Ends:
     """Central part of [draws, sets]."""
-    low, high = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    low, high = np.nanquantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return low, high
 
 

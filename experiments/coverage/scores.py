@@ -54,10 +54,10 @@ def sample(law: Law, sets: int, items: int, seed: int) -> Sample:
     other = text + noise(sets, items, AGENTS)
     people = text + 0.5 * noise(sets, items, AGENTS)
     attacked = judge - 0.3 + 0.3 * noise(sets, items, 1) + 0.3 * noise(sets, items, AGENTS)
-    return Sample(*(_graded(law, each) for each in (judge, other, people, attacked)))
+    return Sample(*(_scores_by_law(law, each) for each in (judge, other, people, attacked)))
 
 
-def _graded(law: Law, latent: Floats) -> Floats:
+def _scores_by_law(law: Law, latent: Floats) -> Floats:
     if law == "discrete":
         return np.clip(np.round(3 + latent), 1.0, 5.0)
     if law == "tied":

@@ -49,8 +49,8 @@ def simulate(name: str, law: Law, items: int, sets: int = 5000, seed: int = 1) -
     statistic = STATISTICS[name]
     count = max(sets // 5, 1) if statistic.slow else sets
     truth = truth_of(statistic, law, items)
-    found = statistic.of(sample(law, count, items, seed))
-    ours, theirs = (coverage(ends, truth) for ends in (found.ends, found.percentile))
+    result = statistic.of(sample(law, count, items, seed))
+    ours, theirs = (coverage(ends, truth) for ends in (result.ends, result.percentile))
     return Cell(name, law, items, statistic.level, count, truth, ours, theirs)
 
 
@@ -64,12 +64,12 @@ def truth_of(statistic: Statistic, law: Law, items: int) -> float:
 def coverage(ends: Ends, truth: float) -> Coverage:
     """Of the intervals [sets]."""
     low, high = ends
-    known = ~np.isnan(low)
-    if not known.any():
+    valid = ~np.isnan(low)
+    if not valid.any():
         return Coverage(*(float("nan"),) * 4, none=1.0)
 
     def share(which: Floats) -> float:
-        return float(np.mean(which[known]))
+        return float(np.mean(which[valid]))
 
     above, below = share(low > truth + SLACK), share(high < truth - SLACK)
-    return Coverage(1 - above - below, above, below, share(high - low), float(np.mean(~known)))
+    return Coverage(1 - above - below, above, below, share(high - low), float(np.mean(~valid)))

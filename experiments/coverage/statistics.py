@@ -94,8 +94,8 @@ def gap_of(scores: Floats) -> Floats:
 
 def rho_of(scores: Floats, people: Floats) -> Floats:
     """[sets, items] Spearman's rho over agents; 0 where all are alike, as study=qualification."""
-    found = item_correlations(_flat(scores), _flat(people))
-    return np.nan_to_num(_per_item(found, scores))
+    rho = item_correlations(_flat(scores), _flat(people))
+    return np.nan_to_num(_per_item(rho, scores))
 
 
 def verdicts_of(scores: Floats) -> Floats:
@@ -117,8 +117,8 @@ def _sums(cells: Floats) -> tuple[Floats, Floats]:
 def _mean(items: Items, ends: Callable[[Floats], Ends], level: float = 0.95) -> Statistic:
     def of(data: Sample) -> Found:
         values = items(data)
-        drawn = resampled_ratio(values, np.ones(values.shape), DRAWS)
-        return Found(values.mean(axis=1), ends(values), percentile_of(drawn, level))
+        samples = resampled_ratio(values, np.ones(values.shape), DRAWS)
+        return Found(values.mean(axis=1), ends(values), percentile_of(samples, level))
 
     return Statistic(of, lambda data: items(data).mean(axis=1), level=level)
 
@@ -130,8 +130,8 @@ def _ratio(cells: Callable[[Sample], Floats], ends: Callable[[Floats, Floats], E
 
     def of(data: Sample) -> Found:
         total, count = _sums(cells(data))
-        drawn = resampled_ratio(total, count, DRAWS)
-        return Found(value(data), ends(total, count), percentile_of(drawn))
+        samples = resampled_ratio(total, count, DRAWS)
+        return Found(value(data), ends(total, count), percentile_of(samples))
 
     return Statistic(of, value)
 
@@ -142,15 +142,15 @@ def _d(values: Floats) -> Floats:
 
 def _effect_size(data: Sample) -> Found:
     gap = gap_of(data.scores)
-    drawn = resampled_d(gap, DRAWS)
-    return Found(_d(gap), t_ends(effect_size_parts(gap)), percentile_of(drawn))
+    samples = resampled_d(gap, DRAWS)
+    return Found(_d(gap), t_ends(effect_size_parts(gap)), percentile_of(samples))
 
 
 def _effect_size_change(data: Sample) -> Found:
     before, after = gap_of(data.scores), gap_of(data.attacked)
-    drawn = resampled_d(after, DRAWS) - resampled_d(before, DRAWS)
+    samples = resampled_d(after, DRAWS) - resampled_d(before, DRAWS)
     return Found(
-        _d(after) - _d(before), t_ends(effect_size_parts(after, before)), percentile_of(drawn)
+        _d(after) - _d(before), t_ends(effect_size_parts(after, before)), percentile_of(samples)
     )
 
 
@@ -163,8 +163,8 @@ def _confidence(data: Sample) -> ConfidenceAnswers:
 def _confidence_gap(data: Sample) -> Found:
     answers = _confidence(data)
     values = data.scores[..., :3].mean(axis=2) - data.other[..., 3:].mean(axis=2)
-    drawn = resampled_ratio(values, np.ones(values.shape), DRAWS)
-    return Found(values.mean(axis=1), answers.gap_ends(), percentile_of(drawn))
+    samples = resampled_ratio(values, np.ones(values.shape), DRAWS)
+    return Found(values.mean(axis=1), answers.gap_ends(), percentile_of(samples))
 
 
 def _one_by_one(
@@ -177,16 +177,16 @@ def _one_by_one(
     """Of functions that take one data set at a time, by its number; ``theirs`` one of ``every``."""
 
     def of(data: Sample) -> Found:
-        found = [ours(data, k) for k in range(data.sets)]
-        drawn = [] if theirs is None else [theirs(data, k) for k in range(0, data.sets, every)]
-        middle = np.array([one.value for one in found])
-        return Found(middle, *(_ends(some) for some in (found, drawn)))
+        estimates = [ours(data, k) for k in range(data.sets)]
+        others = [] if theirs is None else [theirs(data, k) for k in range(0, data.sets, every)]
+        middle = np.array([one.value for one in estimates])
+        return Found(middle, *(_ends(some) for some in (estimates, others)))
 
     return Statistic(of, value, slow=True, **more)
 
 
-def _ends(found: Sequence[Estimate]) -> Ends:
-    return np.array([one.low for one in found]), np.array([one.high for one in found])
+def _ends(estimates: Sequence[Estimate]) -> Ends:
+    return np.array([one.low for one in estimates]), np.array([one.high for one in estimates])
 
 
 def _correlated(x: Floats, y: Floats, method: str) -> Floats:
@@ -263,11 +263,11 @@ def _discernment(over: Callable[[Floats], Floats]) -> Statistic:
 
     def value(data: Sample) -> Floats:
         change = data.scores - data.attacked
-        found = []
+        columns = []
         for t in map(list, TEXTS):
             log_p = signed_rank_log_p(np.moveaxis(change[..., t], 1, 2))
-            found.append(combined(log_p, metric_weights(2, None))[0])
-        return over(np.stack(found, axis=-1))
+            columns.append(combined(log_p, metric_weights(2, None))[0])
+        return over(np.stack(columns, axis=-1))
 
     return _one_by_one(ours, theirs, value, every=20, typical=True)
 
@@ -276,8 +276,8 @@ def _rank() -> Statistic:
     """Of the third best of six candidates."""
 
     def ours(data: Sample, k: int) -> Estimate:
-        found = rank_intervals(data.scores[k], draws=300)
-        return Estimate(*(float(part[2]) for part in (found.rank, found.rank_low, found.rank_high)))
+        ranks = rank_intervals(data.scores[k], draws=300)
+        return Estimate(*(float(part[2]) for part in (ranks.rank, ranks.rank_low, ranks.rank_high)))
 
     def value(data: Sample) -> Floats:
         return average_ranks(-data.scores.mean(axis=1))[:, 2]

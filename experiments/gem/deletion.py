@@ -47,11 +47,11 @@ def score(folder: Path) -> dict[str, Scored]:
         states = candidate, thin_as_released(candidate), thin(candidate)
         pairs += [(k, states, first), (k, states, third)]
     paper = np.array([k for k, _, _ in pairs], dtype=np.int64)
-    scored = {}
+    by_metric = {}
     for metric, compare in zip(METRICS, (Rouge(kind="rougeL").comparison(), _bleu()), strict=True):
         table = np.array([[compare(text, other) for text in texts] for _, texts, other in pairs])
-        scored[metric] = Scored(table[:, 0], table[:, 1], table[:, 2], paper)
-    return scored
+        by_metric[metric] = Scored(table[:, 0], table[:, 1], table[:, 2], paper)
+    return by_metric
 
 
 def _bleu() -> Compare:
@@ -62,14 +62,14 @@ def _bleu() -> Compare:
     return lambda text, other: float(metric.corpus_score([text], [[other]]).score) / 100
 
 
-def table3(printed: Printed, scored: Mapping[str, Scored]) -> Table:
+def table3(printed: Printed, by_metric: Mapping[str, Scored]) -> Table:
     """d of sentence deletion, and which multiple of which standard error the paper prints."""
     rows: list[Row] = []
-    for metric, data in scored.items():
+    for metric, data in by_metric.items():
         cell = printed.cells("3")[metric][CHANGE]
         rows += [*_d_rows(metric, cell, data), *_multiples(metric, cell, data)]
     notes = (
-        f"{len(next(iter(scored.values())).paper)} rows (reviews 1 and 3 of each paper are the "
+        f"{len(next(iter(by_metric.values())).paper)} rows (reviews 1 and 3 of each paper are the "
         "references of review 2). The authors' degraded texts, other metrics' scores and the "
         "other changes were not released.",
         "The printed half widths are about 1.645 standard errors of the paired difference over "

@@ -53,13 +53,13 @@ def make_base(folder: Path, shape: Mapping[str, Any]) -> Path:
     save_model(folder / "whole", shape)
     release()
     four = library.BitsAndBytesConfig(**STORED, bnb_4bit_compute_dtype=torch.bfloat16)
-    stored = library.AutoModelForCausalLM.from_pretrained(
+    model = library.AutoModelForCausalLM.from_pretrained(
         folder / "whole", quantization_config=four, device_map=device, dtype=torch.bfloat16
     )
-    stored.save_pretrained(folder / "nf4")
+    model.save_pretrained(folder / "nf4")
     library.AutoTokenizer.from_pretrained(folder / "whole").save_pretrained(folder / "nf4")
     shutil.rmtree(folder / "whole")
-    del stored
+    del model
     release()
     return folder / "nf4"
 
@@ -89,18 +89,18 @@ def overrides(base: Path, papers: Path, backend: str, options: argparse.Namespac
     ]
 
 
-def trained(root: Path, told: Sequence[str]) -> dict[str, Any]:
+def train(root: Path, overrides: Sequence[str]) -> dict[str, Any]:
     """What a training took, and whether its loss fell; ``error`` where it failed."""
-    command = [sys.executable, "run.py", *told, f"paths.root={root}"]
+    command = [sys.executable, "run.py", *overrides, f"paths.root={root}"]
     print(f"\n$ python {' '.join(command[1:])}", flush=True)
     code = subprocess.run(command, cwd=ROOT, check=False).returncode
-    done = [file.parent for file in root.glob("runs/*/DONE")]
-    if code or len(done) != 1:
+    runs = [file.parent for file in root.glob("runs/*/DONE")]
+    if code or len(runs) != 1:
         return {"error": f"exit code {code}; its message is printed above"}
-    (folder,) = done
+    (folder,) = runs
     record = json.loads((folder / RECORD).read_text(encoding="utf-8"))["training"]
     summary = json.loads((folder / "result.json").read_text(encoding="utf-8"))["summary"]
-    held = [row["held_out_loss"] for row in record["curve"] if "held_out_loss" in row]
+    losses = [row["held_out_loss"] for row in record["curve"] if "held_out_loss" in row]
     return {
         "backend": summary["backend"],
         "steps": record["steps"],
@@ -108,9 +108,9 @@ def trained(root: Path, told: Sequence[str]) -> dict[str, Any]:
         "seconds_evaluations_included": round(record["seconds"], 2),
         "tokens_per_second": round(record["tokens"] / record["seconds"], 1),
         "peak_memory_gib": record["peak_gib"],
-        "held_out_loss_in_training": [held[0], held[-1]],
+        "held_out_loss_in_training": [losses[0], losses[-1]],
         "held_out_loss_scored": [summary["before/loss"], summary["after/loss"]],
-        "falls": held[-1] < held[0] and summary["after/loss"] < summary["before/loss"],
+        "falls": losses[-1] < losses[0] and summary["after/loss"] < summary["before/loss"],
         "curve": record["curve"],
     }
 
@@ -127,8 +127,8 @@ def measure(options: argparse.Namespace, work: Path) -> dict[str, Any]:
     settings: Settings = build(yaml.safe_load(SETTINGS.read_text(encoding="utf-8")), "finetune")
     base = make_base(work, SHAPES[options.shape])
     papers = make_papers(work / "papers.jsonl", WORDS[options.shape])
-    found = {
-        name: trained(work / name, overrides(base, papers, name, options))
+    trainings = {
+        name: train(work / name, overrides(base, papers, name, options))
         for name in options.backends
     }
     return {
@@ -136,7 +136,7 @@ def measure(options: argparse.Namespace, work: Path) -> dict[str, Any]:
         "shape": dict(SHAPES[options.shape]),
         "settings": settings.plain | {"model": "random weights, stored in nf4"},
         "given": options.set,
-        "backends": found,
+        "backends": trainings,
         "versions": versions(),
     }
 
@@ -152,17 +152,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     work = Path(tempfile.mkdtemp(prefix="finetune-"))
     try:
-        found = measure(options, work)
+        record = measure(options, work)
     except JudgelabError as cause:
         print(cause, file=sys.stderr)
         return 1
     finally:
         shutil.rmtree(work)
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    for name, one in found["backends"].items():
+    options.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    for name, one in record["backends"].items():
         print(name, {key: value for key, value in one.items() if key != "curve"})
-    return 0 if all(one.get("falls") for one in found["backends"].values()) else 1
+    return 0 if all(one.get("falls") for one in record["backends"].values()) else 1
 
 
 if __name__ == "__main__":

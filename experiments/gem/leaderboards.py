@@ -22,19 +22,19 @@ def table5(printed: Printed) -> Table:
         for benchmark, number in cells.items():
             pearson, spearman = both(ours, printed.sheet(benchmark))
             rows.append(Row("5", metric, benchmark, number, pearson, spearman, digits=2))
-    return Table("5", "GRE-bench against other benchmarks, over models", tuple(rows), _said(rows))
+    return Table("5", "GRE-bench against other benchmarks, over models", tuple(rows), _notes(rows))
 
 
-def _said(rows: Sequence[Row]) -> tuple[str, ...]:
+def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
     matches = sum(row.match is True for row in rows)
     others = sum(
         row.corrected is not None and round(row.corrected.value, 2) == row.paper for row in rows
     )
     places = []
     for metric in dict.fromkeys(row.row for row in rows):
-        known = [row for row in rows if row.row == metric and row.corrected is not None]
-        ordered = sorted(known, key=lambda row: -row.corrected.value if row.corrected else 0.0)
-        names = [row.column for row in ordered]
+        cells = [row for row in rows if row.row == metric and row.corrected is not None]
+        best_first = sorted(cells, key=lambda row: -row.corrected.value if row.corrected else 0.0)
+        names = [row.column for row in best_first]
         if "GSM8K" in names:
             places.append(f"{names.index('GSM8K') + 1} of {len(names)} ({metric})")
     return (

@@ -30,8 +30,8 @@ def compute(path: str | Path | None = None) -> list[Table]:
     """
     printed, of_reviews = read_printed(), list[Table]()
     if path is not None:
-        given = Path(path).expanduser()
-        folder = next(iter(GEM.folders(given)), given)
+        place = Path(path).expanduser()
+        folder = next(iter(GEM.folders(place)), place)
         of_reviews = [deletion.table3(printed, deletion.score(folder))]
     tables = [
         leaderboards.table5(printed),

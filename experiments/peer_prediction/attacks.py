@@ -47,21 +47,21 @@ class _Change:
 
 def table4(clean: Sequence[Domain], attacked: Sequence[Domain]) -> Table:
     """Every attacked domain at hand whose clean scores are there too."""
-    named: str = paper()["attacked_domain"]
+    domain: str = paper()["attacked_domain"]
     by_domain = {data.domain: data for data in clean}
     rows: list[Row] = []
     notes: list[str] = []
     pairs = [(by_domain.get(data.domain), data) for data in attacked]
-    for before, after in sorted(pairs, key=lambda pair: pair[1].domain != named):
-        label = str(after.attack) if after.domain == named else f"{after.domain}/{after.attack}"
+    for before, after in sorted(pairs, key=lambda pair: pair[1].domain != domain):
+        label = str(after.attack) if after.domain == domain else f"{after.domain}/{after.attack}"
         if before is None:
             notes.append(f"No clean scores of {after.domain} to compare {after.attack} with.")
         else:
             rows += _attack_rows(label, before, after)
-    after_named = {str(d.attack): d for d in attacked if d.domain == named}
+    after_named = {str(d.attack): d for d in attacked if d.domain == domain}
     rows += absent("4", rows)
-    average, note = _average_rows(by_domain.get(named), after_named)
-    title = f"changes of the score and of d under attack ({named})"
+    average, note = _average_rows(by_domain.get(domain), after_named)
+    title = f"changes of the score and of d under attack ({domain})"
     return Table("4", title, (*rows, *average), (*notes, *note))
 
 
@@ -170,10 +170,10 @@ def _average_rows(
 
 def _spread(estimates: Sequence[Estimate | None]) -> Estimate:
     """Mean over attacks; the "interval" is the standard deviation over attacks, as printed."""
-    kept = [estimate for estimate in estimates if estimate is not None]
-    values = np.array([estimate.value for estimate in kept])
+    present = [estimate for estimate in estimates if estimate is not None]
+    values = np.array([estimate.value for estimate in present])
     mean, spread = float(values.mean()), float(values.std())
-    return Estimate(mean, mean - spread, mean + spread, min(each.n for each in kept))
+    return Estimate(mean, mean - spread, mean + spread, min(each.n for each in present))
 
 
 def _mean_score(changes: Sequence[_Change]) -> Estimate:
@@ -208,5 +208,5 @@ def _averaged(
     mean = float(np.mean(values))
     if not math.isfinite(mean):
         return Estimate(math.nan, math.nan, math.nan, n, unscored)
-    drawn = np.mean(samples, axis=0)
-    return Estimate(mean, *percentile_interval(drawn), n, unscored)
+    means = np.mean(samples, axis=0)
+    return Estimate(mean, *percentile_interval(means), n, unscored)

@@ -22,7 +22,7 @@ from judgelab.stats.intervals.arrays import row_means
 from judgelab.stats.intervals.estimate import Estimate
 
 
-def _scored(panel: Panel, compare: Compare) -> FloatArray:
+def _by_reference(panel: Panel, compare: Compare) -> FloatArray:
     """[items, agents] each response against the reference; NaN without either."""
     values = np.full((len(panel.items), len(panel.agents)), np.nan)
     for row, (item, texts) in enumerate(zip(panel.items, panel.texts, strict=True)):
@@ -37,11 +37,11 @@ def _overlap(panel: Panel, words: Callable[[str], Iterable[str]]) -> FloatArray:
     bag = cache(lambda text: Counter(words(text)))
 
     def f1(text: str, reference: str) -> float:
-        written, wanted = bag(text), bag(reference)
-        size = wanted.total() + written.total()
-        return 2 * (wanted & written).total() / size if size else 0.0
+        own, gold = bag(text), bag(reference)
+        size = gold.total() + own.total()
+        return 2 * (gold & own).total() / size if size else 0.0
 
-    return _scored(panel, f1)
+    return _by_reference(panel, f1)
 
 
 def set_rouge1(panel: Panel) -> FloatArray:
@@ -64,9 +64,9 @@ def corpus_bleu(panel: Panel) -> FloatArray:
             (texts[column], item.reference)
             for item, texts in zip(panel.items, panel.texts, strict=True)
         ]
-        answered = [(text, wanted) for text, wanted in pairs if text and wanted]
-        if answered:
-            hypotheses, references = zip(*answered, strict=True)
+        complete = [(text, reference) for text, reference in pairs if text and reference]
+        if complete:
+            hypotheses, references = zip(*complete, strict=True)
             values[column] = sacrebleu.corpus_bleu(list(hypotheses), [list(references)]).score / 100
     return values
 
@@ -91,5 +91,5 @@ def released_baseline(panel: Panel, good: BoolArray, bad: BoolArray) -> Estimate
 def corrected_baseline(panel: Panel, good: BoolArray, bad: BoolArray, draws: int) -> Estimate:
     """The paired d over items of the other columns, of sentence BLEU or standard ROUGE-1."""
     translated = panel.task == "translation"
-    scores = _scored(panel, Bleu().comparison()) if translated else rouge1(panel)
+    scores = _by_reference(panel, Bleu().comparison()) if translated else rouge1(panel)
     return paired_effect_size(group_difference(scores, good, bad), draws=draws)

@@ -51,9 +51,9 @@ def read(root: Path, domain: str, attack: str | None) -> Domain:
     task, description, config = describe(folder, every.get((domain, None)))
     runs = {run: folder.records(run) for run in RUNS}
     # Every agent that some file names, in the order of the file that names most.
-    named = [record.names for records in runs.values() for record in records]
-    widest = max(named, key=len, default=())
-    names = tuple(dict.fromkeys([*widest, *(name for some in named for name in some)]))
+    lists = [record.names for records in runs.values() for record in records]
+    widest = max(lists, key=len, default=())
+    names = tuple(dict.fromkeys([*widest, *(name for some in lists for name in some)]))
     prompts = {each.get("condition"): each for each in config.get("agent_perspectives", [])[::-1]}
     agents = tuple(
         released_agent(
@@ -62,28 +62,28 @@ def read(root: Path, domain: str, attack: str | None) -> Domain:
         for name in names
     )
     texts = partial(read_texts, folder, config, names)
-    found = Domain(domain, attack, task, description, agents, texts)
-    kept = {run: records for run, records in runs.items() if records}
-    ids = {run: np.array([one.id for one in records]) for run, records in kept.items()}
-    return with_arrays(found, ids, _arrays(kept, names))
+    data = Domain(domain, attack, task, description, agents, texts)
+    present = {run: records for run, records in runs.items() if records}
+    ids = {run: np.array([one.id for one in records]) for run, records in present.items()}
+    return with_arrays(data, ids, _arrays(present, names))
 
 
 def _arrays(runs: Mapping[str, Sequence[Record]], names: tuple[str, ...]) -> dict[str, NpArray]:
     """Agents are placed by name; NaN where one took no part."""
     place = {name: index for index, name in enumerate(names)}
-    found: dict[str, NpArray] = {}
+    arrays: dict[str, NpArray] = {}
     for one in ARRAYS:
         if one.run in runs:
             array = np.full((len(runs[one.run]), *[len(names)] * one.axes), np.nan)
             for row, record in enumerate(runs[one.run]):
                 cells = [[place[name] for name in record.names]] * one.axes
                 array[np.ix_([row], *cells)] = _numbers(record, one)
-            found[one.name] = array
+            arrays[one.name] = array
     for one in CALLS:
         if one.run in runs:  # -1 where a file does not say how many calls came back
             counts = [r.values.get("metadata", {}).get(one.json, -1) for r in runs[one.run]]
-            found[one.name] = np.array(counts, dtype=np.int64)
-    return found
+            arrays[one.name] = np.array(counts, dtype=np.int64)
+    return arrays
 
 
 def _numbers(record: Record, one: Stored) -> NpArray:
@@ -124,30 +124,30 @@ def read_texts(
     folder: Folder, config: Mapping[str, Any], names: tuple[str, ...]
 ) -> tuple[tuple[Item, ...], Texts]:
     """Every item with responses, in order of id; responses in the order of ``names``."""
-    answered = {each.id: each for each in _logged(folder)}
+    items_by_id = {each.id: each for each in _logged(folder)}
     generated = {each.id: each for each in _generated(folder)}
-    shared = answered.keys() & generated.keys()
-    if all(answered[item].row(names) == generated[item].row(names) for item in shared):
+    shared = items_by_id.keys() & generated.keys()
+    if all(items_by_id[item].row(names) == generated[item].row(names) for item in shared):
         # Otherwise the file is of another run than the one that was scored.
-        answered = {**generated, **answered}
+        items_by_id = {**generated, **items_by_id}
     data = _data_file(folder, config)
-    kept = [answered[item] for item in sorted(answered)]
-    items = tuple(_item(each, data, folder, config) for each in kept)
-    return items, tuple(each.row(names) for each in kept)
+    in_order = [items_by_id[item] for item in sorted(items_by_id)]
+    items = tuple(_item(each, data, folder, config) for each in in_order)
+    return items, tuple(each.row(names) for each in in_order)
 
 
 def _logged(folder: Folder) -> Iterator[_Answered]:
     for record in folder.records("log"):
-        written = field_of(record.values, "translations", record.path)
-        if not isinstance(written, list) or len(written) != len(record.names):
+        texts = field_of(record.values, "translations", record.path)
+        if not isinstance(texts, list) or len(texts) != len(record.names):
             raise DataError(
                 f"{record.path}: {len(record.names)} agents, but not as many texts: fetch it again."
             )
-        responses = _present(record.names, written)
-        kept = record.values.get("reference")
+        responses = _present(record.names, texts)
+        field = record.values.get("reference")
         # The field holds the source, unless the run had a human text to put there.
-        is_source = isinstance(kept, str) and kept != responses.get("Reference")
-        yield _Answered(record.id, record.path, responses, kept if is_source else None)
+        is_source = isinstance(field, str) and field != responses.get("Reference")
+        yield _Answered(record.id, record.path, responses, field if is_source else None)
 
 
 def _generated(folder: Folder) -> Iterator[_Answered]:
@@ -164,49 +164,49 @@ def _generated(folder: Folder) -> Iterator[_Answered]:
 def _generation_run(values: Mapping[str, Any], path: Path) -> Iterator[_Answered]:
     names = tuple(str(each.get("condition")) for each in values["agent_perspectives"])
     for item, task in enumerate(values["tasks"]):
-        written = task.get("responses", [])
+        responses = task.get("responses", [])
         # One released run has one more name than responses: which is which cannot be known.
-        if len(written) == len(names):
-            yield _Answered(item, path, _present(names, written), task.get("context"))
+        if len(responses) == len(names):
+            yield _Answered(item, path, _present(names, responses), task.get("context"))
 
 
-def _present(names: tuple[str, ...], written: list[Any]) -> dict[str, str | None]:
+def _present(names: tuple[str, ...], texts: list[Any]) -> dict[str, str | None]:
     return {
         name: text if isinstance(text, str) else None
-        for name, text in zip(names, written, strict=True)
+        for name, text in zip(names, texts, strict=True)
     }
 
 
 def _item(
-    answered: _Answered,
+    record: _Answered,
     data: Mapping[int, tuple[str | None, str | None]],
     folder: Folder,
     config: Mapping[str, Any],
 ) -> Item:
-    source, reference = data.get(answered.id, (None, None))
+    source, reference = data.get(record.id, (None, None))
     if folder.attack is None:
         # An attacked run's Reference agent is attacked too: only the data file has the human text.
-        reference = answered.responses.get("Reference") or reference
-    source = answered.source or source
+        reference = record.responses.get("Reference") or reference
+    source = record.source or source
     if source is None:
-        wanted = config.get("data_config", {}).get("input_data_path", "data/<domain>.json")
+        file = config.get("data_config", {}).get("input_data_path", "data/<domain>.json")
         raise DataError(
-            f"No source text for item {answered.id} of {answered.path}: neither the file nor "
-            f"{wanted} holds it; fetch the data folder of the clone."
+            f"No source text for item {record.id} of {record.path}: neither the file nor "
+            f"{file} holds it; fetch the data folder of the clone."
         )
-    return Item(id=str(answered.id), source=source, reference=reference)
+    return Item(id=str(record.id), source=source, reference=reference)
 
 
 def _data_file(
     folder: Folder, config: Mapping[str, Any]
 ) -> dict[int, tuple[str | None, str | None]]:
     """Item id -> (source, reference) of the domain's source file; empty where it is absent."""
-    named = config.get("data_config", {}).get("input_data_path")
+    own = config.get("data_config", {}).get("input_data_path")
     # Without a config the shortest name wins: <domain>_200.json, not <domain>_200_filtered.json.
     guessed = sorted(
         (folder.root / "data").glob(f"{folder.domain}*.json"), key=lambda path: len(path.name)
     )
-    paths = [folder.root / str(named)] if named else guessed
+    paths = [folder.root / str(own)] if own else guessed
     if not paths or not paths[0].is_file():
         return {}
     rows = load_json(paths[0])

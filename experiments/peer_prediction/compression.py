@@ -27,12 +27,12 @@ def table_b1(domains: Sequence[Domain]) -> Table:
     rows: list[Row] = []
     notes: list[str] = []
     for column in FITTED:
-        printed = {name: float(cells[column][0]) for name, cells in paper()["table2"].items()}
+        paper_d = {name: float(cells[column][0]) for name, cells in paper()["table2"].items()}
         released = _effects(domains, column, corrected=False)
         corrected = _effects(domains, column, corrected=True)
-        rows += _rows(PRINTED, column, _fit(printed), None)
+        rows += _rows(PRINTED, column, _fit(paper_d), None)
         if "opus" in released:
-            rows += _rows(SUPERSEDED, column, _fit({**printed, "opus": released["opus"]}), None)
+            rows += _rows(SUPERSEDED, column, _fit({**paper_d, "opus": released["opus"]}), None)
         rows += _rows(AT_HAND, column, _fit(released), _fit(corrected))
     if "opus" not in {data.domain for data in domains}:
         notes.append("No OPUS scores here: B.1's printed fits come from their superseded run.")
@@ -46,13 +46,13 @@ def table_b1(domains: Sequence[Domain]) -> Table:
 
 
 def _effects(domains: Sequence[Domain], column: str, *, corrected: bool) -> Effects:
-    found = {}
+    values = {}
     for data in domains:
         if data.domain in paper()["compression"]:
             estimate = effect(data, MECHANISMS[column], corrected=corrected)
             if estimate is not None:
-                found[data.domain] = estimate.value
-    return found
+                values[data.domain] = estimate.value
+    return values
 
 
 def _fit(effects: Effects) -> QuadraticFit:
@@ -64,14 +64,14 @@ def _rows(
     row: str, mechanism: str, released: QuadraticFit, corrected: QuadraticFit | None
 ) -> list[Row]:
     """n counts domains."""
-    shown = []
+    rows = []
     for what in FIELDS:
         # What is at hand is another set of domains than the paper's: nothing to compare with.
         number = None if row == AT_HAND else paper()["tableB1"][mechanism].get(what)
-        found, sound = (
+        was, now = (
             None if fit is None else point(float(getattr(fit, FIELDS[what])), fit.n)
             for fit in (released, corrected)
         )
         column = f"{mechanism} {what}"
-        shown.append(Row("B.1", row, column, number, found, sound, digits=digits("B.1", column)))
-    return shown
+        rows.append(Row("B.1", row, column, number, was, now, digits=digits("B.1", column)))
+    return rows

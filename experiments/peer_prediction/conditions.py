@@ -23,33 +23,33 @@ def table6(domains: Sequence[Domain]) -> Table:
     """Rows are ``domain/agent``, for the paper's five agents where a domain has them."""
     rows: list[Row] = []
     notes: list[str] = []
-    wanted: Sequence[str] = tuple(paper()["table6"])
-    named: str = paper()["table6_domain"]
+    names: Sequence[str] = tuple(paper()["table6"])
+    domain: str = paper()["table6_domain"]
     for data in domains:
-        shown = [index for index, agent in enumerate(data.agents) if agent.name in wanted]
-        if not shown:
+        places = [index for index, agent in enumerate(data.agents) if agent.name in names]
+        if not places:
             continue
-        overlap, note = _overlap(data, shown)
+        overlap, note = _overlap(data, places)
         scores: dict[str, Scored] = {"ROUGE-1": overlap}
         for column in COLUMNS:
             released, corrected = (
                 agent_scores(data, MECHANISMS[column], corrected=fixed) for fixed in (False, True)
             )
-            scores[column] = _chosen(released, shown), _chosen(corrected, shown)
-        for position, index in enumerate(shown):
-            rows += _agent_rows(data, index, position, named, scores)
+            scores[column] = _columns_of(released, places), _columns_of(corrected, places)
+        for position, index in enumerate(places):
+            rows += _agent_rows(data, index, position, domain, scores)
         notes += note
-    if named not in {data.domain for data in domains}:
+    if domain not in {data.domain for data in domains}:
         rows += [
-            cell("6", name, column, label=f"{named}/{name}")
-            for name in wanted
+            cell("6", name, column, label=f"{domain}/{name}")
+            for name in names
             for column in paper()["table6"][name]
         ]
-        notes.append(f"No recorded scores of {named}, the domain of the paper's table.")
+        notes.append(f"No recorded scores of {domain}, the domain of the paper's table.")
     return Table("6", "mean scores of five agents", tuple(rows), tuple(notes))
 
 
-def _overlap(data: Domain, shown: Sequence[int]) -> tuple[Scored, list[str]]:
+def _overlap(data: Domain, places: Sequence[int]) -> tuple[Scored, list[str]]:
     """ROUGE-1 of the shown agents; nothing but a note where the folder lacks the texts."""
     try:
         panel = data.panel()
@@ -58,19 +58,19 @@ def _overlap(data: Domain, shown: Sequence[int]) -> tuple[Scored, list[str]]:
     if not panel.agents:
         return (None, None), [f"No ROUGE-1 for {data.domain}: the folder has no responses."]
     some = panel.with_agents(
-        (panel.agents[index] for index in shown),
-        tuple(tuple(row[index] for index in shown) for row in panel.texts),
+        (panel.agents[index] for index in places),
+        tuple(tuple(row[index] for index in places) for row in panel.texts),
     )
     return (set_rouge1(some), rouge1(some)), []
 
 
 def _agent_rows(
-    data: Domain, index: int, position: int, named: str, scores: Mapping[str, Scored]
+    data: Domain, index: int, position: int, domain: str, scores: Mapping[str, Scored]
 ) -> list[Row]:
     name = data.agents[index].name
     label = f"{data.domain}/{name}"
     # Only the paper's own domain is looked up in its table.
-    key = name if data.domain == named else label
+    key = name if data.domain == domain else label
     return [
         cell(
             "6",
@@ -84,5 +84,5 @@ def _agent_rows(
     ]
 
 
-def _chosen(scores: FloatArray | None, shown: Sequence[int]) -> FloatArray | None:
-    return None if scores is None else scores[:, list(shown)]
+def _columns_of(scores: FloatArray | None, places: Sequence[int]) -> FloatArray | None:
+    return None if scores is None else scores[:, list(places)]

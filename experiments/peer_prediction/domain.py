@@ -111,17 +111,17 @@ class Domain:
         """
         share = np.ones(len(self.ids(mechanism)))
         for name in _BATCHES.get(mechanism, ()):
-            counted = self.arrays.get(name, np.full(len(share), -1.0))
-            share *= np.where(counted < 0, np.nan, np.minimum(counted / self._full(mechanism), 1))
+            calls = self.arrays.get(name, np.full(len(share), -1.0))
+            share *= np.where(calls < 0, np.nan, np.minimum(calls / self._full(mechanism), 1))
         return share
 
     def failed(self, mechanism: str) -> IntArray:
         """[items] calls that did not come back, at most one a cell; 0 where not counted."""
         full = self._full(mechanism)
         counts = [self.arrays[n] for n in _BATCHES.get(mechanism, ()) if n in self.arrays]
-        lost = [np.where(counted < 0, 0, np.maximum(full - counted, 0)) for counted in counts]
+        failures = [np.where(calls < 0, 0, np.maximum(full - calls, 0)) for calls in counts]
         none = np.zeros(len(self.ids(mechanism)))
-        return np.minimum(sum(lost, none), full).astype(np.int64)
+        return np.minimum(sum(failures, none), full).astype(np.int64)
 
     def _full(self, mechanism: str) -> int:
         """How many ordered pairs of agents took part."""
@@ -180,19 +180,19 @@ def task_of(names: Iterable[str]) -> str:
     return max(TAXONOMY, key=lambda task: len(present.intersection(pairing_order(task))))
 
 
-def released_agent(name: str, task: str, **told: object) -> Agent:
+def released_agent(name: str, task: str, **facts: object) -> Agent:
     """The agent of a name.
 
     Args:
-        told: ``category``, ``category_paper``, ``strategy`` and ``reading`` (prompts), where the
+        facts: ``category``, ``category_paper``, ``strategy`` and ``reading`` (prompts), where the
             release says so; otherwise the categories follow from the name.
     """
-    own = str(told.get("category") or category(task, name))
+    own = str(facts.get("category") or category(task, name))
     paper = PAPER_DIFFERS.get(task, {}).get(name, category(task, name))
     meta = {
-        "category_paper": told.get("category_paper") or paper,
-        "strategy": told.get("strategy"),
-        "reading": told.get("reading"),
+        "category_paper": facts.get("category_paper") or paper,
+        "strategy": facts.get("strategy"),
+        "reading": facts.get("reading"),
     }
-    kept = {key: str(value) for key, value in meta.items() if value}
-    return Agent(name, own, reference=name == "Reference", meta=kept)
+    present = {key: str(value) for key, value in meta.items() if value}
+    return Agent(name, own, reference=name == "Reference", meta=present)

@@ -53,8 +53,8 @@ def effect(data: Domain, mechanism: str, *, corrected: bool) -> Estimate | None:
 
 def extremes(data: Domain, mechanism: str) -> tuple[float, float] | None:
     """Worst and best case of d for the failed calls; None where there are none."""
-    found = cases(data, mechanism)
-    ends = [differences(data, scores, corrected=True) for scores, _ in found]
+    both = cases(data, mechanism)
+    ends = [differences(data, scores, corrected=True) for scores, _ in both]
     return effect_size_bounds(*ends) if ends else None  # type: ignore[arg-type]
 
 

@@ -19,13 +19,13 @@ FEW = 12  # items up to which every choice of ends is tried
 
 
 def decided(
-    cells: ArrayLike, hidden: ArrayLike, effect: ArrayLike, low: float, high: float
+    cells: ArrayLike, failures: ArrayLike, effect: ArrayLike, low: float, high: float
 ) -> Floats:
-    """The cells with every hidden failure decided so that sum(effect * cells) is largest.
+    """The cells with every failure decided so that sum(effect * cells) is largest.
 
     Args:
         cells: [items, agents, agents]; which of the zeros are failures is not known.
-        hidden: [items] how many of them are.
+        failures: [items] how many of them are.
         effect: [agents, agents] what one unit more in a cell adds; its negative gives the least.
         low, high: what a call may have given, low <= 0 <= high.
     """
@@ -33,7 +33,7 @@ def decided(
     weight = np.nan_to_num(np.asarray(effect, dtype=np.float64))
     value = np.where(weight > 0, high, low)
     gain = weight * value
-    for item, count in zip(table, np.asarray(hidden, dtype=np.int64), strict=True):
+    for item, count in zip(table, np.asarray(failures, dtype=np.int64), strict=True):
         zero = np.flatnonzero(item == 0)
         best = zero[np.argsort(-gain.flat[zero], kind="stable")[: max(int(count), 0)]]
         item.flat[best] = value.flat[best]
@@ -58,19 +58,19 @@ def effect_size_bounds(low: ArrayLike, high: ArrayLike) -> tuple[float, float]:
     common = np.unique(np.concatenate([np.linspace(ends.min(), ends.max(), STEPS), *ends]))
     middles = (bottom + top) / 2
     cuts = np.concatenate([[-np.inf], np.sort(middles)])
-    tried = np.concatenate(
+    candidates = np.concatenate(
         [
             np.clip(common[:, None], bottom, top),
             np.where(middles > cuts[:, None], top, bottom),
             np.where(_choices(len(bottom)), top, bottom),
         ]
     )
-    spread = tried.std(axis=1, ddof=1)
-    known = spread > 1e-12 * np.abs(tried).max(initial=1.0)
-    if not known.any():
+    spread = candidates.std(axis=1, ddof=1)
+    defined = spread > 1e-12 * np.abs(candidates).max(initial=1.0)
+    if not defined.any():
         return np.nan, np.nan
-    found: NDArray[np.float64] = tried.mean(axis=1)[known] / spread[known]
-    least, most = float(found.min()), float(found.max())
+    effects: NDArray[np.float64] = candidates.mean(axis=1)[defined] / spread[defined]
+    least, most = float(effects.min()), float(effects.max())
     if bottom.max() < top.min():  # they may all be one value
         least = -np.inf if bottom.max() < 0 else least
         most = np.inf if top.min() > 0 else most

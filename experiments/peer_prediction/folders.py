@@ -76,25 +76,25 @@ class Folder:
         return [_first_json(self.files(run)) for run in FOLDERS if run != "log"]
 
     @property
-    def told(self) -> str:
+    def task(self) -> str:
         """The task as those prompts name it; empty where none is kept."""
         return _first(self.prompted, "task_description")
 
     def records(self, run: str) -> list[Record]:
         """The files of one run, in order of item id; no two of them may be of one item."""
-        found: dict[int, Record] = {}
+        by_item: dict[int, Record] = {}
         for path in self.files(run):
             values = load_json(path)
             names = field_of(values, "condition_keys", path)
             item = field_of(values, "example_idx", path)
             if not isinstance(item, int) or not isinstance(names, list):
                 raise DataError(f"{path}: example_idx must be a number and condition_keys a list.")
-            if item in found:
+            if item in by_item:
                 raise DataError(
-                    f"{path} and {found[item].path} both claim item {item}: keep one of them."
+                    f"{path} and {by_item[item].path} both claim item {item}: keep one of them."
                 )
-            found[item] = Record(path, item, tuple(map(str, names)), values)
-        return [found[item] for item in sorted(found)]
+            by_item[item] = Record(path, item, tuple(map(str, names)), values)
+        return [by_item[item] for item in sorted(by_item)]
 
 
 def folders(root: Path) -> dict[tuple[str, str | None], Folder]:
@@ -109,11 +109,11 @@ def folders(root: Path) -> dict[tuple[str, str | None], Folder]:
         # Two runs of one domain in one clone: the second keeps its folder's full name.
         name = path.name if name in clean else name
         clean[name] = Folder(root, path, name, None)
-    found: dict[tuple[str, str | None], Folder] = {(name, None): clean[name] for name in clean}
+    result: dict[tuple[str, str | None], Folder] = {(name, None): clean[name] for name in clean}
     for path, run, attack in attacked:
         name = _attacked_domain(Folder(root, path, run, attack), clean.values())
-        found[name, attack] = Folder(root, path, name, attack)
-    return found
+        result[name, attack] = Folder(root, path, name, attack)
+    return result
 
 
 def describe(folder: Folder, clean: Folder | None) -> tuple[str, str, Mapping[str, Any]]:
@@ -123,17 +123,17 @@ def describe(folder: Folder, clean: Folder | None) -> tuple[str, str, Mapping[st
     are asked in this order; an attacked folder also asks its clean one. The task of a clone that
     keeps none of them follows from the agents' names.
     """
-    asked = [folder] if clean is None or clean is folder else [folder, clean]
+    places = [folder] if clean is None or clean is folder else [folder, clean]
     sources: list[Mapping[str, Any]] = []
-    for each in asked:
+    for each in places:
         sources += [_first_json(sorted(each.path.glob("*_validation.json")))]
         sources += [_first_json(_config_paths(each)), *each.prompted]
     description = _first(sources, "task_description")
     config = next((source for source in sources if "agent_perspectives" in source), {})
     task = _first(sources, "task_type") or _task_in(description) or _task_in(folder.path.name)
     if not task:
-        named: list[list[str]] = [s["condition_keys"] for s in sources if "condition_keys" in s]
-        task = task_of(named[0] if named else [])
+        lists: list[list[str]] = [s["condition_keys"] for s in sources if "condition_keys" in s]
+        task = task_of(lists[0] if lists else [])
     return task, description, {**config, "data_config": _data_config(sources)}
 
 
@@ -183,7 +183,7 @@ def _attacked_domain(folder: Folder, clean: Iterable[Folder]) -> str:
     """The domain whose clean folder holds the attacked run, or whose task was described so."""
     run = folder.domain
     holding = (each.domain for each in clean if any(each.path.glob(f"{run}*.json")))
-    alike = (each.domain for each in clean if folder.told and each.told == folder.told)
+    alike = (each.domain for each in clean if folder.task and each.task == folder.task)
     return next(chain(holding, alike), _RUNS.get(run, run))
 
 
@@ -195,8 +195,8 @@ def _config_paths(folder: Folder) -> list[Path]:
 
 
 def _first_json(paths: list[Path]) -> Mapping[str, Any]:
-    loaded = load_json(paths[0]) if paths else {}
-    return loaded if isinstance(loaded, dict) else {}
+    content = load_json(paths[0]) if paths else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _first(sources: list[Mapping[str, Any]], key: str) -> str:

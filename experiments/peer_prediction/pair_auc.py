@@ -96,11 +96,11 @@ def table3(domains: Sequence[Domain]) -> Table:
 
 def table5(clean: Sequence[Domain], attacked: Sequence[Domain]) -> Table:
     """The attacked domains at hand: no attack, then every attack."""
-    named: str = paper()["attacked_domain"]
+    of_paper: str = paper()["attacked_domain"]
     rows: list[Row] = []
     by_domain: Mapping[str, Domain] = {data.domain: data for data in clean}
-    for domain in sorted({data.domain for data in attacked}, key=lambda name: name != named):
-        prefix = "" if domain == named else f"{domain}/"
+    for domain in sorted({data.domain for data in attacked}, key=lambda name: name != of_paper):
+        prefix = "" if domain == of_paper else f"{domain}/"
         if domain in by_domain:
             # The paper copies this row from Table 3; the attacks' rows are not balanced.
             rows += _cells("5", f"{prefix}none", by_domain[domain], balanced=True)
@@ -108,8 +108,8 @@ def table5(clean: Sequence[Domain], attacked: Sequence[Domain]) -> Table:
             if data.domain == domain:
                 rows += _cells("5", f"{prefix}{data.attack}", data, balanced=False)
     lacking = absent("5", rows)
-    notes = [f"No recorded scores of {named} under: {names_of(lacking)}."] if lacking else []
-    return Table("5", f"AUC under attack ({named})", (*rows, *lacking), tuple(notes))
+    notes = [f"No recorded scores of {of_paper} under: {names_of(lacking)}."] if lacking else []
+    return Table("5", f"AUC under attack ({of_paper})", (*rows, *lacking), tuple(notes))
 
 
 def _cells(table: str, row: str, data: Domain, *, balanced: bool) -> list[Row]:

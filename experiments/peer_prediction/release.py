@@ -39,15 +39,13 @@ def read_domain(path: str | Path, domain: str, attack: str | None = None) -> Dom
         DataError: the folder has neither layout, lacks the domain, or a file is damaged.
     """
     root = Path(path).expanduser()
-    known = list_domains(root)
-    if (domain, attack) not in known:
+    domains = list_domains(root)
+    if (domain, attack) not in domains:
         domain = ALIASES.get(domain.lower(), domain)
-    if (domain, attack) not in known:
-        there = ", ".join(name if by is None else f"{name} ({by})" for name, by in known)
-        wanted = domain if attack is None else f"{domain} under attack {attack}"
-        raise DataError(
-            f"{root} holds no scores of {wanted}: it has {there or 'no domain at all'}."
-        )
+    if (domain, attack) not in domains:
+        there = ", ".join(name if by is None else f"{name} ({by})" for name, by in domains)
+        what = domain if attack is None else f"{domain} under attack {attack}"
+        raise DataError(f"{root} holds no scores of {what}: it has {there or 'no domain at all'}.")
     data: Domain = _layout(root).read(root, domain, attack)
     return data
 

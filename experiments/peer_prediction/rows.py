@@ -38,13 +38,13 @@ def cell(
     value, half = paper()[f"table{table}"].get(row, {}).get(column), None
     if isinstance(value, list):
         value, half = value
-    found = Row(table, label or row, column, value, released, corrected, paper_ci=half, cases=cases)
-    return replace(found, digits=digits(table, column))
+    entry = Row(table, label or row, column, value, released, corrected, paper_ci=half, cases=cases)
+    return replace(entry, digits=digits(table, column))
 
 
-def absent(table: str, shown: Sequence[Row]) -> list[Row]:
+def absent(table: str, rows: Sequence[Row]) -> list[Row]:
     """Rows that only the paper has, without an average of others."""
-    names = {row.row for row in shown}
+    names = {row.row for row in rows}
     return [
         cell(table, name, column)
         for name, columns in paper()[f"table{table}"].items()

@@ -59,17 +59,17 @@ def scores_of(data: Domain, mechanism: str, *, corrected: bool) -> Scores | None
             definition = "paper"  # without a Reference the release takes the row mean
         return _of_cells(data, mechanism, cells, definition)
     tokens = data.arrays["tokens"]
-    asked = measured(
+    data_of_calls = measured(
         _panel(data, mechanism),
         conditional=(PAIR, data.arrays["logp_cond"] * tokens[:, :, None]),
         marginal=(PAIR[:2], data.arrays["logp_base"] * tokens),
         tokens=(PAIR[:2], tokens),
     )
-    found = (Mi() if mechanism == "mi" else Gppm()).score(asked)
+    scores = (Mi() if mechanism == "mi" else Gppm()).score(data_of_calls)
     if mechanism == "gppm" and not corrected:  # the figure that its workers' order decided
-        released = xr.zeros_like(found.agent) - data.arrays["gppm_released"]
-        return Scores(agent=released, pair=found.pair)
-    return found
+        released = xr.zeros_like(scores.agent) - data.arrays["gppm_released"]
+        return Scores(agent=released, pair=scores.pair)
+    return scores
 
 
 def _of_cells(data: Domain, mechanism: str, cells: FloatArray, definition: Definition) -> Scores:
@@ -84,8 +84,8 @@ def _of_cells(data: Domain, mechanism: str, cells: FloatArray, definition: Defin
 
 def _completed(data: Domain, mechanism: str, pairs: FloatArray) -> FloatArray:
     """The cells as if the failed calls had been left out."""
-    done = data.completed(mechanism)
-    return np.asarray(pairs / np.where(done >= LEAST_DONE, done, np.nan)[:, None, None])
+    share = data.completed(mechanism)
+    return np.asarray(pairs / np.where(share >= LEAST_DONE, share, np.nan)[:, None, None])
 
 
 def agent_scores(data: Domain, mechanism: str, *, corrected: bool) -> FloatArray | None:
@@ -94,10 +94,10 @@ def agent_scores(data: Domain, mechanism: str, *, corrected: bool) -> FloatArray
     A released mean over both directions is summed by direction first, where the mechanisms sum by
     pair: the figures agree to 1e-15, and those of the tables keep their last digit.
     """
-    found, pairs = scores_of(data, mechanism, corrected=corrected), data.pairs(mechanism)
-    if found is None or pairs is None:
+    scores, pairs = scores_of(data, mechanism, corrected=corrected), data.pairs(mechanism)
+    if scores is None or pairs is None:
         return None
-    values = np.asarray(found.agent.values, dtype=np.float64)
+    values = np.asarray(scores.agent.values, dtype=np.float64)
     if corrected or mechanism == "gppm" or mechanism in JUDGES:
         return values
     u = (row_means(pairs) + row_means(np.swapaxes(pairs, 1, 2))) / 2
@@ -119,10 +119,10 @@ def cases(data: Domain, mechanism: str) -> tuple[tuple[FloatArray, FloatArray | 
     pairs = data.pairs(mechanism)
     if pairs is None or mechanism not in RANGE:
         return ()
-    done = data.completed(mechanism)
-    scored = done >= LEAST_DONE
-    hidden = np.where(scored & (done < 1), data.failed(mechanism), 0)
-    if not hidden.any():
+    share = data.completed(mechanism)
+    enough = share >= LEAST_DONE
+    failures = np.where(enough & (share < 1), data.failed(mechanism), 0)
+    if not failures.any():
         return ()
     good, bad = (group_mask(data, group, corrected=True) for group in (GOOD_FAITH, PROBLEMATIC))
 
@@ -133,17 +133,17 @@ def cases(data: Domain, mechanism: str) -> tuple[tuple[FloatArray, FloatArray | 
         return group_difference(np.asarray(scores(cells).agent.values), good, bad)
 
     effect = linear_effect(difference, len(data.agents))
-    known = np.where(scored[:, None, None], pairs, np.nan)
-    made = [scores(decided(known, hidden, sign * effect, *RANGE[mechanism])) for sign in (-1, 1)]
-    return tuple((np.asarray(one.agent.values), _pairs(one)) for one in made)
+    table = np.where(enough[:, None, None], pairs, np.nan)
+    both = [scores(decided(table, failures, sign * effect, *RANGE[mechanism])) for sign in (-1, 1)]
+    return tuple((np.asarray(one.agent.values), _pairs(one)) for one in both)
 
 
 def one_order_scores(data: Domain, mechanism: str) -> FloatArray | None:
     """A judge's released u (i shown first only), failed calls left out."""
     if (pairs := data.pairs(mechanism)) is None:
         return None
-    found = _of_cells(data, mechanism, _completed(data, mechanism, pairs), "paper")
-    return np.asarray(found.agent.values)
+    scores = _of_cells(data, mechanism, _completed(data, mechanism, pairs), "paper")
+    return np.asarray(scores.agent.values)
 
 
 def first_wins(data: Domain, mechanism: str) -> FloatArray | None:
@@ -152,25 +152,25 @@ def first_wins(data: Domain, mechanism: str) -> FloatArray | None:
     return None if one_order is None else row_means(one_order)[:, None]
 
 
-def group_mask(data: Domain, wanted: Sequence[str], *, corrected: bool) -> BoolArray:
+def group_mask(data: Domain, categories: Sequence[str], *, corrected: bool) -> BoolArray:
     """Mask [agents] of the agents under test in these categories, for the effect sizes.
 
     The human reference is not under test. The released code drops the first agent instead,
     which is the Reference wherever there is one.
     """
-    known = groups(_panel(data, "mi"), "released")
-    mask = (known.good if tuple(wanted) == GOOD_FAITH else known.bad).copy()
+    masks = groups(_panel(data, "mi"), "released")
+    mask = (masks.good if tuple(categories) == GOOD_FAITH else masks.bad).copy()
     if not corrected:
         mask[0] = False
     return mask
 
 
-def group_indices(data: Domain, wanted: Sequence[str]) -> IntArray:
+def group_indices(data: Domain, categories: Sequence[str]) -> IntArray:
     """Agents of these categories, for the AUC, in the order in which the released code pairs them.
 
     The human reference is in where the release puts it in a category (ICLR: Faithful).
     """
-    member = np.array([agent.category in wanted for agent in data.agents], dtype=np.bool_)
+    member = np.array([agent.category in categories for agent in data.agents], dtype=np.bool_)
     return in_pairing_order(_panel(data, "mi"), member).astype(np.int64)
 
 

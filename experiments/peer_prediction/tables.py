@@ -31,10 +31,10 @@ def compute(path: str | Path) -> list[Table]:
     Raises:
         DataError: the folder holds no release, no domain, or a damaged file.
     """
-    found = list_domains(path)
-    if not found:
+    keys = list_domains(path)
+    if not keys:
         raise DataError(f"{path} holds no recorded scores: fetch the release again.")
-    data = sorted((read_domain(path, *key) for key in found), key=_position)
+    data = sorted((read_domain(path, *key) for key in keys), key=_position)
     clean = [each for each in data if each.attack is None]
     attacked = [each for each in data if each.attack is not None]
     tables = [

@@ -38,7 +38,7 @@ class Judged:
     held_out: Predictions
 
 
-def judged(cell: Cell) -> Judged:
+def outcomes_of(cell: Cell) -> Judged:
     """Bootstrap and predict one judge (N = 100 items, as the paper has it)."""
     pairs = ranked_pairs(cell.human, cell.metric, ITEMS, DRAWS, SEED)
     fit = fit_judge(cell.human, cell.metric)
@@ -48,16 +48,16 @@ def judged(cell: Cell) -> Judged:
     return Judged(cell, fit, pairs, whole, held_out)
 
 
-def judges_table(found: Sequence[Judged]) -> Table:
+def judges_table(judges: Sequence[Judged]) -> Table:
     """Each judge: mean over pairs, predicted and observed, and how far single pairs are off."""
     rows: list[dict[str, Value]] = []
-    for one in found:
-        made = one.whole["unpaired", "algorithm_1"]
-        off = np.abs(made - one.pairs.unpaired)
+    for one in judges:
+        shares = one.whole["unpaired", "algorithm_1"]
+        off = np.abs(shares - one.pairs.unpaired)
         row: dict[str, Value] = {"data": one.cell.data, "judge": one.cell.judge, "r": one.fit.r}
         row |= {"texts": one.fit.texts, "unscored": one.cell.human.size - one.fit.texts}
-        row |= {"pairs": len(made), **_shares("paired", one.pairs.paired, one.pairs)}
-        row |= {**_shares("unpaired", one.pairs.unpaired, one.pairs), "algorithm_1": _mean(made)}
+        row |= {"pairs": len(shares), **_shares("paired", one.pairs.paired, one.pairs)}
+        row |= {**_shares("unpaired", one.pairs.unpaired, one.pairs), "algorithm_1": _mean(shares)}
         row |= {"mae": _mean(off), "item_correlation": one.fit.item_correlation}
         row |= {"bias_sd_over_sd": one.fit.bias.value / one.fit.sd}
         rows.append({**row, "system_slope": one.fit.system_slope})
@@ -74,10 +74,10 @@ def judges_table(found: Sequence[Judged]) -> Table:
     )
 
 
-def errors_table(found: Sequence[Judged]) -> Table:
+def errors_table(judges: Sequence[Judged]) -> Table:
     """Calibration error on held-out pairs, with and without the bias term."""
     rows: list[dict[str, Value]] = []
-    for group, part in _groups(found):
+    for group, part in _groups(judges):
         for paired in (False, True):
             plain = pooled(part, "algorithm_1", lambda one: one.held_out, paired, paired)
             for model in MODELS:
@@ -86,11 +86,11 @@ def errors_table(found: Sequence[Judged]) -> Table:
                 both = np.where(np.isnan(data.predicted), np.nan, plain.predicted)
                 _, base = calibration_error(replace(plain, predicted=both), seed=SEED)
                 low, high = percentile_interval(samples - base)
-                known = ~np.isnan(data.predicted)
+                valid = ~np.isnan(data.predicted)
                 row: dict[str, Value] = {"group": group, "model": SHORT[model]}
                 row |= {"items": "the same" if paired else "each its own"}
-                row |= {"predicted": _mean(data.predicted), "observed": _mean(data.observed[known])}
-                sure = known & (data.predicted >= SURE)
+                row |= {"predicted": _mean(data.predicted), "observed": _mean(data.observed[valid])}
+                sure = valid & (data.predicted >= SURE)
                 row |= {
                     "sure_pairs": int(sure.sum()),
                     "sure_predicted": _mean(data.predicted[sure]),
@@ -111,10 +111,10 @@ def errors_table(found: Sequence[Judged]) -> Table:
     )
 
 
-def headline_table(found: Sequence[Judged]) -> Table:
+def headline_table(judges: Sequence[Judged]) -> Table:
     """The paper's headline in sds: r about .42 or .20, delta about .4 sd (.10 of .249)."""
     rows: list[dict[str, Value]] = []
-    for group, part in _groups(found):
+    for group, part in _groups(judges):
         for low, high, claim in ((0.37, 0.48, 0.95), (0.13, 0.28, 0.80)):
             near = [one for one in part if low <= one.fit.r <= high]
             inside = [np.abs(one.pairs.delta / one.fit.sd - 0.4) <= 0.05 for one in near]
@@ -122,13 +122,13 @@ def headline_table(found: Sequence[Judged]) -> Table:
                 continue
             row: dict[str, Value] = {"group": group, "r": f"{low} to {high}", "paper": claim}
             row["pairs"] = sum(int(mask.sum()) for mask in inside)
-            seen = pooled(near, "algorithm_1", lambda one: one.whole)
+            apart = pooled(near, "algorithm_1", lambda one: one.whole)
             same = pooled(near, "algorithm_1", lambda one: one.whole, observed_paired=True)
             group_of = np.where(np.concatenate(inside), 0, -1)
-            for name, data in (("paired", same), ("unpaired", seen)):
+            for name, data in (("paired", same), ("unpaired", apart)):
                 mean = pair_means(data.observed, group_of, data.first, data.second)[0]
                 row |= {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
-            row |= {"systems": mean.clusters, "algorithm_1": _mean(seen.predicted[group_of == 0])}
+            row |= {"systems": mean.clusters, "algorithm_1": _mean(apart.predicted[group_of == 0])}
             rows.append(row)
     return Table(
         "headline",
@@ -139,7 +139,7 @@ def headline_table(found: Sequence[Judged]) -> Table:
 
 
 def pooled(
-    found: Sequence[Judged],
+    judges: Sequence[Judged],
     model: Model,
     which: Callable[[Judged], Predictions],
     predicted_paired: bool = False,
@@ -149,13 +149,13 @@ def pooled(
     numbers: dict[tuple[str, str], int] = {}
     parts: list[list[NDArray[np.float64]]] = []
     ends: list[list[NDArray[np.int64]]] = []
-    for one in found:
-        made, family = which(one), one.cell.data.split()[0]
+    for one in judges:
+        predictions, family = which(one), one.cell.data.split()[0]
         place = np.array(
             [numbers.setdefault((family, s), len(numbers)) for s in one.cell.systems],
             dtype=np.int64,
         )
-        values = made["paired" if predicted_paired else "unpaired", model]
+        values = predictions["paired" if predicted_paired else "unpaired", model]
         parts.append([values, one.pairs.paired if observed_paired else one.pairs.unpaired])
         ends.append([place[one.pairs.first], place[one.pairs.second]])
     predicted, observed = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -163,9 +163,9 @@ def pooled(
     return Outcomes(predicted, observed, first, second)
 
 
-def _groups(found: Sequence[Judged]) -> list[tuple[str, list[Judged]]]:
+def _groups(judges: Sequence[Judged]) -> list[tuple[str, list[Judged]]]:
     groups: dict[str, list[Judged]] = {}
-    for one in found:
+    for one in judges:
         groups.setdefault(one.cell.group, []).append(one)
     return list(groups.items())
 
@@ -178,5 +178,5 @@ def _shares(name: str, values: NDArray[np.float64], pairs: RankedPairs) -> dict[
 
 
 def _mean(values: NDArray[np.float64]) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else float("nan")
+    valid = values[~np.isnan(values)]
+    return float(valid.mean()) if len(valid) else float("nan")

@@ -26,10 +26,10 @@ def claims_table(scores: Array | None, sd: float) -> Table:
     """
     rows = []
     for claim in paper()["claims"]:
-        r, n, delta, printed = (claim[key] for key in ("r", "n", "delta", "printed"))
+        r, n, delta, paper_share = (claim[key] for key in ("r", "n", "delta", "printed"))
         draws = Draws(pairs=2000, evaluations=50)
         share, error = map(float, simulate(r, n, delta, scores, draws, sd=sd))
-        closed, paired, without = (
+        plain, paired, without = (
             float(confidence(r, n, delta, sd=sd, item_correlation=shared))
             for shared in (0.0, r**2, 0.5)
         )
@@ -38,15 +38,15 @@ def claims_table(scores: Array | None, sd: float) -> Table:
             "r": r,
             "N": n,
             "delta": delta,
-            "paper": printed,
+            "paper": paper_share,
             "algorithm_1": share,
             "standard_error": error,
-            "closed_form": closed,
+            "closed_form": plain,
             "same_texts_better_by_delta": paired,
             "without_root_2": without,
-            "N_it_holds_at": required_n(r, delta, printed, sd=sd),
-            "algorithm_1_matches": abs(share - printed) <= CLOSE,
-            "without_root_2_matches": abs(without - printed) <= CLOSE,
+            "N_it_holds_at": required_n(r, delta, paper_share, sd=sd),
+            "algorithm_1_matches": abs(share - paper_share) <= CLOSE,
+            "without_root_2_matches": abs(without - paper_share) <= CLOSE,
         }
         rows.append(row)
     return Table(
@@ -68,14 +68,14 @@ def rose_table(scores: pd.DataFrame) -> Table:
         part = scores[scores["system"] == paper()["release"][system]]
         mean = item_mean(part["acu"].to_numpy(dtype=np.float64))
         error = float(part["acu"].std(ddof=1)) / np.sqrt(len(part))
-        printed = percent / 100
+        share = percent / 100
         rows.append(
             {
                 "system": system,
-                "paper": printed,
+                "paper": share,
                 "standard_error": error,
                 "normalized": float(part["normalized_acu"].mean()),
-                "off_in_errors": (mean.value - printed) / error,
+                "off_in_errors": (mean.value - share) / error,
                 "n": mean.n,
                 "unscored": mean.unscored,
                 "value": mean.value,

@@ -39,13 +39,13 @@ def rose_scores(folder: Path) -> pd.DataFrame:
     Raises:
         DataError: there is none, or it lacks one of these.
     """
-    found = sorted((folder / "rose").glob("*systems*.parquet"))
-    if not found:
+    files = sorted((folder / "rose").glob("*systems*.parquet"))
+    if not files:
         raise DataError(f"{folder} holds no rose/*systems*.parquet: scores of systems on articles.")
-    table = pd.read_parquet(found[0])
+    table = pd.read_parquet(files[0])
     for column in ("example_id", "system", "acu", "normalized_acu"):
         if column not in table:
-            raise DataError(f"{str(found[0])!r} has no column {column!r}: is it RoSE's?")
+            raise DataError(f"{str(files[0])!r} has no column {column!r}: is it RoSE's?")
     return table
 
 

@@ -19,8 +19,8 @@ from experiments.command import run_tables
 from experiments.ranking_confidence.calibration import (
     errors_table,
     headline_table,
-    judged,
     judges_table,
+    outcomes_of,
 )
 from experiments.ranking_confidence.claims import claims_table, rose_table
 from experiments.ranking_confidence.data import cells, rose_scores
@@ -41,16 +41,16 @@ def compute(folder: str | None = None) -> list[Table]:
     try:
         rose = rose_scores(root)
         human = rose["acu"].to_numpy(dtype=np.float64)
-        found = [judged(cell) for cell in cells(root)]
+        judges = [outcomes_of(cell) for cell in cells(root)]
     except (OSError, KeyError, ValueError) as cause:
         raise DataError(f"{root}: {type(cause).__name__}: {cause}") from cause
     sd = float(human.std())
     return [
         claims_table(human, sd),
         rose_table(rose),
-        judges_table(found),
-        headline_table(found),
-        errors_table(found),
+        judges_table(judges),
+        headline_table(judges),
+        errors_table(judges),
     ]
 
 

@@ -39,19 +39,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="*", default=list(FILES), help="sets")
     parser.add_argument("--cache", type=Path, default=Path("outputs/screen"))
     parser.add_argument("--write", action="store_true", help="README.md and the belief, too")
-    given = parser.parse_args(arguments)
-    trial = partial(trials, data=given.data, cache=given.cache, panels=given.panels)
-    there = [name for name in given.only if (given.data / FILES[name]).exists()]
-    for name in {*given.only} - {*there}:
-        print(f"Left out: {given.data / FILES[name]} is not there; README.md says whose it is.")
+    options = parser.parse_args(arguments)
+    trial = partial(trials, data=options.data, cache=options.cache, panels=options.panels)
+    there = [name for name in options.only if (options.data / FILES[name]).exists()]
+    for name in {*options.only} - {*there}:
+        print(f"Left out: {options.data / FILES[name]} is not there; README.md says whose it is.")
     with ProcessPoolExecutor(2, get_context("spawn")) as pool:
-        found = list(pool.map(trial, there))
-    tables = {name: [row for one in found for row in one[name]] for name in TABLES}
+        results = list(pool.map(trial, there))
+    tables = {name: [row for one in results for row in one[name]] for name in TABLES}
     rows = tables["ranking"]
     tables["ranking"] = [ranking_row(name, rows) for name in dict.fromkeys(r["set"] for r in rows)]
     show(tables)
-    (given.cache / "results.json").write_text(json.dumps(tables | {"rankings": rows}, indent=1))
-    if given.write:
+    (options.cache / "results.json").write_text(json.dumps(tables | {"rankings": rows}, indent=1))
+    if options.write:
         README.write_text(with_tables(README.read_text("utf-8"), tables, "screen"), "utf-8")
         belief = yaml.safe_dump(asdict(believed(rows)), sort_keys=False)
         BELIEF.write_text(HEAD + belief, encoding="utf-8")

@@ -42,8 +42,8 @@ def variants(panel: Panel) -> Panel:
     for row in texts:
         own = row[-1].split()
         steps = [round(t * len(own)) for t in STRENGTHS]
-        made = (" ".join(edit(own, common, k)) for edit in EDITS.values() for k in steps)
-        rows.append((*row, *made))
+        edited = (" ".join(edit(own, common, k)) for edit in EDITS.values() for k in steps)
+        rows.append((*row, *edited))
     agents = tuple(Agent(str(k)) for k in range(len(rows[0])))
     return replace(panel, agents=agents, texts=tuple(rows))
 
@@ -51,27 +51,27 @@ def variants(panel: Panel) -> Panel:
 def gains(name: str, critics: Sequence[Critic], blocks: Sequence[Places]) -> list[Row]:
     """What the best edit gains, mechanism by mechanism."""
     numbers = range(PEERS, critics[0].scores.shape[1])
-    values = np.stack([_paid(critics[:2], blocks, k) for k in numbers], axis=2)
+    values = np.stack([_payments(critics[:2], blocks, k) for k in numbers], axis=2)
     half = np.isin(np.arange(values.shape[-1]), np.concatenate(list(blocks[::2])))
     labels = ["honest", *(f"{edit} {t:g}" for edit in EDITS for t in STRENGTHS)]
     n, rows = values.shape[-1], list[Row]()
     ceilings = (math.log(2 * LOSES * n**2), math.nan, 1 - 1 / (2 * LOSES * n**2), math.nan)
-    for mechanism, (paid, auc), ceiling in zip(MECHANISMS, values, ceilings, strict=True):
+    for mechanism, (payment, auc), ceiling in zip(MECHANISMS, values, ceilings, strict=True):
         # of each half of the items the variant that pays most on the other
-        best = np.where(half, *(row_means(paid[:, one]).argmax() for one in (~half, half)))
-        taken = (best, np.arange(n))
-        honest = float(np.nanmean(paid[0]))
-        gain = item_change((paid[taken] - paid[0]) / honest)
+        best = np.where(half, *(row_means(payment[:, one]).argmax() for one in (~half, half)))
+        chosen_cells = (best, np.arange(n))
+        honest = float(np.nanmean(payment[0]))
+        gain = item_change((payment[chosen_cells] - payment[0]) / honest)
         row: Row = {"set": name, "mechanism": mechanism, "honest": honest, "ceiling": ceiling}
         row |= {"best edits": " / ".join(labels[k] for k in dict.fromkeys(best))}
         row |= {"gain": gain.value, "low": gain.low, "high": gain.high}
-        rows.append(row | {"AUC lost": float(np.nanmean(auc[0] - auc[taken]))})
+        rows.append(row | {"AUC lost": float(np.nanmean(auc[0] - auc[chosen_cells]))})
     return rows
 
 
-def _paid(critics: Sequence[Critic], blocks: Sequence[Places], agent: int) -> Floats:
+def _payments(critics: Sequence[Critic], blocks: Sequence[Places], agent: int) -> Floats:
     """[mechanisms, payment and AUC, items] of one agent with its peers, mean over them."""
-    found = []
+    rows = []
     for one in critics:
         each = []
         for peer in range(PEERS):
@@ -81,5 +81,5 @@ def _paid(critics: Sequence[Critic], blocks: Sequence[Places], agent: int) -> Fl
             plain, shared = (by_item(blocks, x) for x in (raw, matched(centred(cells)[:, 0, 1])))
             each.append([plain, shared, exam.hits + exam.rejections - 1, exam.auc])
         *payments, auc = np.nanmean(each, axis=0)
-        found += [np.stack([payment, auc]) for payment in payments]
-    return np.stack([*found[:3], found[4]])
+        rows += [np.stack([payment, auc]) for payment in payments]
+    return np.stack([*rows[:3], rows[4]])

@@ -42,7 +42,7 @@ class KnownSet:
 def known_set(name: str, data: Path) -> KnownSet:
     """One of them, from a folder of released data."""
     if name in GRADED:
-        return planted(name, *GRADED[name][1](data / FILES[name]))
+        return with_planted(name, *GRADED[name][1](data / FILES[name]))
     release = read_domain(data / "peer_prediction", name)
     panel = release.panel(ITEMS)
     items = tuple(Item(one.id, "") for one in panel.items)  # nobody is cleared by sources here
@@ -54,7 +54,7 @@ def known_set(name: str, data: Path) -> KnownSet:
     return KnownSet(name, replace(panel, items=items), recorded=recorded)
 
 
-def planted(name: str, texts: pd.DataFrame, people: pd.Series) -> KnownSet:
+def with_planted(name: str, texts: pd.DataFrame, people: pd.Series) -> KnownSet:
     """A set with four agents more, made of its own texts (items x agents)."""
     first, second, third = (texts.iloc[:, k] for k in range(3))
     turned = np.roll(np.arange(len(texts)), 7)
@@ -81,7 +81,7 @@ def _swapped(text: str, other: str) -> str:
 Graded = tuple[pd.DataFrame, pd.Series]
 
 
-def _graded(rows: pd.DataFrame, item: str, system: str, text: str, *grades: str) -> Graded:
+def _with_grades(rows: pd.DataFrame, item: str, system: str, text: str, *grades: str) -> Graded:
     """Texts [items, systems], and the mean grade of each system."""
     texts = rows.pivot_table(index=item, columns=system, values=text, aggfunc="first")
     return texts, rows[[*grades]].astype(float).mean(axis=1).groupby(rows[system]).mean()
@@ -90,10 +90,10 @@ def _graded(rows: pd.DataFrame, item: str, system: str, text: str, *grades: str)
 def _auto_pre(folder: Path) -> Graded:
     rows = pd.read_parquet(folder / "answers.parquet")
     rows = rows[(rows["dataset"] == "XSum") & (rows["task_prompt"].astype(str) == "1")]
-    graded = pd.read_parquet(folder / "human_pointwise.parquet")
-    graded = graded[graded["dataset"] == "XSum"]
-    return _graded(
-        rows.merge(graded, on=["task_id", "model"]), "task_id", "model", "answer", "median"
+    grades = pd.read_parquet(folder / "human_pointwise.parquet")
+    grades = grades[grades["dataset"] == "XSum"]
+    return _with_grades(
+        rows.merge(grades, on=["task_id", "model"]), "task_id", "model", "answer", "median"
     )
 
 
@@ -109,18 +109,18 @@ def _wmt21(file: Path) -> Graded:
     rows.loc[small, "lost"] = 0.1
     rows["text"] = rows["target"].str.replace(r"</?v>", "", regex=True)
     whole = rows.groupby(["seg_id", "system"]).agg({"text": "first", "lost": "sum"}).reset_index()
-    texts, lost = _graded(whole, "seg_id", "system", "text", "lost")
-    return texts[texts.index % 5 == 0], -lost  # sentences that do not follow each other
+    texts, errors = _with_grades(whole, "seg_id", "system", "text", "lost")
+    return texts[texts.index % 5 == 0], -errors  # sentences that do not follow each other
 
 
-def _replies(file: Path, *given: str) -> pd.DataFrame:
-    return pd.json_normalize(json.loads(file.read_text(encoding="utf-8")), *given)
+def _replies(file: Path, *path: str) -> pd.DataFrame:
+    return pd.json_normalize(json.loads(file.read_text(encoding="utf-8")), *path)
 
 
 GRADED: Mapping[str, tuple[str, Callable[[Path], Graded]]] = {
     "summeval": (
         "summeval/summeval_1200_human.parquet",
-        lambda file: _graded(
+        lambda file: _with_grades(
             pd.read_parquet(file),
             *("doc_id", "system_id", "summary"),
             *("coherence", "consistency", "fluency", "relevance"),
@@ -128,27 +128,27 @@ GRADED: Mapping[str, tuple[str, Callable[[Path], Graded]]] = {
     ),
     "rose": (
         "rose/rose_cnndm_100docs_x_12systems.parquet",
-        lambda file: _graded(pd.read_parquet(file), "example_id", "system", "summary", "acu"),
+        lambda file: _with_grades(pd.read_parquet(file), "example_id", "system", "summary", "acu"),
     ),
     "auto_pre": ("auto_pre", _auto_pre),
     "wmt21_zh_en": ("public/wmt21_ted/mqm_ted_zhen.tsv", _wmt21),
     "wmt21_en_de": ("public/wmt21_ted/mqm_ted_ende.tsv", _wmt21),
     "topical_chat": (
         "public/topical_chat/topical_chat.json",
-        lambda file: _graded(
+        lambda file: _with_grades(
             _replies(file), "source", "system_id", "system_output", "scores.overall"
         ),
     ),
     "persona_chat": (
         "public/persona_chat/pc_usr_data.json",
-        lambda file: _graded(
+        lambda file: _with_grades(
             _replies(file, "responses", "context").explode("Overall"),
             *("context", "model", "response", "Overall"),
         ),
     ),
     "gem": (
         "gem/gem_iclr2023_300x3_reviews.parquet",
-        lambda file: _graded(
+        lambda file: _with_grades(
             pd.read_parquet(file).query("paper_idx < 100"),
             *("paper_id", "review_no", "review_summary_gpt4o"),
         ),

@@ -51,12 +51,12 @@ class Measured:
         self, agents: Sequence[int], blocks: Sequence[int], facts: TextFacts | None = None
     ) -> ScreenCase:
         """What the screen finds of some agents on some blocks, where known by these facts."""
-        chosen = [self.blocks[k] for k in blocks]
-        items = np.concatenate(chosen)
+        parts = [self.blocks[k] for k in blocks]
+        items = np.concatenate(parts)
         rows = tuple(tuple(self.panel.texts[i][a] for a in agents) for i in items)
         of, who = tuple(self.panel.items[i] for i in items), self.panel.agents
         panel = replace(self.panel, items=of, agents=tuple(who[a] for a in agents), texts=rows)
-        ends = np.cumsum([0, *map(len, chosen)])
+        ends = np.cumsum([0, *map(len, parts)])
         places = [np.arange(*pair) for pair in pairwise(ends)]
         critics = [
             replace(one, scores=one.scores[np.ix_(blocks, agents, agents)]) for one in self.critics
@@ -68,17 +68,17 @@ def trials(name: str, data: Path, cache: Path, panels: int) -> dict[str, list[Ro
     """Rows by table, of one set."""
     lm = Compression(workers=1)
     one = measure(known_set(name, data), lm, cache)
-    released, graded = bool(one.of.recorded), np.isfinite(one.of.people).any()
-    found = {
+    released, has_people = bool(one.of.recorded), np.isfinite(one.of.people).any()
+    rows = {
         "planted": [] if released else planted_rows(one, panels),
         "null": [null_rows(one, panels)],
         "released": released_rows(one) if released else [],
-        "ranking": belief_rows(one, panels) if graded else [],
+        "ranking": belief_rows(one, panels) if has_people else [],
         "damage": damage_rows(one, lm, cache),
-        "gaming": gaming_rows(one, lm, cache) if graded else [],
+        "gaming": gaming_rows(one, lm, cache) if has_people else [],
     }
     lm.close()
-    return found
+    return rows
 
 
 def measure(one: KnownSet, lm: EvaluationLM, cache: Path) -> Measured:
@@ -103,9 +103,9 @@ def planted_rows(one: Measured, count: int) -> list[Row]:
     generator = np.random.default_rng(11)
     names, rows = [agent.name for agent in one.panel.agents], list[Row]()
     for plant in PLANTED:
-        found = list[Row]()
+        trials_of = list[Row]()
         for _ in range(count):
-            agents, blocks = _drawn(one, generator)
+            agents, blocks = _draw(one, generator)
             if plant == "copy":
                 agents[0] = 1  # whom it copies
             case = one.part([*dict.fromkeys(agents), names.index(plant)], blocks)
@@ -116,8 +116,8 @@ def planted_rows(one: Measured, count: int) -> list[Row]:
             for name, values in (means | {"length": case.words}).items():
                 row[f"AUC, {name}"] = np.mean(values[-1] < values[:-1])
             row |= {f"honest: {word}": honest.count(word) / len(honest) for word in WORDS[:2]}
-            found.append(row)
-        shares = pd.DataFrame(found).mean().to_dict()
+            trials_of.append(row)
+        shares = pd.DataFrame(trials_of).mean().to_dict()
         rows.append({"set": one.of.name, "planted": plant, **shares, "panels": count})
     return rows
 
@@ -126,18 +126,18 @@ def null_rows(one: Measured, count: int) -> Row:
     """One agent's texts are dealt anew to the items of their block: how often is it said to say
     something, and how often is one of the five others accused?"""
     generator = np.random.default_rng(12)
-    found = list[Row]()
+    trials_of = list[Row]()
     for _ in range(count):
-        agents, blocks = _drawn(one, generator)
+        agents, blocks = _draw(one, generator)
         case = _dealt_anew(one, agents[0], generator).part(agents, blocks)
         row: Row = {"said_to_say_something": [*case.verdicts[:1]] == ["something"]}
         row["p_below_05"] = case.screened.p[0] <= 0.05 if case.screened else np.nan
-        found.append(row | {"honest_one_accused": "nothing" in case.verdicts[1:]})
-    shares = pd.DataFrame(found).astype(float).mean()
+        trials_of.append(row | {"honest_one_accused": "nothing" in case.verdicts[1:]})
+    shares = pd.DataFrame(trials_of).astype(float).mean()
     return {"set": one.of.name, "panels": count, **shares.to_dict()}
 
 
-def _drawn(one: Measured, generator: np.random.Generator) -> tuple[list[int], list[int]]:
+def _draw(one: Measured, generator: np.random.Generator) -> tuple[list[int], list[int]]:
     """Five agents of good faith and ten blocks, or as many as there are."""
     honest = [
         k
@@ -168,7 +168,7 @@ def released_rows(one: Measured) -> list[Row]:
     scores = {name: row_means(effect.T) for name, effect in case.effects.items()}
     scores |= {"pool": row_means(case.screened.effect.T), "length": case.words}
     scores |= one.of.recorded
-    named = np.isin(np.array(case.verdicts), ["nothing", "much less"])
+    accused = np.isin(np.array(case.verdicts), ["nothing", "much less"])
     rows = list[Row]()
     for critic, values in scores.items():
         row: Row = {"domain": one.of.name, "critic": critic}
@@ -176,7 +176,7 @@ def released_rows(one: Measured) -> list[Row]:
         for kind, those in kinds.items():
             row[f"AUC, {kind}"] = float(row_auc(values[None, good], values[None, those])[0])
         for kind, those in (kinds | {"good faith": good}).items() if critic == "pool" else ():
-            row[f"named, {kind}"] = f"{named[those].sum()} of {those.sum()}"
+            row[f"named, {kind}"] = f"{accused[those].sum()} of {those.sum()}"
         rows.append(row)
     return rows
 
@@ -192,42 +192,42 @@ def damage_rows(one: Measured, lm: EvaluationLM, cache: Path) -> list[Row]:
     for share in DAMAGE:
         changed = RandomReplacement(share=share).rewrite(case.panel, lm, seed=0)
         panel = twice(case.panel, changed, "damaged")
-        found = measure(KnownSet(f"{one.of.name}-damage-{share}", panel), lm, cache)
-        for critic in found.critics:
-            told = discernment(critic.scores, found.blocks).value
-            rows[critic.name][f"{share:.0%} replaced"] = told
+        scores = measure(KnownSet(f"{one.of.name}-damage-{share}", panel), lm, cache)
+        for critic in scores.critics:
+            auc_of = discernment(critic.scores, scores.blocks).value
+            rows[critic.name][f"{share:.0%} replaced"] = auc_of
     return list(rows.values())
 
 
 def gaming_rows(one: Measured, lm: EvaluationLM, cache: Path) -> list[Row]:
     """What the best of many edits gains one of five agents."""
     panel = variants(_few(one, PEERS + 1).panel)
-    found = measure(KnownSet(f"{one.of.name}-gaming", panel), lm, cache)
-    return gains(one.of.name, found.critics, found.blocks)
+    scores = measure(KnownSet(f"{one.of.name}-gaming", panel), lm, cache)
+    return gains(one.of.name, scores.critics, scores.blocks)
 
 
 def _few(one: Measured, count: int) -> ScreenCase:
     """The same agents of good faith and blocks, whoever asks."""
-    agents, blocks = _drawn(one, np.random.default_rng(14))
+    agents, blocks = _draw(one, np.random.default_rng(14))
     return one.part(agents[:count], blocks)
 
 
 def belief_rows(one: Measured, count: int) -> list[Row]:
     """What is known without people of rankings of six agents and more, and tau with people."""
     generator = np.random.default_rng(13)
-    graded = np.flatnonzero(np.isfinite(one.of.people))
+    with_people = np.flatnonzero(np.isfinite(one.of.people))
     rows = list[Row]()
     while len(rows) < count:
-        size = generator.integers(min(6, len(graded)), len(graded) + 1)
-        agents = generator.permutation(graded)[:size].tolist()
+        size = generator.integers(min(6, len(with_people)), len(with_people) + 1)
+        agents = generator.permutation(with_people)[:size].tolist()
         blocks = generator.permutation(len(one.blocks))[: generator.integers(6, 17)].tolist()
         case = one.part(agents, blocks)
         whole = one.part(agents, range(len(one.blocks)), case.facts)
-        known = RankingBelief(case, None, 0.5, 0.8).features
+        features = RankingBelief(case, None, 0.5, 0.8).features
         ranks = case.ranking
-        if known and ranks is not None and whole.screened is not None:
+        if features and ranks is not None and whole.screened is not None:
             by_people = one.of.people[np.array(agents)[case.ranked]]
-            row: Row = {"set": one.of.name, **known}
+            row: Row = {"set": one.of.name, **features}
             row["tau"] = float(kendalltau(ranks.value, by_people).statistic)
             by_all = row_means(whole.screened.effect[:, case.ranked].T)
             for name, values in (("ranks_hold", by_all), ("people_within", by_people)):

@@ -28,24 +28,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=Path("outputs/trust.json"))
     parser.add_argument("--quick", action="store_true", help="few tables, in about a minute")
     parser.add_argument("--write", action="store_true", help="the tables of README.md, too")
-    given = parser.parse_args(arguments)
-    sizes = cells.SIZES[:3] if given.quick else cells.SIZES
-    found = trials(given.data, 8 if given.quick else given.tables, sizes)
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    given.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    show(tables(found))
-    if given.write:
-        README.write_text(page(README.read_text(encoding="utf-8"), found), encoding="utf-8")
-    return int(not given.quick and not all(row["holds"] for row in found["requirements"]))
+    options = parser.parse_args(arguments)
+    sizes = cells.SIZES[:3] if options.quick else cells.SIZES
+    rows = trials(options.data, 8 if options.quick else options.tables, sizes)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    show(tables(rows))
+    if options.write:
+        README.write_text(page(README.read_text(encoding="utf-8"), rows), encoding="utf-8")
+    return int(not options.quick and not all(row["holds"] for row in rows["requirements"]))
 
 
-def tables(found: Mapping[str, list[Row]]) -> dict[str, list[Row]]:
+def tables(rows: Mapping[str, list[Row]]) -> dict[str, list[Row]]:
     """Name -> table, as it is shown; requirements last."""
     return {
-        "answers": cells.shown(found["cells"]),
-        "families": found["families"],
-        "coverage": coverage.shown(found["coverage"]),
-        "requirements": found["requirements"],
+        "answers": cells.summary(rows["cells"]),
+        "families": rows["families"],
+        "coverage": coverage.summary(rows["coverage"]),
+        "requirements": rows["requirements"],
     }
 
 
@@ -55,22 +55,22 @@ def trials(data: Path, count: int, sizes: Sequence[int]) -> dict[str, list[Row]]
     with ProcessPoolExecutor(2, get_context("spawn")) as pool:
         for n, k in product(reversed(coverage.SIZES), range(len(coverage.POOLS))):
             arguments = coverage.POOLS[k], data, n, range(2 * count)
-            jobs["coverage", k, n] = pool.submit(coverage.held, *arguments)
+            jobs["coverage", k, n] = pool.submit(coverage.holds_of, *arguments)
         for n, (k, kind) in product(reversed(sizes), enumerate(cells.KINDS)):
             jobs["cells", k, n] = pool.submit(cells.cell, kind, n, range(count))
         for n, half in product(families.GAINS, (False, True)):
             jobs["families", half, n] = pool.submit(families.rows, n, half, range(2 * count))
-    made: dict[str, list[Row]] = {"cells": [], "families": [], "coverage": []}
+    rows: dict[str, list[Row]] = {"cells": [], "families": [], "coverage": []}
     for key in sorted(jobs):
-        made[key[0]] += jobs[key].result()
-    return made | {"requirements": required(**made, data=data)}
+        rows[key[0]] += jobs[key].result()
+    return rows | {"requirements": required(**rows, data=data)}
 
 
-def page(text: str, found: Mapping[str, list[Row]]) -> str:
+def page(text: str, rows_by_kind: Mapping[str, list[Row]]) -> str:
     """README.md with its tables made anew."""
-    rows = [row for row in found["cells"] if row["judge"] not in KNOWS_NOTHING]
+    rows = [row for row in rows_by_kind["cells"] if row["judge"] not in KNOWS_NOTHING]
     rows = [row for row in rows if not any(part in row["data"] for part in DETAIL)]
-    shortened = {"requirements": found["requirements"], "answers": cells.shown(rows)}
+    shortened = {"requirements": rows_by_kind["requirements"], "answers": cells.summary(rows)}
     return with_tables(text, shortened, "trust")
 
 

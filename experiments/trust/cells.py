@@ -23,9 +23,9 @@ fifth of it: of 10 the lower end is .69."""
 RENAMED = 10
 """Tables of each cell that are decided twice, the second time in another order and spelling."""
 KINDS: Mapping[str, Callable[[int, tables.Seed], JudgmentTable]] = {
-    "grades": tables.graded,
-    "grades, systems alike": partial(tables.graded, differ=False),
-    "grades, one text an item": partial(tables.graded, texts=1),
+    "grades": tables.grades,
+    "grades, systems alike": partial(tables.grades, differ=False),
+    "grades, one text an item": partial(tables.grades, texts=1),
     "pairs, bar .8": tables.pairs,
     "pairs, three raters": partial(tables.pairs, raters=3),
     "50 % pass, bar .8": partial(tables.categories, rate=0.5),
@@ -41,7 +41,7 @@ TEXTS, AVERAGES = (
 )
 
 
-def known(table: JudgmentTable, minimum: float | None = None) -> tuple[Design, list[Evidence]]:
+def reading(table: JudgmentTable, minimum: float | None = None) -> tuple[Design, list[Evidence]]:
     """How the table is read, and what is known of every judge."""
     design = Design.of(table, Bars(minimum=minimum))
     return design, evidence(design)
@@ -51,7 +51,7 @@ def decided(
     table: JudgmentTable, minimum: float | None = None
 ) -> tuple[Evidence, Verdict, AverageAnswer | None]:
     """Of the only judge; labels are a random sample of the table."""
-    design, (one,) = known(table, minimum)
+    design, (one,) = reading(table, minimum)
     return one, one.verdict, averages(design, True)[0]
 
 
@@ -62,8 +62,8 @@ def cell(kind: str, labels: int, draws: range) -> list[Row]:
     for draw in draws:
         rng = np.random.default_rng([crc32(kind.encode()), labels, draw])
         table = KINDS[kind](labels, rng)
-        counted = np.unique(table.labels[~np.isnan(table.labels)], return_counts=True)[1]
-        enough = len(counted) == 2 and counted.min() >= ENOUGH
+        sizes = np.unique(table.labels[~np.isnan(table.labels)], return_counts=True)[1]
+        enough = len(sizes) == 2 and sizes.min() >= ENOUGH
         other = tables.renamed(table, rng) if draw < RENAMED else None
         for judge in table.names:
             words = _words(table.of([judge]), minimum)
@@ -81,7 +81,7 @@ def _words(table: JudgmentTable, minimum: float | None) -> tuple[str, str]:
     return verdict.word, "average " + average.word if average else "no average"
 
 
-def shown(rows: list[Row]) -> list[Row]:
+def summary(rows: list[Row]) -> list[Row]:
     """A line for each kind of judge and data: shares of words at each number of labels."""
 
     def shares(row: Row) -> str:

@@ -38,18 +38,18 @@ def _real(name: str, data: Path) -> JudgmentTable:
 def _estimates(table: JudgmentTable) -> Mapping[tuple[str, str], Estimate]:
     """Every interval that the audit shows of one judge, by what it is of and about."""
     one, _, average = decided(table)
-    shown = {("agreement", ""): one.agreement}
-    shown |= {(NAMES[x.name], x.about): x.value for x in one.conditions if x.name in NAMES}
-    shown |= {("recall", level): own for level, own in one.recall.items()}
-    shown |= {("kappa", ""): one.kappa} if one.kappa else {}
+    result = {("agreement", ""): one.agreement}
+    result |= {(NAMES[x.name], x.about): x.value for x in one.conditions if x.name in NAMES}
+    result |= {("recall", level): own for level, own in one.recall.items()}
+    result |= {("kappa", ""): one.kappa} if one.kappa else {}
     if average:
-        shown["corrected average", ""] = average.corrected
-        shown["own minus corrected", ""] = average.off
-        shown["labels saved", ""] = average.saving
-    return shown
+        result["corrected average", ""] = average.corrected
+        result["own minus corrected", ""] = average.off
+        result["labels saved", ""] = average.saving
+    return result
 
 
-def held(name: str, data: Path, labelled: int, draws: range) -> list[Row]:
+def holds_of(name: str, data: Path, labelled: int, draws: range) -> list[Row]:
     """Of each interval: samples (of all judges) in which it is known, and holds the whole's."""
     table, holds = _real(name, data), dict[str, list[list[bool]]]()
     for judge in table.names:
@@ -57,8 +57,8 @@ def held(name: str, data: Path, labelled: int, draws: range) -> list[Row]:
         truth = _estimates(pools.repeated(alone, 10))
         for draw in draws:
             rng = np.random.default_rng([draw, labelled])
-            drawn = pools.sample(alone, labelled, 3 * labelled, rng)
-            for key, one in _estimates(drawn).items():
+            sample = pools.sample(alone, labelled, 3 * labelled, rng)
+            for key, one in _estimates(sample).items():
                 if key in truth and np.isfinite([one.low, one.high]).all():
                     hit = one.low <= truth[key].value <= one.high
                     own.setdefault(key[0], []).append(hit)
@@ -77,7 +77,7 @@ def held(name: str, data: Path, labelled: int, draws: range) -> list[Row]:
     ]
 
 
-def shown(rows: list[Row]) -> list[Row]:
+def summary(rows: list[Row]) -> list[Row]:
     """A line for each interval: shares that hold, and those of the worst judge, by labels."""
 
     def shares(row: Row) -> str:

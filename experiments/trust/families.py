@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.results import Row
-from experiments.trust.cells import known
+from experiments.trust.cells import reading
 from experiments.trust.tables import Seed, right, table_of
 from judgelab.core.judgments import JudgmentTable, Units
 from judgelab.stats.intervals.ends import t_ends
@@ -28,12 +28,12 @@ def family(n: int, rng: Seed, half: bool, gain: float = 0.0, judges: int = 10) -
     best = rng.integers(0, 2, n * each).astype(float)
     longer = right(best, LONGER, rng, 1)
     hard = np.repeat(rng.uniform(-0.25, 0.25, n) * half, each)
-    said = [right(best, LONGER + gain + hard, rng, 1 + half) for _ in range(judges)]
+    answers = [right(best, LONGER + gain + hard, rng, 1 + half) for _ in range(judges)]
     item = [f"item {k // each}" for k in range(len(best))]
     names = ([f"{side}{k % each}" for k in range(len(best))] for side in "ab")
     units = Units.of(item, *names, words=50 + 20 * np.column_stack([longer, 1 - longer]))
-    told = {f"judge {k}": x if half else x[:, 0] for k, x in enumerate(said)}
-    return table_of("preference", units, best[:, None], told)
+    verdicts = {f"judge {k}": x if half else x[:, 0] for k, x in enumerate(answers)}
+    return table_of("preference", units, best[:, None], verdicts)
 
 
 def _better(one: Evidence) -> bool:
@@ -45,13 +45,13 @@ def rows(n: int, half: bool, draws: range) -> list[Row]:
     wrong = audit = student = 0
     for draw in draws:
         rng = np.random.default_rng([n, half, draw])
-        _, told = known(family(n, rng, half))
+        _, told = reading(family(n, rng, half))
         wrong += any(map(_better, told))
         gain = GAINS[n] * (0.6 if half else 1)
-        design, (one,) = known(family(n, rng, half, gain, judges=1))
+        design, (one,) = reading(family(n, rng, half, gain, judges=1))
         audit += _better(one)
-        said = rules_of(design.table).values()
-        rules = (design.target.shares(its, design.judged) for its in said)
+        readings = rules_of(design.table).values()
+        rules = (design.target.shares(its, design.judged) for its in readings)
         student += bool(min(t_ends((design.own - rule).adds[0])[0] for rule in rules) > 0)
     row = {"credits": "0, 1/2 or 1" if half else "0 or 1", "items": n, "families": len(draws)}
     return [row | {"no gain, yet better": wrong, "gain found": audit, "by t": student}]

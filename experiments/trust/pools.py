@@ -23,10 +23,10 @@ def llmbar(data: Path) -> JudgmentTable:
     """Pairs with one expert's label and three LM judges that saw both orders."""
     items = pd.read_parquet(data / "judge_audit" / "llmbar_items.parquet").astype({"set": str})
     items = items[items["set"].str.startswith("LLMBar")]
-    said = pd.read_parquet(data / "judge_audit" / "llmbar_verdicts.parquet")
-    said = said[said["strategy"] == "Vanilla"].astype({"set": str, "judge": str})
-    said["value"] = said["verdict"].astype(str).map({"1": 1.0, "2": 0.0})
-    wide = said.pivot(index=["set", "item"], columns=["judge", "order"], values="value")
+    rows = pd.read_parquet(data / "judge_audit" / "llmbar_verdicts.parquet")
+    rows = rows[rows["strategy"] == "Vanilla"].astype({"set": str, "judge": str})
+    rows["value"] = rows["verdict"].astype(str).map({"1": 1.0, "2": 0.0})
+    wide = rows.pivot(index=["set", "item"], columns=["judge", "order"], values="value")
     wide = wide.reindex(pd.MultiIndex.from_frame(items[["set", "item"]]))
     names = [f"{where} {k}" for where, k in zip(items["set"], items["item"], strict=True)]
     places = (["output_1"] * len(names), ["output_2"] * len(names))
@@ -48,9 +48,9 @@ def frank(data: Path) -> JudgmentTable:
 def summeval(data: Path, dimension: str = "relevance") -> JudgmentTable:
     """Grades of 100 documents x 12 systems by three experts, and by three LM judges."""
     people = pd.read_parquet(data / "summeval" / "summeval_1200_human.parquet")
-    said = pd.read_parquet(data / "summeval" / "summeval_llm_judge_scores.parquet")
-    said = said[(said["dimension"] == dimension) & (said["prompt"] == "rts")]
-    wide = said.pivot(index=["doc_id", "system_id"], columns="evaluator", values="score")
+    rows = pd.read_parquet(data / "summeval" / "summeval_llm_judge_scores.parquet")
+    rows = rows[(rows["dimension"] == dimension) & (rows["prompt"] == "rts")]
+    wide = rows.pivot(index=["doc_id", "system_id"], columns="evaluator", values="score")
     wide = wide.reindex(pd.MultiIndex.from_frame(people[["doc_id", "system_id"]]))
     words = np.array([len(text.split()) for text in people["summary"]], float)
     units = Units.of(
@@ -75,32 +75,32 @@ def experts(data: Path) -> Iterator[tuple[str, JudgmentTable]]:
 def passing(table: JudgmentTable) -> JudgmentTable:
     """Grades as categories: pass above the median of all, or from it on if that is nearer half."""
 
-    def cut(values: Floats) -> Floats:
+    def split(values: Floats) -> Floats:
         ways = values > np.nanmedian(values), values >= np.nanmedian(values)
         best = min(ways, key=lambda way: abs(way.mean() - 0.5))
         return np.where(np.isnan(values), np.nan, best)
 
-    judges = dict(zip(table.names, map(cut, table.verdicts), strict=True))
-    return table_of("category", table.units, cut(table.labels), judges, ("fail", "pass"))
+    judges = dict(zip(table.names, map(split, table.verdicts), strict=True))
+    return table_of("category", table.units, split(table.labels), judges, ("fail", "pass"))
 
 
 def sample(table: JudgmentTable, labelled: int, size: int, rng: Seed) -> JudgmentTable:
     """``size`` clusters with replacement, each a cluster of its own; labels of the first."""
-    return _drawn(table, rng.integers(0, int(table.clusters.max()) + 1, size), labelled)
+    return _draw(table, rng.integers(0, int(table.clusters.max()) + 1, size), labelled)
 
 
 def repeated(table: JudgmentTable, times: int) -> JudgmentTable:
     """Every cluster so often: what the pool says if it is all that there is, not a sample."""
     clusters = int(table.clusters.max()) + 1
-    return _drawn(table, np.tile(np.arange(clusters), times), times * clusters)
+    return _draw(table, np.tile(np.arange(clusters), times), times * clusters)
 
 
-def _drawn(table: JudgmentTable, drawn: NDArray[np.int64], labelled: int) -> JudgmentTable:
+def _draw(table: JudgmentTable, clusters_at: NDArray[np.int64], labelled: int) -> JudgmentTable:
     cluster = table.clusters
     order, size = np.argsort(cluster, kind="stable"), np.bincount(cluster)
     starts = np.cumsum(size) - size
-    rows = np.concatenate([order[starts[k] : starts[k] + size[k]] for k in drawn])
-    copy = np.repeat(np.arange(len(drawn)), size[drawn])
+    rows = np.concatenate([order[starts[k] : starts[k] + size[k]] for k in clusters_at])
+    copy = np.repeat(np.arange(len(clusters_at)), size[clusters_at])
     units = table.units.at(rows)
     names = [f"{name} {k}" for name, k in zip(units.item, copy, strict=True)]
     clusters = copy.astype(str).astype(object)

@@ -21,8 +21,8 @@ def required(cells: list[Row], families: list[Row], coverage: list[Row], data: P
     """Every requirement of the audit, from the rows of the trials."""
 
     def of(*judges: str, least: int = 0, kind: str = "") -> list[Row]:
-        known = (row for row in cells if row["judge"] in judges and row["labels"] >= least)
-        return [row for row in known if row["data"].startswith(kind)]
+        rows = (row for row in cells if row["judge"] in judges and row["labels"] >= least)
+        return [row for row in rows if row["data"].startswith(kind)]
 
     best = of("the truth", "mean of ten raters", least=100, kind="grades")
     sure = [row for row in of("perfect", least=100) if row["data"].endswith("% pass, bar .8")]

@@ -23,20 +23,20 @@ def table_of(
     """From labels [units, raters] and what judges say [units], or [units, orders]."""
     raters = tuple(f"rater {k}" for k in range(labels.shape[1]))
     shape = len(labels), 2 if kind == "preference" else 1
-    said = [np.broadcast_to(x.reshape(len(x), -1)[:, : shape[1]], shape) for x in judges.values()]
-    verdicts = np.stack(said)
-    who, asked = tuple(map(JudgeFacts, judges)), np.ones(verdicts.shape, np.bool_)
-    table = JudgmentTable(kind, units, raters, labels, who, verdicts, asked, levels=tuple(levels))
+    arrays = [np.broadcast_to(x.reshape(len(x), -1)[:, : shape[1]], shape) for x in judges.values()]
+    verdicts = np.stack(arrays)
+    who, mask = tuple(map(JudgeFacts, judges)), np.ones(verdicts.shape, np.bool_)
+    table = JudgmentTable(kind, units, raters, labels, who, verdicts, mask, levels=tuple(levels))
     return replace(table, positive="pass" if "pass" in levels else "")
 
 
 def right(truth: Floats, chance: float | Floats, rng: Seed, count: int = 2) -> Floats:
     """[units, count] answers that are right with a chance, of two (0 and 1)."""
-    told = rng.random((len(truth), count)) < np.reshape(chance, (-1, 1))
-    return np.where(told, truth[:, None], 1 - truth[:, None])
+    hits = rng.random((len(truth), count)) < np.reshape(chance, (-1, 1))
+    return np.where(hits, truth[:, None], 1 - truth[:, None])
 
 
-def graded(
+def grades(
     n: int, rng: Seed, *, differ: bool = True, texts: int = 4, raters: int = 3
 ) -> JudgmentTable:
     """Grades 1 to 5 of each item's texts by ``texts`` systems; of one text, five systems in turn.
@@ -50,25 +50,25 @@ def graded(
     quality += EFFECTS[system] * differ
     words = np.rint(np.exp(4 + 0.1 * (quality - 3) + rng.normal(0, 0.4, len(item))))
 
-    def rated(count: int, noise: float = 0.6) -> Floats:
-        seen = quality[:, None] + rng.normal(0, noise, (len(item), count))
-        return np.clip(np.rint(seen), 1, 5)
+    def rater(count: int, noise: float = 0.6) -> Floats:
+        noisy = quality[:, None] + rng.normal(0, noise, (len(item), count))
+        return np.clip(np.rint(noisy), 1, 5)
 
     judges = {
-        "one more rater": rated(1),
+        "one more rater": rater(1),
         "the truth": np.clip(quality, 1, 5),
-        "mean of ten raters": rated(10).mean(axis=1),
+        "mean of ten raters": rater(10).mean(axis=1),
         "knows the system alone": 3 + EFFECTS[system],
         "length alone": words,
         "random": rng.integers(1, 6, len(item)).astype(float),
-        "rater with noise of two grades": rated(1, 2.0),
+        "rater with noise of two grades": rater(1, 2.0),
     }
     units = Units.of(
         [f"item {k}" for k in item],
         [f"system {k}" for k in system],
         words=np.column_stack([words, words * np.nan]),
     )
-    return table_of("grade", units, rated(raters), judges)
+    return table_of("grade", units, rater(raters), judges)
 
 
 def pairs(n: int, rng: Seed, *, raters: int = 1) -> JudgmentTable:
@@ -81,9 +81,9 @@ def pairs(n: int, rng: Seed, *, raters: int = 1) -> JudgmentTable:
     longer = right(best, 0.6, rng, 1)[:, 0]
     words = rng.integers(20, 200, (n, 1)) + 15 * np.column_stack([longer, 1 - longer])
 
-    def rated(count: int) -> Floats:
-        seen = gap[:, None] + rng.normal(0, 0.5, (n, count))
-        return np.where(np.abs(seen) < 0.1, 0.5, seen > 0)
+    def rater(count: int) -> Floats:
+        noisy = gap[:, None] + rng.normal(0, 0.5, (n, count))
+        return np.where(np.abs(noisy) < 0.1, 0.5, noisy > 0)
 
     judges = {
         "always longer": longer,
@@ -95,11 +95,11 @@ def pairs(n: int, rng: Seed, *, raters: int = 1) -> JudgmentTable:
         judges["right in .8, the bar"] = right(best, 0.8, rng, 1)[:, 0]
         judges["right in .9"] = right(best, 0.9, rng, 1)[:, 0]
     else:
-        judges |= {"one more rater": rated(1)[:, 0], "the truth": best}
+        judges |= {"one more rater": rater(1)[:, 0], "the truth": best}
         judges["right in .55"] = right(best, 0.55, rng)
     names = [np.where(side, "b", "a").tolist() for side in (swap, ~swap)]
     units = Units.of([f"item {k}" for k in range(n)], *names, words=words)
-    return table_of("preference", units, best[:, None] if raters == 1 else rated(raters), judges)
+    return table_of("preference", units, best[:, None] if raters == 1 else rater(raters), judges)
 
 
 def categories(n: int, rng: Seed, *, rate: float, raters: int = 1, pool: int = 1) -> JudgmentTable:

@@ -21,7 +21,7 @@ from tests.browser import looked_at
 OPTIONS = [one for axis in catalogue.AXES for one in catalogue.options(axis)]
 
 
-@pytest.mark.parametrize("page", catalogue.made(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("page", catalogue.pages(), ids=lambda path: path.stem)
 def test_a_page_is_what_the_configs_say(page: Path) -> None:
     said = page.read_text(encoding="utf-8")
     assert said == catalogue.page(page), f"stale: {catalogue.REFRESH}"

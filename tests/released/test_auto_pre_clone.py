@@ -50,7 +50,7 @@ def test_verdicts_stand_pair_by_pair_in_both_orders(clone: Path) -> None:
     first, second = (data.agents.index(name) for name in ("ChatGLM2-6B", "alpaca-7b"))
     assert data.verdict["gpt-4"][:4, first, second].tolist() == [0.5, 1.0, 0.5, 1.0]
     # read as whole words: nothing, "two", a tie
-    np.testing.assert_array_equal(data.read["gpt-4"][:3, first, second], [np.nan, 0.0, 0.5])
+    np.testing.assert_array_equal(data.readable["gpt-4"][:3, first, second], [np.nan, 0.0, 0.5])
     assert (data.verdict["gpt-3.5-turbo"][:, first, second] == 1).all()
 
 
@@ -120,12 +120,12 @@ def test_a_clone_becomes_a_table_that_an_audit_and_pools_read(clone: Path, tmp_p
     panel, data = LabelledTable(path=str(file)).load(), read_dataset(clone, "XSum")
     table = panel.judgments
     assert table is not None and table.kind == "preference"
-    assert {judge.name for judge in table.judges} == set(data.read)
+    assert {judge.name for judge in table.judges} == set(data.readable)
     by_unit = zip(table.units.item, table.units.first, table.units.second, strict=True)
     k = [judge.name for judge in table.judges].index("gpt-4")
     for number, (item, first, second) in enumerate(by_unit):
         t, a, b = int(item), data.agents.index(first), data.agents.index(second)
-        wanted = [data.read["gpt-4"][t, a, b], 1 - data.read["gpt-4"][t, b, a]]
+        wanted = [data.readable["gpt-4"][t, a, b], 1 - data.readable["gpt-4"][t, b, a]]
         np.testing.assert_array_equal(table.verdicts[k, number], wanted)
         assert table.labels[number, 0] == (data.gold[t, a, b] + 1) / 2
     assert panel.items[0].human == dict(zip(data.agents, data.human[0], strict=True))

@@ -44,7 +44,7 @@ def ablation(row: str, dataset: str) -> tuple[float | None, tuple[str, ...] | No
 def pertinence(first: str, second: str) -> dict[str, float]:
     """Judge -> P_p of a row of Table 9, models named as the exam's rows do."""
     for row in printed("pertinence"):
-        if (named(row["L1"]), named(row["L2"])) == (first, second):
+        if (released_name(row["L1"]), released_name(row["L2"])) == (first, second):
             return {k: float(v) for k, v in row.items() if k not in ("L1", "L2")}
     return {}
 
@@ -53,14 +53,14 @@ def pertinence(first: str, second: str) -> dict[str, float]:
 def recipes() -> Mapping[str, Any]:
     """recipes.yaml, beside this folder."""
     file = Path(__file__).parents[1] / "recipes.yaml"
-    loaded: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return loaded
+    content: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return content
 
 
 def settings(dataset: str) -> Mapping[str, Any]:
     """How the authors count on a dataset."""
-    made: Mapping[str, Any] = {**recipes()["usual"], **recipes()["datasets"].get(dataset, {})}
-    return made
+    result: Mapping[str, Any] = {**recipes()["usual"], **recipes()["datasets"].get(dataset, {})}
+    return result
 
 
 def judges(numbers: str) -> tuple[str, ...]:
@@ -76,6 +76,6 @@ def numbers(names: tuple[str, ...]) -> str:
     return "+".join(names)
 
 
-def named(model: str) -> str:
+def released_name(model: str) -> str:
     """A model of Table 9 as the exam's rows call it."""
     return NAMES.get(model, model)

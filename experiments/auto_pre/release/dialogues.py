@@ -23,22 +23,22 @@ SCORES = re.compile(r"(human|model)_scores is (\[.*\])")
 
 def verdicts(root: Path) -> list[pd.DataFrame]:
     """Rows of ``verdict_pairwise``, judge by judge."""
-    shown = orders(combinations(layout()["positions"], 2))
-    first, second = np.array(shown).T
+    pairs = orders(combinations(layout()["positions"], 2))
+    first, second = np.array(pairs).T
     return [
         pd.DataFrame(
             {
                 "dataset": NAME,
                 "evaluator": judge_of(tag),
                 "file_tag": tag,
-                "task_id": np.repeat(np.arange(len(said)), len(shown)),
-                "first": np.tile(first, len(said)),
-                "second": np.tile(second, len(said)),
-                "verdict": np.concatenate(said).astype(np.int64),
+                "task_id": np.repeat(np.arange(len(rows)), len(pairs)),
+                "first": np.tile(first, len(rows)),
+                "second": np.tile(second, len(rows)),
+                "verdict": np.concatenate(rows).astype(np.int64),
                 "label": "",
             }
         )
-        for tag, file, _, said in _logs(root, "pairwise", len(shown))
+        for tag, file, _, rows in _logs(root, "pairwise", len(pairs))
     ]
 
 
@@ -52,13 +52,13 @@ def grades(root: Path) -> list[pd.DataFrame]:
                 "format": form,
                 "evaluator": judge_of(tag),
                 "file_tag": tag,
-                "task_id": np.repeat(np.arange(len(said)), len(answers)),
-                "model": answers * len(said),
-                "score": np.concatenate(said).astype(np.float64),
+                "task_id": np.repeat(np.arange(len(rows)), len(answers)),
+                "model": answers * len(rows),
+                "score": np.concatenate(rows).astype(np.float64),
             }
         )
         for form, word in layout()["dialogues"]["forms"].items()
-        for tag, file, _, said in _logs(root, word, len(answers))
+        for tag, file, _, rows in _logs(root, word, len(answers))
     ]
 
 
@@ -69,26 +69,26 @@ def people(root: Path) -> list[pd.DataFrame]:
         DataError: two logs disagree, so that items or answers stand in another order.
     """
     answers = layout()["positions"]
-    known: list[list[float]] | None = None
+    medians_of_all: list[list[float]] | None = None
     for word in layout()["dialogues"]["forms"].values():
         for _, file, medians, _ in _logs(root, word, len(answers)):
-            if known not in (None, medians):
+            if medians_of_all not in (None, medians):
                 raise DataError(f"{str(file)!r}: people's grades are not those of the other logs.")
-            known = medians
-    if known is None:
+            medians_of_all = medians
+    if medians_of_all is None:
         return []
     pairs = [place for pair in combinations(range(len(answers)), 2) for place in (pair[::-1], pair)]
-    preferred = [[np.sign(row[one] - row[two]) for one, two in pairs] for row in known]
-    for _, file, said, _ in _logs(root, "pairwise", len(pairs)):
-        if said != preferred:
+    preferred = [[np.sign(row[one] - row[two]) for one, two in pairs] for row in medians_of_all]
+    for _, file, rows, _ in _logs(root, "pairwise", len(pairs)):
+        if rows != preferred:
             raise DataError(f"{str(file)!r}: people's preferences are not those of their grades.")
     return [
         pd.DataFrame(
             {
                 "dataset": NAME,
-                "task_id": np.repeat(np.arange(len(known)), len(answers)),
-                "model": answers * len(known),
-                "median": np.concatenate(known).astype(np.float64),
+                "task_id": np.repeat(np.arange(len(medians_of_all)), len(answers)),
+                "model": answers * len(medians_of_all),
+                "median": np.concatenate(medians_of_all).astype(np.float64),
             }
         )
     ]
@@ -102,12 +102,12 @@ def _logs(
     for file in sorted(folder.glob(f"output_dialog_{form}_*.txt")):
         text = lines(file)
         # the first line knows better: the file of "chatgpt" holds a later run, "chatgpt2"
-        named = re.match(r"model\d+: (\S+)", text[0] if text else "")
-        tag = named[1] if named else file.stem.rpartition("_")[2]
+        head = re.match(r"model\d+: (\S+)", text[0] if text else "")
+        tag = head[1] if head else file.stem.rpartition("_")[2]
         rows: dict[str, list[list[float]]] = {"human": [], "model": []}
         for line in text:
-            if found := SCORES.fullmatch(line.strip()):
-                rows[found[1]].append(json.loads(found[2]))
-        if any(len(row) != width for said in rows.values() for row in said):
+            if match := SCORES.fullmatch(line.strip()):
+                rows[match[1]].append(json.loads(match[2]))
+        if any(len(row) != width for lists in rows.values() for row in lists):
             raise DataError(f"{str(file)!r}: a row has not {width} numbers; fetch the file again.")
         yield tag, file, rows["human"], rows["model"]

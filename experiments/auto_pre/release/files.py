@@ -22,14 +22,14 @@ ITEMS = 100  # items of every dataset
 def layout() -> dict[str, Any]:
     """layout.yaml."""
     file = Path(__file__).with_name("layout.yaml")
-    loaded: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return loaded
+    content: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return content
 
 
 def datasets(root: Path) -> dict[str, dict[str, Any]]:
     """Name -> layout of the datasets, those with texts, that the clone has."""
-    known = layout()["datasets"]
-    return {name: each for name, each in known.items() if (root / each["folder"]).is_dir()}
+    layouts = layout()["datasets"]
+    return {name: each for name, each in layouts.items() if (root / each["folder"]).is_dir()}
 
 
 def judge_of(tag: str) -> str:
@@ -40,18 +40,18 @@ def judge_of(tag: str) -> str:
 def orders(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """(shown first, shown second) of pairs (earlier, later): each with the later first, then the
     other way round, as all files have them."""
-    return [shown for one, two in pairs for shown in ((two, one), (one, two))]
+    return [order for one, two in pairs for order in ((two, one), (one, two))]
 
 
 def tagged(folder: Path, patterns: Sequence[str], tag: str) -> Iterator[tuple[str, Path]]:
     """(tag, file) of the files of a folder, each tag once: by the first pattern that has it."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for pattern in patterns:
         for file in sorted(folder.glob(pattern)):
-            named = re.search(tag, file.name)
-            if named:
-                found.setdefault(named[1], file)
-    yield from sorted(found.items())
+            match = re.search(tag, file.name)
+            if match:
+                files.setdefault(match[1], file)
+    yield from sorted(files.items())
 
 
 def lines(file: Path) -> list[str]:

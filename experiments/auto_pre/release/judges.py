@@ -39,23 +39,23 @@ def verdicts(root: Path) -> pd.DataFrame:
     """Rows of ``verdict_pairwise``: the label that stands first in the line, as in the scripts."""
     parts = []
     for name, each in datasets(root).items():
-        for tag, shown, said in _complete(root, each):
-            first, second = np.repeat(np.array(shown), ITEMS, axis=0).T
-            labels = [one if one in LABELS else "text" for one in map(str.lower, said)]
+        for tag, pairs, replies in _complete(root, each):
+            first, second = np.repeat(np.array(pairs), ITEMS, axis=0).T
+            labels = [one if one in LABELS else "text" for one in map(str.lower, replies)]
             parts.append(
                 pd.DataFrame(
                     {
                         "dataset": name,
                         "evaluator": judge_of(tag),
                         "file_tag": tag,
-                        "task_id": np.tile(np.arange(ITEMS), len(shown)),
+                        "task_id": np.tile(np.arange(ITEMS), len(pairs)),
                         "first": first,
                         "second": second,
-                        "verdict": [preferred(one) for one in said],
+                        "verdict": [preferred(one) for one in replies],
                         "label": labels,
                         "raw_text": [
                             reply if label == "text" else None
-                            for reply, label in zip(said, labels, strict=True)
+                            for reply, label in zip(replies, labels, strict=True)
                         ],
                     }
                 )
@@ -69,7 +69,7 @@ def grades(root: Path) -> pd.DataFrame:
     for name, each in datasets(root).items():
         for form, pattern in each["grades"].items():
             for tag, file in tagged(root / each["folder"], [pattern], each["grade_tag"]):
-                for model, scores in _graded(file):
+                for model, scores in _model_grades(file):
                     parts.append(
                         pd.DataFrame(
                             {
@@ -88,8 +88,8 @@ def grades(root: Path) -> pd.DataFrame:
 
 def preferred(reply: str) -> int:
     """1: "one" stands first in the reply, anywhere; -1: "two" does; 0: neither is there."""
-    found = re.search("one|two", reply.lower())
-    return 0 if found is None else (1 if found[0] == "one" else -1)
+    match = re.search("one|two", reply.lower())
+    return 0 if match is None else (1 if match[0] == "one" else -1)
 
 
 def _complete(
@@ -97,35 +97,35 @@ def _complete(
 ) -> Iterator[tuple[str, list[tuple[str, str]], list[str]]]:
     """(tag, orders, replies) of every file of verdicts that has them all."""
     for tag, file in tagged(root / each["folder"], each["verdicts"], each["verdict_tag"]):
-        said = _verdict_lines(file, each)
-        shown = _shown(len(said))
-        if shown is not None:
-            yield tag, shown, said
+        replies = _verdict_lines(file, each)
+        pairs = _orders(len(replies))
+        if pairs is not None:
+            yield tag, pairs, replies
 
 
 def _verdict_lines(file: Path, each: dict[str, Any]) -> list[str]:
     return [line.strip() for line in lines(file)[int(each["heading"]) :]]
 
 
-def _shown(count: int) -> list[tuple[str, str]] | None:
+def _orders(count: int) -> list[tuple[str, str]] | None:
     """The orders of a file of so many verdicts; None: it was broken off."""
     models = layout()["models"]
-    for compared in (models, models[: len(layout()["judged"])]):
-        shown = orders((one, later) for k, later in enumerate(compared) for one in compared[:k])
-        if len(shown) * ITEMS == count:
-            return shown
+    for agents in (models, models[: len(layout()["judged"])]):
+        pairs = orders((one, later) for k, later in enumerate(agents) for one in agents[:k])
+        if len(pairs) * ITEMS == count:
+            return pairs
     return None
 
 
-def _graded(file: Path) -> Iterator[tuple[str, list[float]]]:
+def _model_grades(file: Path) -> Iterator[tuple[str, list[float]]]:
     """(model, its grades): an object of lists, or a grade a line, model by model."""
-    said = lines(file)
-    if len(said) == 1:
+    text = lines(file)
+    if len(text) == 1:
         for model, scores in document(file).items():
             yield str(model), _checked([float(score) for score in scores], file)
         return
-    numbers = [re.search(r"-?\d+", line) for line in said]  # the first whole number, as released
-    values = [float(found[0]) if found else -1.0 for found in numbers]
+    numbers = [re.search(r"-?\d+", line) for line in text]  # the first whole number, as released
+    values = [float(match[0]) if match else -1.0 for match in numbers]
     for k, model in enumerate(layout()["models"][: len(values) // ITEMS]):
         yield model, _checked(values[k * ITEMS : (k + 1) * ITEMS], file)
 
@@ -144,10 +144,10 @@ def pertinence(root: Path) -> pd.DataFrame:
     """
     rows = []
     for folder in sorted((root / "output" / "exam_pertinence").glob("**/")):
-        found = PERTINENCE.fullmatch(folder.name)
-        first, second, prompt = (found[1], found[2], int(found[3])) if found else PAPERS
-        for name, tag, said in _runs(root, folder):
-            for k, line in enumerate(said):
+        match = PERTINENCE.fullmatch(folder.name)
+        first, second, prompt = (match[1], match[2], int(match[3])) if match else PAPERS
+        for name, tag, records_of_run in _runs(root, folder):
+            for k, line in enumerate(records_of_run):
                 rows.append(
                     {
                         "dataset": name,
@@ -174,20 +174,20 @@ def self_confidence(root: Path) -> pd.DataFrame:
         (top / "prob", BY_PROBABILITY),
     ):
         method = "prob" if pattern is BY_PROBABILITY else "direct"
-        for name, tag, said in _runs(root, folder):
-            found = pattern.fullmatch(tag.removesuffix(OLD))
-            if found is None:
+        for name, tag, records_of_run in _runs(root, folder):
+            match = pattern.fullmatch(tag.removesuffix(OLD))
+            if match is None:
                 continue
-            prompt = f"prompt{found[3]}" if method == "prob" else "null"
-            for k, line in enumerate(said):
+            prompt = f"prompt{match[3]}" if method == "prob" else "null"
+            for k, line in enumerate(records_of_run):
                 rows.append(
                     {
                         "dataset": name,
                         "method": method,
                         "prompt": prompt,
-                        "evaluator": judge_of(found[1]),
+                        "evaluator": judge_of(match[1]),
                         "old_run": tag.endswith(OLD),
-                        "set": found[2],
+                        "set": match[2],
                         "task_id": k // 2,
                         "swapped": k % 2,
                         **(_probabilities(line) if method == "prob" else _level(line)),
@@ -202,8 +202,8 @@ def _runs(root: Path, folder: Path) -> Iterator[tuple[str, str, list[dict[str, A
     begin = {each["outputs"]: name for name, each in datasets(root).items()}
     for file in sorted(folder.glob("*.json")):
         word, _, tag = file.stem.partition("_")
-        if word in begin and len(said := records(file)) == 2 * ITEMS:
-            yield begin[word], tag, said
+        if word in begin and len(content := records(file)) == 2 * ITEMS:
+            yield begin[word], tag, content
 
 
 def _run(tag: str) -> dict[str, object]:

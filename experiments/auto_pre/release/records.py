@@ -85,7 +85,7 @@ class AutoPreRecords:
     # the same, with replies that were kept read as whole words (the release looks for "one" and
     # "two" anywhere, also inside "mention"), and NaN wherever the reply named neither answer nor a
     # tie
-    read: Mapping[str, Floats]
+    readable: Mapping[str, Floats]
     # format -> judge -> [items, agents]; NaN where no number was read
     grades: Mapping[str, Mapping[str, Floats]]
     # rows of the exam, as released; empty where there is none
@@ -112,18 +112,18 @@ def read_table(path: str | Path, key: str) -> pd.DataFrame:
     """
     folder = Path(path).expanduser()
     if AUTO_PRE.layout(folder) == "clone":
-        return _made(folder, key)
-    return _stored(folder / f"{key}.parquet", key)
+        return _from_clone(folder, key)
+    return _from_file(folder / f"{key}.parquet", key)
 
 
 @lru_cache(maxsize=16)
-def _made(clone: Path, key: str) -> pd.DataFrame:
+def _from_clone(clone: Path, key: str) -> pd.DataFrame:
     table = FROM_CLONE[key](clone)
     return table if len(table) else table.reindex(columns=[*NEEDED.get(key, ())])
 
 
 @lru_cache(maxsize=16)
-def _stored(file: Path, key: str) -> pd.DataFrame:
+def _from_file(file: Path, key: str) -> pd.DataFrame:
     try:
         table = pd.read_parquet(file)
     except (OSError, ValueError) as cause:
@@ -131,9 +131,9 @@ def _stored(file: Path, key: str) -> pd.DataFrame:
             f"{str(file)!r} cannot be read: give a clone of {AUTO_PRE.address}, or a folder with "
             f"{', '.join(sorted(NEEDED))} as parquet files."
         ) from cause
-    missing = [column for column in NEEDED.get(key, ()) if column not in table.columns]
-    if missing:
-        raise DataError(f"{str(file)!r} has no column {missing[0]!r}: is it the right file?")
+    absent = [column for column in NEEDED.get(key, ()) if column not in table.columns]
+    if absent:
+        raise DataError(f"{str(file)!r} has no column {absent[0]!r}: is it the right file?")
     return table
 
 
@@ -152,9 +152,9 @@ def read_dataset(path: str | Path, name: str) -> AutoPreRecords:
     Raises:
         DataError: there is no such dataset, or a table is missing or damaged.
     """
-    known = list_datasets(path)
-    if name not in known:
-        raise DataError(f"{path} has no dataset {name!r}.{did_you_mean(name, known)}")
+    names = list_datasets(path)
+    if name not in names:
+        raise DataError(f"{path} has no dataset {name!r}.{did_you_mean(name, names)}")
     rows = {key: _rows(path, key, name) for key in NEEDED if key not in ("items", "answers")}
     gold, human, verdicts = rows["gold_pairs"], rows["human_pointwise"], rows[VERDICTS]
     agents = _agents(gold, human, verdicts)
@@ -195,12 +195,12 @@ def pertinence(
     ]
     if "old_run" in mine:
         mine = mine.sort_values("old_run", ascending=False, kind="stable")
-    said = mine["response"].astype(str) if "response" in mine else [""] * len(mine)
+    replies = mine["response"].astype(str) if "response" in mine else [""] * len(mine)
     won = []
-    for text, stored in zip(said, mine["result_stored"], strict=True):
+    for text, result in zip(replies, mine["result_stored"], strict=True):
         label = read_choice(text, CHOICES)
         # a result of 0 is a reply that the release could not read
-        won.append(CHOICES[label] if label else (1 - stored) / 2 if stored and not text else np.nan)
+        won.append(CHOICES[label] if label else (1 - result) / 2 if result and not text else np.nan)
     values = np.where(mine["ra_first"], won, 1 - np.array(won, dtype=np.float64))
     return _placed(mine, values, task_id=data.tasks, ra_first=(True, False))
 
@@ -234,17 +234,17 @@ def _probability(column: object) -> Floats:
     if np.nanmax(p, initial=0.0) > 1:
         p = p / 100  # the files of hosted models hold per cent
     with np.errstate(divide="ignore"):
-        found = np.log(p)
-    return np.where(np.isfinite(found), found, np.nan)
+        nats = np.log(p)
+    return np.where(np.isfinite(nats), nats, np.nan)
 
 
 def _levels(rows: pd.DataFrame, prompt: str) -> Floats:
     labels = LEVELS[prompt]
     if "response" not in rows:
-        stored = rows["level_stored"].to_numpy(np.float64, na_value=np.nan)
-        return np.where(stored > 0, stored, np.nan)
-    said = [read_choice(text, labels, "last") for text in rows["response"].astype(str)]
-    return np.array([labels.index(one) + 1.0 if one else np.nan for one in said])
+        numbers = rows["level_stored"].to_numpy(np.float64, na_value=np.nan)
+        return np.where(numbers > 0, numbers, np.nan)
+    names = [read_choice(text, labels, "last") for text in rows["response"].astype(str)]
+    return np.array([labels.index(one) + 1.0 if one else np.nan for one in names])
 
 
 def _placed(rows: pd.DataFrame, values: object, **axes: Sequence[Any]) -> Floats:
@@ -254,11 +254,11 @@ def _placed(rows: pd.DataFrame, values: object, **axes: Sequence[Any]) -> Floats
         axes: column -> what stands along its axis; rows with anything else are left out.
     """
     places = [pd.Index(along).get_indexer(pd.Index(rows[name])) for name, along in axes.items()]
-    known = np.all([place >= 0 for place in places], axis=0)
-    found = np.full([len(along) for along in axes.values()], np.nan)
+    inside = np.all([place >= 0 for place in places], axis=0)
+    array = np.full([len(along) for along in axes.values()], np.nan)
     numbers = pd.Series(values).to_numpy(np.float64, na_value=np.nan)
-    found[tuple(place[known] for place in places)] = numbers[known]
-    return found
+    array[tuple(place[inside] for place in places)] = numbers[inside]
+    return array
 
 
 def _agents(gold: pd.DataFrame, human: pd.DataFrame, verdicts: pd.DataFrame) -> tuple[str, ...]:
@@ -272,15 +272,15 @@ def _agents(gold: pd.DataFrame, human: pd.DataFrame, verdicts: pd.DataFrame) -> 
 def _verdicts(
     rows: pd.DataFrame, tasks: Sequence[int], agents: Sequence[str]
 ) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    """``verdict`` and ``read`` of ``AutoPreRecords``."""
+    """``verdict`` and ``readable`` of ``AutoPreRecords``."""
     released = (rows["verdict"].astype(np.float64) + 1) / 2
     # without labels a tie looks like an unreadable reply
     neither, label = rows["verdict"] == 0, rows["label"].astype(str)
-    read = released.mask(neither & ~label.isin(["tie", ""]), np.nan)
+    readable = released.mask(neither & ~label.isin(["tie", ""]), np.nan)
     if "raw_text" in rows:
-        kept = rows["raw_text"].notna()
-        said = [read_choice(text, CHOICES) for text in rows.loc[kept, "raw_text"]]
-        read[kept] = np.array([CHOICES.get(one or "", np.nan) for one in said], np.float64)
+        whole = rows["raw_text"].notna()
+        labels = [read_choice(text, CHOICES) for text in rows.loc[whole, "raw_text"]]
+        readable[whole] = np.array([CHOICES.get(one or "", np.nan) for one in labels], np.float64)
     by_judge = rows.groupby("evaluator", observed=True).groups
 
     def placed(values: pd.Series) -> dict[str, Floats]:
@@ -290,7 +290,7 @@ def _verdicts(
             for judge, index in by_judge.items()
         }
 
-    return placed(released), placed(read)
+    return placed(released), placed(readable)
 
 
 def _grades(

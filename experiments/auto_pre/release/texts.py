@@ -87,8 +87,8 @@ def pointwise(root: Path) -> pd.DataFrame:
         | {f"s{k}": grade for k, grade in enumerate(grades, 1)}
         | {"median": float(median(grades))}
         for name, each in datasets(root).items()
-        for task, graded in enumerate(_grades(root, each))
-        for model, grades in graded.items()
+        for task, by_model in enumerate(_grades(root, each))
+        for model, grades in by_model.items()
     ]
     return pd.concat([pd.DataFrame(rows), *dialogues.people(root)], ignore_index=True)
 
@@ -97,29 +97,29 @@ def gold(root: Path) -> pd.DataFrame:
     """Rows of ``gold_pairs``: 1 where a is better, -1 where b is, 0 undecided."""
     rows = []
     for name, each in datasets(root).items():
-        asked = {}
+        votes = {}
         for task, a, b, scores in _preferred(root, each):
-            asked[task, a, b] = _net(scores)
-            asked[task, b, a] = -_net(scores)
+            votes[task, a, b] = _net(scores)
+            votes[task, b, a] = -_net(scores)
         for task, grades in enumerate(_grades(root, each)):
-            medians = {model: float(median(given)) for model, given in grades.items()}
-            rows += _pairs(name, task, {m: medians[m] for m in layout()["judged"]}, asked)
-    for graded in dialogues.people(root):
-        for number, part in graded.groupby("task_id"):
+            medians = {model: float(median(marks)) for model, marks in grades.items()}
+            rows += _pairs(name, task, {m: medians[m] for m in layout()["judged"]}, votes)
+    for people in dialogues.people(root):
+        for number, part in people.groupby("task_id"):
             medians = dict(zip(part["model"], part["median"], strict=True))
             rows += _pairs(dialogues.NAME, number, medians, {})
     return pd.DataFrame(rows)
 
 
 def _pairs(
-    name: str, task: Any, medians: dict[str, float], asked: dict[tuple[int, str, str], int]
+    name: str, task: Any, medians: dict[str, float], preferences: dict[tuple[int, str, str], int]
 ) -> list[dict[str, object]]:
     rows = []
     for a, b in combinations(medians, 2):
         gap = medians[a] - medians[b]
-        votes = asked.get((task, a, b), 0)
+        votes = preferences.get((task, a, b), 0)
         decided = gap if gap else votes if abs(votes) >= NEEDED_VOTES else 0
-        by = "preference" if not gap and (task, a, b) in asked else "median"
+        by = "preference" if not gap and (task, a, b) in preferences else "median"
         better = int(decided > 0) - int(decided < 0)
         place = {"dataset": name, "task_id": task, "a": a, "b": b}
         rows.append(place | {"gold": better, "source": by})
@@ -135,19 +135,19 @@ def _grades(root: Path, each: dict[str, Any]) -> list[dict[str, list[int]]]:
     """Of each item, model -> grades; the file has items by their texts."""
     file = root / each["folder"] / "annotation" / "pointwise.json"
     by_text: dict[str, dict[str, list[int]]] = {
-        text.strip(): graded for text, graded in document(file).items()
+        text.strip(): grades for text, grades in document(file).items()
     }
-    found = []
+    rows = []
     for task, text in enumerate(sources(root, each)):
-        graded = by_text.get(text.strip())
-        if graded is None:
+        grades = by_text.get(text.strip())
+        if grades is None:
             raise DataError(f"{str(file)!r} has no grades of item {task}: is it another version?")
-        found.append(graded)
-    return found
+        rows.append(grades)
+    return rows
 
 
 def _preferred(root: Path, each: dict[str, Any]) -> list[tuple[int, str, str, list[int]]]:
     """(item, a, b, scores): a list of lists, or an object with keys "item%a%b"."""
-    said = document(root / each["folder"] / "annotation" / "preference.json")
-    rows = said if isinstance(said, list) else [[*key.split("%"), said[key]] for key in said]
+    data = document(root / each["folder"] / "annotation" / "preference.json")
+    rows = data if isinstance(data, list) else [[*key.split("%"), data[key]] for key in data]
     return [(int(task), a, b, scores) for task, a, b, scores in rows]

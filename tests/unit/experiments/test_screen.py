@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from experiments.screen.__main__ import believed, ranking_row
-from experiments.screen.sets import PLANTED, planted
+from experiments.screen.sets import PLANTED, with_planted
 from experiments.screen.trials import measure, null_rows, planted_rows
 from judgelab.evaluation_lm.compression import Compression
 from tests.unit.study.screen.test_screen import STYLES, facts
@@ -21,7 +21,7 @@ def test_planted_agents_and_null_panels(tmp_path: Path) -> None:
     texts = pd.DataFrame(
         {f"s{k}": [style.format(**facts(i)) for i in range(24)] for k, style in enumerate(STYLES)}
     )
-    one = planted("own", texts, pd.Series(dtype=float))
+    one = with_planted("own", texts, pd.Series(dtype=float))
     assert [agent.name for agent in one.panel.agents][-4:] == list(PLANTED)
     measured = measure(one, Compression(workers=1), tmp_path)
     rows = {row["planted"]: row for row in planted_rows(measured, 2)}
