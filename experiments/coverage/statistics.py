@@ -250,7 +250,7 @@ def _discernment(over: Callable[[Floats], Floats]) -> Statistic:
         return Estimate(float(d[0]), float(low), float(high))
 
     def theirs(data: Sample, k: int) -> Estimate:
-        drawn = over(
+        samples = over(
             np.stack(
                 [
                     resampled_discernment(data.scores[k][:, t], data.attacked[k][:, t], 200)
@@ -259,7 +259,7 @@ def _discernment(over: Callable[[Floats], Floats]) -> Statistic:
                 axis=-1,
             )
         )
-        return Estimate(0.0, *map(float, percentile_of(drawn)))
+        return Estimate(0.0, *map(float, percentile_of(samples)))
 
     def value(data: Sample) -> Floats:
         change = data.scores - data.attacked

@@ -45,8 +45,8 @@ def rows(n: int, half: bool, draws: range) -> list[Row]:
     wrong = audit = student = 0
     for draw in draws:
         rng = np.random.default_rng([n, half, draw])
-        _, told = reading(family(n, rng, half))
-        wrong += any(map(_better, told))
+        _, verdicts = reading(family(n, rng, half))
+        wrong += any(map(_better, verdicts))
         gain = GAINS[n] * (0.6 if half else 1)
         design, (one,) = reading(family(n, rng, half, gain, judges=1))
         audit += _better(one)

@@ -193,8 +193,8 @@ def _build_within(value: Any, path: str) -> Any:
 
 
 def _check(cls: type[Any], node: Mapping[str, Any], path: str, others: Sequence[str] = ()) -> None:
-    """Keys against the parameters of a class, and other ``known`` ones that may have been meant;
-    values against their hints and bounds."""
+    """Check keys against a class's parameters (``others``: what else a misspelt key may have
+    meant), and values against hints and bounds."""
     lead = f"{path}." if path else ""
     try:
         parameters = inspect.signature(cls).parameters

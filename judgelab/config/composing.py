@@ -105,7 +105,7 @@ def spelled(word: str) -> str:
 
 
 def as_typed(word: str) -> str:
-    """The word as it was given."""
+    """The reverse of ``spelled``: the word as the user gave it."""
     return re.sub(rf"^\+\+([\w.]+)=\{{{IF_KNOWN}:(.+)\}}$", r"\1=\2?", word)
 
 

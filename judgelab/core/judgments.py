@@ -65,7 +65,7 @@ class Units:
         return len(self.item)
 
     def at(self, places: NDArray[np.intp] | Mask) -> Units:
-        """The chosen units."""
+        """The units at these places, or under this mask."""
         return Units(**{name: values[places] for name, values in vars(self).items()})
 
 
@@ -173,7 +173,7 @@ class JudgmentTable:
         return np.asarray(pd.factorize(self.units.cluster)[0], np.intp)
 
     def at(self, places: NDArray[np.intp] | Mask) -> JudgmentTable:
-        """The chosen units alone; reasons are of the whole."""
+        """The units at these places, or under this mask; reasons are of the whole."""
         return replace(
             self,
             units=self.units.at(places),

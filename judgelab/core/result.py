@@ -128,7 +128,7 @@ def read_estimate(summary: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def flat_estimate(key: str, parts: Mapping[str, Any]) -> dict[str, Any]:
-    """The other way: value, low, high, ... as ``key``, ``key_low``, ``key_high``, ..."""
+    """The reverse of ``read_estimate``: its parts as ``key``, ``key_low``, ``key_high``, ..."""
     return {key if part == "value" else f"{key}_{part}": value for part, value in parts.items()}
 
 

@@ -71,7 +71,7 @@ class PanelStep(ABC):
         """The rewritten panel."""
 
     def facts(self, texts: Iterable[Written] | None = None) -> dict[str, Any]:
-        """Name and settings; with ``made`` also how many are missing, by reason."""
+        """Name and settings; with ``texts`` also how many are missing, by reason."""
         settings = {field.name: getattr(self, field.name) for field in fields(self)}
         plain = {k: v.identity if isinstance(v, Prompt) else v for k, v in settings.items()}
         facts: dict[str, Any] = {self.axis: self.name, f"{self.axis}_settings": plain}

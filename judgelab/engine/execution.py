@@ -105,7 +105,7 @@ def holds(run_dir: RunDir, config: Mapping[str, Any]) -> bool:
 def manifest(
     start: float, call: Invocation, config: Mapping[str, Any], named_by: Sequence[str]
 ) -> dict[str, Any]:
-    """The head of the manifest.json of a run that ``started`` then (seconds since 1970)."""
+    """The head of the manifest.json of a run that began at ``start`` (seconds since 1970)."""
     folders = (f"--config-dir={folder}" for folder in call.folders)
     return {
         "judgelab": judgelab.__version__,

@@ -43,7 +43,7 @@ class SweepName:
 
     @classmethod
     def of(cls, config: DictConfig, *, has_name: bool) -> SweepName:
-        """Of the config that Hydra composed for a multirun, with its node ``hydra``; ``named``
+        """Of the config that Hydra composed for a multirun, with its node ``hydra``; ``has_name``
         where the user chose the folder."""
         task: list[str] = list(OmegaConf.select(config, "hydra.overrides.task") or ())
         params: Any = OmegaConf.select(config, "hydra.sweeper.params") or {}

@@ -162,15 +162,15 @@ class Pertinence(Exam):
             panel = replace(panel, texts=texts)
         verdict = self.mechanism.measure(panel, judge, seed=seed)["verdict"].values
         won = np.stack([verdict[:, 0, 1], 1 - verdict[:, 1, 0]], axis=1)
-        mask = pairs_of(panel)[:, (0, 1), (1, 0)]
+        both = pairs_of(panel)[:, (0, 1), (1, 0)]
         gap = [_gap(*row) for row in panel.texts]
-        longer = np.where(mask, (np.sign(np.array(gap))[:, None] + 1) / 2, np.nan)
-        return Answers(paper.by_item(won), paper.mask(mask), by_length=paper.by_item(longer))
+        longer = np.where(both, (np.sign(np.array(gap))[:, None] + 1) / 2, np.nan)
+        return Answers(paper.by_item(won), paper.mask(both), by_length=paper.by_item(longer))
 
     def _draw_candidates(
         self, panel: Panel, met: Sequence[Candidate], seed: int
     ) -> tuple[list[Candidate], str]:
-        """Those that are asked, and on how many items they are matched."""
+        """The candidates to ask about, and on how many items they are matched by length."""
         most = None if self.pairs is None else max(self.pairs // 2, 1)
         even, at_random = list[Candidate](), list[Candidate]()
         items = matched = 0

@@ -41,7 +41,7 @@ class ExamPaper:
         return cells.reshape(self.items, -1)
 
     def mask(self, values: Mask) -> Mask:
-        """The same of what was asked; false where an item has fewer questions."""
+        """``by_item`` of [questions, k] whether each was asked; false where an item has fewer."""
         return np.asarray(self.by_item(values.astype(np.float64)) == 1.0)
 
 

@@ -104,7 +104,7 @@ def judged_texts(panel: Panel) -> Iterator[tuple[tuple[int, int, int], str, str]
 
 
 def reference_pairs(reference: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The same, from [agent] whether it is a reference."""
+    """``judged_pairs`` from [agent] whether it is a reference, where the panel is not at hand."""
     alone = ~np.eye(len(reference), dtype=np.bool_)
     return ~reference[:, None] & reference[None, :] if reference.any() else alone
 

@@ -186,7 +186,7 @@ def _first_by_dataset(best: Sequence[SweepJob], jobs: Sequence[SweepJob]) -> lis
 
 
 def _first(by_name: Mapping[str, SweepJob], by: Headline) -> str:
-    """Who is first, and how sure that is; of ``named``, the best first."""
+    """Who is first, and how sure that is; ``by_name`` has the best first."""
     (first, best), *others = by_name.items()
     _, low, high = _estimate(best, by)
     ends = {name: _estimate(job, by)[1:] for name, job in others}

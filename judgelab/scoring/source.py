@@ -172,7 +172,7 @@ class TrainedOn:
 
     @classmethod
     def of(cls, model: str, content: str, train: Panel, dataset: Panel) -> TrainedOn:
-        """The record of a training on ``train``, whose papers are in ``loaded`` as they came."""
+        """The record of a training on ``train``, whose papers are in ``dataset`` as they came."""
         papers = tuple(item.id for item in train.items)
         texts = {_hash(text) for text, _ in long_texts(train)}
         texts |= {_hash(text) for text, item in long_texts(dataset) if item in papers}

@@ -29,7 +29,7 @@ def private_file(path: Path) -> None:
 def hold(folder: Path, refusal: str) -> int:
     """Hold a folder until the descriptor that is returned is closed, or this process ends.
 
-    Where another process holds it, JudgelabError says ``taken``.
+    Where another process holds it, JudgelabError says ``refusal``.
     """
     handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:

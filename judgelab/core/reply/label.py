@@ -172,7 +172,7 @@ def _marked(lead: str, spoken: tuple[str, ...]) -> re.Pattern[str]:
 def _by_comparison(
     text: str, spoken: Mapping[str, float], better: str, worse: str
 ) -> Iterator[float | None]:
-    """What sentences say that compare: which is better, or worse, than the other."""
+    """What comparing sentences say: which label is better, or worse, than the other."""
     sides = {label: value for label, value in spoken.items() if value in (0.0, 1.0)}
     if set(sides.values()) != {0.0, 1.0}:
         return
