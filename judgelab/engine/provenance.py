@@ -59,10 +59,10 @@ def sources(context: Context, panel: Panel, last: Panel | None = None) -> list[s
         items_with_one=sum(bool((item.reference or "").strip()) for item in panel.items),
         steps=(panel if last is None else last).provenance,
     )
-    return [*origin, *training_notes(context.evaluation_lm, panel)]
+    return [*origin, *training_of(context.evaluation_lm, panel)]
 
 
-def training_notes(lm: EvaluationLM, panel: Panel) -> Iterator[str]:
+def training_of(lm: EvaluationLM, panel: Panel) -> Iterator[str]:
     """Whether an adapter was trained on what it now scores."""
     adapter = lm.unwrapped.adapter
     if adapter is None:

@@ -11,7 +11,7 @@ import numpy as np
 from judgelab.core.bounds import Count
 from judgelab.core.result import Result, Row, Table
 from judgelab.engine.context import Context, estimators
-from judgelab.engine.provenance import FEW_ITEMS, training_notes
+from judgelab.engine.provenance import FEW_ITEMS, training_of
 from judgelab.engine.study import Study
 from judgelab.mechanism.protocol import Definition
 from judgelab.stats.intervals.estimate import Estimate
@@ -85,7 +85,7 @@ class Discrimination(Study):
                 "notes.md.j2",
                 clean=clean,
                 lm=context.evaluation_lm.identity,
-                trained=training_notes(context.evaluation_lm, clean.panel),
+                trained=training_of(context.evaluation_lm, clean.panel),
                 missing=missing_pairs(states),
                 scored=int((~np.isnan(clean.values)).any(axis=1).sum()),
                 few=FEW_ITEMS,

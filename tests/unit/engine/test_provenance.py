@@ -17,13 +17,7 @@ from judgelab.core.errors import DataError, PartialRunError
 from judgelab.core.judgments import JudgmentTable, Units
 from judgelab.core.result import Result
 from judgelab.engine import run
-from judgelab.engine.provenance import (
-    RECORD,
-    grouped,
-    missing_verdicts,
-    training_notes,
-    with_reasons,
-)
+from judgelab.engine.provenance import RECORD, grouped, missing_verdicts, training_of, with_reasons
 from judgelab.evaluation_lm.transformers import Transformers
 from judgelab.scoring import source as record
 from judgelab.store.run_dir import RunDir
@@ -119,7 +113,7 @@ def adapter(folder: Path) -> Transformers:
 def test_training_items_among_those_scored_are_counted(tmp_path: Path) -> None:
     known = record.TrainedOn("a/model", "commit", ("i0", "i2"), ())
     (tmp_path / record.TRAINED_ON).write_text(json.dumps(asdict(known)))
-    [said] = training_notes(adapter(tmp_path), PANEL)
+    [said] = training_of(adapter(tmp_path), PANEL)
     assert said.startswith("2 of 3 items are among those")
 
 
