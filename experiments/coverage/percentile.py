@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judgelab.stats.discernment.score import combined, metric_weights
+from judgelab.stats.discernment.score import combine_metrics, metric_weights
 from judgelab.stats.discernment.wilcoxon import signed_rank_log_p
 from judgelab.stats.intervals.arrays import Floats, divide
 from judgelab.stats.intervals.ends import Ends
@@ -36,5 +36,5 @@ def resampled_d(values: Floats, draws: int) -> Floats:
 def resampled_discernment(before: Floats, after: Floats, draws: int) -> Floats:
     """[draws] D of resampled items, all metrics alike, of [items, metrics]."""
     some = np.moveaxis((before - after)[item_draws(len(before), draws, 0)], 1, 2)
-    d, _ = combined(signed_rank_log_p(some), metric_weights(before.shape[1], None))
+    d, _ = combine_metrics(signed_rank_log_p(some), metric_weights(before.shape[1], None))
     return d

@@ -17,7 +17,12 @@ from experiments.coverage.percentile import (
     resampled_ratio,
 )
 from experiments.coverage.scores import AGENTS, GOOD, Sample
-from judgelab.stats.discernment.score import combined, discernment_ends, left_out, metric_weights
+from judgelab.stats.discernment.score import (
+    combine_metrics,
+    discernment_ends,
+    left_out,
+    metric_weights,
+)
 from judgelab.stats.discernment.wilcoxon import signed_rank_log_p
 from judgelab.stats.discrimination.auc import item_auc, pair_auc
 from judgelab.stats.discrimination.correlation import (
@@ -35,7 +40,7 @@ from judgelab.stats.intervals.arrays import Floats, average_ranks
 from judgelab.stats.intervals.ends import Ends, mean_ends, of_ratio, share_ends, t_ends
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import Kind
-from judgelab.stats.qualification.exams import ConfidenceAnswers, ExamShares, correct, unchanged
+from judgelab.stats.qualification.exams import ConfidenceAnswers, ExamShares, correct, same_verdicts
 from judgelab.stats.ranking.leaderboard import agreement, rank_intervals
 
 DRAWS = 1000
@@ -266,7 +271,7 @@ def _discernment(over: Callable[[Floats], Floats]) -> Statistic:
         columns = []
         for t in map(list, TEXTS):
             log_p = signed_rank_log_p(np.moveaxis(change[..., t], 1, 2))
-            columns.append(combined(log_p, metric_weights(2, None))[0])
+            columns.append(combine_metrics(log_p, metric_weights(2, None))[0])
         return over(np.stack(columns, axis=-1))
 
     return _one_by_one(ours, theirs, value, every=20, typical=True)
@@ -315,7 +320,7 @@ STATISTICS: Mapping[str, Statistic] = MappingProxyType(
             lambda total, count: mean_ends(of_ratio(total, count), bounds=(-1.0, 1.0)),
         ),
         "exam P_c": _ratio(
-            lambda d: unchanged(verdicts_of(d.scores), verdicts_of(d.attacked)),
+            lambda d: same_verdicts(verdicts_of(d.scores), verdicts_of(d.attacked)),
             lambda total, count: ExamShares(total, count, np.zeros(len(total), np.int64)).ends(),
         ),
         "confidence gap": Statistic(

@@ -17,7 +17,7 @@ from experiments.results import Row
 from judgelab.core.panel import Agent, Panel
 from judgelab.stats.intervals.arrays import Floats, row_means
 from judgelab.stats.intervals.means import item_change
-from judgelab.stats.screen.exam import Places, by_item, centred, matched, sit
+from judgelab.stats.screen.exam import Places, by_item, centre, match_effect, sit
 from judgelab.study.screen.case import Critic
 
 PEERS = 4
@@ -78,7 +78,8 @@ def _payments(critics: Sequence[Critic], blocks: Sequence[Places], agent: int) -
             cells = one.scores[:, [peer, agent]][:, :, [peer, agent]]
             exam = sit(cells, blocks)
             raw = np.einsum("kaii->ki", cells[:, [0, 1], [1, 0]]) / 2
-            plain, shared = (by_item(blocks, x) for x in (raw, matched(centred(cells)[:, 0, 1])))
+            effect = match_effect(centre(cells)[:, 0, 1])
+            plain, shared = (by_item(blocks, x) for x in (raw, effect))
             each.append([plain, shared, exam.hits + exam.rejections - 1, exam.auc])
         *payments, auc = np.nanmean(each, axis=0)
         rows += [np.stack([payment, auc]) for payment in payments]

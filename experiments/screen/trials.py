@@ -22,7 +22,7 @@ from judgelab.evaluation_lm.compression import Compression
 from judgelab.mechanism.mi import Mi
 from judgelab.stats.discrimination.auc import row_auc
 from judgelab.stats.intervals.arrays import average_ranks, row_means
-from judgelab.stats.screen.exam import Places, blocked, deal
+from judgelab.stats.screen.exam import Places, as_blocks, deal
 from judgelab.study.screen.case import Critic, RankingBelief, ScreenCase, decide, discernment, twice
 from judgelab.study.screen.texts import (
     TextFacts,
@@ -90,7 +90,7 @@ def measure(one: KnownSet, lm: EvaluationLM, cache: Path) -> Measured:
         cells = Mi("sum").measure_pairs(block_panel(panel, blocks), lm, seed=0)
         file.parent.mkdir(parents=True, exist_ok=True)
         np.save(file, cells.values.astype(np.float32))
-    scores = blocked(np.load(file).astype(np.float64), len(panel.agents))
+    scores = as_blocks(np.load(file).astype(np.float64), len(panel.agents))
     by_lm = estimator_of(Mi("sum"), lm, "identity", {}, "corrected")
     critics = [Critic(by_lm.model, scores, by_lm.model, by_lm)]
     critics += [Critic(name, rule, name) for name, rule in control_scores(panel, blocks).items()]

@@ -46,12 +46,12 @@ def price_of(model: str, file: str | None = None) -> Price | None:
     """The model's price; None where the list has none, which means unknown and never free."""
     path = Path(file).expanduser() if file else LIST
     try:
-        listed = yaml.safe_load(path.read_text(encoding="utf-8"))
-        entry = listed["models"].get(model)
+        prices = yaml.safe_load(path.read_text(encoding="utf-8"))
+        entry = prices["models"].get(model)
         if entry is None or entry["input"] is None or entry["output"] is None:
             return None
         assert isinstance(entry, Mapping)
-        return Price(float(entry["input"]), float(entry["output"]), str(listed["currency"]))
+        return Price(float(entry["input"]), float(entry["output"]), str(prices["currency"]))
     except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as cause:
         raise DataError(
             f"The price list {path} cannot be read ({type(cause).__name__}: {cause}): it needs "

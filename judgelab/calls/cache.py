@@ -97,12 +97,12 @@ class CallCache:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.damaged = set[object]()  # keys of rows that were met whose checksum is wrong
-        with self._guarded():
+        with self._guard():
             self._db = connect(path, _begin)
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, str]:
         """The answers (JSON) to those keys that are known."""
-        with self._guarded():
+        with self._guard():
             rows = rows_of(self._db, "SELECT key, answer, sum FROM answer", keys)
         sound = {key: answer for key, answer, checksum in rows if checksum == row_sum(key, answer)}
         damaged = {key for key, *_ in rows if key not in sound}
@@ -135,11 +135,11 @@ class CallCache:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """All of the block is written, or nothing."""
-        with self._guarded(), immediate(self._db):
+        with self._guard(), immediate(self._db):
             yield self._db
 
     @contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def _guard(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.ProgrammingError:  # our mistake, not the file's

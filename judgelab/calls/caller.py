@@ -76,7 +76,7 @@ class Breaker:
             )
             self.stop(str(self.fatal))
 
-    def exhausted(self, result: Answer, wait: float | None, troubled: bool = False) -> None:
+    def note_exhausted(self, result: Answer, wait: float | None, troubled: bool = False) -> None:
         """A call used up its attempts; EndpointError of a server that never answered.
 
         Args:
@@ -210,7 +210,7 @@ class Caller:
             retry=self._tenacity.retry_if_result(
                 lambda result: result.again and self.breaker.why is None
             ),
-            stop=partial(self._exhausted, call),
+            stop=partial(self._is_exhausted, call),
             wait=self._wait,
             sleep=self.breaker.sleep,
             before_sleep=self._tell_wait,
@@ -234,7 +234,7 @@ class Caller:
         until = f"; not before {stamp(self.breaker.until)}" if late else ""
         return replace(result, reason=f"{result.reason}{after}{until}")
 
-    def _exhausted(self, call: Call, state: Any) -> bool:
+    def _is_exhausted(self, call: Call, state: Any) -> bool:
         """Whether the attempts are used up, or the server asks to wait for longer than we do."""
         result = state.outcome.result()
         beyond = self._beyond(result)
@@ -243,7 +243,7 @@ class Caller:
             return False
         if beyond is None and state.attempt_number <= self.limits.retries:
             return False
-        self.breaker.exhausted(result, beyond, troubled=call.mark in self.meter.troubled)
+        self.breaker.note_exhausted(result, beyond, troubled=call.mark in self.meter.troubled)
         return True
 
     def _beyond(self, result: Answer) -> float | None:

@@ -83,14 +83,14 @@ class Meter:
             OrphanedError: nobody waits for its answer any more.
         """
         async with self._first:
-            while (reserved := self._start(tokens)) is None:
+            while (reserve := self._start(tokens)) is None:
                 await asyncio.sleep(LOOK)
         self._began[self._number] = time.monotonic()
         self.account.retried += attempt > 1
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         entry = {"sent": self._number, "attempt": attempt, "key": list(key), "at": at}
         entry |= {"expected": tokens, "call": mark}
-        self._write(entry | ({"reserved": reserved} if self.price else {}))
+        self._write(entry | ({"reserved": reserve} if self.price else {}))
         return self._number
 
     def note_end(

@@ -45,7 +45,7 @@ class State:
     share: float = 1.0  # of the limits that is used
     window: float = 0.0  # when the answers counted began
     answers: float = 0.0  # since then; of these refusals
-    refused: float = 0.0
+    refusals: float = 0.0
     row: float = 0.0  # refusals in a row
 
 
@@ -172,14 +172,14 @@ class Pace:
             if now < state.window:
                 return
             state.answers += 1
-            state.refused += refused
+            state.refusals += refused
             enough = max(state.answers / ENOUGH, state.row / ALL_REFUSED) >= 1
             if enough and now - state.window >= WINDOW:
-                proportion = state.refused / state.answers
+                proportion = state.refusals / state.answers
                 slower = proportion > TOLERATED
                 share = state.share * (1 - proportion / 2) if slower else state.share + INCREASE
                 state.share = min(1.0, max(LEAST, share))
-                state.window, state.answers, state.refused = now, 0, 0
+                state.window, state.answers, state.refusals = now, 0, 0
 
     def close(self) -> None:
         """Give back what is shared."""

@@ -324,8 +324,8 @@ class FramedPrompts(RawPrompts):
 
     def jobs(self, caller: Caller, contexts: Strings, targets: Strings, pairs: Pairs) -> Jobs:
         """See ``RawPrompts``."""
-        encoded = self.encoder.encode(contexts, targets, pairs)
-        return [partial(self._score_job, caller, job) for job in encoded]
+        jobs = self.encoder.encode(contexts, targets, pairs)
+        return [partial(self._score_job, caller, job) for job in jobs]
 
     async def _score_job(self, caller: Caller, job: Job | None) -> LogProb:
         if job is None:

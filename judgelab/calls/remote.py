@@ -30,7 +30,7 @@ class Remote(StreamingLM, ABC):
     model: str
     limits: Limits
 
-    def priced(self, file: str | None = None) -> Price | None:
+    def price(self, file: str | None = None) -> Price | None:
         """Its price by the list (``price_of``); None: unknown."""
         return price_of(self.model, file)
 
@@ -142,13 +142,13 @@ class CallPool:
                     task.cancel()
                 ready.put(None)
 
-        def interrupted() -> None:
+        def interrupt() -> None:
             stop.set()
             self.loop.call_soon_threadsafe(halt)
 
         feeding = asyncio.run_coroutine_threadsafe(feed(), self.loop)
         fault: BaseException | None = None
-        with hold_interrupts(interrupted):
+        with hold_interrupts(interrupt):
             try:
                 while (result := ready.get()) is not None:
                     index, value, cause = result

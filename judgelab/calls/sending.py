@@ -91,18 +91,18 @@ def parse(data: bytes, clean: Callable[[str], str]) -> dict[str, Any]:
         raise UnusableError("not JSON") from None
     if not isinstance(body, dict):
         raise UnusableError("not a JSON object")
-    return dict(_cleaned(body, clean, DEEPEST))
+    return dict(_clean_values(body, clean, DEEPEST))
 
 
-def _cleaned(value: Any, clean: Callable[[str], str], levels: int) -> Any:
+def _clean_values(value: Any, clean: Callable[[str], str], levels: int) -> Any:
     if levels == 0:
         raise UnusableError("nested beyond reason")
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):
-        return [_cleaned(one, clean, levels - 1) for one in value]
+        return [_clean_values(one, clean, levels - 1) for one in value]
     if isinstance(value, dict):
-        return {clean(name): _cleaned(one, clean, levels - 1) for name, one in value.items()}
+        return {clean(name): _clean_values(one, clean, levels - 1) for name, one in value.items()}
     return value
 
 
@@ -113,8 +113,8 @@ def cleaner(secret: str | None) -> Callable[[str], str]:
     """
     forms = set[str]()
     if secret and len(secret) >= SHORTEST_SECRET:
-        escaped = json.dumps(secret)[1:-1]
-        forms = {secret, escaped, escaped.replace("/", "\\/"), quote(secret, safe="")}
+        in_json = json.dumps(secret)[1:-1]
+        forms = {secret, in_json, in_json.replace("/", "\\/"), quote(secret, safe="")}
     pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or "(?!)")
     return lambda text: pattern.sub(BLOT, HALVES.sub("\ufffd", text))
 
@@ -216,9 +216,9 @@ class Sender:
         from openai import APIConnectionError, APITimeoutError
 
         client: Any = self.client.chat if call.verb == "chat" else self.client
-        streamed = client.completions.with_streaming_response
+        completions = client.completions.with_streaming_response
         try:
-            async with asyncio.timeout(self.timeout), streamed.create(**call.body) as response:
+            async with asyncio.timeout(self.timeout), completions.create(**call.body) as response:
                 body = parse(response.http_response.extensions[BODY], self._clean)
         except (TimeoutError, APITimeoutError):
             return Answer(None, f"no answer in {self.timeout:g} s", "timeout", again=True)
@@ -235,9 +235,9 @@ class Sender:
         self._proven = True
         return Answer(body)
 
-    def _status(self, refused: RefusedError) -> Answer:
-        status, (message, code) = refused.status, self._message(refused)
-        reason, retry_after = f"HTTP {status}: {message}", _retry_after(refused.headers)
+    def _status(self, error: RefusedError) -> Answer:
+        status, (message, code) = error.status, self._message(error)
+        reason, retry_after = f"HTTP {status}: {message}", _retry_after(error.headers)
         if status == 429 and code == "insufficient_quota":
             return Answer(None, reason, "429", fatal=EndpointError(f"{self.where}: {reason}."))
         wrong = SETTINGS.get(3 if status // 100 == 3 else status)
@@ -248,16 +248,16 @@ class Sender:
         advice = f"{self.where} answers {reason}: check {wrong}."
         return Answer(None, reason, str(status), fatal=ConfigError(advice))
 
-    def _message(self, refused: RefusedError) -> tuple[str, str | None]:
+    def _message(self, error: RefusedError) -> tuple[str, str | None]:
         """The message of an error body, and the error's code."""
-        if refused.status // 100 == 3:
+        if error.status // 100 == 3:
             return "a redirect, which is not followed", None
         try:
-            body: Any = parse(refused.body, self._clean)
+            body: Any = parse(error.body, self._clean)
             body = body["error"] if isinstance(body.get("error"), dict) else body
             message, code = body.get("message") or body.get("error") or body, body.get("code")
         except UnusableError:
-            message, code = self._clean(refused.body[:READ].decode(errors="replace")), None
+            message, code = self._clean(error.body[:READ].decode(errors="replace")), None
         return " ".join(str(message).split())[:REASON] or "no message", str(code)
 
 

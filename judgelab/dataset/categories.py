@@ -58,10 +58,10 @@ def categories(
     short = set(filter(_short, counts))
     own, more = set(order), set[str]()
     if choices is None:
-        voiced = set(people) or short
-        if all(is_figure(one) or one in PLAIN for one in voiced - MISSING):
-            voiced -= MISSING  # beside words, None may well be a category
-        own |= voiced
+        voices = set(people) or short
+        if all(is_figure(one) or one in PLAIN for one in voices - MISSING):
+            voices -= MISSING  # beside words, None may well be a category
+        own |= voices
         more = {one for one in short if counts[one] > 1} - own
         _refuse_prose(where, own if len(own) > MOST else own | more)
     names = _names(cells, level_of) | names
@@ -71,8 +71,8 @@ def categories(
 
     def place(one: str) -> tuple[bool, int, float, str]:
         value = number(names[one])
-        listed = order.index(one) if one in order else len(order)
-        return one in more, listed, value if value == value else math.inf, names[one].casefold()
+        rank = order.index(one) if one in order else len(order)
+        return one in more, rank, value if value == value else math.inf, names[one].casefold()
 
     levels = sorted(own | more, key=place)
     two = levels[:2] if len(own) == 2 or len(levels) <= 2 else []
@@ -95,8 +95,8 @@ def _grading(
 ) -> tuple[set[str], dict[str, float]]:
     """The level that matters, if any; and level -> grade where there are ``two`` levels of people:
     the numbers that they are, else 1 for the good one and 0."""
-    spelled = Counter(one for one, level in level_of.items() if level in two)
-    yes, no = ({level_of[one] for one in side} for side in _sides(spelled))
+    spellings = Counter(one for one, level in level_of.items() if level in two)
+    yes, no = ({level_of[one] for one in side} for side in _sides(spellings))
     good = yes or (set(two) - no if len(no) == 1 else set[str]())
     top = good if len(good) == 1 else set[str]()
     if positive is not None:
@@ -125,14 +125,14 @@ def _settings(
     categories: Sequence[object] | None, labels: Mapping[object, object] | None
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Word of a level -> its name, in order; spelling -> word of its level."""
-    listed = {name_of(key): its for key, its in (labels or {}).items()}
-    order = [name_of(name) for name in categories or listed]
+    by_name = {name_of(key): its for key, its in (labels or {}).items()}
+    order = [name_of(name) for name in categories or by_name]
     names, same = {word(name): name for name in order}, dict[str, str]()
-    if len(names) < len(order) or not {word(name) for name in listed} <= names.keys():
+    if len(names) < len(order) or not {word(name) for name in by_name} <= names.keys():
         raise ConfigError(
             "dataset.categories must name each category once, and each name of dataset.labels."
         )
-    for name, its in listed.items():
+    for name, its in by_name.items():
         for value in its if isinstance(its, Sequence) and not isinstance(its, str) else [its]:
             for spelling in spellings_of(value):
                 level = same.setdefault(spelling, spelling if spelling in names else word(name))
@@ -167,7 +167,7 @@ def _levels_of(
     return {one: common.get(level, level) for one, level in level_of.items()}
 
 
-def _often(count: tuple[str, int]) -> tuple[int, str]:
+def _by_count(count: tuple[str, int]) -> tuple[int, str]:
     return -count[1], count[0]
 
 
@@ -204,7 +204,7 @@ def _refuse_stranger(
     sides = [its & mine for its, theirs in zip(_sides(counts), _sides(main), strict=True) if theirs]
     if any(its_side and not its_side & own.keys() for its_side in [mine, *sides]):
         theirs, its = (
-            some([repr(x.strip()[:LONGEST]) for x, _ in sorted(cells[one].items(), key=_often)])
+            some([repr(x.strip()[:LONGEST]) for x, _ in sorted(cells[one].items(), key=_by_count)])
             for one in (RATERS, who)
         )
         names = [own[one] for one in sorted(own)[:4]]
@@ -239,10 +239,10 @@ def _positive(
     names: Mapping[str, str],
 ) -> set[str]:
     """The level that a setting means: by any of its spellings, of two by yes or no."""
-    spelled = spellings_of(positive)
-    matches = {level_of.get(one, one) for one in spelled} & set(levels)
+    spellings = spellings_of(positive)
+    matches = {level_of.get(one, one) for one in spellings} & set(levels)
     for side, its in zip(SIDES, _sides(Counter(two)), strict=True):
-        matches = matches or (its if spelled & side else set())
+        matches = matches or (its if spellings & side else set())
     if len(matches) != 1:
         hint = did_you_mean(name_of(positive), (names[one] for one in levels))
         raise ConfigError(f"dataset.positive={positive!r} is no category.{hint}")

@@ -69,17 +69,17 @@ class Layout:
     numbers: Literal["", "rows", "sources"] = ""
     _words: dict[str, Counter[str]] = field(default_factory=dict)
 
-    def called(self, *roles: str) -> list[str]:
+    def columns_of(self, *roles: str) -> list[str]:
         """The columns of these roles, as the table calls them."""
         return [self.columns[role] for role in roles if role in self.columns]
 
     @property
     def people(self) -> list[str]:
-        return [*self.called("preference", "human"), *chain(*self.raters.values())]
+        return [*self.columns_of("preference", "human"), *chain(*self.raters.values())]
 
     @property
     def verdicts(self) -> list[str]:
-        return [*self.called("verdict", "score"), *chain(*self.judges.values())]
+        return [*self.columns_of("verdict", "score"), *chain(*self.judges.values())]
 
     @property
     def unread(self) -> list[str]:
@@ -95,25 +95,25 @@ class Layout:
     @property
     def labels(self) -> list[str]:
         """Columns that were not taken for people's labels, and could be."""
-        either = [name for name in self.called("score", "verdict") if _plain(name) in EITHER]
-        right_answers = filter(self.yes_or_no, self.called("reference"))
+        either = [name for name in self.columns_of("score", "verdict") if _plain(name) in EITHER]
+        right_answers = filter(self.yes_or_no, self.columns_of("reference"))
         return [*filter(self.holds_labels, self.free), *either, *right_answers]
 
     @property
     def pairs(self) -> bool:
         """Whether a row is of two texts."""
-        return bool(self.called("other", "other_text", "preference"))
+        return bool(self.columns_of("other", "other_text", "preference"))
 
     @property
     def line(self) -> str:
         """What was taken for what, in one line."""
-        roles = {role: self.called(role) for role in FACTS}
+        roles = {role: self.columns_of(role) for role in FACTS}
         if self.numbers:
             alike = " (those of one source count as one item)" if "source" in self.columns else ""
             roles["id"] = [f"numbers of {self.numbers}{alike}"]
         judges = [" + ".join(names) for names in self.judges.values()]
         roles["labels of people"] = [x for x in self.people if x not in roles["preference"]]
-        roles["verdicts of judges"] = self.called("verdict", "score") + judges
+        roles["verdicts of judges"] = self.columns_of("verdict", "score") + judges
         roles["not read"] = self.unread
         return "; ".join(f"{role}: {some(names)}" for role, names in roles.items() if names)
 
@@ -206,12 +206,12 @@ class Layout:
             choices = {f"judge: {one}": [_judges([one])] for one in its}
             choices[f"{len(its)} judges"] = [_judges(its)]
             if self.pairs and len(its) == 2:
-                swapped = f"one judge, which saw the pairs of {its[1]} in the other order"
-                choices[swapped] = [_judges({"judge": its})]
+                both_orders = f"one judge, which saw the pairs of {its[1]} in the other order"
+                choices[both_orders] = [_judges({"judge": its})]
             self.refuse(f"{listed(its)} seem to be of one judge", choices)
         for name in names:
             unnamed = _plain(name) in EITHER or usual_role(name) == "verdict"
-            if unnamed and not self.called("verdict", "score"):
+            if unnamed and not self.columns_of("verdict", "score"):
                 self.columns["score" if _plain(name) == "score" else "verdict"] = name
             else:
                 self.judges[name] = [name]
@@ -221,11 +221,11 @@ class Layout:
         for role in ("verdict", "score"):
             if role not in self.columns:
                 self.take(role, [x for x in self.unread if usual_role(x) == role])
-        for judge in self.called("judge"):
+        for judge in self.columns_of("judge"):
             if not self.verdicts or self.yes_or_no(judge):
-                human = [_column("human", name) for name in self.called("human")]
+                human = [_column("human", name) for name in self.columns_of("human")]
                 choices = {f"verdicts: {judge}": [*human, _judges([judge])]}
-                for name in self.verdicts or [*self.called("human"), *self.labels][:4]:
+                for name in self.verdicts or [*self.columns_of("human"), *self.labels][:4]:
                     its = f"judges: {judge}; their verdicts: {name}"
                     choices[its] = [_column("verdict", name)]
                 what = f"{judge!r} may hold verdicts, or names of judges beside verdicts"
@@ -233,17 +233,17 @@ class Layout:
 
     def take_items(self, ids: Sequence[str]) -> None:
         """What an item is where no column is called so: an id, a row, or a source."""
-        repeated = [name for name in ids if len(self.words(name)) < len(self.records.rows)]
+        repeats = [name for name in ids if len(self.words(name)) < len(self.records.rows)]
         several = any(len(self.words(self.columns.get(name, ""))) > 1 for name in WHOSE)
         alone = _column("id", False)
-        if repeated and not several:
+        if repeats and not several:
             choices = {
-                f"rows of one {x} belong together": [alone, _column("cluster", x)] for x in repeated
+                f"rows of one {x} belong together": [alone, _column("cluster", x)] for x in repeats
             }
             choices["each row stands alone"] = [alone]
             self.refuse("no column is called 'id'", choices)
         if ids:  # those with another one in each row: whichever is meant
-            self.take("id", repeated or ids[:1])
+            self.take("id", repeats or ids[:1])
         elif not several or "id" in self.none:
             self.numbers = "rows"
         elif "source" in self.columns:

@@ -69,7 +69,7 @@ def content_of(file: Path) -> Records | dict[str, Any]:
         DataError: there is no such file, it has no rows, or it is none of these.
     """
     readers: dict[str, Callable[[Path], Records | dict[str, Any]]] = {
-        **dict.fromkeys((".csv", ".tsv", ".txt"), _separated),
+        **dict.fromkeys((".csv", ".tsv", ".txt"), _csv_rows),
         **dict.fromkeys((".jsonl", ".ndjson"), _objects),
         **dict.fromkeys((".json", ".eval"), _json),
         **dict.fromkeys((".parquet", ".pq"), _parquet),
@@ -228,7 +228,7 @@ def unpack(value: object) -> object:
         return None
 
 
-def _separated(file: Path) -> Records:
+def _csv_rows(file: Path) -> Records:
     text = _text_of(file)
     head = LINE_END.split(text.lstrip("\r\n"), maxsplit=1)[0]
     mark = max(",;\t", key=head.count)

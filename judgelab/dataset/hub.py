@@ -73,12 +73,12 @@ class Hub(SourcedDataset):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        chosen = self._selection
-        if (chosen.reference == "right") != bool(self._columns.right):
+        select = self._selection
+        if (select.reference == "right") != bool(self._columns.right):
             raise ConfigError(
                 "dataset.select.reference=right and dataset.fields.right go together: give both."
             )
-        if chosen.join and (chosen.characters is None or self._columns.right):
+        if select.join and (select.characters is None or self._columns.right):
             raise ConfigError(
                 "dataset.select.join joins rows until they are longer than "
                 "dataset.select.characters: give that, and leave dataset.fields.right null."

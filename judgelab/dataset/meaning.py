@@ -163,10 +163,10 @@ def kind_of(counts: Counts, has_order: bool) -> Kind:
 
 def tally(counts: Mapping[str, int], name: Callable[[str], str]) -> Counter[str]:
     """How often things are said under other names, of which several may be one."""
-    renamed = Counter[str]()
+    totals = Counter[str]()
     for one, n in counts.items():
-        renamed[name(one)] += n
-    return renamed
+        totals[name(one)] += n
+    return totals
 
 
 def words_of(cells: Mapping[str, int], blank: Collection[str] = MISSING) -> Counter[str]:

@@ -45,10 +45,10 @@ def with_labels(
             f"{name!r} (dataset.people) labels no item of {where}: ids there are "
             f"{some([row.id for row in rows])}, and here {some([row.id for row in label_rows])}."
         )
-    added = f"labels: {len(labels)} rows of {name}{layout_line}"
-    if unknown := len(label_rows) - len(labels):
-        added += f"; {unknown} rows of items that are not judged are left out"
-    return [*(replace(row, labels=()) for row in rows), *labels], added
+    note = f"labels: {len(labels)} rows of {name}{layout_line}"
+    if others := len(label_rows) - len(labels):
+        note += f"; {others} rows of items that are not judged are left out"
+    return [*(replace(row, labels=()) for row in rows), *labels], note
 
 
 def _labels_layout(

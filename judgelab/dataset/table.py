@@ -89,7 +89,7 @@ class LabelledTable(LimitedDataset):
     ) -> Panel:
         """The panel of rows that somebody else has read from ``where``; ``facts`` are for its
         provenance."""
-        own, reading, added = None, dict[str, object](), ""
+        own, reading, note = None, dict[str, object](), ""
         if isinstance(source, Log):
             noun, rows = "entry", self._log_rows(source, where)
         else:
@@ -97,18 +97,18 @@ class LabelledTable(LimitedDataset):
             rows = table_rows(source, own, where)
         if self.people:
             columns, human = own.columns if own else {}, (self.columns or {}).get("human")
-            rows, added = with_labels(rows, where, str(self.people), columns, human, self.raters)
+            rows, note = with_labels(rows, where, str(self.people), columns, human, self.raters)
         builders = self._build(rows, where, noun)
         if isinstance(source, Log):
             several = {item for (item, *_), its in source.answers.items() if len(its) > 1}
-            if added and (first := sorted({row.id for row in rows if row.labels} & several)):
-                added += f"; labels of {some(first)} are taken to be of the first answer"
-            reading["log"] = source.sentence + (f" {added[0].upper()}{added[1:]}." if added else "")
+            if note and (first := sorted({row.id for row in rows if row.labels} & several)):
+                note += f"; labels of {some(first)} are taken to be of the first answer"
+            reading["log"] = source.sentence + (f" {note[0].upper()}{note[1:]}." if note else "")
         elif own:
             _refuse_silent(builders, own)
             none = {name: False for name, column in (self.columns or {}).items() if column is False}
             reading = {"columns": own.columns | none, "columns_not_read": own.unread}
-            reading["columns_taken"] = "; ".join(filter(None, [own.line, added]))
+            reading["columns_taken"] = "; ".join(filter(None, [own.line, note]))
             reading["columns_of_labels"] = own.labels
         return self._with_agents(builders, {**facts, **reading}, limit)
 

@@ -76,7 +76,7 @@ def _together(counting: Sequence[CountingLM], settings: Frame) -> str:
     costs, unknown, to_ask = defaultdict[str, float](float), dict[str, None](), 0
     for lm, tally in ((one.lm, one.total) for one in counting):
         to_ask += tally.to_ask
-        price = lm.priced(settings.budget.prices) if isinstance(lm, Remote) else None
+        price = lm.price(settings.budget.prices) if isinstance(lm, Remote) else None
         if price is not None:
             costs[price.currency] += price.cost(tally.input_tokens, tally.output_tokens)
         elif isinstance(lm, Remote):
@@ -93,7 +93,7 @@ def _screen(counting: CountingLM, settings: Frame, role: str) -> Iterator[Any]:
         seconds = pace(counting)
     except JudgelabError as cause:
         failed = f"Minutes are unknown, as a trial failed: {cause}"
-    price = lm.priced(settings.budget.prices) if isinstance(lm, Remote) else None
+    price = lm.price(settings.budget.prices) if isinstance(lm, Remote) else None
     stages = {name: tally for name, tally in counting.stages.items() if tally.calls}
     rows = []
     for name, tally in [*stages.items(), ("all", counting.total)]:

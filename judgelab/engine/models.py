@@ -49,7 +49,7 @@ class Models:
         """Take an LM into use; returns it as the run is to ask it."""
         meter = None
         if isinstance(lm, Remote):
-            file, price = calls_file(role), lm.priced(self._settings.budget.prices)
+            file, price = calls_file(role), lm.price(self._settings.budget.prices)
             own = self._ledger, f"{self._folder.name}/{file}", lm.model
             meter = Meter(self._folder / file, price, self._settings.budget, *own)
             if self._parent is not None:

@@ -10,7 +10,7 @@ from judgelab.core.lm import Capability, EvaluationLM
 from judgelab.core.panel import Panel, without
 from judgelab.exam.protocol import Answers, Exam, ExamPaper, pairs_of
 from judgelab.mechanism.judge import PairMechanism
-from judgelab.stats.qualification.exams import tied, unchanged
+from judgelab.stats.qualification.exams import same_verdicts, tie_share
 
 
 @dataclass(frozen=True)
@@ -35,4 +35,5 @@ class Consistency(Exam):
         first, second = np.triu_indices(len(panel.agents), 1)
         before, after = verdict[:, first, second], 1 - verdict[:, second, first]
         mask = paper.mask(pairs_of(panel)[:, first, second])
-        return Answers(paper.by_item(unchanged(before, after)), mask, tied=tied(before, after))
+        same = paper.by_item(same_verdicts(before, after))
+        return Answers(same, mask, tied=tie_share(before, after))

@@ -55,11 +55,11 @@ def betting_ends(values: ArrayLike, level: float = 0.95, bounds: Bounds = (0.0, 
     if numbers.size and (numbers.min() < -1e-9 or numbers.max() > 1 + 1e-9):
         raise ValueError(f"Values to be bet on lie within {bounds}.")
     x = np.clip(x, 0.0, 1.0)
-    low, high = _excluded(x, level), 1 - _excluded(1 - x, level)
+    low, high = _lower_end(x, level), 1 - _lower_end(1 - x, level)
     return least + (most - least) * low, least + (most - least) * np.maximum(high, low)
 
 
-def _excluded(values: Floats, level: float) -> Floats:
+def _lower_end(values: Floats, level: float) -> Floats:
     """[...] the largest mean that a bettor excludes: wealth falls in the mean."""
     rich = _bettor(values, level)
     low, high = np.zeros(values.shape[:-1]), np.ones(values.shape[:-1])

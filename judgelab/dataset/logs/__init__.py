@@ -22,7 +22,7 @@ from judgelab.dataset.logs import (
     promptfoo,
 )
 from judgelab.dataset.logs.inspect import unzip
-from judgelab.dataset.logs.log import Log, Opened, Reader
+from judgelab.dataset.logs.log import Log, LogFile, Reader
 
 __all__ = ["Log", "file_facts", "read_files"]
 
@@ -52,7 +52,7 @@ def read_files(path: str | Sequence[str]) -> Records | Log:
     Raises:
         DataError: nothing can be read, or logs are of several tools.
     """
-    files, damaged, logs = _files(path), 0, list[tuple[Reader, Opened]]()
+    files, failures, logs = _files(path), 0, list[tuple[Reader, LogFile]]()
     places = [Path(one).expanduser() for one in ([path] if isinstance(path, str) else path)]
     for file in files:
         try:
@@ -60,7 +60,7 @@ def read_files(path: str | Sequence[str]) -> Records | Log:
         except DataError:
             if file in places:
                 raise
-            damaged += 1
+            failures += 1
             continue  # a folder may hold anything; how much of it is left out is said
         records = content if isinstance(content, Records) else None
         whole: Any = [row for _, row in records.rows] if records else content
@@ -68,7 +68,7 @@ def read_files(path: str | Sequence[str]) -> Records | Log:
         reader = next((reader for reader in READERS if reader.recognises(first)), None)
         if reader is not None:
             refuse(repr(str(file)), records.faults if records else ())
-            logs.append((reader, Opened(file, whole)))
+            logs.append((reader, LogFile(file, whole)))
         elif records and files == places[:1]:  # one file by its name
             return records
     tools = list(dict.fromkeys(reader.TOOL for reader, _ in logs))
@@ -83,8 +83,8 @@ def read_files(path: str | Sequence[str]) -> Records | Log:
     log = Log(reader.TOOL, reader.ITEMS)
     reader.read([file for _, file in logs], log)
     log.without_texts()
-    other = len(files) - len(logs) - damaged
-    log.left_out += Counter({"files of other kinds": other, "files that cannot be read": damaged})
+    other = len(files) - len(logs) - failures
+    log.left_out += Counter({"files of other kinds": other, "files that cannot be read": failures})
     if not log.units:
         raise DataError(f"{path!r} holds nothing that was scored. {log.sentence}")
     return log

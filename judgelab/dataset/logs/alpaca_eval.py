@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from judgelab.dataset.files import cell_text, number
-from judgelab.dataset.logs.log import Log, Opened, each, either, rows_of
+from judgelab.dataset.logs.log import Log, LogFile, each, either, rows_of
 
 TOOL = "AlpacaEval annotations"
 ITEMS = "instructions"
@@ -20,7 +20,7 @@ def recognises(content: Any) -> bool:
     return any(row.keys() >= NEEDED and row.keys() & NAMES for row in rows_of(content))
 
 
-def read(files: Sequence[Opened], log: Log) -> None:
+def read(files: Sequence[LogFile], log: Log) -> None:
     """Generators are agents; annotators judge, those with a number are people."""
     instructions = dict[str, str]()
     for row in each(files):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from judgelab.dataset.files import Row, cell_text
-from judgelab.dataset.logs.log import Log, Opened, each, facts_of, part, prose, rows_of
+from judgelab.dataset.logs.log import Log, LogFile, each, facts_of, part, prose, rows_of
 from judgelab.dataset.rows import PEOPLE
 
 TOOL = "an Argilla export"
@@ -24,7 +24,7 @@ def recognises(content: Any) -> bool:
     )
 
 
-def read(files: Sequence[Opened], log: Log) -> None:
+def read(files: Sequence[LogFile], log: Log) -> None:
     """Records are items, questions criteria; users are people, agents of suggestions judges."""
     for row in each(files):
         flat = {key: its for key, its in row.items() if "." not in key and key not in NO_FIELDS}

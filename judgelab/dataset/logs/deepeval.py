@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judgelab.dataset.files import Row
-from judgelab.dataset.logs.log import Log, Opened, either, part, prose, rows_of
+from judgelab.dataset.logs.log import Log, LogFile, either, part, prose, rows_of
 from judgelab.dataset.rows import TEXT
 
 TOOL = "a DeepEval test run"
@@ -20,7 +20,7 @@ def recognises(content: Any) -> bool:
     return any(isinstance(either(row, *METRICS), list) for row in cases)
 
 
-def read(files: Sequence[Opened], log: Log) -> None:
+def read(files: Sequence[LogFile], log: Log) -> None:
     """Metrics are criteria, the models that they ask are judges, files are agents."""
     cases = dict[str, str]()
     for path, content in files:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from judgelab.core.errors import DataError, some
 from judgelab.dataset.files import Row
-from judgelab.dataset.logs.log import Log, Opened, Unit, either, part, prose, rows_of
+from judgelab.dataset.logs.log import Log, LogFile, Unit, either, part, prose, rows_of
 
 TOOL = "an Inspect log"
 ITEMS = "samples"
@@ -30,7 +30,7 @@ def recognises(content: Any) -> bool:
     return isinstance(content, Mapping) and {"task", "model"} <= part(content, "eval").keys()
 
 
-def read(files: Sequence[Opened], log: Log) -> None:
+def read(files: Sequence[LogFile], log: Log) -> None:
     """Models are agents, scorers judges, edits of scores their authors' labels."""
     tasks = sorted({str(content["eval"]["task"]) for _, content in files})
     if len(tasks) > 1:
@@ -58,11 +58,11 @@ def read(files: Sequence[Opened], log: Log) -> None:
 
 
 def _unit(log: Log, model: str, sample: Row) -> Unit:
-    output, attached = part(sample, "output"), part(sample, "attachments")
+    output, attachments = part(sample, "output"), part(sample, "attachments")
     choices = [choice.get("message") for choice in rows_of(output, "choices")]
     facts = {"text": either(output, "completion") or choices[:1], "source": sample.get("input")}
     texts = {
-        name: ATTACHED.sub(lambda at: attached.get(at[1], at[0]), prose(value))
+        name: ATTACHED.sub(lambda at: attachments.get(at[1], at[0]), prose(value))
         for name, value in (facts | {"reference": sample.get("target")}).items()
     }
     alike = texts["text"] or f"epoch {sample.get('epoch')}"
@@ -113,6 +113,6 @@ def _entry(raw: BinaryIO, archive: zipfile.ZipFile, name: str) -> bytes:
     local = raw.read(LOCAL)
     before = int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
     raw.seek(info.header_offset + LOCAL + before)
-    packed = pa.py_buffer(raw.read(info.compress_size))
-    with pa.input_stream(packed, compression="zstd") as stream:
+    data = pa.py_buffer(raw.read(info.compress_size))
+    with pa.input_stream(data, compression="zstd") as stream:
         return bytes(stream.read())

@@ -7,7 +7,7 @@ from typing import Any
 
 from judgelab.dataset.columns import COLUMNS
 from judgelab.dataset.files import Row
-from judgelab.dataset.logs.log import Log, Opened, each, either, facts_of, part, prose, rows_of
+from judgelab.dataset.logs.log import Log, LogFile, each, either, facts_of, part, prose, rows_of
 from judgelab.dataset.rows import PEOPLE
 
 TOOL = "a Label Studio export"
@@ -20,7 +20,7 @@ def recognises(content: Any) -> bool:
     return any("data" in row and row.keys() & {*KINDS[:2]} for row in rows_of(content))
 
 
-def read(files: Sequence[Opened], log: Log) -> None:
+def read(files: Sequence[LogFile], log: Log) -> None:
     """Tasks are items, controls criteria; annotators are people, predictions judges."""
     for row in each(files):
         data = part(row, "data")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from judgelab.dataset.logs.log import Log, Opened, Unit, each, either, rows_of
+from judgelab.dataset.logs.log import Log, LogFile, Unit, each, either, rows_of
 from judgelab.dataset.rows import PEOPLE
 
 TOOL = "Langfuse scores"
@@ -22,7 +22,7 @@ def recognises(content: Any) -> bool:
     return any({"name", "dataType"} <= row.keys() and row.get("source") in SOURCES for row in rows)
 
 
-def read(files: Sequence[Opened], log: Log) -> None:
+def read(files: Sequence[LogFile], log: Log) -> None:
     """Traces are items, names criteria; EVAL and API judge, ANNOTATION is a person."""
     for row in each(files, "data"):
         place = either(row, "traceId", "sessionId", "datasetRunId")

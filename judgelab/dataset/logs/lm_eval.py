@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judgelab.dataset.logs.log import Log, Opened, prose, rows_of
+from judgelab.dataset.logs.log import Log, LogFile, prose, rows_of
 
 TOOL = "lm-eval samples"
 ITEMS = "documents"
@@ -18,7 +18,7 @@ def recognises(content: Any) -> bool:
     return any({"doc_id", "doc", "filtered_resps"} <= row.keys() for row in rows_of(content))
 
 
-def read(files: Sequence[Opened], log: Log) -> None:
+def read(files: Sequence[LogFile], log: Log) -> None:
     """Metrics are judges, one for each filter; a file is a model's, and its folder names it."""
     several = len({_task(path) for path, _ in files}) > 1
     for path, content in files:

@@ -26,7 +26,7 @@ OVERALL = "overall"  # the criterion of what has none, where others have one
 SINGULAR = {"criteria": "criterion", "people": "person"}
 
 
-class Opened(NamedTuple):
+class LogFile(NamedTuple):
     """A file that was read."""
 
     path: Path
@@ -43,7 +43,7 @@ class Reader(Protocol):
         """Whether a file is this tool's, by what it holds."""
         ...
 
-    def read(self, files: Sequence[Opened], log: Log) -> None:
+    def read(self, files: Sequence[LogFile], log: Log) -> None:
         """Take what the files say; DataError where they do not belong together."""
         ...
 
@@ -170,7 +170,7 @@ def _counts_in_words(counts: Mapping[str, int]) -> list[str]:
     return parts
 
 
-def each(files: Sequence[Opened], *keys: str) -> Iterator[Row]:
+def each(files: Sequence[LogFile], *keys: str) -> Iterator[Row]:
     """The objects of all files, of lists or of the first of these keys."""
     return (row for _, content in files for row in rows_of(content, *keys))
 

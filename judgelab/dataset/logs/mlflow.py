@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judgelab.dataset.files import Row, unpack
-from judgelab.dataset.logs.log import Log, Opened, either, part, prose, rows_of
+from judgelab.dataset.logs.log import Log, LogFile, either, part, prose, rows_of
 
 TOOL = "MLflow traces"
 ITEMS = "traces"
@@ -17,7 +17,7 @@ def recognises(content: Any) -> bool:
     return any(_assessments(row) for row in _traces(content))
 
 
-def read(files: Sequence[Opened], log: Log) -> None:
+def read(files: Sequence[LogFile], log: Log) -> None:
     """Traces are items, names of assessments criteria; HUMAN is a person, the others judge."""
     for row in (row for _, content in files for row in _traces(content)):
         info = {**row, **part(row, "data"), **part(row, "info")}

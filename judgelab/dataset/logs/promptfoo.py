@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from judgelab.dataset.files import Row
-from judgelab.dataset.logs.log import Log, Opened, Unit, each, either, part, prose, rows_of
+from judgelab.dataset.logs.log import Log, LogFile, Unit, each, either, part, prose, rows_of
 from judgelab.dataset.rows import PEOPLE
 
 TOOL = "promptfoo results"
@@ -27,7 +27,7 @@ def recognises(content: Any) -> bool:
     return any({"vars", "provider", "success"} <= row.keys() for row in rows)
 
 
-def read(files: Sequence[Opened], log: Log) -> None:
+def read(files: Sequence[LogFile], log: Log) -> None:
     """Prompts x providers are agents, model-graded assertions judges, manual ratings people's."""
     results = list(each(files, "results"))
     keys = [str(row.get("promptId") or part(row, "prompt").get("label")) for row in results]
@@ -73,8 +73,8 @@ def _grade(unit: Unit, row: Row, whole: bool) -> None:
             criteria.add(metric)
             names[kind + metric] += 1
             name = f"{kind} {k}" if (k := names[kind + metric]) > 1 else kind
-            passed = None if part(one, "metadata").get("graderError") else one.get("pass")
-            unit.verdict(name, passed, metric, one.get("reason"))
+            verdict = None if part(one, "metadata").get("graderError") else one.get("pass")
+            unit.verdict(name, verdict, metric, one.get("reason"))
     for one in hand:
         for criterion in {""} if whole else criteria or {""}:
             unit.label(PEOPLE, one.get("pass"), criterion)

@@ -50,7 +50,7 @@ Pair = tuple[float, float]  # of D without weights, and with
 Weights = Sequence[float] | None  # of metrics, adding up to 1; None weighs all alike
 
 
-def combined(
+def combine_metrics(
     log_p: Floats, weights: Floats, combine: Combine = "harmonic"
 ) -> tuple[Floats, Floats]:
     """D and D^EW [...] from log p [..., metrics] (equations of section 2.3): -ln(1 / sum(w/p)) /
@@ -104,8 +104,8 @@ def calibrate(
     sums = (ranks * (falls > 0)) @ unswapped + (ranks * (falls < 0)) @ ~unswapped
     log_p = log_tail(ranks, sums, how.method).T
     log_p[:, np.isnan(falls).all(axis=-1)] = np.nan
-    d, d_ew = combined(log_p, metric_weights(metrics, weights), how.combine)
-    return _reached(d), _reached(d_ew)
+    d, d_ew = combine_metrics(log_p, metric_weights(metrics, weights), how.combine)
+    return _bar(d), _bar(d_ew)
 
 
 def calibrate_summary(
@@ -131,14 +131,14 @@ def calibrate_summary(
     for start in range(0, replicates, block):
         count = min(block, replicates - start)
         places = _shuffles(rng.random((count, variants, items)), scored)
-        shuffled = np.take_along_axis(ratings[None], places, axis=1)
-        differences = np.moveaxis(shuffled[:, :1] - shuffled[:, 1:], 2, 3)
+        shuffled_ratings = np.take_along_axis(ratings[None], places, axis=1)
+        differences = np.moveaxis(shuffled_ratings[:, :1] - shuffled_ratings[:, 1:], 2, 3)
         log_p = signed_rank_log_p(differences, how.method)
-        pairs = [combined(log_p[:, i], own, how.combine) for i, own in enumerate(shares)]
+        pairs = [combine_metrics(log_p[:, i], own, how.combine) for i, own in enumerate(shares)]
         scores.append(np.moveaxis(np.array(pairs), 0, -1))
     d, d_ew = np.concatenate(scores, axis=1)  # [replicates, perturbations]
-    average = _reached(level_balanced(d, levels)), _reached(level_balanced(d_ew, levels))
-    return {"average": average, "minimum": (_reached(d.min(axis=-1)), _reached(d_ew.min(axis=-1)))}
+    average = _bar(level_balanced(d, levels)), _bar(level_balanced(d_ew, levels))
+    return {"average": average, "minimum": (_bar(d.min(axis=-1)), _bar(d_ew.min(axis=-1)))}
 
 
 def left_out(
@@ -163,7 +163,7 @@ def _without_groups(differences: Floats, groups: int, weights: Weights, how: How
     group = np.arange(items) % groups if groups else np.arange(0)
     out = np.arange(-1, groups)[:, None] == group  # -1: of all items
     log_p = signed_rank_log_p(np.where(out[:, None], np.nan, differences.T), how.method)
-    return np.stack(combined(log_p, metric_weights(metrics, weights), how.combine), axis=-1)
+    return np.stack(combine_metrics(log_p, metric_weights(metrics, weights), how.combine), axis=-1)
 
 
 def discernment_ends(d: Floats, most: Floats) -> tuple[Floats, Floats]:
@@ -208,7 +208,7 @@ def _shuffles(keys: Floats, scored: Mask) -> NDArray[np.int64]:
     return np.stack(places, axis=-1)
 
 
-def _reached(values: Floats) -> float:
+def _bar(values: Floats) -> float:
     """The value that 5 % of all lie at or above; NaN where a value is unknown."""
     return float(np.quantile(values, 0.95, method="higher"))
 

@@ -48,7 +48,7 @@ def clustered_correlation(
     without a correlation it fell below .05 in .02 to .08 of simulations, the p of independent cells
     in up to .13.
     """
-    first, second = _shared(x, y)
+    first, second = _shared_cells(x, y)
     scored = ~np.isnan(first)
     n = int(np.count_nonzero(scored.any(axis=1)))
     unscored = int(np.count_nonzero(~scored))
@@ -59,7 +59,7 @@ def clustered_correlation(
         """[sets] of these items [sets, items of a set], as many sets at once as memory bears."""
         parts = np.array_split(items, -(-items.size * first.shape[1] // AT_ONCE))
         tables = ([side[k].reshape(len(k), -1) for side in (first, second)] for k in parts)
-        return np.concatenate([_correlated(x, y, method) for x, y in tables])
+        return np.concatenate([_row_correlations(x, y, method) for x, y in tables])
 
     everything = np.arange(len(first))
     value = float(of(everything[None])[0])
@@ -75,7 +75,7 @@ def clustered_correlation(
 
 def item_correlations(x: ArrayLike, y: ArrayLike) -> Floats:
     """Spearman's across the agents of each item [items]; NaN where it is undefined."""
-    return _correlated(*_shared(x, y), "spearman")
+    return _row_correlations(*_shared_cells(x, y), "spearman")
 
 
 def _jackknife_p(value: float, without: Floats) -> float:
@@ -93,13 +93,13 @@ def _jackknife_p(value: float, without: Floats) -> float:
     return float(2 * stdtr(n - 1, -abs(z_whole) / error))
 
 
-def _shared(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+def _shared_cells(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     first, second = check_pair(x, y, 2, "The correlation")
     scored = ~(np.isnan(first) | np.isnan(second))
     return np.where(scored, first, np.nan), np.where(scored, second, np.nan)
 
 
-def _standardised(rows: Floats) -> Floats:
+def _standard_rows(rows: Floats) -> Floats:
     """Rows centred, NaN as 0, divided by their norm; NaN for rows of no spread."""
     scored = ~np.isnan(rows)
     cells = np.where(scored, rows, 0.0)
@@ -112,7 +112,7 @@ def _standardised(rows: Floats) -> Floats:
     return divide(centred, np.sqrt((centred**2).sum(axis=1, keepdims=True)))
 
 
-def _correlated(x: Floats, y: Floats, method: Method) -> Floats:
+def _row_correlations(x: Floats, y: Floats, method: Method) -> Floats:
     """[rows] of x and y [rows, cells], both NaN where either is; NaN where x or y is constant."""
     if method == "kendall":
         from scipy.stats import kendalltau  # scipy.stats takes a second
@@ -123,7 +123,7 @@ def _correlated(x: Floats, y: Floats, method: Method) -> Floats:
         )
     if method == "spearman":
         x, y = average_ranks(x), average_ranks(y)
-    both = _standardised(x)[:, None] @ _standardised(y)[:, :, None]
+    both = _standard_rows(x)[:, None] @ _standard_rows(y)[:, :, None]
     return np.asarray(np.clip(both[:, 0, 0], -1.0, 1.0), dtype=np.float64)
 
 

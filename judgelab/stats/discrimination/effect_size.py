@@ -85,9 +85,9 @@ def effect_size_parts(difference: Floats, less: Floats | None = None) -> Floats:
     not n - 1, as the jackknife overstates it on few items. Exact intervals (noncentral t) hold on
     normal differences alone: on exponential ones they cover from .74 to .997.
     """
-    whole, without = _jackknifed(difference)
+    whole, without = _jackknife(difference)
     if less is not None:
-        other, other_without = _jackknifed(less)
+        other, other_without = _jackknife(less)
         whole, without = whole - other, without - other_without
     n = difference.shape[-1]
     pseudo = n * whole[..., None] - (n - 1) * without
@@ -95,7 +95,7 @@ def effect_size_parts(difference: Floats, less: Floats | None = None) -> Floats:
     return np.asarray(centre + np.sqrt((n - 1) / n) * (pseudo - centre))
 
 
-def _jackknifed(values: Floats) -> tuple[Floats, Floats]:
+def _jackknife(values: Floats) -> tuple[Floats, Floats]:
     """d_z [...] and without each item in turn [..., items]; NaN where there is no spread."""
     n = values.shape[-1]
     mean = values.mean(axis=-1, keepdims=True)

@@ -148,9 +148,9 @@ def sign_flip_p(values: ArrayLike, permutations: int = 2000, seed: int = 0) -> f
         return float("nan")
     bits = permutations * items.size
     raw = np.frombuffer(np.random.default_rng((seed, 1)).bytes(-(-bits // 8)), dtype=np.uint8)
-    flipped = np.unpackbits(raw, count=bits).reshape(permutations, items.size)
+    flips = np.unpackbits(raw, count=bits).reshape(permutations, items.size)
     # A flip of the set F changes the sum by -2 sum(F): one product instead of a sign matrix.
-    sums = items.sum() - 2 * (flipped.astype(np.float64) @ items)
+    sums = items.sum() - 2 * (flips.astype(np.float64) @ items)
     # Flips that equal the observed sum up to rounding count as ties.
     bar = abs(items.sum()) - 1e-12 * np.abs(items).sum()
     return float((1 + np.count_nonzero(np.abs(sums) >= bar)) / (1 + permutations))

@@ -135,13 +135,13 @@ def over(answers: Floats, control: Floats, asked: Mask | None = None) -> ExamSha
     return replace(shares(answers - control, asked), limits=(-1.0, 1.0))
 
 
-def unchanged(before: Floats, after: Floats) -> Floats:
+def same_verdicts(before: Floats, after: Floats) -> Floats:
     """1 where verdicts before and after a change agree, as two ties do, 0 where they do not
     (equation 2), NaN where either is unread."""
     return np.where(np.isnan(before + after), np.nan, before == after)
 
 
-def tied(before: Floats, after: Floats) -> float:
+def tie_share(before: Floats, after: Floats) -> float:
     """Share of the cases read both times that are ties both times; NaN without any. Ties agree, so
     a judge that always says "tie" has P_c = 1 and has compared nothing."""
     ties, both = (before == 0.5) & (after == 0.5), ~np.isnan(before + after)
@@ -231,11 +231,11 @@ def decide(votes: Floats, weight: ArrayLike) -> Floats:
     by their size. A weight [judges] of 0 or NaN keeps a judge out.
     """
     power, values = np.nan_to_num(np.asarray(weight, dtype=np.float64)), np.nan_to_num(votes)
-    voted = np.tensordot(power, (~np.isnan(votes)).astype(np.float64), axes=1)
+    turnout = np.tensordot(power, (~np.isnan(votes)).astype(np.float64), axes=1)
     balance = np.tensordot(power, values, axes=1)
     size = np.tensordot(power, np.abs(values), axes=1)
     sign = np.where(np.abs(balance) <= TOLERANCE * size, 0.0, np.sign(balance))
-    return np.where(voted > 0, sign, np.nan)
+    return np.where(turnout > 0, sign, np.nan)
 
 
 def pooled_scores(scores: Floats, weight: ArrayLike) -> Floats:

@@ -59,7 +59,7 @@ def ranked_pairs(
     truth, values = check_pair(human, metric, 2, "Human and metric scores")
     size = items or len(values)
     generator = np.random.default_rng(seed)
-    one, other = (_resampled(values, size, draws, generator) for _ in range(2))
+    one, other = (_resample(values, size, draws, generator) for _ in range(2))
     means, now = row_means(truth.T), row_means(values.T)
     i, j = np.triu_indices(values.shape[1], k=1)
     gap = means[i] - means[j]
@@ -80,7 +80,7 @@ def _least(values: Floats) -> float:
     return float(ROUNDING * np.abs(np.nan_to_num(values)).max(initial=0.0))
 
 
-def _resampled(values: Floats, size: int, draws: int, generator: np.random.Generator) -> Floats:
+def _resample(values: Floats, size: int, draws: int, generator: np.random.Generator) -> Floats:
     """[draws, systems] means over so many items drawn with replacement."""
     samples = (generator.integers(0, len(values), size) for _ in range(draws))
     counts = np.array([np.bincount(items, minlength=len(values)) for items in samples], np.float64)
@@ -175,12 +175,12 @@ def predict_pairs(
         for pair in zip(pairs.first, pairs.second, strict=True)
     ]
     return {
-        (kind, model): predicted(model, pairs.delta, fits, items or len(people), kind == "paired")
+        (kind, model): predict(model, pairs.delta, fits, items or len(people), kind == "paired")
         for kind, model in product(("unpaired", "paired"), MODELS)
     }
 
 
-def predicted(
+def predict(
     model: Model, delta: Floats, fits: Sequence[JudgeFit], items: int, paired: bool
 ) -> Floats:
     """Confidence [pairs] for differences of human means.

@@ -125,20 +125,20 @@ class _SystemPairs:
 def _with_bias(fit: JudgeFit, pairs: _SystemPairs) -> JudgeFit:
     """The fit with its bias between systems, and the bias about the line through their means."""
 
-    def sd_between(squared: float, sampled: float) -> float:
+    def sd_between(gap: float, noise: float) -> float:
         """In human units, 0 where it is not above 0 or only rounding."""
-        root = math.sqrt(max(squared - sampled, 0.0)) / fit.slope
+        root = math.sqrt(max(gap - noise, 0.0)) / fit.slope
         return root if root > math.sqrt(ROUNDING) * fit.sd else 0.0
 
-    squared, sampled = pairs.squared_gap(fit.slope)
+    gap, noise = pairs.squared_gap(fit.slope)
     freedom = pairs.systems - 1
     quantiles = 2 * gammaincinv(freedom / 2, [0.975, 0.025])
-    low, high = (sd_between(float(end), sampled) for end in squared * freedom / quantiles)
-    fit = replace(fit, bias=Estimate(sd_between(squared, sampled), low, high, pairs.systems))
+    low, high = (sd_between(float(end), noise) for end in gap * freedom / quantiles)
+    fit = replace(fit, bias=Estimate(sd_between(gap, noise), low, high, pairs.systems))
     if pairs.systems == 2 or not pairs.human.any():
         return fit
     steep = float((pairs.human * pairs.metric).sum() / (pairs.human**2).sum())
-    squared, sampled = pairs.squared_gap(steep)
-    squared *= freedom / (freedom - 1)  # the line took one of the systems' differences
-    line = sd_between(squared, sampled)
+    gap, noise = pairs.squared_gap(steep)
+    gap *= freedom / (freedom - 1)  # the line took one of the systems' differences
+    line = sd_between(gap, noise)
     return replace(fit, system_slope=steep / fit.slope, line_bias_sd=line)

@@ -34,7 +34,7 @@ def deal(keys: Sequence[str], size: int) -> list[Places]:
     return [order[first::count] for first in range(count)]
 
 
-def blocked(cells: Floats, agents: int) -> Floats:
+def as_blocks(cells: Floats, agents: int) -> Floats:
     """[blocks, agents, peers, m, m] from [blocks, m agents, m agents], whose rows run over agents
     within items."""
     m = cells.shape[1] // agents
@@ -42,7 +42,7 @@ def blocked(cells: Floats, agents: int) -> Floats:
     return np.ascontiguousarray(parts.transpose(0, 2, 4, 1, 3))
 
 
-def centred(scores: Floats) -> Floats:
+def centre(scores: Floats) -> Floats:
     """The same without what a text has with all texts of a peer, its length and its style: mean of
     both directions, less the means over either text's items in each block and pair of agents. These
     stay where an agent's texts change places, so a permutation test is the same without them."""
@@ -60,7 +60,7 @@ def by_item(blocks: Sequence[Places], values: Floats) -> Floats:
     return items
 
 
-def matched(cells: Floats) -> Floats:
+def match_effect(cells: Floats) -> Floats:
     """[blocks, m] what texts of one item have more than texts of two, from centred [blocks, m, m]:
     its mean over items is that of matched scores less that of mismatched. What an item adds to
     either is in its own value, so that items are the units of an interval."""
@@ -84,9 +84,9 @@ def with_peers(cells: Floats, agent: int, group: Places) -> Floats:
 
 
 def effects(scores: Sequence[Floats], blocks: Sequence[Places], group: Places) -> Floats:
-    """[items, agents] ``matched`` of the scores of each agent with its peers."""
+    """[items, agents] ``match_effect`` of the scores of each agent with its peers."""
     each = (with_peers(cells, agent, group) for agent, cells in enumerate(scores))
-    return np.stack([by_item(blocks, matched(own)) for own in each], axis=1)
+    return np.stack([by_item(blocks, match_effect(own)) for own in each], axis=1)
 
 
 def correlation(x: Floats, y: Floats) -> float:
@@ -132,7 +132,7 @@ class SourceExam:
 
 def sit(scores: Floats, blocks: Sequence[Places]) -> SourceExam:
     """The exam of one critic, by its scores [blocks, agents, peers, m, m] as they were measured."""
-    even = centred(scores)
+    even = centre(scores)
     first, second = np.triu_indices(scores.shape[1], 1)
     turned = scores[:, second, first].transpose(0, 1, 3, 2)
     orders = correlation(scores[:, first, second], turned)
@@ -143,7 +143,7 @@ def beyond(scores: Floats, other: Floats, blocks: Sequence[Places]) -> Floats:
     """[items] AUC of what is left of a critic's scores without another's, both as ranks: a critic
     that only orders pairs as the other does has nothing left, and .5."""
     x, y = (
-        centred(rankdata(one.ravel(), nan_policy="omit").reshape(one.shape))
+        centre(rankdata(one.ravel(), nan_policy="omit").reshape(one.shape))
         for one in (other, scores)
     )
     slope = np.nansum(x * y) / (np.nansum(x * x) or 1.0)

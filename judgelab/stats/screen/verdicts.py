@@ -34,7 +34,7 @@ NOTHING, LESS = 0.1, 0.5
 
 
 @dataclass(frozen=True)
-class Screened:
+class Screening:
     """One entry for each agent."""
 
     effect: Floats  # [items, agents] pooled score with peers of the item less that of others
@@ -44,7 +44,7 @@ class Screened:
     verdict: Sequence[Verdict]
 
 
-def pooled(
+def pool_critics(
     critics: Sequence[Floats], blocks: Sequence[Places], families: Sequence[str]
 ) -> list[Floats]:
     """All critics' centred scores [blocks, agents, peers, m, m] as one for each agent [blocks,
@@ -68,8 +68,10 @@ def pooled(
     return sums
 
 
-def screen(scores: Sequence[Floats], blocks: Sequence[Places], group: NDArray[np.intp]) -> Screened:
-    """Test, measure and name every agent, by scores as of ``pooled`` and ``group`` [agents] as of
+def screen(
+    scores: Sequence[Floats], blocks: Sequence[Places], group: NDArray[np.intp]
+) -> Screening:
+    """Test, measure and name every agent, by scores of ``pool_critics`` and ``group`` [agents] of
     ``with_peers``."""
     each = [with_peers(cells, agent, group) for agent, cells in enumerate(scores)]
     effect = effects(scores, blocks, group)
@@ -80,14 +82,14 @@ def screen(scores: Sequence[Floats], blocks: Sequence[Places], group: NDArray[np
     sure = false_discoveries(np.where(few, np.nan, p))
     words = ["nothing", "much less", "something"]
     verdict = np.select([none & ~sure, less, sure], words, "not known").tolist()
-    return Screened(effect, p, sure, share, verdict)
+    return Screening(effect, p, sure, share, verdict)
 
 
 def permutation_p(cells: Floats, draws: int = DRAWS) -> float:
     """One-sided p of scores [blocks, m, m] of an agent's texts with its peers', as above. The texts
     that are there change places within their block; NaN without two of any block."""
     generator = np.random.default_rng((0, 2))
-    observed, reached, moves = 0.0, np.zeros(draws), False
+    observed, sums, moves = 0.0, np.zeros(draws), False
     for block in cells:
         places = np.flatnonzero(~np.isnan(np.diagonal(block)))
         part = np.nan_to_num(block[np.ix_(places, places)])  # a call that failed says nothing
@@ -95,11 +97,11 @@ def permutation_p(cells: Floats, draws: int = DRAWS) -> float:
         moves |= k > 1
         orders = generator.permuted(np.tile(np.arange(k), (draws, 1)), axis=1)
         observed += float(np.trace(part))
-        reached += part[orders, np.arange(k)].sum(axis=1)
+        sums += part[orders, np.arange(k)].sum(axis=1)
     if not moves:
         return np.nan
     slack = 1e-9 * max(1.0, float(np.nanmax(np.abs(cells))))
-    return float((1 + np.count_nonzero(reached >= observed - slack)) / (1 + draws))
+    return float((1 + np.count_nonzero(sums >= observed - slack)) / (1 + draws))
 
 
 def false_discoveries(p: Floats) -> Mask:

@@ -136,9 +136,9 @@ class Target:
         """What the people left out earn on the same units."""
         return self._of(self.people, judged, each)
 
-    def _of(self, earned: Floats, judged: Mask, each: bool) -> Shares:
+    def _of(self, credit: Floats, judged: Mask, each: bool) -> Shares:
         sums = list[Floats]()
-        for x in (earned, self.mass):
+        for x in (credit, self.mass):
             columns = np.ascontiguousarray(np.swapaxes(x * judged[..., None], -1, -2))
             own = cluster_sums(columns, self.cluster)
             sums.append(own if each else own.sum(axis=-2))
@@ -154,12 +154,12 @@ def cohens_kappa(people: Floats, judge: Floats, weight: Floats, cluster: Places)
     n = max(len(people), 1)
     weight = divide(weight, weight.mean() if len(weight) else 1.0)
     rows, columns = weight @ people / n, weight @ judge / n
-    agreed = (people * judge).sum(axis=1)
-    po, pe = float(weight @ agreed) / n if len(people) else np.nan, float(rows @ columns)
+    agreement = (people * judge).sum(axis=1)
+    po, pe = float(weight @ agreement) / n if len(people) else np.nan, float(rows @ columns)
     value = (po - pe) / (1 - pe) if pe < 1 else np.nan
     value = 0.0 if abs(value) < ROUNDING else value  # a constant answer
     each = people @ columns + judge @ rows - 2 * pe
-    off = (agreed - po - (1 - value) * each) / (1 - pe) if pe < 1 else each * np.nan
+    off = (agreement - po - (1 - value) * each) / (1 - pe) if pe < 1 else each * np.nan
     sums, present = (cluster_sums(x, cluster) for x in (weight * off, np.ones(len(people))))
     adds = value + sums * (present > 0).sum() / n
     adds = np.where(present > 0, np.round(adds, 12), np.nan)
@@ -191,8 +191,8 @@ def preference_target(
         own, rest = np.full(k.shape, np.nan), divide(total, k)
     side = np.sign(np.round(np.nan_to_num(rest, nan=0.5) - 0.5, 9))
     mass = np.stack([(share * (side > 0)).sum(axis=1), (share * (side < 0)).sum(axis=1)], axis=1)
-    earned = share * own * (side > 0), share * (1 - own) * (side < 0)
-    return Target(mass, np.stack([x.sum(axis=1) for x in earned], axis=1), cluster)
+    credit = share * own * (side > 0), share * (1 - own) * (side < 0)
+    return Target(mass, np.stack([x.sum(axis=1) for x in credit], axis=1), cluster)
 
 
 @dataclass(frozen=True)
@@ -306,8 +306,8 @@ def _credits(
     places = np.flatnonzero(~np.isnan(values))
     v, t, g, w = values[places], target[places], group[places], weight[places]
     concordant = _below_in_both(v, t, g, w) + _below_in_both(-v, -t, g, w)
-    tied = _sums_within(_cells(g, v), w) - _sums_within(_cells(g, v, t), w)
-    total[places] = w * (concordant + tied / 2)
+    ties = _sums_within(_cells(g, v), w) - _sums_within(_cells(g, v, t), w)
+    total[places] = w * (concordant + ties / 2)
     return total, count
 
 

@@ -44,7 +44,7 @@ class LabelledPool:
         weight: [judges, labels] 1 / n, 0 where the judge did not judge.
         n, size, groups: [judges] units with a label, units judged, clusters with a label.
         mean: [judges] of the pool.
-        centred: [judges, units] values minus the mean, 0 where not judged; ``pooled`` their sums in
+        centred: [judges, units] values minus the mean, 0 where not judged; ``sums`` theirs in
             each cluster.
     """
 
@@ -61,7 +61,7 @@ class LabelledPool:
         self.weight = divide(there, self.n[:, None])
         self.mean = divide(np.where(self.judged, values, 0.0).sum(axis=1), self.size)
         self.centred = np.where(self.judged, values - self.mean[:, None], 0.0)
-        self.pooled = cluster_sums(self.centred, cluster)
+        self.sums = cluster_sums(self.centred, cluster)
         self.names, self.place = np.unique(cluster[self.columns], return_inverse=True)
         self.groups = (self.of_clusters(there) > 0).sum(axis=1)
 
@@ -71,7 +71,7 @@ class LabelledPool:
 
     def adds(self, labels: Floats, share: Floats) -> Floats:
         """[judges, clusters] sums of [judges, labels] and of share [judges] x centred values."""
-        sums = share[:, None] * self.pooled
+        sums = share[:, None] * self.sums
         sums[:, self.names] += self.of_clusters(labels)
         return sums
 
@@ -172,7 +172,7 @@ def people_alone(pool: LabelledPool) -> Estimates:
 def judge_alone(pool: LabelledPool) -> Estimates:
     """The judge's own mean over the pool: an interval for what it says, not for what is true."""
     groups = (cluster_sums(pool.judged, pool.cluster) > 0).sum(axis=1)
-    squares = divide(groups, groups - 1) * (pool.pooled**2).sum(axis=1)
+    squares = divide(groups, groups - 1) * (pool.sums**2).sum(axis=1)
     error = divide(np.sqrt(squares), pool.size)
     return Estimates.of(pool.mean, t_interval(pool.mean, error, groups), pool.size)
 

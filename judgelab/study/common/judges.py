@@ -127,7 +127,7 @@ def cost_columns(log: CallLog, lm: EvaluationLM, prices: str | None) -> dict[str
         return {}
     row: dict[str, Value] = {"calls": calls, "input_tokens": tokens_in, "output_tokens": tokens_out}
     if isinstance(model, Remote):
-        price = model.priced(prices)
+        price = model.price(prices)
         row["cost"] = price.cost(tokens_in, tokens_out) if price else math.nan
         if price:
             row["currency"] = price.currency

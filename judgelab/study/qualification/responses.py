@@ -32,9 +32,9 @@ from judgelab.stats.qualification.exams import (
     ExamShares,
     gaps_of,
     over,
+    same_verdicts,
     shares,
-    tied,
-    unchanged,
+    tie_share,
     votes_of,
 )
 
@@ -184,9 +184,9 @@ def recorded_responses(panel: Panel, exams: Collection[str], prices: JudgePrices
     if of_pairs and "consistency" in exams:
         answers = []
         for before, after in zip(cells[..., 0], cells[..., 1], strict=True):
-            same = unchanged(before, after)
+            same = same_verdicts(before, after)
             absence = "no verdicts in both orders" if np.isnan(same).all() else ""
-            everywhere, ties = np.ones(same.shape, np.bool_), tied(before, after)
+            everywhere, ties = np.ones(same.shape, np.bool_), tie_share(before, after)
             answers.append(Answers(same, everywhere, tied=ties, absence=absence))
         # its answers are the verdicts: it costs nothing more
         costs = np.stack([cost, np.zeros(len(names))])
@@ -307,7 +307,7 @@ class JudgePrices:
     def listed(self, name: str, lm: EvaluationLM) -> Price | None:
         """The price of a model behind an endpoint; None: there is none. ConfigError: the price is
         in another currency; DataError: the run's price list cannot be read."""
-        listed = lm.priced(self.models) if isinstance(lm, Remote) else None
+        listed = lm.price(self.models) if isinstance(lm, Remote) else None
         if listed is not None and listed.currency != self.currency:
             raise ConfigError(
                 f"study.prices is in {self.currency}, but the price of {name} (of "

@@ -22,8 +22,16 @@ from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_change, item_mean
 from judgelab.stats.ranking.leaderboard import Ranking, rank_intervals
 from judgelab.stats.screen.belief import Belief, features
-from judgelab.stats.screen.exam import Places, SourceExam, beyond, by_item, centred, effects, sit
-from judgelab.stats.screen.verdicts import FEWEST, RATE, Screened, Verdict, pooled, screen, shares
+from judgelab.stats.screen.exam import Places, SourceExam, beyond, by_item, centre, effects, sit
+from judgelab.stats.screen.verdicts import (
+    FEWEST,
+    RATE,
+    Screening,
+    Verdict,
+    pool_critics,
+    screen,
+    shares,
+)
 from judgelab.study.common.tables import named_columns
 from judgelab.study.common.templates import table
 from judgelab.study.screen.texts import TextFacts, word_counts
@@ -74,7 +82,7 @@ class ScreenCase:
     blocks: Sequence[Places]
     sat: Sequence[Sat]
     facts: TextFacts
-    screened: Screened | None  # None where no critic qualifies
+    screened: Screening | None  # None where no critic qualifies
     verdicts: Sequence[Verdict] = ()
     reasons: Sequence[Reason] = ()  # why "not known", or exempt from the bars; "" of the others
     # critic that qualified -> [items, agents] its own effects, in its unit
@@ -207,9 +215,9 @@ def decide(
     case = ScreenCase(panel, blocks, sat, facts, None)
     if not pool:
         return case
-    even = [centred(one.critic.scores) for one in pool]
+    even = [centre(one.critic.scores) for one in pool]
     families = [one.critic.family for one in pool]
-    found = screen(pooled(even, blocks, families), blocks, facts.group)
+    found = screen(pool_critics(even, blocks, families), blocks, facts.group)
     verdicts, reasons = list[Verdict](), list[Reason]()
     texts = (~np.isnan(found.effect)).sum(axis=0)
     for k, word in enumerate(found.verdict):
@@ -246,7 +254,7 @@ def discernment(scores: Floats, blocks: Sequence[Places]) -> Estimate:
     """AUC of a text's scores with its peers' of the same item over those of what an attack left of
     it; mean over agents. Of scores [blocks, 2 agents, 2 agents, m, m] of a panel of ``twice``."""
     n = scores.shape[1] // 2
-    same = by_item(blocks, np.einsum("kabii->kiab", centred(scores)[:, :, :n]))
+    same = by_item(blocks, np.einsum("kabii->kiab", centre(scores)[:, :, :n]))
     own = np.eye(n, dtype=np.bool_)
     before, after = (np.where(own, np.nan, one).reshape(-1, n) for one in np.split(same, 2, axis=1))
     return item_mean(row_means(row_auc(before, after).reshape(-1, n)), (0.0, 1.0))
@@ -278,8 +286,8 @@ def tried(
             cells = {one.name: one.scores[:, chosen][:, :, chosen] for one in asked}
             told[name] = {key: discernment(own, case.blocks) for key, own in cells.items()}
         pool = [one for one in asked if one.name in taking_part]
-        even = [centred(one.scores) for one in pool]
-        scores = pooled(even, case.blocks, [one.family for one in pool])
+        even = [centre(one.scores) for one in pool]
+        scores = pool_critics(even, case.blocks, [one.family for one in pool])
         before, after = (  # with peers as they are
             effects([one[:, :n] for one in own], case.blocks, case.facts.group)
             for own in (scores[:n], scores[n:])

@@ -24,7 +24,7 @@ from judgelab.scale.local import alone
 from judgelab.stats.intervals.arrays import Floats
 from judgelab.stats.intervals.means import item_mean
 from judgelab.stats.screen.belief import Belief
-from judgelab.stats.screen.exam import FEWEST, Places, blocked, deal
+from judgelab.stats.screen.exam import FEWEST, Places, as_blocks, deal
 from judgelab.stats.screen.verdicts import FEWEST as TEXTS
 from judgelab.stats.screen.verdicts import Verdict
 from judgelab.study.common.judges import JudgesStudy, asks_nobody
@@ -186,7 +186,7 @@ def _measured(
         own.spread(lambda lm: own.mechanism.measure_pairs(together, lm, seed=own.seed))
     own.tell(f"{own.mechanism.name}, within blocks", len(together.items))
     pairs = own.mechanism.measure_pairs(together, own.evaluation_lm, seed=own.seed)
-    return blocked(np.asarray(pairs.values, np.float64), len(panel.agents)), pairs.attrs
+    return as_blocks(np.asarray(pairs.values, np.float64), len(panel.agents)), pairs.attrs
 
 
 def _facts(case: ScreenCase) -> dict[str, Any]:

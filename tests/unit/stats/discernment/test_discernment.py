@@ -18,7 +18,7 @@ from judgelab.stats.discernment.score import (
     calibrate,
     calibrate_summary,
     ceiling,
-    combined,
+    combine_metrics,
     discernment_ends,
     left_out,
     level_balanced,
@@ -41,7 +41,7 @@ def discernment(
     before: ArrayLike, after: ArrayLike, weights: Weights = None, how: How = USUAL
 ) -> Scores:
     log_p = signed_rank_log_p(np.subtract(before, after).T, how.method)
-    d, d_ew = combined(log_p, metric_weights(len(log_p), weights), how.combine)
+    d, d_ew = combine_metrics(log_p, metric_weights(len(log_p), weights), how.combine)
     return Scores(float(d), float(d_ew), np.exp(log_p))
 
 
@@ -170,7 +170,7 @@ def test_chance_rejects_about_5_percent_with_weights(metrics: int, rho: float) -
     first = likert(rng, 1000, 100, metrics, rho=rho)
     second = likert(rng, 1000, 100, metrics, rho=rho)
     log_p = signed_rank_log_p(np.moveaxis(first - second, 1, 2))
-    d, d_ew = combined(log_p, metric_weights(metrics, None), "printed")
+    d, d_ew = combine_metrics(log_p, metric_weights(metrics, None), "printed")
     assert 0.035 <= (d_ew > 1).mean() <= 0.08
     if metrics == 4:
         assert (d > 1).mean() > 0.15

@@ -17,8 +17,8 @@ from judgelab.stats.qualification.exams import (
     over,
     over_chance,
     pooled_scores,
+    same_verdicts,
     shares,
-    unchanged,
     votes_of,
 )
 
@@ -28,7 +28,7 @@ NAN = np.nan
 def test_consistency_counts_equal_verdicts_and_leaves_out_the_unread() -> None:
     before = np.array([1.0, 0.0, 0.5, 0.5, 1.0, NAN])
     after = np.array([1.0, 1.0, 0.5, 1.0, NAN, NAN])
-    assert_allclose(unchanged(before, after), [1, 0, 1, 0, NAN, NAN])
+    assert_allclose(same_verdicts(before, after), [1, 0, 1, 0, NAN, NAN])
 
 
 def test_an_exam_is_a_mean_over_answers_not_over_items() -> None:

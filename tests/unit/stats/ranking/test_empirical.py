@@ -14,8 +14,8 @@ from judgelab.stats.ranking.pairs import (
     Outcomes,
     calibration_error,
     ordered_pairs,
+    predict,
     predict_pairs,
-    predicted,
     ranked_pairs,
 )
 from judgelab.stats.ranking.system_bias import MODELS, fit_judge
@@ -187,9 +187,9 @@ def test_predictions_are_the_closed_form() -> None:
     ):
         shared = {"item_correlation": fit.item_correlation, "system_bias_sd": bias}
         exact = confidence(fit.r, 80, 0.2 * slope, sd=fit.sd, **shared)
-        made = predicted(model, np.array([0.2]), [fit], 80, paired=True)  # type: ignore[arg-type]
+        made = predict(model, np.array([0.2]), [fit], 80, paired=True)  # type: ignore[arg-type]
         assert made[0] == pytest.approx(float(exact))
-        backwards = predicted(model, np.array([0.1]), [fit_judge(human, -metric)], 50, paired=True)  # type: ignore[arg-type]
+        backwards = predict(model, np.array([0.1]), [fit_judge(human, -metric)], 50, paired=True)  # type: ignore[arg-type]
         assert np.isnan(backwards).all()
 
 

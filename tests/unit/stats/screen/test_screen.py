@@ -7,8 +7,8 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from judgelab.stats.screen.exam import SourceExam, centred, deal, matched, sit
-from judgelab.stats.screen.verdicts import false_discoveries, permutation_p, pooled, screen
+from judgelab.stats.screen.exam import SourceExam, centre, deal, match_effect, sit
+from judgelab.stats.screen.verdicts import false_discoveries, permutation_p, pool_critics, screen
 
 M = 6
 
@@ -27,9 +27,9 @@ def panel(informed: list[float], blocks: int = 10, seed: int = 0) -> np.ndarray:
 
 def screened(scores: np.ndarray, group: list[int] | None = None):
     blocks = deal([f"{k:03d}" for k in range(M * len(scores))], M)
-    even = centred(scores)
+    even = centre(scores)
     groups = np.arange(scores.shape[1]) if group is None else np.array(group)
-    return screen(pooled([even], blocks, ["one"]), blocks, groups)
+    return screen(pool_critics([even], blocks, ["one"]), blocks, groups)
 
 
 def test_effect_is_matched_less_mismatched_where_texts_are_missing() -> None:
@@ -41,7 +41,7 @@ def test_effect_is_matched_less_mismatched_where_texts_are_missing() -> None:
     plain = np.trace(part) / 4 - part[~np.eye(4, dtype=bool)].mean()
     part = np.full((1, 1, 1, M, M), np.nan)
     part[0, 0, 0][np.ix_(rows, rows)] = both[0, 0, 0][np.ix_(rows, rows)]
-    assert np.nanmean(matched(centred(part)[:, 0, 0])) == pytest.approx(plain)
+    assert np.nanmean(match_effect(centre(part)[:, 0, 0])) == pytest.approx(plain)
 
 
 def test_the_test_is_that_of_all_orders() -> None:
