@@ -222,6 +222,7 @@ def has_room(accounts: Sequence[Account], model: str, costs: Both, budget: Budge
     if beside := sum(a.under_way for a in accounts):
         reserve = sum(dot(a.way, larger(LONGER, ratios[a.model])) for a in accounts)
         new = dot(costs, larger(LONGER, ratios[model]))
+        # until replies show how long they get, few are sent at once
         few = beside > sum(a.charged.total() for a in accounts)
         return not few and cost + perhaps + reserve + new <= most
     if cost + perhaps + dot(costs, ratios[model]) > most:

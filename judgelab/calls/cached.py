@@ -192,25 +192,22 @@ class Claims:
     def take(self, keys: Sequence[bytes]) -> list[bytes]:
         """Claim what no living process has claimed; returns those of ``keys`` that are ours now."""
         with self._cache.transaction() as db:
-            db.executemany(
-                "INSERT OR IGNORE INTO claim VALUES (?, ?)", [(key, self._owner) for key in keys]
-            )
+            own = [(key, self._owner) for key in keys]
+            db.executemany("INSERT OR IGNORE INTO claim VALUES (?, ?)", own)
             rows = rows_of(db, "SELECT key, owner FROM claim", keys)
             owners = {key: (owner or b"").decode(errors="replace") for key, owner in rows}
             for owner in {o for o in owners.values() if not self._mark.lives(o)}:
                 orphans = [key for key, holder in owners.items() if holder == owner]
-                db.executemany(
-                    "UPDATE claim SET owner = ? WHERE key = ?", [(self._owner, k) for k in orphans]
-                )
+                heirs = [(self._owner, key) for key in orphans]
+                db.executemany("UPDATE claim SET owner = ? WHERE key = ?", heirs)
                 owners |= dict.fromkeys(orphans, self._owner)
         return [key for key in keys if owners.get(key, self._owner) == self._owner]
 
     def drop(self, keys: Sequence[bytes]) -> None:
         """Give up our claims on these keys."""
         with self._cache.transaction() as db:
-            db.executemany(
-                "DELETE FROM claim WHERE key = ? AND owner = ?", [(k, self._owner) for k in keys]
-            )
+            own = [(key, self._owner) for key in keys]
+            db.executemany("DELETE FROM claim WHERE key = ? AND owner = ?", own)
 
     def close(self) -> None:
         """Give up all claims."""

@@ -252,7 +252,8 @@ class Caller:
         return seconds if seconds > max(self.limits.longest_wait, SHOWN) else None
 
     def _wait(self, state: Any) -> float:
-        """Seconds until the next attempt: as the server says, else full jitter."""
+        """Seconds until the next attempt: as the server says and up to a tenth more, so that calls
+        do not come back all at once; else full jitter."""
         result, wait = state.outcome.result(), float(self._jitter(state))
         seconds = result.retry_after
         return wait if seconds is None else seconds + min(wait, 0.1 * seconds)

@@ -110,6 +110,7 @@ def is_of(prompt: ScoredPrompt, text: str) -> bool:
             return True
         if prompt.tokens[0] or prompt.logprobs[0] is not None:
             continue
+        # a first token without a name and a value may be any first characters
         if any(_spell(prompt.tokens[1:], whole[n:]) for n in range(1, min(NAMELESS, len(whole)))):
             return True
     return False

@@ -113,9 +113,7 @@ def fetch(hub: Mapping[str, Any]) -> Provenance:
     files = tuple(folder / name for name in dict.fromkeys(matches))
     if not files:
         raise _refusal(hub, f"no file there matches {' or '.join(patterns)}")
-    shards = {
-        str(file)[: -len(n[0])]: int(n[1]) for file in files if (n := SHARD.search(file.name))
-    }
+    shards = {str(f)[: -len(n[0])]: int(n[1]) for f in files if (n := SHARD.search(f.name))}
     if obstacle and "*" in "".join(patterns) and len(files) < sum(shards.values()):
         raise _refusal(hub, f"{obstacle}, and the cache holds a part of the split only")
     origin = {key: hub.get(key) for key in HUB if key != "data_files"}

@@ -121,9 +121,7 @@ class Log:
             if len(words) > MOST or 2 * sum(len(cell) > LONGEST for cell in its) > len(its):
                 self.left_out["criteria in free texts"] += 1
                 for unit in self.units.values():
-                    unit.opinions = {
-                        key: one for key, one in unit.opinions.items() if key[0] != name
-                    }
+                    unit.opinions = {k: x for k, x in unit.opinions.items() if k[0] != name}
 
     def rows(self, where: str) -> list[JudgedRow]:
         """A row of each unit and criterion; DataError if one is not as a row must be."""

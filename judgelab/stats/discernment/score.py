@@ -127,10 +127,10 @@ def calibrate_summary(
     variants, items, metrics = ratings.shape
     shares = [metric_weights(metrics, own) for own in weights]
     rng, block = np.random.default_rng((seed, 3)), max(1, BLOCK // max(ratings.size, 1))
-    scored, scores = ~np.isnan(ratings), []
+    has_score, scores = ~np.isnan(ratings), []
     for start in range(0, replicates, block):
         count = min(block, replicates - start)
-        places = _shuffles(rng.random((count, variants, items)), scored)
+        places = _shuffles(rng.random((count, variants, items)), has_score)
         shuffled_ratings = np.take_along_axis(ratings[None], places, axis=1)
         differences = np.moveaxis(shuffled_ratings[:, :1] - shuffled_ratings[:, 1:], 2, 3)
         log_p = signed_rank_log_p(differences, how.method)
@@ -192,15 +192,15 @@ def _deviate(d: Floats) -> Floats:
     return np.asarray(deviate, dtype=np.float64)
 
 
-def _shuffles(keys: Floats, scored: Mask) -> NDArray[np.int64]:
+def _shuffles(keys: Floats, has_score: Mask) -> NDArray[np.int64]:
     """Which variant's score stands where: [count, variants, items, metrics, or 1 for all alike].
 
     Scored variants change places in the order of ``keys`` [count, variants, items], in the same
-    order for all metrics; the others of ``scored`` [variants, items, metrics] stay.
+    order for all metrics; the others of ``has_score`` [variants, items, metrics] stay.
     """
-    alike = bool((scored == scored[..., :1]).all())
+    alike = bool((has_score == has_score[..., :1]).all())
     places = []
-    for there in np.moveaxis(scored[..., :1] if alike else scored, -1, 0):
+    for there in np.moveaxis(has_score[..., :1] if alike else has_score, -1, 0):
         order = np.argsort(np.where(there, keys, np.inf), axis=1)
         place = np.broadcast_to(np.maximum(np.cumsum(there, axis=0) - 1, 0), keys.shape)
         own = np.arange(len(there))[:, None]

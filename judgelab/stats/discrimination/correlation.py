@@ -49,10 +49,10 @@ def clustered_correlation(
     in up to .13.
     """
     first, second = _shared_cells(x, y)
-    scored = ~np.isnan(first)
-    n = int(np.count_nonzero(scored.any(axis=1)))
-    unscored = int(np.count_nonzero(~scored))
-    if np.count_nonzero(scored) < 2:
+    has_both = ~np.isnan(first)
+    n = int(np.count_nonzero(has_both.any(axis=1)))
+    unscored = int(np.count_nonzero(~has_both))
+    if np.count_nonzero(has_both) < 2:
         return Estimate(np.nan, n=n, unscored=unscored)
 
     def of(items: NDArray[np.int64]) -> Floats:
@@ -65,7 +65,7 @@ def clustered_correlation(
     value = float(of(everything[None])[0])
     if n < 3 or np.isnan(value):
         return Estimate(value, n=n, unscored=unscored)
-    without = of(np.stack([np.delete(everything, k) for k in everything[scored.any(axis=1)]]))
+    without = of(np.stack([np.delete(everything, k) for k in everything[has_both.any(axis=1)]]))
     if interval == "percentile":
         low, high = percentile_interval(of(item_draws(len(first), draws, seed)))
     else:
@@ -95,16 +95,16 @@ def _jackknife_p(value: float, without: Floats) -> float:
 
 def _shared_cells(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     first, second = check_pair(x, y, 2, "The correlation")
-    scored = ~(np.isnan(first) | np.isnan(second))
-    return np.where(scored, first, np.nan), np.where(scored, second, np.nan)
+    has_both = ~(np.isnan(first) | np.isnan(second))
+    return np.where(has_both, first, np.nan), np.where(has_both, second, np.nan)
 
 
 def _standard_rows(rows: Floats) -> Floats:
     """Rows centred, NaN as 0, divided by their norm; NaN for rows of no spread."""
-    scored = ~np.isnan(rows)
-    cells = np.where(scored, rows, 0.0)
-    means = divide(cells.sum(axis=1), scored.sum(axis=1))[:, None]
-    centred = np.where(scored, cells - means, 0.0)
+    has_score = ~np.isnan(rows)
+    cells = np.where(has_score, rows, 0.0)
+    means = divide(cells.sum(axis=1), has_score.sum(axis=1))[:, None]
+    centred = np.where(has_score, cells - means, 0.0)
     spread = np.abs(centred).max(axis=1, initial=0.0, keepdims=True)
     largest = np.abs(cells).max(axis=1, initial=0.0, keepdims=True)
     # A row that is constant up to rounding has no direction.

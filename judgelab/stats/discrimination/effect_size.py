@@ -67,8 +67,8 @@ def effect_size(difference: ArrayLike) -> float:
 
 def resampled_effect_sizes(difference: Floats, weights: Floats) -> Floats:
     """d_z [draws] of every resample of ``item_weights``; NaN where one has no spread."""
-    scored = ~np.isnan(difference)
-    counts, items = weights[:, scored], difference[scored]
+    has_score = ~np.isnan(difference)
+    counts, items = weights[:, has_score], difference[has_score]
     totals = counts.sum(axis=1)
     means = divide(counts @ items, totals)
     # Two passes: sums of squares would lose small spreads of a few repeated items.

@@ -44,10 +44,10 @@ def divide(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
     return quotient
 
 
-def row_means(values: Floats) -> Floats:
-    """Mean over the last axis of what is scored; NaN for a row without any score."""
-    scored = ~np.isnan(values)
-    return divide(np.where(scored, values, 0.0).sum(axis=-1), scored.sum(axis=-1))
+def row_means(values: Floats, axis: int | tuple[int, ...] = -1) -> Floats:
+    """Mean over the last axis, or others, of what is scored; NaN for a row without any score."""
+    has_score = ~np.isnan(values)
+    return divide(np.where(has_score, values, 0.0).sum(axis=axis), has_score.sum(axis=axis))
 
 
 def average_ranks(values: ArrayLike) -> Floats:

@@ -38,12 +38,12 @@ class _Sample:
 
     def __init__(self, values: ArrayLike) -> None:
         self.cells = np.asarray(values, dtype=np.float64)
-        scored = ~np.isnan(self.cells)
-        n = scored.sum(axis=-1)
+        has_score = ~np.isnan(self.cells)
+        n = has_score.sum(axis=-1)
         self.n = np.where(n < FEWEST, np.nan, n)
-        with_zeros = np.where(scored, self.cells, 0.0)
+        with_zeros = np.where(has_score, self.cells, 0.0)
         self.mean = divide(with_zeros.sum(axis=-1), self.n)
-        self.centred = np.where(scored, self.cells - self.mean[..., None], 0.0)
+        self.centred = np.where(has_score, self.cells - self.mean[..., None], 0.0)
         self.variance = divide((self.centred**2).sum(axis=-1), self.n - 1)
         largest = np.abs(with_zeros).max(axis=-1, initial=0.0)
         self.variance[self.variance <= (ROUNDING * largest) ** 2] = 0.0

@@ -104,12 +104,12 @@ def item_weights(n_items: int, draws: int, seed: int) -> Floats:
 
 def resampled_means(values: Floats, weights: Floats) -> Floats:
     """Mean of the scored items in each resample [draws]; NaN where a resample holds none."""
-    scored = ~np.isnan(values)
-    if not scored.any():
+    has_score = ~np.isnan(values)
+    if not has_score.any():
         return np.full(len(weights), np.nan)
-    centre = float(values[scored].mean())
-    offsets = np.where(scored, values - centre, 0.0)
-    shifts = divide(weights @ offsets, weights @ scored.astype(np.float64))
+    centre = float(values[has_score].mean())
+    offsets = np.where(has_score, values - centre, 0.0)
+    shifts = divide(weights @ offsets, weights @ has_score.astype(np.float64))
     return np.asarray(centre + shifts, dtype=np.float64)
 
 

@@ -84,8 +84,8 @@ def _resample(values: Floats, size: int, draws: int, generator: np.random.Genera
     """[draws, systems] means over so many items drawn with replacement."""
     samples = (generator.integers(0, len(values), size) for _ in range(draws))
     counts = np.array([np.bincount(items, minlength=len(values)) for items in samples], np.float64)
-    scored = ~np.isnan(values)
-    return divide(counts @ np.where(scored, values, 0.0), counts @ scored.astype(np.float64))
+    has_score = ~np.isnan(values)
+    return divide(counts @ np.where(has_score, values, 0.0), counts @ has_score.astype(np.float64))
 
 
 def _agreeing(gaps: Floats, least: float) -> Floats:

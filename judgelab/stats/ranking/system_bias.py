@@ -75,7 +75,7 @@ def fit_judge(human: ArrayLike, metric: ArrayLike) -> JudgeFit:
     pairs = _SystemPairs.of(h, m, has_both.astype(np.float64))
     own = np.where(has_both, second, np.nan)[:, has_both.sum(axis=0) > 1]
     within = np.nanvar(own, axis=0, ddof=1).mean() if own.size else 0.0
-    if within > 0 and len(pairs.n):
+    if within > 0 and len(pairs.n):  # a difference has variance 2 (1 - c) of one system's
         alike = float(np.clip(1 - pairs.metric_variance.mean() / (2 * within), 0.0, 0.999))
         fit = replace(fit, item_correlation=alike)
     return fit if cov <= 0 or pairs.systems < 2 else _with_bias(fit, pairs)

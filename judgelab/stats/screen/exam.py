@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from judgelab.stats.discrimination.auc import row_auc
-from judgelab.stats.intervals.arrays import Floats, Mask, divide
+from judgelab.stats.intervals.arrays import Floats, Mask, divide, row_means
 from judgelab.stats.intervals.estimate import Estimate
 from judgelab.stats.intervals.means import item_change, item_mean
 
@@ -47,9 +47,9 @@ def centre(scores: Floats) -> Floats:
     both directions, less the means over either text's items in each block and pair of agents. These
     stay where an agent's texts change places, so a permutation test is the same without them."""
     turned = scores.transpose(0, 2, 1, 4, 3)
-    both = _mean(np.stack([scores, turned]), 0)
-    rows, columns = _mean(both, -1)[..., None], _mean(both, -2)[..., None, :]
-    return both - rows - columns + _mean(both, (-2, -1))[..., None, None]
+    both = row_means(np.stack([scores, turned]), 0)
+    rows, columns = row_means(both, -1)[..., None], row_means(both, -2)[..., None, :]
+    return both - rows - columns + row_means(both, (-2, -1))[..., None, None]
 
 
 def by_item(blocks: Sequence[Places], values: Floats) -> Floats:
@@ -95,11 +95,6 @@ def correlation(x: Floats, y: Floats) -> float:
     if both.sum() < 3 or np.ptp(x[both]) == 0 or np.ptp(y[both]) == 0:
         return np.nan
     return float(np.corrcoef(x[both], y[both])[0, 1])
-
-
-def _mean(values: Floats, axis: int | tuple[int, ...]) -> Floats:
-    has_score = ~np.isnan(values)
-    return divide(np.where(has_score, values, 0.0).sum(axis=axis), has_score.sum(axis=axis))
 
 
 @dataclass(frozen=True)
