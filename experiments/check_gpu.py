@@ -11,7 +11,7 @@ own with the same texts:
 Printed are pairs a second, the GPU's peak memory, and the difference in nats per token to ``rows``
 of the same precision: the mean of its size, its mean, the largest. (``rows nf4`` is held against
 ``rows``: what 4 bits cost.) A mean size above the limit fails the command: a wrong mask or position
-or a dropped token is off by far more than the rounding of bf16. No GPU has run it yet.
+or a dropped token is off by far more than the rounding of bf16. docs/howto/gpu.md shows an H100's.
 
 Run: ``make check-gpu``, or ``python -m experiments.check_gpu [--shape 8b] [--out FILE]``.
 ``--shape tiny`` runs it on any CPU in a minute, which checks the command and not a GPU.
